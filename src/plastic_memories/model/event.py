@@ -1,0 +1,24 @@
+"""Something that changed: one line of the audit log, one frame on the WebSocket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from plastic_memories.model.owner import User
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Ids and numbers only: the text of a memory never enters an event."""
+
+    user: User
+    persona_id: str
+    event: str
+    ts: float
+    id: int = 0
+    request_id: str = ""
+    key_label: str = ""
+    memory_id: int | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,54 @@
+"""Keys: who is calling, and what they may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from plastic_memories.model.owner import Owner, User
+
+ANY_USER = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyLimits:
+    """What a key is narrowed to; the defaults narrow nothing."""
+
+    read_only: bool = False
+    persona_id: str = ""
+    source_app: str = ""
+    allow_reset: bool = False
+    expires_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A key as it is known here: by its digest, never by its text."""
+
+    id: int  # 0 for a key of the environment
+    digest: str
+    tenant_id: str
+    user_id: str  # ANY_USER for an app key
+    label: str = ""
+    limits: KeyLimits = field(default_factory=KeyLimits)
+    created_at: float = 0.0
+    revoked_at: float | None = None
+
+    @property
+    def is_app_key(self) -> bool:
+        return self.user_id == ANY_USER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The one request that is being served: for whom, by which key."""
+
+    user: User
+    key: ApiKey
+    request_id: str = ""
+
+    def owner(self, persona_id: str) -> Owner:
+        return Owner(self.user.tenant_id, self.user.user_id, persona_id)
+
+    def acting_for(self, user_id: str) -> Caller:
+        """The same key speaking for another user of its own tenant."""
+        return replace(self, user=User(self.user.tenant_id, user_id))

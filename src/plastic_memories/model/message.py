@@ -1,0 +1,45 @@
+"""One utterance, kept for a limited time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from plastic_memories.model.owner import Owner, Realm
+
+
+class Role(StrEnum):
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """An utterance as it was stored; `id` is 0 until it is."""
+
+    owner: Owner
+    role: Role
+    content: str
+    ts: float
+    id: int = 0
+    speaker: str = ""
+    session_id: str = ""
+    source_app: str = ""
+    bot_id: str = ""
+    branch_id: str = ""
+    platform: str = ""
+    message_type: str = ""
+    realm: Realm = Realm.REAL
+    client_msg_id: str = ""
+    created_at: float = 0.0
+    hidden_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of one appended message."""
+
+    message_id: int
+    deduped: bool

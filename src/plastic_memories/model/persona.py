@@ -1,0 +1,49 @@
+"""The character that remembers, its slots, and the user's own settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from plastic_memories.model.owner import Owner, Realm, User
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persona:
+    owner: Owner
+    display_name: str = ""
+    description: str = ""
+    created_at: float = 0.0
+    updated_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """The identity-defining memory of a slot type that is active now."""
+
+    owner: Owner
+    bot_id: str
+    realm: Realm
+    slot_name: str
+    value: Any
+    provenance: Mapping[str, Any]
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A persona as it lies in a folder of the template root."""
+
+    path: str
+    persona_md: str
+    rules_md: str
+    preferences: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserSettings:
+    user: User
+    time_zone: str = "UTC"
+    language: str = ""
+    updated_at: float = 0.0

@@ -1,0 +1,91 @@
+"""What is asked of memory, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from plastic_memories.model.memory import Memory
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Viewpoint
+
+
+class IntentType(StrEnum):
+    NONE = "none"
+    PROFILE = "profile"
+    EVENT = "event"
+    HISTORY = "history"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    type: IntentType
+    confidence: float
+    queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallQuery:
+    viewpoint: Viewpoint
+    text: str
+    now: float
+    limit: int = 10
+    budget_tokens: int | None = None
+    recent: tuple[tuple[str, str], ...] = ()  # (role, content), oldest first
+    exclude_message_ids: frozenset[int] = frozenset()
+    explain: bool = False
+    deadline_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One memory that was found: its score, the parts of it, and who found it."""
+
+    memory: Memory
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    found_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatches:
+    """Rows that share a word with the query, and what bm25 needs to weigh them."""
+
+    memories: Sequence[Memory]
+    documents: int  # rows in the searched partitions
+    frequency: Mapping[str, int]  # how many of them hold each term
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What an engine found, best first, and which of its parts did not answer."""
+
+    hits: Sequence[Hit]
+    intent: Intent
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StableBlock:
+    text: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """A whole answer to one recall."""
+
+    profile_markdown: str
+    hits: Sequence[Hit]
+    snippets: Sequence[Message]
+    injection_block: str
+    stable_block: StableBlock
+    turn_block: str
+    intent: Intent
+    tokens: int
+    truncated: bool
+    degraded: tuple[str, ...]
+    explain: Sequence[Mapping[str, Any]] | None = None

@@ -1,0 +1,28 @@
+"""Where committed changes are told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from plastic_memories.model.event import Event
+from plastic_memories.model.owner import User
+
+
+class EventSink(Protocol):
+    """Tells listeners what has been committed. Never blocks and never fails the write.
+
+    The promises below are executable: `plastic_memories.testing.EventSinkContract`.
+    """
+
+    def publish(self, events: Sequence[Event]) -> None:
+        """Hand over committed events, in order; a slow listener is dropped, not waited for."""
+        ...
+
+    def listen(self, user: User) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
+        """Follow one user's events from now on; raise `Unavailable` if events are switched off.
+
+        The iterator ends when the listener was too slow for the bounded queue.
+        """
+        ...

@@ -1,0 +1,25 @@
+"""Decides what is worth remembering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from plastic_memories.model.memory import Draft
+from plastic_memories.model.message import Message
+from plastic_memories.model.verdict import Verdict
+
+
+class JudgeEngine(Protocol):
+    """Pure rules or a model behind them; never writes, never logs the text.
+
+    The promises below are executable: `plastic_memories.testing.JudgeEngineContract`.
+    """
+
+    def assess(self, draft: Draft) -> Verdict:
+        """Say whether a draft may be kept at all; answers at once, without a model."""
+        ...
+
+    def extract(self, talk: Sequence[Message]) -> list[Draft]:
+        """Propose drafts from a conversation, in its order; each carries its quote."""
+        ...

@@ -1,0 +1,112 @@
+"""Keeps memories, their text index, slots and tombstones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
+from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
+from plastic_memories.model.persona import Slot
+from plastic_memories.model.recall import TextMatches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFilter:
+    """Which rows of one owner: None means "any". Ordered by id, newest first."""
+
+    statuses: Collection[Status] | None = None
+    types: Collection[MemoryType] | None = None
+    key: str | None = None
+    scope: Scope | None = None
+    scope_ref: str | None = None
+    realm: Realm | None = None
+    bot_id: str | None = None
+    ids: Collection[int] | None = None
+    root_ids: Collection[int] | None = None
+    idempotency_key: str | None = None
+    source_message_ids: Collection[int] | None = None
+    containing: str | None = None
+    before_id: int | None = None
+    not_expired_at: float | None = None
+    limit: int | None = None
+
+
+class MemoryStore(Protocol):
+    """One transaction's view of the memories. No method reads or changes another owner's row.
+
+    What is added, saved or erased here is in the text index too, in the same transaction.
+    The promises below are executable: `plastic_memories.testing.StorageContract`.
+    """
+
+    def get(self, owner: Owner, memory_id: int) -> Memory | None:
+        """Return one row of this owner, whatever its status."""
+        ...
+
+    def find(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
+        """Return the owner's rows that match, newest first."""
+        ...
+
+    def find_global(self, user: User, wanted: MemoryFilter) -> list[Memory]:
+        """Return the rows of scope `global` of all the user's personas, newest first."""
+        ...
+
+    def core(self, view: Viewpoint, now: float) -> list[Memory]:
+        """Return what is recalled whatever the query is, oldest first.
+
+        Persona, rules, slots, profile and pinned rows of this persona, and from every other
+        persona of the user their real constraints and the user's name. Waiting candidates of
+        type `constraints` are among them.
+        """
+        ...
+
+    def search(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
+        """Return active rows this viewpoint may see that hold one of the terms, best first."""
+        ...
+
+    def add(self, memory: Memory) -> Memory:
+        """Store a new row; return it with its id (and its root, if it starts a chain)."""
+        ...
+
+    def save(self, memory: Memory) -> None:
+        """Store the new state of a row of the same owner."""
+        ...
+
+    def erase(self, owner: Owner, memory_ids: Collection[int]) -> None:
+        """Remove rows with their index entries, source links and goal links."""
+        ...
+
+    def touch(self, recalled: Sequence[tuple[Owner, int]], now: float) -> None:
+        """Note that rows were recalled; changes nothing else about them."""
+        ...
+
+
+class SlotStore(Protocol):
+    """The slots of one persona, by bot and realm."""
+
+    def all(self, view: Viewpoint) -> list[Slot]: ...
+
+    def put(self, slot: Slot) -> None: ...
+
+    def clear(self, owner: Owner, bot_id: str, realm: Realm, slot_name: str) -> bool:
+        """Remove one slot; say whether there was one."""
+        ...
+
+
+class TombstoneStore(Protocol):
+    """Marks of what must never be learned again: keyed digests, never text."""
+
+    def add(self, owner: Owner, digests: Collection[str], now: float) -> None: ...
+
+    def covers(self, owner: Owner, digests: Collection[str]) -> bool:
+        """Say whether any of the digests is marked."""
+        ...
+
+    def lift(self, owner: Owner, digests: Collection[str]) -> int:
+        """Remove marks; return how many there were."""
+        ...
+
+    def secret(self) -> bytes:
+        """Return the installation's secret for these digests, made on first use."""
+        ...

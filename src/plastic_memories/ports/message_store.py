@@ -1,0 +1,48 @@
+"""Keeps raw messages and their text index."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from plastic_memories.model.message import Message, Stored
+from plastic_memories.model.owner import Owner, Viewpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageFilter:
+    """Which messages of one owner: None means "any". Ordered newest first."""
+
+    ids: Collection[int] | None = None
+    session_id: str | None = None
+    source_app: str | None = None
+    since_ts: float | None = None
+    until_ts: float | None = None
+    before_id: int | None = None
+    hidden: bool | None = None
+    limit: int | None = None
+
+
+class MessageStore(Protocol):
+    """One transaction's view of the messages. No method touches another owner's row."""
+
+    def append(self, messages: Sequence[Message]) -> list[Stored]:
+        """Store messages of one owner; one with a known `client_msg_id` is not stored again."""
+        ...
+
+    def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
+        """Return the owner's messages that match, newest first."""
+        ...
+
+    def recent(self, view: Viewpoint, since_ts: float, limit: int) -> list[Message]:
+        """Return what a recall from this viewpoint may quote, newest first, nothing hidden."""
+        ...
+
+    def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
+        """Keep messages out of recall, snippets and extraction; return how many."""
+        ...
+
+    def erase(self, owner: Owner, wanted: MessageFilter) -> list[int]:
+        """Remove the matching messages and their index entries; return their ids."""
+        ...

@@ -1,0 +1,21 @@
+"""Counts and timings for operators."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Meter(Protocol):
+    """Numbers by tenant, so that no tenant is shown another's. Never raises."""
+
+    def count(self, tenant_id: str, name: str, **labels: str) -> None:
+        """Add one to a counter."""
+        ...
+
+    def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
+        """Add one observation to a histogram."""
+        ...
+
+    def render(self, tenant_id: str | None) -> str:
+        """Return Prometheus text: one tenant's numbers, or all of them for None."""
+        ...

@@ -1,0 +1,31 @@
+"""Keeps personas and the user's own settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from plastic_memories.model.owner import Owner, User
+from plastic_memories.model.persona import Persona, UserSettings
+
+
+class PersonaStore(Protocol):
+    """One transaction's view of the personas of a user."""
+
+    def ensure(self, owner: Owner, now: float) -> bool:
+        """Make the persona exist; say whether it is new."""
+        ...
+
+    def get(self, owner: Owner) -> Persona | None: ...
+
+    def all(self, user: User) -> list[Persona]: ...
+
+    def save(self, persona: Persona) -> None: ...
+
+    def erase(self, owner: Owner) -> Mapping[str, int]:
+        """Remove the persona with everything it holds; return how many rows of which kind."""
+        ...
+
+    def settings(self, user: User) -> UserSettings: ...
+
+    def save_settings(self, settings: UserSettings) -> None: ...

@@ -1,0 +1,90 @@
+"""The storage a hub stands on: one bundle of small stores, one transaction at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from plastic_memories.model.event import Event
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.audit_log import AuditLog
+from plastic_memories.ports.goal_store import GoalStore
+from plastic_memories.ports.key_store import KeyStore
+from plastic_memories.ports.memory_store import MemoryStore, SlotStore, TombstoneStore
+from plastic_memories.ports.message_store import MessageStore
+from plastic_memories.ports.persona_store import PersonaStore
+
+T = TypeVar("T")
+
+
+class Upkeep(Protocol):
+    """What the server does by itself, for all owners at once."""
+
+    def expire(self, now: float, limit: int) -> list[Event]:
+        """Write status `expired` where the time has come; return what to tell."""
+        ...
+
+    def prune_messages(self, before_ts: float, max_per_persona: int, limit: int) -> int:
+        """Erase messages past their retention; return how many."""
+        ...
+
+    def prune_audit(self, before_ts: float) -> int: ...
+
+    def rebuild_index(self, owner: Owner) -> Mapping[str, int]:
+        """Make the owner's text index anew from its rows; return how many entries of which."""
+        ...
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the stored data, one line each; empty means sound."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many rows of each kind there are."""
+        ...
+
+
+class Stores(Protocol):
+    """Every store, inside one transaction (or one snapshot, for a read)."""
+
+    @property
+    def memories(self) -> MemoryStore: ...
+    @property
+    def slots(self) -> SlotStore: ...
+    @property
+    def tombstones(self) -> TombstoneStore: ...
+    @property
+    def messages(self) -> MessageStore: ...
+    @property
+    def personas(self) -> PersonaStore: ...
+    @property
+    def goals(self) -> GoalStore: ...
+    @property
+    def keys(self) -> KeyStore: ...
+    @property
+    def audit(self) -> AuditLog: ...
+    @property
+    def upkeep(self) -> Upkeep: ...
+
+
+class StorageBackend(Protocol):
+    """Runs a piece of work in one transaction, on a thread of its own.
+
+    Work is plain synchronous code over `Stores`. What stands or falls together is one piece
+    of work. It may be run again after a rollback, so it has no effect but on its stores.
+    Driver errors leave as `Unavailable`; whatever else the work raises comes back unchanged,
+    with everything it did undone.
+
+    The promises are executable: `plastic_memories.testing.StorageContract`.
+    """
+
+    async def read(self, work: Callable[[Stores], T]) -> T:
+        """Run work on a snapshot; it sees every write that was acknowledged before."""
+        ...
+
+    async def write(self, work: Callable[[Stores], T]) -> T:
+        """Run work in a transaction of its own; durable when this returns."""
+        ...
+
+    async def describe(self) -> Mapping[str, Any]:
+        """Return what is underneath, for people: name, version, place, whether it answers."""
+        ...
