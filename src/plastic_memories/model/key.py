@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from plastic_memories.errors import NotAllowed
 from plastic_memories.model.owner import Owner, User
 
 ANY_USER = "*"
@@ -47,6 +48,9 @@ class Caller:
     request_id: str = ""
 
     def owner(self, persona_id: str) -> Owner:
+        """Name one persona of this user; raise `NotAllowed` if the key is bound to another."""
+        if self.key.limits.persona_id not in ("", persona_id):
+            raise NotAllowed("This key is bound to another persona.")
         return Owner(self.user.tenant_id, self.user.user_id, persona_id)
 
     def acting_for(self, user_id: str) -> Caller:

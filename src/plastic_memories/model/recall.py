@@ -57,6 +57,7 @@ class TextMatches:
     memories: Sequence[Memory]
     documents: int  # rows in the searched partitions
     frequency: Mapping[str, int]  # how many of them hold each term
+    degraded: bool = False  # the index was gone, rows were scanned instead
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class MemoryStore(Protocol):
         """Store the new state of a row of the same owner."""
         ...
 
-    def erase(self, owner: Owner, memory_ids: Collection[int]) -> None:
+    def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
         """Remove rows with their index entries, source links and goal links."""
         ...
 

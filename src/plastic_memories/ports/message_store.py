@@ -17,6 +17,7 @@ class MessageFilter:
     ids: Collection[int] | None = None
     session_id: str | None = None
     source_app: str | None = None
+    bot_id: str | None = None
     since_ts: float | None = None
     until_ts: float | None = None
     before_id: int | None = None
@@ -43,6 +44,6 @@ class MessageStore(Protocol):
         """Keep messages out of recall, snippets and extraction; return how many."""
         ...
 
-    def erase(self, owner: Owner, wanted: MessageFilter) -> list[int]:
+    def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
         """Remove the matching messages and their index entries; return their ids."""
         ...

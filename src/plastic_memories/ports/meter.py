@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Meter(Protocol):
@@ -18,4 +18,8 @@ class Meter(Protocol):
 
     def render(self, tenant_id: str | None) -> str:
         """Return Prometheus text: one tenant's numbers, or all of them for None."""
+        ...
+
+    def samples(self, tenant_id: str | None) -> list[dict[str, Any]]:
+        """Return the same numbers as objects with name, labels and value."""
         ...

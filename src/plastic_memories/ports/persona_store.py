@@ -22,7 +22,7 @@ class PersonaStore(Protocol):
 
     def save(self, persona: Persona) -> None: ...
 
-    def erase(self, owner: Owner) -> Mapping[str, int]:
+    def erase(self, owner: Owner, now: float) -> Mapping[str, int]:
         """Remove the persona with everything it holds; return how many rows of which kind."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from plastic_memories.model.event import Event
+from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.audit_log import AuditLog
 from plastic_memories.ports.goal_store import GoalStore
@@ -20,12 +20,12 @@ T = TypeVar("T")
 class Upkeep(Protocol):
     """What the server does by itself, for all owners at once."""
 
-    def expire(self, now: float, limit: int) -> list[Event]:
-        """Write status `expired` where the time has come; return what to tell."""
+    def due(self, now: float, limit: int) -> list[Memory]:
+        """Return rows whose expiry has come and whose status does not say so yet."""
         ...
 
-    def prune_messages(self, before_ts: float, max_per_persona: int, limit: int) -> int:
-        """Erase messages past their retention; return how many."""
+    def prune_messages(self, before_ts: float, max_per_persona: int | None, limit: int) -> int:
+        """Erase at most `limit` messages past their retention; return how many."""
         ...
 
     def prune_audit(self, before_ts: float) -> int: ...

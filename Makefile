@@ -1,0 +1,43 @@
+# Two commands do all the set-up: `make run` and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed-$(shell cksum pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
+
+.PHONY: run test check fuzz bench docs clean help
+
+help:  ## Show what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: $(STAMP)  ## Start the hub on this machine
+	@$(BIN)/plastic-memories serve
+
+test: $(STAMP)  ## Run every test that needs only Python
+	$(BIN)/python -m pytest -q -n auto
+
+check: $(STAMP)  ## Lint, format, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fuzz: $(STAMP)  ## Fuzz every route for longer than the tests do
+	PLASTIC_MEMORIES_FUZZ_EXAMPLES=200 $(BIN)/python -m pytest -q tests/fuzz
+
+bench: $(STAMP)  ## Measure, and print ratios
+	$(BIN)/python -m bench
+
+docs: $(STAMP)  ## Write the generated reference pages anew
+	$(BIN)/python -m docs.generate
+
+clean:  ## Remove what the other commands made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .test_tmp build dist
+
+$(STAMP):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Plastic Memories needs Python 3.11 or newer; try: make PYTHON=python3.12 ...")'
+	@echo "Setting up $(VENV) (once) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev]'
+	@rm -f $(VENV)/.installed-*
+	@touch $@

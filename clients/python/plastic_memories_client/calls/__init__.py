@@ -1,0 +1,16 @@
+"""Every route of the hub, as a function of its arguments. No I/O."""
+
+from __future__ import annotations
+
+from .hub import HubCalls
+from .memory import MemoryCalls
+from .messages import MessageCalls
+from .persona import PersonaCalls
+from .recall import RecallCalls
+
+
+class Calls(PersonaCalls, MessageCalls, MemoryCalls, RecallCalls, HubCalls):
+    """All of them: what a client holds."""
+
+
+__all__ = ["Calls"]

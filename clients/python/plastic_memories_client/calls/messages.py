@@ -1,0 +1,102 @@
+"""/messages/* and /sessions/*"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from ..models import AppendResult, Branch, Job, Message, Record, Removed, Result
+from ..options import MessageFilter, Realm, TalkOptions, Utterance, WhichMessage
+from ..protocol import Call, get, given, post, record, records, result
+from .origin import CallsFrom
+
+APPEND_LIMIT = 100
+
+Utterances = Utterance | Sequence[Utterance]
+
+
+def spoken(messages: Utterances) -> list[dict[str, Any]]:
+    """Return one utterance or several as they are sent.
+
+    >>> spoken(Message(role="user", content="hi"))
+    [{'role': 'user', 'content': 'hi'}]
+    """
+    several = [messages] if isinstance(messages, Message | Mapping) else messages
+    return [
+        message.to_wire() if isinstance(message, Message) else dict(message) for message in several
+    ]
+
+
+class MessageCalls(CallsFrom):
+    """What was said."""
+
+    __slots__ = ()
+
+    def append_messages(
+        self, messages: Utterances, **options: Unpack[TalkOptions]
+    ) -> list[Call[AppendResult]]:
+        """Return one call for each hundred messages: the hub takes no more at once."""
+        place = self.within(dict(options))
+        persona_id = place.pop("persona_id")
+        sent = [place | given(**message) for message in spoken(messages)]
+        return [
+            post(
+                "/messages/append",
+                result(AppendResult),
+                {"persona_id": persona_id, "messages": sent[start : start + APPEND_LIMIT]},
+            )
+            for start in range(0, len(sent), APPEND_LIMIT)
+        ]
+
+    def recent_messages(self, **wanted: Unpack[MessageFilter]) -> Call[list[Message]]:
+        params = self.about(None) | given(**wanted)
+        return get("/messages/recent", records(Message, "messages"), params)
+
+    def purge_messages(
+        self,
+        before_ts: float | None,
+        days: float | None,
+        everything: bool,
+        session_id: str | None,
+        persona_id: str | None,
+    ) -> Call[Removed]:
+        body = self.about(
+            persona_id,
+            before_ts=before_ts,
+            days=days,
+            all=everything or None,
+            session_id=session_id,
+        )
+        return post("/messages/purge", result(Removed), body)
+
+    def message_edit(self, content: str, **which: Unpack[WhichMessage]) -> Call[Result]:
+        return post("/messages/edit", result(Result), self._one({**which, "content": content}))
+
+    def message_replace(self, content: str, **which: Unpack[WhichMessage]) -> Call[Result]:
+        return post("/messages/replace", result(Result), self._one({**which, "content": content}))
+
+    def message_delete(self, **which: Unpack[WhichMessage]) -> Call[Result]:
+        return post("/messages/delete", result(Result), self._one(which))
+
+    def branch(
+        self, from_message_id: int, session_id: str | None, persona_id: str | None
+    ) -> Call[Branch]:
+        body = self._session(session_id, persona_id, from_message_id=from_message_id)
+        return post("/messages/branch", result(Branch), body)
+
+    def session_end(self, session_id: str | None, persona_id: str | None) -> Call[Job]:
+        return post("/sessions/end", record(Job, "job"), self._session(session_id, persona_id))
+
+    def session_update(
+        self, realm: Realm, session_id: str | None, persona_id: str | None
+    ) -> Call[Record]:
+        body = self._session(session_id, persona_id, realm=realm)
+        return post("/sessions/update", record(Record, "session"), body)
+
+    def _one(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return self.about(None) | given(**fields)
+
+    def _session(
+        self, session_id: str | None, persona_id: str | None, **fields: Any
+    ) -> dict[str, Any]:
+        return self.about(persona_id, session_id=session_id or self.session_id, **fields)

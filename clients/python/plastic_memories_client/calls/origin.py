@@ -1,0 +1,30 @@
+"""From where calls are made: what a client was told once and repeats in every call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..protocol import given
+
+
+@dataclass(frozen=True, slots=True)
+class CallsFrom:
+    """The client's own persona, app, session and bot; a call may name others."""
+
+    persona_id: str = "default"
+    source_app: str = "python_sdk"
+    session_id: str | None = None
+    bot_id: str | None = None
+
+    def about(self, persona_id: str | None, **fields: Any) -> dict[str, Any]:
+        """Return a request about a persona: by its bot, if there is one, and the given fields."""
+        # A row with a bot exists only for requests of that bot, so each one says which it is.
+        return given(persona_id=persona_id or self.persona_id, bot_id=self.bot_id) | given(**fields)
+
+    def within(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a request that is also part of a conversation in an app."""
+        return self.about(None, session_id=self.session_id, source_app=self.source_app) | given(
+            **fields
+        )

@@ -1,0 +1,158 @@
+"""What can go wrong, named as the hub names it.
+
+PlasticMemoriesClientError
+├── BadRequest            the request as a whole cannot be read
+│   └── TemplateError     a persona template is missing, broken or outside its root
+├── JudgeDenied           the text is understood and refused (detail: reason, category)
+├── ValidationFailed      a field cannot be used (detail: list of {loc, msg, type})
+├── Unauthorized          no key, or a wrong one
+├── Forbidden             the key may not do this
+├── NotFound              no such object for this caller
+├── MethodNotAllowed      the path exists, not for this method
+├── Conflict              the state of the object forbids it
+│   ├── NeedsSupersedes   the slot is taken (detail: active_memory_id, ...)
+│   └── Expired           the candidate is past its expiry
+├── PayloadTooLarge       more bytes than the hub takes
+├── RateLimited           too many requests; see `retry_after_s`
+├── Unavailable           a component of the hub cannot answer now
+├── InternalError         a bug in the hub
+├── UnreadableAnswer      something answered, and it does not speak like the hub
+├── EventsClosed          the hub ended the event stream and said why
+└── ServerUnreachable     nothing answered
+    └── TimedOut          not in time
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class PlasticMemoriesClientError(Exception):
+    """Carry what the hub said: `code`, `message`, `detail`, `status` and `request_id`."""
+
+    default_code: ClassVar[str] = "client_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "",
+        detail: Any = None,
+        status: int = 0,
+        request_id: str = "",
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.default_code
+        self.detail = detail
+        self.status = status
+        self.request_id = request_id
+        self.retry_after_s = retry_after_s
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
+
+
+class BadRequest(PlasticMemoriesClientError):
+    default_code = "bad_request"
+
+
+class TemplateError(BadRequest):
+    default_code = "template_error"
+
+
+class JudgeDenied(PlasticMemoriesClientError):
+    default_code = "judge_deny"
+
+
+class ValidationFailed(PlasticMemoriesClientError):
+    default_code = "validation_error"
+
+
+class Unauthorized(PlasticMemoriesClientError):
+    default_code = "unauthorized"
+
+
+class Forbidden(PlasticMemoriesClientError):
+    default_code = "forbidden"
+
+
+class NotFound(PlasticMemoriesClientError):
+    default_code = "not_found"
+
+
+class MethodNotAllowed(PlasticMemoriesClientError):
+    default_code = "method_not_allowed"
+
+
+class Conflict(PlasticMemoriesClientError):
+    default_code = "conflict"
+
+
+class NeedsSupersedes(Conflict):
+    default_code = "conflict_requires_supersedes"
+
+
+class Expired(Conflict):
+    default_code = "expired"
+
+
+class PayloadTooLarge(PlasticMemoriesClientError):
+    default_code = "payload_too_large"
+
+
+class RateLimited(PlasticMemoriesClientError):
+    default_code = "rate_limited"
+
+
+class Unavailable(PlasticMemoriesClientError):
+    default_code = "unavailable"
+
+
+class InternalError(PlasticMemoriesClientError):
+    default_code = "internal_error"
+
+
+class UnreadableAnswer(PlasticMemoriesClientError):
+    default_code = "unreadable_answer"
+
+
+class EventsClosed(PlasticMemoriesClientError):
+    default_code = "events_closed"
+
+
+class ServerUnreachable(PlasticMemoriesClientError):
+    default_code = "server_unreachable"
+
+
+class TimedOut(ServerUnreachable):
+    default_code = "timed_out"
+
+
+# Families by status: a code this version has not heard of is still caught by its family.
+BY_STATUS: dict[int, type[PlasticMemoriesClientError]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    405: MethodNotAllowed,
+    409: Conflict,
+    413: PayloadTooLarge,
+    422: ValidationFailed,
+    429: RateLimited,
+    500: InternalError,
+    503: Unavailable,
+}
+_NARROWER: tuple[type[PlasticMemoriesClientError], ...] = (
+    TemplateError,
+    JudgeDenied,
+    NeedsSupersedes,
+    Expired,
+)
+BY_CODE = {kind.default_code: kind for kind in (*BY_STATUS.values(), *_NARROWER)}
+
+
+def error_class(code: str, status: int) -> type[PlasticMemoriesClientError]:
+    """Return the class of a failure: by its code, else by its status."""
+    return BY_CODE.get(code) or BY_STATUS.get(status, PlasticMemoriesClientError)

@@ -1,0 +1,41 @@
+"""Where a key is found when none is given: the environment, then this machine's key file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+KEY_FILE = "key"
+
+
+def find_key(*, on_this_machine: bool, environment: Mapping[str, str] | None = None) -> str:
+    """Return the key to send, or an empty text.
+
+    The key file is looked at only for a hub on this machine: a key that was made here
+    must not travel to a host elsewhere just because its address was given.
+    """
+    # The SDK is its own distribution: the hub's settings.py is not there to ask.
+    known = os.environ if environment is None else environment  # noqa: TID251
+    given = known.get("PLASTIC_MEMORIES_API_KEY", "").strip()
+    if given or not on_this_machine:
+        return given
+    return _read(data_folder(known) / KEY_FILE)
+
+
+def data_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder in which the hub keeps its files by default."""
+    if chosen := environment.get("PLASTIC_MEMORIES_DATA_DIR"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32" and (roaming := environment.get("APPDATA")):
+        return Path(roaming) / "PlasticMemories"
+    return Path.home() / ".plastic_memories"
+
+
+def _read(path: Path) -> str:
+    # No file, or not ours to read: then there is no key, and the hub says so itself.
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,132 @@
+"""The fields a call may take besides its main ones: named once, for both clients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Required, TypedDict
+
+from .models import Message
+
+Utterance = Message | Mapping[str, Any]
+Realm = Literal["real", "story", "hypothetical", "ooc"]
+Scope = Literal["session", "app", "persona", "global"]
+ExportFormat = Literal["jsonl", "markdown", "bundle"]
+
+
+class Origin(TypedDict, total=False):
+    """From where a call is made; what is left out is the client's own."""
+
+    persona_id: str | None
+    session_id: str | None
+    source_app: str | None
+    bot_id: str | None
+
+
+class RecallOptions(Origin, total=False):
+    limit: int
+    budget_tokens: int | None
+    recent_messages: Sequence[Utterance]
+    realm: Realm
+    branch_id: str | int | None
+    include: Sequence[str]
+    exclude_message_ids: Sequence[int]
+    now: float | None
+    explain: bool
+    deadline_ms: int
+    bots: Literal["all"] | Sequence[str]
+
+
+class TalkOptions(Origin, total=False):
+    """For messages: what does not say so itself belongs to this conversation."""
+
+    branch_id: str | int | None
+    realm: Realm
+
+
+class MemoryFields(TypedDict, total=False):
+    """What a memory may say about itself."""
+
+    tags: Sequence[str]
+    ttl_seconds: float | None
+    expires_at: float | None
+    temporary: bool
+    scope: Scope
+    realm: Realm
+    source_type: Literal["user_explicit", "model_inferred", "imported", "tool"]
+    source_ref: str
+    source_app: str | None
+    session_id: str | None
+    bot_id: str | None
+    speaker: str
+    occurred_at: float | None
+    confidence: float | None
+    importance: float | None
+    metadata: Mapping[str, Any]
+    attributes: Mapping[str, Any]
+    supersedes_id: int | None
+    idempotency_key: str
+
+
+class NewMemory(MemoryFields, total=False):
+    """One of the items of `write_items`."""
+
+    type: Required[str]
+    key: Required[str]
+    content: Required[str]
+
+
+class WriteOptions(MemoryFields, total=False):
+    persona_id: str | None
+
+
+class MemoryChange(TypedDict, total=False):
+    """What is given is sent, None too: `expires_at=None` takes the expiry away."""
+
+    content: str
+    tags: Sequence[str]
+    importance: float
+    pinned: bool
+    scope: Scope
+    expires_at: float | None
+
+
+class MemoryFilter(TypedDict, total=False):
+    persona_id: str | None
+    status: Literal["active", "candidate", "revoked", "expired", "all"]
+    type: str
+    scope: Scope
+    realm: Realm
+    q: str
+    limit: int
+    cursor: str | int | None
+    bot_id: str | None
+
+
+class MessageFilter(TypedDict, total=False):
+    """Only what is given narrows: the client's own session and app do not."""
+
+    persona_id: str | None
+    limit: int
+    days: float
+    session_id: str
+    source_app: str
+    before_id: int
+    branch_id: str | int | None
+
+
+class WhichMessage(TypedDict, total=False):
+    """One of the two ids."""
+
+    persona_id: str | None
+    message_id: int
+    client_msg_id: str
+
+
+class ForgetOptions(TypedDict, total=False):
+    persona_id: str | None
+    memory_id: int
+    memory_ids: Sequence[int]
+    query: str
+    dry_run: bool
+    never_again: bool
+    include_messages: bool

@@ -1,0 +1,75 @@
+"""Persona templates as folders of Markdown files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+from plastic_memories.errors import TemplateError
+from plastic_memories.model.persona import Template
+
+_MAX_BYTES = 256 * 1024
+# Callers may name a template as it lies in the repository.
+_OPTIONAL_PREFIX = "personas"
+
+
+class TemplateFolder:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def load(self, path: str) -> Template:
+        folder = self._folder(path)
+        persona_md = self._read(folder / "persona.md")
+        if persona_md is None:
+            raise TemplateError("The template has no persona.md.")
+        return Template(
+            path=folder.relative_to(self._root.resolve()).as_posix(),
+            persona_md=persona_md,
+            rules_md=self._read(folder / "rules.md") or "",
+            preferences=_preferences(self._read(folder / "preferences.json")),
+        )
+
+    def names(self) -> list[str]:
+        found = self._root.glob("*/persona.md") if self._root.is_dir() else ()
+        return sorted(file.parent.name for file in found)
+
+    def _folder(self, path: str) -> Path:
+        parts = PureWindowsPath(path.strip()).parts  # splits at / and \ on every system
+        if parts and parts[0] == _OPTIONAL_PREFIX:
+            parts = parts[1:]
+        # Windows rules hold everywhere: a template written on one machine is read on another.
+        if not parts or PureWindowsPath(path).drive or PureWindowsPath(path).root:
+            raise TemplateError("template_path must be a relative path below the template root.")
+        root = self._root.resolve()
+        folder = root.joinpath(*parts).resolve()
+        if ".." in parts or not folder.is_relative_to(root):
+            raise TemplateError("template_path leaves the template root.")
+        if not folder.is_dir():
+            raise TemplateError("There is no such template folder.")
+        return folder
+
+    def _read(self, file: Path) -> str | None:
+        if not file.is_file():
+            return None
+        if not file.resolve().is_relative_to(self._root.resolve()):
+            raise TemplateError("A file of the template lies outside the template root.")
+        if file.stat().st_size > _MAX_BYTES:
+            raise TemplateError(f"{file.name} is larger than {_MAX_BYTES} bytes.")
+        try:
+            # utf-8-sig drops the mark that some editors put at the front.
+            return file.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise TemplateError(f"{file.name} is not UTF-8 text.") from None
+
+
+def _preferences(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise TemplateError("preferences.json is not valid JSON.") from None
+    if not isinstance(found, dict):
+        raise TemplateError("preferences.json must be an object.")
+    return found

@@ -1,0 +1,80 @@
+"""Metrics in Prometheus text, one registry for each tenant and one for all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+
+_LATENCY = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+_COUNTERS = {
+    "memory_recall_requests": ("Recalls by intent and outcome.", ("intent_type", "status")),
+    "memory_writes": ("Writes by the status they led to.", ("status",)),
+    "http_requests": ("Requests by route and status.", ("route", "status")),
+    "events_dropped": ("Listeners that were too slow and cut off.", ()),
+}
+_HISTOGRAMS = {
+    "memory_recall_latency_seconds": ("Time of a recall inside the hub.", (), _LATENCY),
+    "memory_recall_count": ("Memories in one answer.", (), (0, 1, 2, 3, 5, 10)),
+    "http_request_seconds": ("Time of a request by route.", ("route",), _LATENCY),
+}
+
+
+class _Numbers:
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.counters = {
+            name: Counter(name, text, labels, registry=self.registry)
+            for name, (text, labels) in _COUNTERS.items()
+        }
+        self.histograms = {
+            name: Histogram(name, text, labels, buckets=buckets, registry=self.registry)
+            for name, (text, labels, buckets) in _HISTOGRAMS.items()
+        }
+
+
+class PrometheusMeter:
+    def __init__(self) -> None:
+        self._all = _Numbers()
+        ProcessCollector(registry=self._all.registry)
+        PlatformCollector(registry=self._all.registry)
+        GCCollector(registry=self._all.registry)
+        self._tenants: dict[str, _Numbers] = {}
+
+    def count(self, tenant_id: str, name: str, **labels: str) -> None:
+        for numbers in self._both(tenant_id):
+            counter = numbers.counters[name]
+            (counter.labels(**labels) if labels else counter).inc()
+
+    def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
+        for numbers in self._both(tenant_id):
+            histogram = numbers.histograms[name]
+            (histogram.labels(**labels) if labels else histogram).observe(value)
+
+    def render(self, tenant_id: str | None) -> str:
+        return generate_latest(self._of(tenant_id).registry).decode()
+
+    def samples(self, tenant_id: str | None) -> list[dict[str, Any]]:
+        return [
+            {"name": sample.name, "labels": sample.labels, "value": sample.value}
+            for metric in self._of(tenant_id).registry.collect()
+            for sample in metric.samples
+        ]
+
+    def _both(self, tenant_id: str) -> tuple[_Numbers, _Numbers]:
+        return self._all, self._of(tenant_id)
+
+    def _of(self, tenant_id: str | None) -> _Numbers:
+        if tenant_id is None:
+            return self._all
+        if tenant_id not in self._tenants:
+            self._tenants[tenant_id] = _Numbers()
+        return self._tenants[tenant_id]

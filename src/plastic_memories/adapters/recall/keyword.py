@@ -1,0 +1,57 @@
+"""Recall by words: text search, bm25, recency and importance."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Protocol
+
+from plastic_memories.model.recall import Findings, RecallQuery, TextMatches
+from plastic_memories.ports.recall_engine import RecallEngine
+from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.rules.intent import intent_of
+from plastic_memories.rules.ranking import rank
+from plastic_memories.rules.text import query_terms
+
+logger = logging.getLogger(__name__)
+# FTS5 orders candidates by statistics of the whole index; ours are of the partition. Enough of
+# them are fetched that the better order can show.
+_CANDIDATES = 200
+
+
+class RecallContext(Protocol):
+    """What an engine is built from."""
+
+    @property
+    def storage(self) -> StorageBackend: ...
+
+
+class KeywordEngine:
+    def __init__(self, storage: StorageBackend) -> None:
+        self._storage = storage
+
+    async def find(self, query: RecallQuery) -> Findings:
+        intent = intent_of(query.text)
+        terms = query_terms(query.text)
+        if not terms:
+            return Findings((), intent)
+        try:
+            async with asyncio.timeout(query.deadline_s):
+                matches = await self._search(query, terms)
+        except TimeoutError:
+            return Findings((), intent, ("text",))
+        except Exception:  # noqa: BLE001 - a broken part becomes a name in `degraded`
+            logger.exception("memory.recall", extra={"fields": {"part": "text"}})
+            return Findings((), intent, ("text",))
+        hits = rank(terms, matches, query.now)[: query.limit]
+        return Findings(hits, intent, ("text_index",) if matches.degraded else ())
+
+    async def _search(self, query: RecallQuery, terms: list[str]) -> TextMatches:
+        limit = max(_CANDIDATES, query.limit)
+        return await self._storage.read(
+            lambda stores: stores.memories.search(query.viewpoint, terms, limit, query.now)
+        )
+
+
+def keyword_engine(context: RecallContext) -> RecallEngine:
+    return KeywordEngine(context.storage)

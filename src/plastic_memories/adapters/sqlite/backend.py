@@ -1,0 +1,120 @@
+"""The embedded backend: SQLite in one file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import apsw
+
+from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
+from plastic_memories.adapters.sqlite.database import SqliteDatabase
+from plastic_memories.adapters.sqlite.goal_store import SqliteGoalStore
+from plastic_memories.adapters.sqlite.ledgers import (
+    SqliteAuditLog,
+    SqliteKeyStore,
+    SqliteTombstoneStore,
+)
+from plastic_memories.adapters.sqlite.memory_store import SqliteMemoryStore
+from plastic_memories.adapters.sqlite.message_store import SqliteMessageStore
+from plastic_memories.adapters.sqlite.migrate import bring_up_to_date, has_text_index, version_of
+from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, SqliteSlotStore
+from plastic_memories.adapters.sqlite.rows import owner_of
+from plastic_memories.adapters.sqlite.text_index import TextIndex
+from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
+from plastic_memories.ports.storage import Stores
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class SqliteOptions(Protocol):
+    """The settings this backend reads."""
+
+    @property
+    def db_path(self) -> Path: ...
+    @property
+    def busy_timeout_ms(self) -> int: ...
+    @property
+    def write_group(self) -> int: ...
+
+
+class SqliteStores:
+    """Every store on one connection, for one transaction."""
+
+    def __init__(self, db: apsw.Connection, *, indexed: bool) -> None:
+        self.memories = SqliteMemoryStore(db, TextIndex(db, "memory") if indexed else None)
+        self.messages = SqliteMessageStore(db, TextIndex(db, "messages") if indexed else None)
+        self.personas = SqlitePersonaStore(db, self.memories, self.messages)
+        self.slots = SqliteSlotStore(db)
+        self.tombstones = SqliteTombstoneStore(db)
+        self.goals = SqliteGoalStore(db)
+        self.keys = SqliteKeyStore(db)
+        self.audit = SqliteAuditLog(db)
+        self.upkeep = SqliteUpkeep(db, self.memories, self.messages)
+
+
+class SqliteBackend:
+    def __init__(self, database: SqliteDatabase, *, indexed: bool) -> None:
+        self._database = database
+        self._indexed = indexed
+
+    async def read(self, work: Callable[[Stores], T]) -> T:
+        return await self._database.read(lambda db: work(SqliteStores(db, indexed=self._indexed)))
+
+    async def write(self, work: Callable[[Stores], T]) -> T:
+        return await self._database.write(lambda db: work(SqliteStores(db, indexed=self._indexed)))
+
+    async def describe(self) -> Mapping[str, Any]:
+        return await self._database.read(self._describe)
+
+    def _describe(self, db: apsw.Connection) -> Mapping[str, Any]:
+        row = fetch_one(db, "PRAGMA journal_mode")
+        return {
+            "name": "sqlite",
+            "version": apsw.sqlite_lib_version(),
+            "db_path": self._database.path,
+            "schema_version": version_of(db),
+            "journal_mode": row["journal_mode"] if row else "",
+            "text_index": "fts5" if self._indexed else "like",
+        }
+
+
+@asynccontextmanager
+async def open_sqlite(options: SqliteOptions) -> AsyncIterator[SqliteBackend]:
+    """Open the database file, bring it up to date, and close it at the end."""
+    options.db_path.parent.mkdir(parents=True, exist_ok=True)
+    database = SqliteDatabase(
+        str(options.db_path),
+        busy_timeout_ms=options.busy_timeout_ms,
+        group_max=options.write_group,
+    )
+    try:
+        indexed = await database.maintain(_prepare)
+        logger.info("db.init", extra={"fields": {"text_index": "fts5" if indexed else "like"}})
+        yield SqliteBackend(database, indexed=indexed)
+    finally:
+        database.close()
+
+
+def _prepare(db: apsw.Connection) -> bool:
+    bring_up_to_date(db)
+    indexed = has_text_index(db)
+    if not indexed:
+        logger.warning("fts.fallback", extra={"fields": {"why": "this SQLite has no FTS5"}})
+    elif fetch_one(db, "SELECT 1 AS x FROM meta WHERE key = 'text_index_filled'") is None:
+        _fill_text_index(db)
+    return indexed
+
+
+def _fill_text_index(db: apsw.Connection) -> None:
+    """Index what is there already: the database may have come from an SQLite without FTS5."""
+    db.execute("BEGIN IMMEDIATE")
+    upkeep = SqliteStores(db, indexed=True).upkeep
+    for row in fetch(db, "SELECT tenant_id, user_id, persona_id FROM personas"):
+        upkeep.rebuild_index(owner_of(row))
+    db.execute("INSERT INTO meta (key, value) VALUES ('text_index_filled', '1')")
+    db.execute("COMMIT")

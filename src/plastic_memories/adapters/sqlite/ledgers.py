@@ -1,0 +1,119 @@
+"""Keys, audit log and tombstones in the embedded database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, replace
+
+import apsw
+
+from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one, insert
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import (
+    event_of,
+    event_params,
+    owner_params,
+    to_json,
+    user_params,
+)
+from plastic_memories.model.event import Event
+from plastic_memories.model.key import ApiKey, KeyLimits
+from plastic_memories.model.owner import Owner, User
+
+
+class SqliteKeyStore:
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def add(self, key: ApiKey) -> ApiKey:
+        params = {
+            "digest": key.digest,
+            "tenant_id": key.tenant_id,
+            "user_id": key.user_id,
+            "label": key.label,
+            "limits": to_json(asdict(key.limits)),
+            "created_at": key.created_at,
+        }
+        return replace(key, id=insert(self._db, QUERIES["add_key"], params))
+
+    def by_digest(self, digest: str) -> ApiKey | None:
+        row = fetch_one(self._db, QUERIES["key_by_digest"], {"digest": digest})
+        return _key(row) if row else None
+
+    def all(self) -> list[ApiKey]:
+        return [_key(row) for row in fetch(self._db, QUERIES["all_keys"])]
+
+    def revoke(self, key_id: int, now: float) -> bool:
+        return execute(self._db, QUERIES["revoke_key"], {"id": key_id, "now": now}) > 0
+
+
+class SqliteAuditLog:
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._recorded: list[Event] = []
+
+    def record(self, event: Event) -> Event:
+        recorded = replace(event, id=insert(self._db, QUERIES["record_event"], event_params(event)))
+        self._recorded.append(recorded)
+        return recorded
+
+    @property
+    def recorded(self) -> Sequence[Event]:
+        return tuple(self._recorded)
+
+    def find(
+        self,
+        user: User,
+        *,
+        after_id: int = 0,
+        since: float = 0.0,
+        memory_id: int | None = None,
+        limit: int = 200,
+    ) -> list[Event]:
+        params = {
+            **user_params(user),
+            "after_id": after_id,
+            "since": since,
+            "memory_id": memory_id,
+            "limit": limit,
+        }
+        return [event_of(row) for row in fetch(self._db, QUERIES["find_events"], params)]
+
+
+class SqliteTombstoneStore:
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def add(self, owner: Owner, digests: Collection[str], now: float) -> None:
+        for digest in digests:
+            params = {**owner_params(owner), "digest": digest, "now": now}
+            self._db.execute(QUERIES["add_tombstone"], params)
+
+    def covers(self, owner: Owner, digests: Collection[str]) -> bool:
+        params = {**owner_params(owner), "digests": to_json(list(digests))}
+        cursor = self._db.execute(QUERIES["covering_tombstones"], params)
+        row = cursor.fetchone()
+        return bool(row and row[0])
+
+    def lift(self, owner: Owner, digests: Collection[str]) -> int:
+        params = {**owner_params(owner), "digests": to_json(list(digests))}
+        return execute(self._db, QUERIES["lift_tombstones"], params)
+
+    def secret(self) -> bytes:
+        row = fetch_one(self._db, "SELECT value FROM meta WHERE key = 'tombstone_secret'")
+        assert row, "made with the database"
+        return bytes.fromhex(row["value"])
+
+
+def _key(row: Row) -> ApiKey:
+    return ApiKey(
+        id=row["id"],
+        digest=row["digest"],
+        tenant_id=row["tenant_id"],
+        user_id=row["user_id"],
+        label=row["label"],
+        limits=KeyLimits(**json.loads(row["limits"])),
+        created_at=row["created_at"],
+        revoked_at=row["revoked_at"],
+    )

@@ -1,0 +1,154 @@
+"""Memories in the embedded database."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import apsw
+
+from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert
+from plastic_memories.adapters.sqlite.filters import memory_conditions
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import (
+    memory_of,
+    memory_params,
+    owner_params,
+    to_json,
+    user_params,
+    view_params,
+)
+from plastic_memories.adapters.sqlite.text_index import (
+    TextIndex,
+    persona_partition,
+    user_partition,
+)
+from plastic_memories.model.memory import Memory, Scope, Status
+from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
+from plastic_memories.model.recall import TextMatches
+from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.rules.searchable import memory_text
+from plastic_memories.rules.text import index_terms
+
+logger = logging.getLogger(__name__)
+
+
+class SqliteMemoryStore:
+    def __init__(self, db: apsw.Connection, index: TextIndex | None) -> None:
+        self._db = db
+        self._index = index
+
+    def get(self, owner: Owner, memory_id: int) -> Memory | None:
+        row = fetch_one(self._db, QUERIES["get_memory"], {**owner_params(owner), "id": memory_id})
+        return memory_of(row) if row else None
+
+    def find(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
+        where = "tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id"
+        return self._select(where, owner_params(owner), wanted)
+
+    def find_global(self, user: User, wanted: MemoryFilter) -> list[Memory]:
+        where = "tenant_id = :tenant_id AND user_id = :user_id AND scope = 'global'"
+        return self._select(where, user_params(user), wanted)
+
+    def core(self, view: Viewpoint, now: float) -> list[Memory]:
+        rows = fetch(self._db, QUERIES["core_memories"], {**view_params(view), "now": now})
+        return [memory_of(row) for row in rows]
+
+    def search(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
+        if not terms:
+            return TextMatches((), 0, {})
+        if self._index is None:
+            return self._scan(view, terms, limit, now)
+        try:
+            return self._search(self._index, view, terms, limit, now)
+        except apsw.SQLError as error:
+            # The index can be damaged or dropped while we run; the rows are still there.
+            logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
+            return self._scan(view, terms, limit, now)
+
+    def add(self, memory: Memory) -> Memory:
+        row_id = insert(self._db, QUERIES["add_memory"], memory_params(memory))
+        added = replace(memory, id=row_id, root_id=memory.root_id or row_id)
+        if not memory.root_id:
+            self._run("root_memory", added)
+        for message_id in memory.source_message_ids:
+            self._run("add_source", added, message_id=message_id, memory_id=row_id)
+        self._reindex(added)
+        return added
+
+    def save(self, memory: Memory) -> None:
+        execute(self._db, QUERIES["save_memory"], memory_params(memory))
+        self._reindex(memory)
+
+    def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
+        for memory in self.find(owner, MemoryFilter(ids=memory_ids)):
+            self._unindex(memory)
+            self._run("erase_sources", memory)
+            self._run("erase_links_to", memory)
+            self._run("erase_memory", memory)
+            self._run("note_erasure", memory, kind="memory", row_id=memory.id, now=now)
+
+    def touch(self, recalled: Sequence[tuple[Owner, int]], now: float) -> None:
+        for owner, memory_id in recalled:
+            self._db.execute(
+                QUERIES["touch_memory"], {**owner_params(owner), "id": memory_id, "now": now}
+            )
+
+    def reindex(self, owner: Owner) -> int:
+        """Make the index entries of this owner's rows anew; return how many."""
+        rows = self.find(owner, MemoryFilter())
+        for memory in rows:
+            self._reindex(memory)
+        return sum(memory.status is Status.ACTIVE for memory in rows)
+
+    def _run(self, query: str, memory: Memory, **more: Any) -> None:
+        params = {**owner_params(memory.owner), "id": memory.id, **more}
+        self._db.execute(QUERIES[query], params)
+
+    def _select(self, where: str, params: dict[str, Any], wanted: MemoryFilter) -> list[Memory]:
+        conditions, more = memory_conditions(wanted)
+        sql = " AND ".join([f"SELECT * FROM memory_items WHERE {where}", *conditions])  # noqa: S608
+        sql += " ORDER BY id DESC"
+        if wanted.limit is not None:
+            sql += " LIMIT :limit"
+            more["limit"] = wanted.limit
+        return [memory_of(row) for row in fetch(self._db, sql, {**params, **more})]
+
+    def _search(
+        self, index: TextIndex, view: Viewpoint, terms: Sequence[str], limit: int, now: float
+    ) -> TextMatches:
+        own = persona_partition(self._db, view.owner)
+        shared = user_partition(self._db, view.owner.user)
+        match = index.match([part for part in (own, shared) if part], terms)
+        if match is None:
+            return TextMatches((), 0, {})
+        params = {**view_params(view), "now": now, "match": match.expression, "limit": limit}
+        rows = fetch(self._db, QUERIES["search_memory"], params)
+        return TextMatches([memory_of(row) for row in rows], match.documents, match.frequency)
+
+    def _scan(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
+        """Search without an index: every visible row is looked at."""
+        params = {**view_params(view), "terms": to_json(list(terms)), "now": now, "limit": limit}
+        found = [memory_of(row) for row in fetch(self._db, QUERIES["scan_memory"], params)]
+        return TextMatches(found, len(found), dict.fromkeys(terms, 1), degraded=True)
+
+    def _reindex(self, memory: Memory) -> None:
+        self._unindex(memory)
+        if self._index is None or memory.status is not Status.ACTIVE:
+            return
+        self._index.put(memory.id, self._partition(memory), index_terms(memory_text(memory)))
+
+    def _unindex(self, memory: Memory) -> None:
+        if self._index is not None and self._index.holds(memory.id):
+            self._index.remove(memory.id, self._partition(memory))
+
+    def _partition(self, memory: Memory) -> str:
+        """Return where the row is searched; a story never crosses personas."""
+        if memory.scope is Scope.GLOBAL and memory.realm is Realm.REAL:
+            partition = user_partition(self._db, memory.owner.user)
+        else:
+            partition = persona_partition(self._db, memory.owner)
+        assert partition, "a persona exists from the first time it is named"
+        return partition

@@ -1,0 +1,104 @@
+"""Messages in the embedded database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import apsw
+
+from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert
+from plastic_memories.adapters.sqlite.filters import message_conditions
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import (
+    message_of,
+    message_params,
+    owner_params,
+    to_json,
+    view_params,
+)
+from plastic_memories.adapters.sqlite.text_index import TextIndex, persona_partition
+from plastic_memories.model.message import Message, Stored
+from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.rules.text import index_terms
+
+_OWNED = "tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id"
+
+
+class SqliteMessageStore:
+    def __init__(self, db: apsw.Connection, index: TextIndex | None) -> None:
+        self._db = db
+        self._index = index
+
+    def append(self, messages: Sequence[Message]) -> list[Stored]:
+        return [self._append(message) for message in messages]
+
+    def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
+        conditions, more = message_conditions(wanted)
+        sql = " AND ".join([f"SELECT * FROM messages WHERE {_OWNED}", *conditions])  # noqa: S608
+        sql += " ORDER BY id DESC"
+        if wanted.limit is not None:
+            sql += " LIMIT :limit"
+            more["limit"] = wanted.limit
+        return [message_of(row) for row in fetch(self._db, sql, {**owner_params(owner), **more})]
+
+    def recent(self, view: Viewpoint, since_ts: float, limit: int) -> list[Message]:
+        params = {**view_params(view), "since_ts": since_ts, "limit": limit}
+        return [message_of(row) for row in fetch(self._db, QUERIES["recent_messages"], params)]
+
+    def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
+        sql = (
+            f"UPDATE messages SET hidden_at = :now WHERE {_OWNED} AND hidden_at IS NULL "  # noqa: S608
+            "AND id IN (SELECT value FROM json_each(:ids))"
+        )
+        params = {**owner_params(owner), "now": now, "ids": to_json(list(message_ids))}
+        hidden = execute(self._db, sql, params)
+        self._unindex(owner, message_ids)
+        return hidden
+
+    def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
+        ids = [message.id for message in self.find(owner, wanted)]
+        self.drop(owner, ids)
+        for message_id in ids:
+            noted = {**owner_params(owner), "kind": "message", "row_id": message_id, "now": now}
+            self._db.execute(QUERIES["note_erasure"], noted)
+        return ids
+
+    def drop(self, owner: Owner, message_ids: Collection[int]) -> None:
+        """Remove messages without a note: their time was over, nobody asked to forget them."""
+        self._unindex(owner, message_ids)
+        self._db.execute(
+            f"DELETE FROM messages WHERE {_OWNED} "  # noqa: S608 - constants
+            "AND id IN (SELECT value FROM json_each(:ids))",
+            {**owner_params(owner), "ids": to_json(list(message_ids))},
+        )
+
+    def reindex(self, owner: Owner) -> int:
+        """Make the index entries of this owner's messages anew; return how many."""
+        visible = self.find(owner, MessageFilter(hidden=False))
+        self._unindex(owner, [message.id for message in visible])
+        for message in visible:
+            self._index_message(message.owner, message.id, message.content)
+        return len(visible)
+
+    def _append(self, message: Message) -> Stored:
+        params = message_params(message)
+        known = fetch_one(self._db, QUERIES["known_message"], params)
+        if known is not None:
+            return Stored(known["id"], deduped=True)
+        message_id = insert(self._db, QUERIES["add_message"], params)
+        self._index_message(message.owner, message_id, message.content)
+        return Stored(message_id, deduped=False)
+
+    def _index_message(self, owner: Owner, message_id: int, content: str) -> None:
+        partition = persona_partition(self._db, owner)
+        if self._index is not None and partition:
+            self._index.put(message_id, partition, index_terms(content))
+
+    def _unindex(self, owner: Owner, message_ids: Collection[int]) -> None:
+        partition = persona_partition(self._db, owner)
+        if self._index is None or partition is None:
+            return
+        for message_id in message_ids:
+            if self._index.holds(message_id):
+                self._index.remove(message_id, partition)

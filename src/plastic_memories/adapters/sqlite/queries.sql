@@ -1,0 +1,262 @@
+-- Statements of the embedded backend, each under its name. Every one that touches what belongs
+-- to someone names tenant and user; upkeep (the last section) is the server's own and says so.
+
+-- ensure_user --
+INSERT INTO users (tenant_id, user_id, created_at, updated_at)
+VALUES (:tenant_id, :user_id, :now, :now)
+ON CONFLICT (tenant_id, user_id) DO NOTHING;
+
+-- get_user --
+SELECT id, time_zone, language, updated_at FROM users
+ WHERE tenant_id = :tenant_id AND user_id = :user_id;
+
+-- save_settings --
+UPDATE users SET time_zone = :time_zone, language = :language, updated_at = :updated_at
+ WHERE tenant_id = :tenant_id AND user_id = :user_id;
+
+-- ensure_persona --
+INSERT INTO personas (tenant_id, user_id, persona_id, created_at, updated_at)
+VALUES (:tenant_id, :user_id, :persona_id, :now, :now)
+ON CONFLICT (tenant_id, user_id, persona_id) DO NOTHING;
+
+-- get_persona --
+SELECT id, persona_id, display_name, description, created_at, updated_at FROM personas
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
+
+-- all_personas --
+SELECT id, persona_id, display_name, description, created_at, updated_at FROM personas
+ WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id;
+
+-- save_persona --
+UPDATE personas
+   SET display_name = :display_name, description = :description, updated_at = :updated_at
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
+
+-- add_message --
+INSERT INTO messages (tenant_id, user_id, persona_id, bot_id, source_app, platform, message_type,
+                      session_id, branch_id, realm, role, speaker, content, client_msg_id, ts,
+                      created_at)
+VALUES (:tenant_id, :user_id, :persona_id, :bot_id, :source_app, :platform, :message_type,
+        :session_id, :branch_id, :realm, :role, :speaker, :content, :client_msg_id, :ts,
+        :created_at);
+
+-- known_message --
+SELECT id FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND bot_id = :bot_id AND source_app = :source_app AND session_id = :session_id
+   AND client_msg_id = :client_msg_id AND client_msg_id <> '';
+
+-- recent_messages --
+SELECT * FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND ts >= :since_ts AND hidden_at IS NULL AND realm = :realm
+   AND (:all_bots OR bot_id = :bot_id)
+ ORDER BY ts DESC, id DESC LIMIT :limit;
+
+-- get_memory --
+SELECT * FROM memory_items
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- add_memory --
+INSERT INTO memory_items (
+    id, tenant_id, user_id, persona_id, bot_id, source_app, session_id, branch_id, realm, scope,
+    scope_ref, type, mkey, content, tags, status, source_type, source_ref, speaker,
+    source_message_ids, quote, confidence, importance, pinned, core, expires_at, occurred_at, supersedes_id, superseded_by,
+    root_id, created_at, updated_at, last_recalled_at, recall_count, metadata, attributes,
+    idempotency_key)
+VALUES (
+    :id, :tenant_id, :user_id, :persona_id, :bot_id, :source_app, :session_id, :branch_id, :realm,
+    :scope, :scope_ref, :type, :mkey, :content, :tags, :status, :source_type, :source_ref,
+    :speaker, :source_message_ids, :quote, :confidence, :importance, :pinned, :core, :expires_at,
+    :occurred_at,
+    :supersedes_id, :superseded_by, :root_id, :created_at, :updated_at, :last_recalled_at,
+    :recall_count, :metadata, :attributes, :idempotency_key);
+
+-- root_memory --
+-- A row that starts a chain is its own root; its id is known only now.
+UPDATE memory_items SET root_id = id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND id = :id;
+
+-- save_memory --
+UPDATE memory_items
+   SET content = :content, tags = :tags, status = :status, quote = :quote,
+       confidence = :confidence,
+       importance = :importance, pinned = :pinned, core = :core, expires_at = :expires_at,
+       supersedes_id = :supersedes_id, superseded_by = :superseded_by, root_id = :root_id,
+       updated_at = :updated_at, metadata = :metadata, attributes = :attributes
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- erase_memory --
+DELETE FROM memory_items
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- touch_memory --
+UPDATE memory_items SET last_recalled_at = :now, recall_count = recall_count + 1
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- core_memories --
+-- Own rows of the realm; of every persona, real constraints and the name (core = 2). A narrow
+-- scope is left out: what is always recalled must not depend on the session or the app.
+SELECT * FROM memory_items
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND core > 0
+   AND (status = 'active' OR (status = 'candidate' AND type = 'constraints'))
+   AND scope IN ('persona', 'global')
+   AND ((persona_id = :persona_id AND realm = :realm) OR (core = 2 AND realm = 'real'))
+   AND (:all_bots OR bot_id = :bot_id)
+   AND (expires_at IS NULL OR expires_at > :now)
+ ORDER BY id;
+
+-- search_memory --
+-- Best first: FTS5's rank is smaller for a better match. The partition is inside every term of
+-- :match; the columns are asked again because isolation must not hang on one mechanism.
+SELECT m.* FROM fts_memory
+  JOIN memory_items m ON m.id = fts_memory.rowid
+ WHERE fts_memory MATCH :match
+   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
+   AND (m.expires_at IS NULL OR m.expires_at > :now)
+   AND (:all_bots OR m.bot_id = :bot_id)
+   AND m.realm = :realm
+   AND ((m.persona_id = :persona_id
+         AND (m.scope IN ('persona', 'global')
+              OR (m.scope_ref <> '' AND m.scope = 'session' AND m.scope_ref = :session_id)
+              OR (m.scope_ref <> '' AND m.scope = 'app' AND m.scope_ref = :source_app)))
+        OR (m.scope = 'global' AND m.realm = 'real'))
+ ORDER BY fts_memory.rank LIMIT :limit;
+
+-- scan_memory --
+-- The same rows without the index. Terms hold letters and digits only, so none is a LIKE pattern.
+SELECT m.* FROM memory_items m
+ WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
+   AND (m.expires_at IS NULL OR m.expires_at > :now)
+   AND (:all_bots OR m.bot_id = :bot_id)
+   AND m.realm = :realm
+   AND ((m.persona_id = :persona_id
+         AND (m.scope IN ('persona', 'global')
+              OR (m.scope_ref <> '' AND m.scope = 'session' AND m.scope_ref = :session_id)
+              OR (m.scope_ref <> '' AND m.scope = 'app' AND m.scope_ref = :source_app)))
+        OR (m.scope = 'global' AND m.realm = 'real'))
+   AND EXISTS (SELECT 1 FROM json_each(:terms) t WHERE m.content LIKE '%' || t.value || '%')
+ ORDER BY m.id DESC LIMIT :limit;
+
+-- add_source --
+INSERT INTO memory_sources (tenant_id, user_id, message_id, memory_id)
+VALUES (:tenant_id, :user_id, :message_id, :memory_id) ON CONFLICT DO NOTHING;
+
+-- erase_sources --
+DELETE FROM memory_sources
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND memory_id = :id;
+
+-- erase_links_to --
+DELETE FROM goal_links
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND memory_id = :id;
+
+-- note_erasure --
+INSERT INTO erasures (tenant_id, user_id, persona_id, kind, row_id, erased_at)
+VALUES (:tenant_id, :user_id, :persona_id, :kind, :row_id, :now) ON CONFLICT DO NOTHING;
+
+-- all_slots --
+SELECT * FROM persona_slots
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND (:all_bots OR bot_id = :bot_id) AND realm = :realm
+ ORDER BY slot_name;
+
+-- put_slot --
+INSERT INTO persona_slots (tenant_id, user_id, persona_id, bot_id, realm, slot_name, value_json,
+                           provenance_json, updated_at)
+VALUES (:tenant_id, :user_id, :persona_id, :bot_id, :realm, :slot_name, :value_json,
+        :provenance_json, :updated_at)
+ON CONFLICT (tenant_id, user_id, persona_id, bot_id, realm, slot_name)
+DO UPDATE SET value_json = excluded.value_json, provenance_json = excluded.provenance_json,
+              updated_at = excluded.updated_at;
+
+-- clear_slot --
+DELETE FROM persona_slots
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND bot_id = :bot_id AND realm = :realm AND slot_name = :slot_name;
+
+-- add_tombstone --
+INSERT INTO tombstones (tenant_id, user_id, persona_id, digest, created_at)
+VALUES (:tenant_id, :user_id, :persona_id, :digest, :now) ON CONFLICT DO NOTHING;
+
+-- covering_tombstones --
+SELECT count(*) FROM tombstones
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND digest IN (SELECT value FROM json_each(:digests));
+
+-- lift_tombstones --
+DELETE FROM tombstones
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND digest IN (SELECT value FROM json_each(:digests));
+
+-- add_goal --
+INSERT INTO goals (tenant_id, user_id, persona_id, title, details, status, created_at, updated_at)
+VALUES (:tenant_id, :user_id, :persona_id, :title, :details, :status, :created_at, :updated_at);
+
+-- find_goals --
+SELECT * FROM goals
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND (:status IS NULL OR status = :status) AND (:id IS NULL OR id = :id)
+ ORDER BY id;
+
+-- save_goal --
+UPDATE goals SET title = :title, details = :details, status = :status, updated_at = :updated_at
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- add_goal_link --
+INSERT INTO goal_links (tenant_id, user_id, persona_id, goal_id, memory_id, note, created_at)
+VALUES (:tenant_id, :user_id, :persona_id, :goal_id, :memory_id, :note, :created_at);
+
+-- goal_links --
+SELECT * FROM goal_links
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND goal_id IN (SELECT value FROM json_each(:goal_ids))
+ ORDER BY id;
+
+-- record_event --
+INSERT INTO audit (tenant_id, user_id, persona_id, event, memory_id, key_label, request_id, ts,
+                   data)
+VALUES (:tenant_id, :user_id, :persona_id, :event, :memory_id, :key_label, :request_id, :ts,
+        :data);
+
+-- find_events --
+SELECT * FROM audit
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND id > :after_id AND ts >= :since
+   AND (:memory_id IS NULL OR memory_id = :memory_id)
+ ORDER BY id LIMIT :limit;
+
+-- Keys come before any tenant is known: the digest is what names the tenant.
+
+-- add_key --
+INSERT INTO api_keys (digest, tenant_id, user_id, label, limits, created_at)
+VALUES (:digest, :tenant_id, :user_id, :label, :limits, :created_at);
+
+-- key_by_digest --
+SELECT * FROM api_keys WHERE digest = :digest;
+
+-- all_keys --
+SELECT * FROM api_keys ORDER BY id;
+
+-- revoke_key --
+UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
+
+-- Upkeep: the server's own work, over all owners.
+
+-- due_memories --
+SELECT * FROM memory_items
+ WHERE expires_at IS NOT NULL AND expires_at <= :now AND status IN ('active', 'candidate')
+ ORDER BY expires_at LIMIT :limit;
+
+-- old_messages --
+SELECT id, tenant_id, user_id, persona_id FROM messages WHERE ts < :before_ts ORDER BY ts LIMIT :limit;
+
+-- crowded_personas --
+SELECT tenant_id, user_id, persona_id, count(*) - :max AS surplus FROM messages
+ GROUP BY tenant_id, user_id, persona_id HAVING count(*) > :max;
+
+-- oldest_messages --
+SELECT id FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+ ORDER BY ts, id LIMIT :limit;
+
+-- prune_audit --
+DELETE FROM audit WHERE ts < :before_ts;

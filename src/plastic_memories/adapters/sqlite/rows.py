@@ -1,0 +1,139 @@
+"""Between rows of the database and the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from plastic_memories.adapters.sqlite.connection import Row
+from plastic_memories.model.event import Event
+from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
+from plastic_memories.rules.standing import core_level
+
+# Columns that stand in the row as they stand in the model.
+_SAME_IN_MEMORY = (
+    "content", "source_ref", "source_app", "bot_id", "session_id", "branch_id", "speaker", "quote",
+    "confidence", "importance", "expires_at", "occurred_at", "supersedes_id", "superseded_by",
+    "root_id", "created_at", "updated_at", "last_recalled_at", "recall_count", "idempotency_key",
+)  # fmt: skip
+_SAME_IN_MESSAGE = (
+    "id", "content", "ts", "speaker", "session_id", "source_app", "bot_id", "branch_id",
+    "platform", "message_type", "client_msg_id", "created_at", "hidden_at",
+)  # fmt: skip
+
+
+def user_params(user: User) -> dict[str, Any]:
+    return {"tenant_id": user.tenant_id, "user_id": user.user_id}
+
+
+def owner_params(owner: Owner) -> dict[str, Any]:
+    return {
+        "tenant_id": owner.tenant_id,
+        "user_id": owner.user_id,
+        "persona_id": owner.persona_id,
+    }
+
+
+def view_params(view: Viewpoint) -> dict[str, Any]:
+    return {
+        **owner_params(view.owner),
+        "bot_id": view.bot_id,
+        "all_bots": view.all_bots,
+        "session_id": view.session_id,
+        "source_app": view.source_app,
+        "realm": view.realm.value,
+    }
+
+
+def owner_of(row: Row) -> Owner:
+    return Owner(row["tenant_id"], row["user_id"], row["persona_id"])
+
+
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def memory_params(memory: Memory) -> dict[str, Any]:
+    """Return every column of a memory, for insert and update."""
+    return {
+        **owner_params(memory.owner),
+        **{name: getattr(memory, name) for name in _SAME_IN_MEMORY},
+        "id": memory.id or None,
+        "type": memory.type.value,
+        "mkey": memory.key,
+        "tags": to_json(list(memory.tags)),
+        "status": memory.status.value,
+        "scope": memory.scope.value,
+        "scope_ref": memory.scope_ref,
+        "realm": memory.realm.value,
+        "source_type": memory.source_type.value,
+        "source_message_ids": to_json(list(memory.source_message_ids)),
+        "pinned": int(memory.pinned),
+        "core": core_level(memory),
+        "metadata": to_json(memory.metadata),
+        "attributes": to_json(memory.attributes),
+    }
+
+
+def memory_of(row: Row) -> Memory:
+    same: Mapping[str, Any] = {name: row[name] for name in _SAME_IN_MEMORY}
+    return Memory(
+        id=row["id"],
+        owner=owner_of(row),
+        type=MemoryType(row["type"]),
+        key=row["mkey"],
+        tags=tuple(json.loads(row["tags"])),
+        status=Status(row["status"]),
+        scope=Scope(row["scope"]),
+        realm=Realm(row["realm"]),
+        source_type=SourceType(row["source_type"]),
+        source_message_ids=tuple(json.loads(row["source_message_ids"])),
+        pinned=bool(row["pinned"]),
+        metadata=json.loads(row["metadata"]),
+        attributes=json.loads(row["attributes"]),
+        **same,
+    )
+
+
+def message_params(message: Message) -> dict[str, Any]:
+    return {
+        **owner_params(message.owner),
+        **{name: getattr(message, name) for name in _SAME_IN_MESSAGE},
+        "role": message.role.value,
+        "realm": message.realm.value,
+    }
+
+
+def message_of(row: Row) -> Message:
+    same: Mapping[str, Any] = {name: row[name] for name in _SAME_IN_MESSAGE}
+    return Message(owner=owner_of(row), role=Role(row["role"]), realm=Realm(row["realm"]), **same)
+
+
+def event_params(event: Event) -> dict[str, Any]:
+    return {
+        **user_params(event.user),
+        "persona_id": event.persona_id,
+        "event": event.event,
+        "memory_id": event.memory_id,
+        "key_label": event.key_label,
+        "request_id": event.request_id,
+        "ts": event.ts,
+        "data": to_json(event.data),
+    }
+
+
+def event_of(row: Row) -> Event:
+    return Event(
+        id=row["id"],
+        user=User(row["tenant_id"], row["user_id"]),
+        persona_id=row["persona_id"],
+        event=row["event"],
+        memory_id=row["memory_id"],
+        key_label=row["key_label"],
+        request_id=row["request_id"],
+        ts=row["ts"],
+        data=json.loads(row["data"]),
+    )

@@ -1,0 +1,223 @@
+-- The truth about the embedded database. Migrations lead here, and a test compares.
+-- Every table that holds something of someone starts with tenant and user, and so does every key.
+-- Text that was not given is '', so that unique keys can compare it; times are epoch seconds, UTC.
+
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE users (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id  TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    time_zone  TEXT NOT NULL DEFAULT 'UTC',
+    language   TEXT NOT NULL DEFAULT '',
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL,
+    UNIQUE (tenant_id, user_id)
+) STRICT;
+
+CREATE TABLE personas (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id    TEXT NOT NULL,
+    user_id      TEXT NOT NULL,
+    persona_id   TEXT NOT NULL,
+    display_name TEXT NOT NULL DEFAULT '',
+    description  TEXT NOT NULL DEFAULT '',
+    created_at   REAL NOT NULL,
+    updated_at   REAL NOT NULL,
+    UNIQUE (tenant_id, user_id, persona_id)
+) STRICT;
+
+CREATE TABLE messages (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id     TEXT NOT NULL,
+    user_id       TEXT NOT NULL,
+    persona_id    TEXT NOT NULL,
+    bot_id        TEXT NOT NULL DEFAULT '',
+    source_app    TEXT NOT NULL DEFAULT '',
+    platform      TEXT NOT NULL DEFAULT '',
+    message_type  TEXT NOT NULL DEFAULT '',
+    session_id    TEXT NOT NULL DEFAULT '',
+    branch_id     TEXT NOT NULL DEFAULT '',
+    realm         TEXT NOT NULL DEFAULT 'real',
+    role          TEXT NOT NULL,
+    speaker       TEXT NOT NULL DEFAULT '',
+    content       TEXT NOT NULL,
+    client_msg_id TEXT NOT NULL DEFAULT '',
+    ts            REAL NOT NULL,
+    created_at    REAL NOT NULL,
+    -- Set by forget: the message stays, but no recall, snippet or extraction sees it again.
+    hidden_at     REAL
+) STRICT;
+
+CREATE INDEX messages_by_time ON messages (tenant_id, user_id, persona_id, ts, id);
+CREATE INDEX messages_by_session ON messages (tenant_id, user_id, persona_id, session_id, id);
+CREATE INDEX messages_by_age ON messages (ts);
+CREATE UNIQUE INDEX messages_once ON messages
+    (tenant_id, user_id, persona_id, bot_id, source_app, session_id, client_msg_id)
+    WHERE client_msg_id <> '';
+
+CREATE TABLE memory_items (
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id        TEXT NOT NULL,
+    user_id          TEXT NOT NULL,
+    persona_id       TEXT NOT NULL,
+    bot_id           TEXT NOT NULL DEFAULT '',
+    source_app       TEXT NOT NULL DEFAULT '',
+    session_id       TEXT NOT NULL DEFAULT '',
+    branch_id        TEXT NOT NULL DEFAULT '',
+    realm            TEXT NOT NULL DEFAULT 'real',
+    scope            TEXT NOT NULL DEFAULT 'persona',
+    -- The session or app that a narrow scope is bound to, '' for persona and global.
+    scope_ref        TEXT NOT NULL DEFAULT '',
+    type             TEXT NOT NULL,
+    mkey             TEXT NOT NULL,
+    content          TEXT NOT NULL,
+    tags             TEXT NOT NULL DEFAULT '[]',
+    status           TEXT NOT NULL,
+    source_type      TEXT NOT NULL,
+    source_ref       TEXT NOT NULL DEFAULT '',
+    speaker          TEXT NOT NULL DEFAULT '',
+    source_message_ids TEXT NOT NULL DEFAULT '[]',
+    quote            TEXT NOT NULL DEFAULT '',
+    confidence       REAL NOT NULL,
+    importance       REAL NOT NULL,
+    pinned           INTEGER NOT NULL DEFAULT 0,
+    -- 0: found by search only; 1: always recalled by its persona; 2: by every persona of the user.
+    core             INTEGER NOT NULL DEFAULT 0,
+    expires_at       REAL,
+    occurred_at      REAL,
+    supersedes_id    INTEGER,
+    superseded_by    INTEGER,
+    root_id          INTEGER NOT NULL,
+    created_at       REAL NOT NULL,
+    updated_at       REAL NOT NULL,
+    last_recalled_at REAL,
+    recall_count     INTEGER NOT NULL DEFAULT 0,
+    metadata         TEXT NOT NULL DEFAULT '{}',
+    attributes       TEXT NOT NULL DEFAULT '{}',
+    idempotency_key  TEXT NOT NULL DEFAULT ''
+) STRICT;
+
+CREATE INDEX memory_by_owner ON memory_items (tenant_id, user_id, persona_id, status, id);
+CREATE INDEX memory_by_key ON memory_items (tenant_id, user_id, persona_id, type, mkey);
+CREATE INDEX memory_by_root ON memory_items (tenant_id, user_id, root_id);
+CREATE INDEX memory_core ON memory_items (tenant_id, user_id, core, id)
+    WHERE core > 0 AND status IN ('active', 'candidate');
+CREATE INDEX memory_global ON memory_items (tenant_id, user_id, id) WHERE scope = 'global';
+CREATE INDEX memory_expiring ON memory_items (expires_at)
+    WHERE expires_at IS NOT NULL AND status IN ('active', 'candidate');
+CREATE UNIQUE INDEX memory_one_active ON memory_items
+    (tenant_id, user_id, persona_id, bot_id, scope, scope_ref, realm, type, mkey)
+    WHERE status = 'active';
+-- Preferences and constraints may coexist; the confirm transaction guards those.
+CREATE UNIQUE INDEX memory_one_slot ON memory_items
+    (tenant_id, user_id, persona_id, bot_id, realm, type)
+    WHERE status = 'active' AND type IN ('identity', 'values');
+CREATE UNIQUE INDEX memory_idempotent ON memory_items
+    (tenant_id, user_id, persona_id, idempotency_key) WHERE idempotency_key <> '';
+
+-- From a message to what was learned from it: edits and forget follow these arrows.
+CREATE TABLE memory_sources (
+    tenant_id  TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    message_id INTEGER NOT NULL,
+    memory_id  INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, message_id, memory_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX memory_sources_by_memory ON memory_sources (tenant_id, user_id, memory_id);
+
+CREATE TABLE persona_slots (
+    tenant_id       TEXT NOT NULL,
+    user_id         TEXT NOT NULL,
+    persona_id      TEXT NOT NULL,
+    bot_id          TEXT NOT NULL DEFAULT '',
+    realm           TEXT NOT NULL DEFAULT 'real',
+    slot_name       TEXT NOT NULL,
+    value_json      TEXT NOT NULL,
+    provenance_json TEXT NOT NULL,
+    updated_at      REAL NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, persona_id, bot_id, realm, slot_name)
+) STRICT, WITHOUT ROWID;
+
+-- Keyed digests of what must never be learned again; the text itself is nowhere.
+CREATE TABLE tombstones (
+    tenant_id  TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    persona_id TEXT NOT NULL,
+    digest     TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, persona_id, digest)
+) STRICT, WITHOUT ROWID;
+
+-- What was erased, by id: a restored backup is made to forget it again.
+CREATE TABLE erasures (
+    tenant_id  TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    persona_id TEXT NOT NULL,
+    kind       TEXT NOT NULL,
+    row_id     INTEGER NOT NULL,
+    erased_at  REAL NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, persona_id, kind, row_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE goals (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id  TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    persona_id TEXT NOT NULL,
+    title      TEXT NOT NULL,
+    details    TEXT NOT NULL DEFAULT '',
+    status     TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL
+) STRICT;
+
+CREATE INDEX goals_by_owner ON goals (tenant_id, user_id, persona_id, id);
+
+CREATE TABLE goal_links (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id  TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    persona_id TEXT NOT NULL,
+    goal_id    INTEGER NOT NULL REFERENCES goals (id) ON DELETE CASCADE,
+    memory_id  INTEGER,
+    note       TEXT NOT NULL DEFAULT '',
+    created_at REAL NOT NULL
+) STRICT;
+
+CREATE INDEX goal_links_by_goal ON goal_links (tenant_id, user_id, persona_id, goal_id);
+CREATE INDEX goal_links_by_memory ON goal_links (tenant_id, user_id, memory_id)
+    WHERE memory_id IS NOT NULL;
+
+CREATE TABLE api_keys (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    digest      TEXT NOT NULL UNIQUE,
+    tenant_id   TEXT NOT NULL,
+    user_id     TEXT NOT NULL,
+    label       TEXT NOT NULL DEFAULT '',
+    limits      TEXT NOT NULL DEFAULT '{}',
+    created_at  REAL NOT NULL,
+    revoked_at  REAL
+) STRICT;
+
+-- Who changed what, when, by which key: ids only. Also the stream behind /ws/events.
+CREATE TABLE audit (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id  TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    persona_id TEXT NOT NULL,
+    event      TEXT NOT NULL,
+    memory_id  INTEGER,
+    key_label  TEXT NOT NULL DEFAULT '',
+    request_id TEXT NOT NULL DEFAULT '',
+    ts         REAL NOT NULL,
+    data       TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+
+CREATE INDEX audit_by_user ON audit (tenant_id, user_id, id);
+CREATE INDEX audit_by_memory ON audit (tenant_id, user_id, memory_id) WHERE memory_id IS NOT NULL;
+CREATE INDEX audit_by_age ON audit (ts);

@@ -1,0 +1,121 @@
+"""The text index: our terms in FTS5, partitioned inside every term."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import owner_params, user_params
+from plastic_memories.model.owner import Owner, User
+
+# In a partition this large, a term that half the rows hold would cost more than it tells.
+_LARGE = 2000
+_COMMON_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A search as FTS5 takes it, and the numbers that bm25 needs."""
+
+    expression: str
+    documents: int
+    frequency: dict[str, int]
+
+
+class TextIndex:
+    """One of the two indexes: `memory` or `messages`."""
+
+    def __init__(self, db: apsw.Connection, kind: str) -> None:
+        self._db = db
+        self._kind = kind
+        self._table = f"fts_{kind}"
+
+    def put(self, row_id: int, partition: str, terms: Sequence[str]) -> None:
+        """Index a row that is not in the index yet."""
+        tokens = " ".join(f"{partition}x{term}" for term in terms)
+        self._db.execute(
+            f"INSERT INTO {self._table} (rowid, terms) VALUES (?, ?)",  # noqa: S608 - a constant
+            (row_id, tokens),
+        )
+        self._count(partition, 1)
+
+    def remove(self, row_id: int, partition: str) -> None:
+        """Take a row out of the index."""
+        self._db.execute(
+            f"DELETE FROM {self._table} WHERE rowid = ?",  # noqa: S608 - a constant
+            (row_id,),
+        )
+        self._count(partition, -self._db.changes())
+
+    def holds(self, row_id: int) -> bool:
+        sql = f"SELECT 1 AS x FROM {self._table}_docsize WHERE id = ?"  # noqa: S608 - a constant
+        return fetch_one(self._db, sql, (row_id,)) is not None
+
+    def match(self, partitions: Sequence[str], terms: Sequence[str]) -> Match | None:
+        """Turn terms into a search of these partitions; None if none of them is known."""
+        documents = self._documents(partitions)
+        frequency = self._frequency(partitions, terms)
+        telling = _telling(terms, frequency, documents)
+        if not telling:
+            return None
+        # A term has letters and digits only (rules/text.py), and is quoted all the same.
+        tokens = (f'"{part}x{term}"' for part in partitions for term in telling)
+        return Match(" OR ".join(tokens), documents, frequency)
+
+    def clear_partition_counts(self) -> None:
+        self._db.execute("DELETE FROM text_partitions WHERE kind = ?", (self._kind,))
+
+    def _count(self, partition: str, change: int) -> None:
+        self._db.execute(
+            "INSERT INTO text_partitions (kind, partition, documents) VALUES (?, ?, max(?, 0)) "
+            "ON CONFLICT (kind, partition) DO UPDATE SET documents = max(documents + ?, 0)",
+            (self._kind, partition, change, change),
+        )
+
+    def _documents(self, partitions: Sequence[str]) -> int:
+        marks = ", ".join("?" * len(partitions))
+        row = fetch_one(
+            self._db,
+            "SELECT coalesce(sum(documents), 0) AS n FROM text_partitions "
+            f"WHERE kind = ? AND partition IN ({marks})",  # noqa: S608 - question marks
+            (self._kind, *partitions),
+        )
+        return int(row["n"]) if row else 0
+
+    def _frequency(self, partitions: Sequence[str], terms: Sequence[str]) -> dict[str, int]:
+        counts = dict.fromkeys(terms, 0)
+        sql = f"SELECT doc FROM {self._table}_terms WHERE term = ?"  # noqa: S608 - a constant
+        for term in terms:
+            for partition in partitions:
+                row = fetch_one(self._db, sql, (f"{partition}x{term}",))
+                counts[term] += int(row["doc"]) if row else 0
+        return counts
+
+
+def _telling(terms: Sequence[str], frequency: dict[str, int], documents: int) -> list[str]:
+    known = [term for term in terms if frequency[term]]
+    if documents < _LARGE:
+        return known
+    rare = [term for term in known if frequency[term] <= documents * _COMMON_SHARE]
+    return rare or sorted(known, key=lambda term: frequency[term])[:1]
+
+
+def persona_partition(db: apsw.Connection, owner: Owner) -> str | None:
+    """Return the partition of what one persona knows; None if there is no such persona."""
+    row = fetch_one(db, QUERIES["get_persona"], owner_params(owner))
+    return f"p{row['id']}" if row else None
+
+
+def user_partition(db: apsw.Connection, user: User) -> str | None:
+    """Return the partition of what all personas of a user share."""
+    row = fetch_one(db, QUERIES["get_user"], user_params(user))
+    return f"g{row['id']}" if row else None
+
+
+def has_table(db: apsw.Connection, kind: str) -> bool:
+    sql = "SELECT 1 AS x FROM sqlite_schema WHERE name = ?"
+    return bool(fetch(db, sql, (f"fts_{kind}",)))

@@ -1,0 +1,24 @@
+-- The text index holds our own terms (rules/text.py), each prefixed with the partition of its
+-- row: p<persona>x<term>, or g<user>x<term> for what all personas of a user share. A search names
+-- the partition in every term, so it reads nobody else's postings, however many there are.
+-- Without content, and with secure-delete: a forgotten word leaves the index pages too.
+
+CREATE VIRTUAL TABLE fts_memory USING fts5(
+    terms, content='', contentless_delete=1, tokenize='ascii'
+);
+INSERT INTO fts_memory (fts_memory, rank) VALUES ('secure-delete', 1);
+CREATE VIRTUAL TABLE fts_memory_terms USING fts5vocab(fts_memory, row);
+
+CREATE VIRTUAL TABLE fts_messages USING fts5(
+    terms, content='', contentless_delete=1, tokenize='ascii'
+);
+INSERT INTO fts_messages (fts_messages, rank) VALUES ('secure-delete', 1);
+CREATE VIRTUAL TABLE fts_messages_terms USING fts5vocab(fts_messages, row);
+
+-- How many rows of each partition are indexed: bm25 needs it, and counting would be slow.
+CREATE TABLE text_partitions (
+    kind      TEXT NOT NULL,
+    partition TEXT NOT NULL,
+    documents INTEGER NOT NULL,
+    PRIMARY KEY (kind, partition)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,107 @@
+"""The server's own work on the embedded database, over all owners."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import apsw
+
+from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.memory_store import SqliteMemoryStore
+from plastic_memories.adapters.sqlite.message_store import SqliteMessageStore
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import memory_of, owner_of, owner_params
+from plastic_memories.model.memory import Memory
+from plastic_memories.model.owner import Owner
+
+_COUNTED = ("users", "personas", "messages", "memory_items", "goals", "api_keys", "audit")
+# Rows that should be indexed but are not, or the other way round.
+_DISAGREEMENTS = {
+    "active memories missing from the text index": (
+        "SELECT count(*) AS n FROM memory_items WHERE status = 'active' "
+        "AND id NOT IN (SELECT id FROM fts_memory_docsize)"
+    ),
+    "text index entries without an active memory": (
+        "SELECT count(*) AS n FROM fts_memory_docsize "
+        "WHERE id NOT IN (SELECT id FROM memory_items WHERE status = 'active')"
+    ),
+    "messages missing from the text index": (
+        "SELECT count(*) AS n FROM messages WHERE hidden_at IS NULL "
+        "AND id NOT IN (SELECT id FROM fts_messages_docsize)"
+    ),
+    "text index entries without a visible message": (
+        "SELECT count(*) AS n FROM fts_messages_docsize "
+        "WHERE id NOT IN (SELECT id FROM messages WHERE hidden_at IS NULL)"
+    ),
+    "slots without an active memory": (
+        "SELECT count(*) AS n FROM persona_slots s WHERE NOT EXISTS (SELECT 1 FROM memory_items m "
+        "WHERE m.tenant_id = s.tenant_id AND m.user_id = s.user_id "
+        "AND m.persona_id = s.persona_id AND m.bot_id = s.bot_id AND m.realm = s.realm "
+        "AND m.type = s.slot_name AND m.status = 'active')"
+    ),
+}
+
+
+class SqliteUpkeep:
+    def __init__(
+        self, db: apsw.Connection, memories: SqliteMemoryStore, messages: SqliteMessageStore
+    ) -> None:
+        self._db = db
+        self._memories = memories
+        self._messages = messages
+
+    def due(self, now: float, limit: int) -> list[Memory]:
+        rows = fetch(self._db, QUERIES["due_memories"], {"now": now, "limit": limit})
+        return [memory_of(row) for row in rows]
+
+    def prune_messages(self, before_ts: float, max_per_persona: int | None, limit: int) -> int:
+        rows = fetch(self._db, QUERIES["old_messages"], {"before_ts": before_ts, "limit": limit})
+        pruned = self._erase(rows)
+        if max_per_persona is not None and pruned < limit:
+            pruned += self._prune_crowded(max_per_persona, limit - pruned)
+        return pruned
+
+    def prune_audit(self, before_ts: float) -> int:
+        return execute(self._db, QUERIES["prune_audit"], {"before_ts": before_ts})
+
+    def rebuild_index(self, owner: Owner) -> Mapping[str, int]:
+        return {
+            "memories": self._memories.reindex(owner),
+            "messages": self._messages.reindex(owner),
+        }
+
+    def check(self) -> list[str]:
+        found = [row["integrity_check"] for row in fetch(self._db, "PRAGMA integrity_check")]
+        problems = [line for line in found if line != "ok"]
+        for what, sql in _DISAGREEMENTS.items():
+            if number := self._number(sql):
+                problems.append(f"{number} {what}")
+        return problems
+
+    def counts(self) -> Mapping[str, int]:
+        return {table: self._number(f"SELECT count(*) AS n FROM {table}") for table in _COUNTED}  # noqa: S608 - constants
+
+    def _prune_crowded(self, max_per_persona: int, limit: int) -> int:
+        pruned = 0
+        for crowd in fetch(self._db, QUERIES["crowded_personas"], {"max": max_per_persona}):
+            owner = owner_of(crowd)
+            surplus = min(crowd["surplus"], limit - pruned)
+            params = {**owner_params(owner), "limit": surplus}
+            rows = fetch(self._db, QUERIES["oldest_messages"], params)
+            pruned += self._erase({**row, **owner_params(owner)} for row in rows)
+            if pruned >= limit:
+                break
+        return pruned
+
+    def _erase(self, rows: Iterable[Row]) -> int:
+        by_owner: defaultdict[Owner, list[int]] = defaultdict(list)
+        for row in rows:
+            by_owner[owner_of(row)].append(row["id"])
+        for owner, ids in by_owner.items():
+            self._messages.drop(owner, ids)
+        return sum(map(len, by_owner.values()))
+
+    def _number(self, sql: str) -> int:
+        row = fetch_one(self._db, sql)
+        return int(row["n"]) if row else 0

@@ -1,0 +1,79 @@
+"""The front door: routes, errors, and what is around them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from plastic_memories.errors import PlasticMemoriesError
+from plastic_memories.http import pages
+from plastic_memories.http.envelope import on_error, on_http, on_invalid
+from plastic_memories.http.frame import Frame
+from plastic_memories.http.openapi import describe
+from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.rate import RateLimit
+from plastic_memories.http.routes import (
+    events,
+    goals,
+    memory,
+    messages,
+    operations,
+    personas,
+    recall,
+)
+from plastic_memories.hub.hub import Hub
+
+OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
+
+
+def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
+    """Build the application; the hub is opened when the server starts."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_hub() as hub:
+            app.state.hub = hub
+            yield
+
+    app = FastAPI(
+        title="Plastic Memories",
+        version=options.version,
+        summary="The memory every AI companion plugs into.",
+        lifespan=lifespan,
+        # Our own page instead: the usual ones load their scripts from another host.
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.options = options
+    app.state.rate = RateLimit(*options.rate) if options.rate else None
+    for router in (
+        pages.router,
+        operations.public,
+        operations.keyed,
+        personas.router,
+        messages.router,
+        memory.router,
+        recall.router,
+        goals.router,
+        events.router,
+    ):
+        app.include_router(router)
+    app.add_exception_handler(PlasticMemoriesError, on_error)
+    app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(HTTPException, on_http)
+    app.add_middleware(Frame, options=options)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=options.cors_origins,
+        allow_origin_regex=options.cors_origin_regex,
+        allow_methods=["*"],
+        allow_headers=["*"],
+        expose_headers=["X-Request-Id"],
+    )
+    describe(app)
+    return app

@@ -1,0 +1,94 @@
+"""The envelope: every native answer and every error, in one shape."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from plastic_memories import errors
+from plastic_memories.wire.envelope import Failure, Problem
+
+logger = logging.getLogger(__name__)
+
+# Families, not leaves: a new error under a family needs no line here.
+STATUS: dict[type[object], int] = {
+    errors.BadRequest: 400,
+    errors.TemplateError: 400,
+    errors.BodyTooLarge: 413,
+    errors.InvalidInput: 422,
+    errors.Rejected: 400,
+    errors.NotAuthenticated: 401,
+    errors.NotAllowed: 403,
+    errors.NotFound: 404,
+    errors.WrongMethod: 405,
+    errors.Conflict: 409,
+    errors.TooManyRequests: 429,
+    errors.Unavailable: 503,
+    errors.PlasticMemoriesError: 500,
+}
+_BY_STATUS = {400: errors.BadRequest, 404: errors.NotFound, 405: errors.WrongMethod}
+# What any route can answer besides success, for the OpenAPI document.
+FAILURES: dict[int | str, dict[str, Any]] = {
+    status: {"model": Failure} for status in (400, 401, 403, 404, 409, 413, 422, 429, 500, 503)
+}
+
+
+def status_of(kind: type[errors.PlasticMemoriesError]) -> int:
+    """Return the status of the nearest family in the error's own tree."""
+    return next(STATUS[family] for family in kind.__mro__ if family in STATUS)
+
+
+def reply(request: Request, data: BaseModel) -> Response:
+    """Answer with success. Written straight to JSON: the answer is ours and needs no check."""
+    body = (
+        f'{{"ok":true,"request_id":"{request.state.request_id}","data":{data.model_dump_json()}}}'
+    )
+    return Response(body, media_type="application/json")
+
+
+def failure(
+    request_id: str, error: errors.PlasticMemoriesError, headers: dict[str, str] | None = None
+) -> JSONResponse:
+    """Write an error of ours as an answer."""
+    problem = Problem(code=error.code, message=error.message, detail=error.detail)
+    body = Failure(request_id=request_id, error=problem)
+    status = status_of(type(error))
+    if isinstance(error, errors.TooManyRequests):
+        headers = {**(headers or {}), "Retry-After": str((error.detail or {}).get("seconds", 1))}
+    if isinstance(error, errors.NotAuthenticated):
+        headers = {**(headers or {}), "WWW-Authenticate": "Bearer"}
+    return JSONResponse(body.model_dump(mode="json"), status, headers)
+
+
+async def on_error(request: Request, error: Exception) -> JSONResponse:
+    """Answer an error of ours."""
+    assert isinstance(error, errors.PlasticMemoriesError)
+    logger.info("api.error", extra={"fields": {"code": error.code}})
+    return failure(request.state.request_id, error)
+
+
+async def on_invalid(request: Request, error: Exception) -> JSONResponse:
+    """Answer a body or parameter that does not fit its schema, without echoing what was sent."""
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    if any(part["type"] in ("json_invalid", "bytes_invalid") for part in found):
+        unreadable = errors.BadRequest("The body is not readable JSON.")
+        return failure(request.state.request_id, unreadable)
+    detail = [{"loc": list(p["loc"]), "msg": p["msg"], "type": p["type"]} for p in found]
+    invalid = errors.InvalidInput("The request does not fit its schema.", detail)
+    return failure(request.state.request_id, invalid)
+
+
+async def on_http(request: Request, error: Exception) -> JSONResponse:
+    """Answer what the framework refuses: unknown path, wrong method."""
+    assert isinstance(error, HTTPException)
+    kind = _BY_STATUS.get(error.status_code, errors.BadRequest)
+    return failure(
+        request.state.request_id, kind(str(error.detail)), dict(error.headers or {}) or None
+    )

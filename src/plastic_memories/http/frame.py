@@ -1,0 +1,190 @@
+"""Around every request: its id, its size, where it may come from, its line in the log."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from plastic_memories.errors import (
+    BodyTooLarge,
+    InternalError,
+    NotAllowed,
+    PlasticMemoriesError,
+)
+from plastic_memories.http.envelope import failure
+from plastic_memories.http.options import HttpOptions
+from plastic_memories.logs import request_fields
+
+logger = logging.getLogger(__name__)
+_GOOD_ID = re.compile(r"^[A-Za-z0-9._:\-]{1,128}$")
+_IMPORT_PATH = "/import"
+
+
+class Frame:
+    """The outermost layer of our own: nothing leaves without an id, nothing escapes as a trace."""
+
+    def __init__(self, app: ASGIApp, options: HttpOptions) -> None:
+        self._app = app
+        self._options = options
+        self._origin = re.compile(options.cors_origin_regex) if options.cors_origin_regex else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        request_id = _request_id(headers)
+        scope.setdefault("state", {})["request_id"] = request_id
+        token = request_fields.set({"request_id": request_id})
+        try:
+            if scope["type"] == "websocket":
+                await self._websocket(scope, receive, send, headers)
+            else:
+                await self._http(scope, receive, send, request_id)
+        finally:
+            request_fields.reset(token)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+        started = time.perf_counter()
+        answer = _Answer(send, request_id)
+        try:
+            self._check_source(Headers(scope=scope))
+            receive = await self._within_limit(scope, receive)
+            await self._app(scope, receive, answer.send)
+        except PlasticMemoriesError as error:
+            await failure(request_id, error)(scope, receive, answer.send)
+        except Exception:
+            logger.exception("api.error", extra={"fields": {"path": scope["path"]}})
+            if not answer.started:
+                bug = InternalError("Something went wrong inside the hub; its log says what.")
+                await failure(request_id, bug)(scope, receive, answer.send)
+        _log(scope, answer.status, time.perf_counter() - started)
+
+    async def _websocket(
+        self, scope: Scope, receive: Receive, send: Send, headers: Headers
+    ) -> None:
+        try:
+            self._check_source(headers)
+        except NotAllowed as error:
+            await send({"type": "websocket.close", "code": 4403, "reason": error.message})
+            return
+        await self._app(scope, receive, send)
+
+    def _check_source(self, headers: Headers) -> None:
+        """Refuse names that a foreign page could have rebound to this machine."""
+        if not _is_local_name(headers.get("host", ""), self._options.allowed_hosts):
+            raise NotAllowed("This Host is not allowed; name it in PLASTIC_MEMORIES_ALLOWED_HOSTS.")
+        origin = headers.get("origin")
+        if origin and not self._is_known_origin(origin, headers.get("host", "")):
+            raise NotAllowed(
+                "This Origin is not allowed; name it in PLASTIC_MEMORIES_CORS_ORIGINS."
+            )
+
+    def _is_known_origin(self, origin: str, host: str) -> bool:
+        if "*" in self._options.cors_origins or origin in self._options.cors_origins:
+            return True
+        if urlsplit(origin).netloc == host:
+            return True
+        return bool(self._origin and self._origin.fullmatch(origin))
+
+    async def _within_limit(self, scope: Scope, receive: Receive) -> Receive:
+        """Refuse a body over the limit; one of unknown length is counted as it comes in."""
+        limit = self._options.max_body_bytes
+        if scope["path"] == _IMPORT_PATH:
+            limit = self._options.max_import_bytes
+        headers = Headers(scope=scope)
+        declared = headers.get("content-length", "")
+        if declared.isdigit():
+            if int(declared) > limit:
+                raise _too_large(limit)
+            return receive
+        if "transfer-encoding" not in headers:
+            return receive
+        return await _counted(receive, limit)
+
+
+class _Answer:
+    """Watches an answer on its way out, and puts the request's id on it."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id
+        self.started = False
+        self.status = 0
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            self.status = message["status"]
+            MutableHeaders(scope=message)["X-Request-Id"] = self._request_id
+        await self._send(message)
+
+
+async def _counted(receive: Receive, limit: int) -> Receive:
+    parts: list[bytes] = []
+    size = 0
+    more = True
+    while more:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        more = message.get("more_body", False)
+        if size > limit:
+            raise _too_large(limit)
+    body: Message = {"type": "http.request", "body": b"".join(parts), "more_body": False}
+    waiting = [body]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay
+
+
+def _too_large(limit: int) -> BodyTooLarge:
+    return BodyTooLarge(f"The body is larger than {limit} bytes.", {"limit": limit})
+
+
+def _request_id(headers: Headers) -> str:
+    given = headers.get("x-request-id", "")
+    return given if _GOOD_ID.match(given) else secrets.token_hex(8)
+
+
+def _is_local_name(host: str, allowed: tuple[str, ...]) -> bool:
+    """Allow addresses and names without a dot: neither can be pointed here by a foreign page."""
+    name = urlsplit(f"//{host}").hostname or ""
+    if "*" in allowed or name in allowed or host in allowed or "." not in name.rstrip("."):
+        return True
+    if name.endswith(".localhost"):
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _log(scope: Mapping[str, Any], status: int, seconds: float) -> None:
+    state = scope.get("state", {})
+    caller = state.get("caller")
+    route = getattr(scope.get("route"), "path", "(none)")
+    fields = {
+        "method": scope["method"],
+        "route": route,
+        "status": status,
+        "duration_ms": round(seconds * 1000, 2),
+        "user_id": caller.user.user_id if caller else None,
+    }
+    logger.info("api.request", extra={"fields": fields})
+    meter = getattr(getattr(scope["app"].state, "hub", None), "meter", None)
+    if meter is not None and caller is not None:
+        meter.count(caller.user.tenant_id, "http_requests", route=route, status=str(status))
+        meter.observe(caller.user.tenant_id, "http_request_seconds", seconds, route=route)

@@ -1,0 +1,40 @@
+"""The pages a browser sees: what this is, and the reference. Nothing from another host."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, Response
+
+router = APIRouter(include_in_schema=False)
+_KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
+_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+
+def _page(name: str) -> Response:
+    text = files("plastic_memories.http").joinpath("static", name).read_text(encoding="utf-8")
+    kind = _KINDS[name.rsplit(".", 1)[1]]
+    return HTMLResponse(text, media_type=kind, headers={"Content-Security-Policy": _POLICY})
+
+
+@router.get("/")
+async def index() -> Response:
+    """Say what this is."""
+    return _page("index.html")
+
+
+@router.get("/docs")
+async def docs() -> Response:
+    """Show the reference, made from /openapi.json."""
+    return _page("docs.html")
+
+
+@router.get("/static/docs.js")
+async def script() -> Response:
+    return _page("docs.js")
+
+
+@router.get("/static/style.css")
+async def style() -> Response:
+    return _page("style.css")

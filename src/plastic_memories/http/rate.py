@@ -1,0 +1,32 @@
+"""How many requests a key may send."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+from plastic_memories.errors import TooManyRequests
+
+_MOST_KEYS = 10_000
+
+
+@dataclass(slots=True)
+class RateLimit:
+    """A bucket for each key: it holds `burst` requests and fills up again over the period."""
+
+    burst: int
+    period_s: float
+    _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def spend(self, key: str) -> None:
+        """Take one request; raise `TooManyRequests` with the seconds to wait."""
+        now = time.monotonic()
+        left, since = self._buckets.get(key, (float(self.burst), now))
+        left = min(self.burst, left + (now - since) * self.burst / self.period_s)
+        if left < 1:
+            wait = math.ceil((1 - left) * self.period_s / self.burst)
+            raise TooManyRequests("Too many requests with this key.", {"seconds": wait})
+        if len(self._buckets) >= _MOST_KEYS:
+            self._buckets.clear()
+        self._buckets[key] = (left - 1, now)

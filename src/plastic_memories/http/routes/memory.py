@@ -1,0 +1,340 @@
+"""/memory/*: write, review, forget, look at."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import ValidationError
+
+from plastic_memories.errors import InvalidInput
+from plastic_memories.http.context import (
+    CallerDep,
+    HubDep,
+    KeyedRoute,
+    OptionsDep,
+    WriterDep,
+    app_of,
+    check_length,
+    viewpoint,
+)
+from plastic_memories.http.envelope import FAILURES, reply
+from plastic_memories.http.options import HttpOptions
+from plastic_memories.hub.browse import Version, Wanted
+from plastic_memories.hub.forget import ForgetRequest
+from plastic_memories.hub.hub import Hub
+from plastic_memories.hub.review import Correction
+from plastic_memories.hub.review import Reviewed as ReviewedMemory
+from plastic_memories.hub.write import BatchResult
+from plastic_memories.model.event import Event
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Draft, MemoryType, Scope, Status
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Realm
+from plastic_memories.rules.lifecycle import ConfirmRequest
+from plastic_memories.wire import memory as wire
+from plastic_memories.wire.envelope import Answer
+from plastic_memories.wire.text import AsBot, Id, Name, Page
+
+router = APIRouter(prefix="/memory", tags=["memory"], route_class=KeyedRoute, responses=FAILURES)
+
+
+@router.post("/write", response_model=Answer[wire.WrittenOne | wire.WrittenMany])
+async def write(
+    body: wire.WriteRequest, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
+) -> Response:
+    """Remember one thing, many things, or what a conversation holds."""
+    if isinstance(body, wire.WriteMany):
+        return reply(request, await _write_many(body, caller, hub, options))
+    if isinstance(body, wire.WriteTalk):
+        return reply(request, await _write_talk(body, caller, hub, options))
+    return reply(request, await _write_one(body, caller, hub, options))
+
+
+async def _write_one(
+    body: wire.WriteOne, caller: Caller, hub: Hub, options: HttpOptions
+) -> wire.WrittenOne:
+    owner = caller.owner(body.persona_id)
+    draft = _draft(body, caller, hub, options)
+    if body.temporary:
+        return wire.WrittenOne(status="skipped", updated=False, memory_id=None, memory_status=None)
+    written = await hub.write.one(caller, owner, draft)
+    memory = written.memory
+    hub.meter.count(
+        caller.user.tenant_id, "memory_writes", status=memory.status if memory else "skipped"
+    )
+    return wire.WrittenOne(
+        status="ok" if memory else "skipped",
+        updated=written.updated,
+        memory_id=memory.id if memory else None,
+        memory_status=memory.status if memory else None,
+    )
+
+
+async def _write_many(
+    body: wire.WriteMany, caller: Caller, hub: Hub, options: HttpOptions
+) -> wire.WrittenMany:
+    owner = caller.owner(body.persona_id)
+    drafts: list[tuple[int, Draft]] = []
+    skipped: list[tuple[int, str]] = []
+    for index, fields in enumerate(body.items):
+        try:
+            item = wire.Item.model_validate(fields)
+            if item.temporary:
+                skipped.append((index, "temporary"))
+            else:
+                drafts.append((index, _draft(item, caller, hub, options)))
+        except ValidationError as error:
+            skipped.append((index, _first_problem(error)))
+        except InvalidInput as error:
+            skipped.append((index, error.message))
+    result = await hub.write.many(caller, owner, [draft for _, draft in drafts])
+    skipped += [(drafts[index][0], reason) for index, reason in result.skipped]
+    return _many(result, sorted(skipped))
+
+
+async def _write_talk(
+    body: wire.WriteTalk, caller: Caller, hub: Hub, options: HttpOptions
+) -> wire.WrittenMany:
+    owner = caller.owner(body.persona_id)
+    now = hub.ledger.clock.now()
+    for message in body.messages:
+        check_length(message.content, options.max_content_chars, "content")
+    talk = [
+        Message(
+            owner=owner,
+            role=message.role,
+            content=message.content,
+            ts=now if message.ts is None else message.ts,
+            speaker=message.speaker or "",
+            session_id=body.session_id or "",
+            source_app=app_of(caller.key, body.source_app),
+            bot_id=body.bot_id or "",
+        )
+        for message in body.messages
+    ]
+    result = await hub.write.from_talk(caller, owner, talk, confirm=body.confirm)
+    return _many(result, list(result.skipped))
+
+
+def _draft(item: wire.Item, caller: Caller, hub: Hub, options: HttpOptions) -> Draft:
+    check_length(item.content, options.max_content_chars, "content")
+    item.source_app = app_of(caller.key, item.source_app)
+    return item.draft(hub.ledger.clock.now())
+
+
+def _many(result: BatchResult, skipped: list[tuple[int, str]]) -> wire.WrittenMany:
+    items = [
+        wire.WrittenItem(
+            memory_id=one.memory.id, memory_status=one.memory.status, key=one.memory.key
+        )
+        for one in result.written
+        if one.memory is not None
+    ]
+    return wire.WrittenMany(
+        status="ok",
+        written=len(items),
+        items=items,
+        skipped=[wire.SkippedItem(index=index, reason=reason) for index, reason in skipped],
+    )
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_input=False, include_url=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+
+
+@router.post("/confirm", response_model=Answer[wire.Reviewed])
+async def confirm(
+    body: wire.ConfirmRequest, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
+) -> Response:
+    """Say yes to a candidate."""
+    check_length(body.content, options.max_content_chars, "content")
+    wish = ConfirmRequest(supersedes_id=body.supersedes_id, coexist=body.coexist)
+    view = viewpoint(caller, body)
+    return _reviewed(
+        request, await hub.review.confirm(caller, view, body.memory_id, wish, body.content)
+    )
+
+
+@router.post("/reject", response_model=Answer[wire.Reviewed])
+async def reject(
+    body: wire.RejectRequest, request: Request, caller: WriterDep, hub: HubDep
+) -> Response:
+    """Say no to a candidate."""
+    view = viewpoint(caller, body)
+    done = await hub.review.reject(caller, view, body.memory_id, never_again=body.never_again)
+    return _reviewed(request, done)
+
+
+@router.post("/revoke", response_model=Answer[wire.Reviewed])
+async def revoke(
+    body: wire.RevokeRequest, request: Request, caller: WriterDep, hub: HubDep
+) -> Response:
+    """Take a memory back; it stays in its history only."""
+    return _reviewed(
+        request, await hub.review.revoke(caller, viewpoint(caller, body), body.memory_id)
+    )
+
+
+def _reviewed(request: Request, done: ReviewedMemory) -> Response:
+    answer = wire.Reviewed(
+        status="ok",
+        updated=done.updated,
+        memory_id=done.memory.id,
+        memory_status=done.memory.status,
+    )
+    return reply(request, answer)
+
+
+@router.post("/update", response_model=Answer[wire.Updated])
+async def update(
+    body: wire.UpdateRequest, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
+) -> Response:
+    """Correct a memory: a new version takes its place."""
+    check_length(body.content, options.max_content_chars, "content")
+    correction = Correction(
+        content=body.content,
+        tags=None if body.tags is None else tuple(body.tags),
+        importance=body.importance,
+        pinned=body.pinned,
+        scope=body.scope,
+        expires_at=body.expires_at,
+        given=body.given,
+    )
+    done = await hub.review.correct(caller, viewpoint(caller, body), body.memory_id, correction)
+    answer = wire.Updated(
+        status="ok",
+        updated=done.updated,
+        memory_id=done.memory.id,
+        memory_status=done.memory.status,
+        memory=wire.row(done.memory),
+    )
+    return reply(request, answer)
+
+
+@router.post("/forget", response_model=Answer[wire.Forgotten])
+async def forget(
+    body: wire.ForgetRequest, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
+) -> Response:
+    """Forget for good, with a receipt; `never_again` keeps it from being learned anew."""
+    check_length(body.query, options.max_query_chars, "query")
+    wish = ForgetRequest(
+        type=body.type,
+        key=body.key,
+        memory_ids=body.ids,
+        query=body.query,
+        dry_run=body.dry_run,
+        never_again=body.never_again,
+        include_messages=body.include_messages,
+    )
+    gone = await hub.forget(caller, viewpoint(caller, body), wish)
+    answer = wire.Forgotten(
+        status="dry_run" if body.dry_run else "ok",
+        deleted=0 if body.dry_run else len(gone.memory_ids),
+        memory_ids=list(gone.memory_ids),
+        receipt=dict(gone.receipt),
+    )
+    return reply(request, answer)
+
+
+BotQuery = Annotated[str | None, Query(max_length=200)]
+BotsQuery = Annotated[str | None, Query(pattern="^(all)?$")]
+
+
+def _as_bot(persona_id: str, bot_id: str | None, bots: str | None) -> AsBot:
+    return AsBot(persona_id=persona_id, bot_id=bot_id, bots=bots)
+
+
+@router.get("/list", response_model=Answer[wire.MemoryPage])
+async def list_memories(  # noqa: PLR0913 - one argument for each query parameter
+    request: Request,
+    caller: CallerDep,
+    hub: HubDep,
+    persona_id: Name,
+    status: Annotated[str, Query(pattern="^(active|candidate|revoked|expired|all)$")] = "active",
+    type: MemoryType | None = None,  # noqa: A002 - the parameter's name in the contract
+    scope: Scope | None = None,
+    realm: Realm | None = None,
+    q: Annotated[str | None, Query(max_length=1000)] = None,
+    limit: Page = 50,
+    cursor: Annotated[str | None, Query(pattern="^[0-9]{1,18}$")] = None,
+    bot_id: BotQuery = None,
+    bots: BotsQuery = None,
+) -> Response:
+    """Show memories, newest first, a page at a time."""
+    wanted = Wanted(
+        status=None if status == "all" else Status(status),
+        type=type,
+        scope=scope,
+        realm=realm,
+        containing=q or None,
+        before_id=int(cursor) if cursor else None,
+        limit=limit,
+    )
+    page = await hub.browse.page(viewpoint(caller, _as_bot(persona_id, bot_id, bots)), wanted)
+    cursor_out = None if page.next_before_id is None else str(page.next_before_id)
+    rows = [wire.row(memory) for memory in page.memories]
+    return reply(request, wire.MemoryPage(items=rows, next_cursor=cursor_out))
+
+
+@router.get("/get", response_model=Answer[wire.MemoryRow])
+async def get(
+    request: Request,
+    caller: CallerDep,
+    hub: HubDep,
+    persona_id: Name,
+    memory_id: Id,
+    bot_id: BotQuery = None,
+    bots: BotsQuery = None,
+) -> Response:
+    """Show one memory, whatever its status."""
+    view = viewpoint(caller, _as_bot(persona_id, bot_id, bots))
+    return reply(request, wire.row(await hub.browse.one(view, memory_id)))
+
+
+@router.get("/history", response_model=Answer[wire.History])
+async def history(
+    request: Request,
+    caller: CallerDep,
+    hub: HubDep,
+    persona_id: Name,
+    memory_id: Id,
+    bot_id: BotQuery = None,
+    bots: BotsQuery = None,
+) -> Response:
+    """Show every version of a memory, oldest first: who changed it, when, and how."""
+    view = viewpoint(caller, _as_bot(persona_id, bot_id, bots))
+    versions = await hub.browse.history(view, memory_id)
+    items = [_version(version) for version in versions]
+    return reply(request, wire.History(memory_id=memory_id, items=items))
+
+
+def _version(version: Version) -> wire.VersionRow:
+    changes = [change(event) for event in version.changes]
+    return wire.VersionRow.model_construct(**wire.row_fields(version.memory), changes=changes)
+
+
+def change(event: Event) -> wire.Change:
+    fields: dict[str, Any] = dict(event.data)
+    return wire.Change(
+        id=event.id,
+        event=event.event,
+        ts=event.ts,
+        by=event.key_label,
+        request_id=event.request_id,
+        data=fields,
+    )
+
+
+@router.post("/rebuild", response_model=Answer[wire.Rebuilt])
+async def rebuild(
+    body: wire.RebuildRequest, request: Request, caller: WriterDep, hub: HubDep
+) -> Response:
+    """Make the text index of a persona anew, while everything goes on."""
+    owner = caller.owner(body.persona_id)
+    started = time.perf_counter()
+    counts = await hub.ledger.write(lambda stores: stores.upkeep.rebuild_index(owner))
+    seconds = round(time.perf_counter() - started, 3)
+    return reply(request, wire.Rebuilt(status="ok", counts=dict(counts), seconds=seconds))

@@ -1,0 +1,230 @@
+"""Health, capabilities, metrics, export, import, audit."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import PlainTextResponse, StreamingResponse
+
+from plastic_memories.errors import (
+    BadRequest,
+    BodyTooLarge,
+    NotAuthenticated,
+    Unavailable,
+)
+from plastic_memories.http.context import (
+    CallerDep,
+    HubDep,
+    KeyedRoute,
+    OptionsDep,
+    WriterDep,
+    key_of,
+)
+from plastic_memories.http.envelope import FAILURES, reply
+from plastic_memories.http.options import HttpOptions
+from plastic_memories.hub.hub import Hub
+from plastic_memories.model.memory import SLOT_TYPES, MemoryType, Scope, Status
+from plastic_memories.model.owner import Realm
+from plastic_memories.wire import operations as wire
+from plastic_memories.wire.envelope import Answer
+from plastic_memories.wire.text import Id, Name, Page
+
+keyed = APIRouter(tags=["operations"], route_class=KeyedRoute, responses=FAILURES)
+public = APIRouter(tags=["operations"], responses={s: FAILURES[s] for s in (500, 503)})
+_FILE = {"jsonl": "application/x-ndjson", "markdown": "text/markdown", "bundle": "application/zip"}
+_ZIP_START = b"PK\x03\x04"
+
+
+@public.get("/health", response_model=Answer[wire.Health])
+async def health(request: Request, hub: HubDep, options: OptionsDep) -> Response:
+    """Say whether the hub works; with a key, also what it stands on."""
+    try:
+        storage = dict(await hub.ledger.storage.describe())
+    except Unavailable:
+        storage = {}
+    answer: dict[str, Any] = {"status": "ok" if storage else "degraded"}
+    if await _has_key(request, hub):
+        answer |= {
+            "version": options.version,
+            "db_path": storage.get("db_path"),
+            "components": {**options.plugged_in, "storage": storage},
+            "embedding_backlog": 0,
+        }
+    return reply(request, wire.Health.model_construct(**answer))
+
+
+async def _has_key(request: Request, hub: Hub) -> bool:
+    text = key_of(request.headers)
+    if not text:
+        return False
+    try:
+        await hub.keys.authenticate(text)
+    except (NotAuthenticated, Unavailable):
+        return False
+    return True
+
+
+@keyed.get("/capabilities", response_model=Answer[wire.Capabilities])
+async def capabilities(
+    request: Request, caller: CallerDep, hub: HubDep, options: OptionsDep
+) -> Response:
+    """Say what is plugged in, and which types, scopes and limits hold."""
+    answer = wire.Capabilities(
+        version=options.version,
+        plugged_in=dict(options.plugged_in),
+        types=[kind.value for kind in MemoryType],
+        slot_types=sorted(kind.value for kind in SLOT_TYPES),
+        statuses=[status.value for status in Status],
+        scopes=[scope.value for scope in Scope],
+        realms=[realm.value for realm in Realm],
+        limits=_limits(options),
+        features=["recall", "slots", "goals", "export", "import", "audit", "events"],
+        templates=hub.personas.templates.names(),
+    )
+    return reply(request, answer)
+
+
+def _limits(options: HttpOptions) -> dict[str, Any]:
+    return {
+        "query_chars": options.max_query_chars,
+        "content_chars": options.max_content_chars,
+        "body_bytes": options.max_body_bytes,
+        "import_bytes": options.max_import_bytes,
+        "list_default": 50,
+        "list_max": 200,
+        "messages_per_append": 100,
+        "items_per_write": 500,
+        "metadata_bytes": 4096,
+        "rate": None if options.rate is None else list(options.rate),
+    }
+
+
+@public.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={
+        401: FAILURES[401],
+        200: {"content": {"application/json": {}, "text/plain": {"schema": {"type": "string"}}}},
+    },
+)
+async def metrics(request: Request, hub: HubDep, options: OptionsDep) -> Response:
+    """Return Prometheus text (JSON on `Accept: application/json`): the caller's own tenant's."""
+    tenant: str | None = None
+    if not options.metrics_public:
+        text = key_of(request.headers)
+        if not text:
+            raise NotAuthenticated("Send a key in the header X-API-Key.")
+        tenant = (await hub.keys.authenticate(text)).tenant_id
+    if "application/json" in request.headers.get("accept", ""):
+        return Response(json.dumps(hub.meter.samples(tenant)), media_type="application/json")
+    return PlainTextResponse(
+        hub.meter.render(tenant), media_type="text/plain; version=0.0.4; charset=utf-8"
+    )
+
+
+@keyed.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={200: {"content": {kind: {} for kind in _FILE.values()}}},
+)
+async def export(
+    caller: CallerDep,
+    hub: HubDep,
+    format: Literal["jsonl", "markdown", "bundle"] = "jsonl",  # noqa: A002 - the contract's name
+    persona_id: Name | None = None,
+) -> Response:
+    """Stream everything the user owns, as one file."""
+    if persona_id is not None:
+        caller.owner(persona_id)
+    suffix = {"jsonl": "jsonl", "markdown": "md", "bundle": "zip"}[format]
+    headers = {"Content-Disposition": f'attachment; filename="plastic_memories.{suffix}"'}
+    if format == "bundle":
+        whole = await hub.transfer.bundle(caller, persona_id)
+        return Response(whole, media_type=_FILE[format], headers=headers)
+    lines = hub.transfer.lines if format == "jsonl" else hub.transfer.markdown
+    return StreamingResponse(lines(caller, persona_id), media_type=_FILE[format], headers=headers)
+
+
+@keyed.post(
+    "/import",
+    response_model=Answer[wire.Imported],
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/x-ndjson": {"schema": {"type": "string"}},
+                "application/zip": {"schema": {"type": "string", "format": "binary"}},
+            },
+        }
+    },
+)
+async def import_(
+    request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep, dry_run: bool = False
+) -> Response:
+    """Bring in an export (JSON lines, or the bundle); a dry run says what would happen."""
+    lines = _lines(await request.body(), options.max_import_bytes)
+    report = await hub.transfer.bring_in(caller, lines, dry_run=dry_run)
+    answer = wire.Imported(
+        status="ok",
+        dry_run=dry_run,
+        counts=dict(report.counts),
+        conflicts=[dict(conflict) for conflict in report.conflicts],
+        skipped=[dict(skip) for skip in report.skipped],
+    )
+    return reply(request, answer)
+
+
+def _lines(body: bytes, limit: int) -> Iterable[str]:
+    try:
+        if body.startswith(_ZIP_START):
+            body = _unpacked(body, limit)
+        return body.decode("utf-8-sig").split("\n")
+    except (UnicodeDecodeError, zipfile.BadZipFile, KeyError):
+        raise BadRequest("The body is neither JSON lines in UTF-8 nor a bundle.") from None
+
+
+def _unpacked(body: bytes, limit: int) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        entry = archive.getinfo("export.jsonl")
+        # What a small archive says it holds can be large beyond measure.
+        if entry.file_size > limit:
+            raise BodyTooLarge(f"The bundle holds more than {limit} bytes.")
+        return archive.read(entry)
+
+
+@keyed.get("/audit", response_model=Answer[wire.Audit])
+async def audit(
+    request: Request,
+    caller: CallerDep,
+    hub: HubDep,
+    since: Annotated[float, Query(ge=0, le=1e12, allow_inf_nan=False)] = 0,
+    memory_id: Id | None = None,
+    after_id: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    limit: Page = 50,
+) -> Response:
+    """Show who changed what, when, by which key, in order."""
+    found = await hub.browse.audit(
+        caller, since=since, after_id=after_id, memory_id=memory_id, limit=limit
+    )
+    bound = caller.key.limits.persona_id
+    items = [
+        wire.AuditLine(
+            id=event.id,
+            event=event.event,
+            ts=event.ts,
+            by=event.key_label,
+            request_id=event.request_id,
+            data=dict(event.data),
+            persona_id=event.persona_id,
+            memory_id=event.memory_id,
+        )
+        for event in found
+        if bound in ("", event.persona_id)
+    ]
+    last = found[-1].id if len(found) == limit else None
+    return reply(request, wire.Audit(items=items, next_after_id=last))

@@ -1,0 +1,151 @@
+"""/persona/*, /user/settings"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from plastic_memories.http.context import (
+    CallerDep,
+    HubDep,
+    KeyedRoute,
+    OptionsDep,
+    WriterDep,
+    check_length,
+    viewpoint,
+)
+from plastic_memories.http.envelope import FAILURES, reply
+from plastic_memories.model.persona import Persona, Slot, UserSettings
+from plastic_memories.wire import personas as wire
+from plastic_memories.wire.envelope import Answer
+from plastic_memories.wire.text import AsBot, Name
+
+router = APIRouter(tags=["personas"], route_class=KeyedRoute, responses=FAILURES)
+
+
+@router.post("/persona/create", response_model=Answer[wire.CreatedPersona])
+async def create(
+    body: wire.CreatePersona, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
+) -> Response:
+    """Make a persona, or change the fields given."""
+    check_length(body.description, options.max_content_chars, "description")
+    persona, created = await hub.personas.create(
+        caller, caller.owner(body.persona_id), body.display_name, body.description
+    )
+    answer = wire.CreatedPersona(status="ok", created=created, persona=_persona(persona))
+    return reply(request, answer)
+
+
+@router.post("/persona/create_from_template", response_model=Answer[wire.AppliedTemplate])
+async def create_from_template(
+    body: wire.FromTemplate, request: Request, caller: WriterDep, hub: HubDep
+) -> Response:
+    """Write a template's persona, rules and preferences, all or none."""
+    owner = caller.owner(body.persona_id)
+    template, applied = await hub.personas.apply_template(
+        caller, owner, body.template_path, overwrite=body.allow_overwrite
+    )
+    answer = wire.AppliedTemplate(
+        status="ok",
+        user_id=owner.user_id,
+        persona_id=owner.persona_id,
+        template_path=template.path,
+        applied=list(applied.applied),
+        skipped=list(applied.skipped),
+        overwritten=list(applied.overwritten),
+        seed=wire.Seed(
+            persona_md_len=len(template.persona_md),
+            rules_md_len=len(template.rules_md),
+            preferences_keys=sorted(template.preferences),
+        ),
+    )
+    return reply(request, answer)
+
+
+@router.get("/persona/list", response_model=Answer[wire.PersonaList])
+async def list_personas(request: Request, caller: CallerDep, hub: HubDep) -> Response:
+    """Show the user's personas, oldest first."""
+    bound = caller.key.limits.persona_id
+    found = await hub.personas.all(caller.user)
+    items = [_persona(one) for one in found if bound in ("", one.owner.persona_id)]
+    return reply(request, wire.PersonaList(items=items))
+
+
+@router.get("/persona/profile", response_model=Answer[wire.Profile])
+async def profile(
+    request: Request,
+    caller: CallerDep,
+    hub: HubDep,
+    persona_id: Name,
+    bot_id: Annotated[str | None, Query(max_length=200)] = None,
+    bots: Annotated[str | None, Query(pattern="^(all)?$")] = None,
+) -> Response:
+    """Show who the persona is and what it knows of the user, as Markdown."""
+    view = viewpoint(caller, AsBot(persona_id=persona_id, bot_id=bot_id, bots=bots))
+    text = await hub.personas.profile(view)
+    answer = wire.Profile(user_id=caller.user.user_id, persona_id=persona_id, profile_markdown=text)
+    return reply(request, answer)
+
+
+@router.post("/persona/slots/get", response_model=Answer[wire.SlotList])
+async def slots(body: wire.GetSlots, request: Request, caller: CallerDep, hub: HubDep) -> Response:
+    """Show the persona's slots."""
+    found = await hub.personas.slots(viewpoint(caller, body, realm=body.realm))
+    return reply(request, wire.SlotList(items=[_slot(slot) for slot in found]))
+
+
+@router.post("/persona/delete", response_model=Answer[wire.DeletedPersona])
+async def delete(
+    body: wire.DeletePersona, request: Request, caller: WriterDep, hub: HubDep
+) -> Response:
+    """Erase a persona and everything it holds."""
+    receipt = await hub.personas.delete(caller, caller.owner(body.persona_id), body.confirm)
+    answer = wire.DeletedPersona(status="ok", persona_id=body.persona_id, receipt=dict(receipt))
+    return reply(request, answer)
+
+
+@router.get("/user/settings", response_model=Answer[wire.SettingsOut])
+async def settings(request: Request, caller: CallerDep, hub: HubDep) -> Response:
+    """Show the user's settings."""
+    return reply(request, _settings(await hub.personas.settings(caller.user)))
+
+
+@router.post("/user/settings", response_model=Answer[wire.SettingsOut])
+async def save_settings(
+    body: wire.SaveSettings, request: Request, caller: WriterDep, hub: HubDep
+) -> Response:
+    """Change the settings given."""
+    saved = await hub.personas.save_settings(caller, body.time_zone, body.language)
+    return reply(request, _settings(saved))
+
+
+def _persona(persona: Persona) -> wire.PersonaOut:
+    return wire.PersonaOut(
+        persona_id=persona.owner.persona_id,
+        display_name=persona.display_name,
+        description=persona.description,
+        created_at=persona.created_at,
+        updated_at=persona.updated_at,
+    )
+
+
+def _slot(slot: Slot) -> wire.SlotOut:
+    return wire.SlotOut(
+        slot_name=slot.slot_name,
+        value=slot.value,
+        provenance=dict(slot.provenance),
+        updated_at=slot.updated_at,
+        value_json=json.dumps(slot.value, ensure_ascii=False),
+        provenance_json=json.dumps(dict(slot.provenance), ensure_ascii=False),
+    )
+
+
+def _settings(settings: UserSettings) -> wire.SettingsOut:
+    return wire.SettingsOut(
+        user_id=settings.user.user_id,
+        time_zone=settings.time_zone,
+        language=settings.language,
+        updated_at=settings.updated_at,
+    )

@@ -1,0 +1,76 @@
+"""Steps on the chain of a memory's versions, shared by the use cases that change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plastic_memories.errors import NotFound
+from plastic_memories.hub.ledger import record
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Memory, Status
+from plastic_memories.model.owner import Viewpoint
+from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.lifecycle import ended
+from plastic_memories.rules.slots import slot_of
+
+
+def the_memory(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
+    """Return one row this viewpoint may touch; raise `NotFound` for every other."""
+    memory = stores.memories.get(view.owner, memory_id)
+    if memory is None or not (view.all_bots or memory.bot_id == view.bot_id):
+        raise NotFound(f"There is no memory {memory_id} here.")
+    return memory
+
+
+def add_replacing(stores: Stores, new: Memory, replaced: Sequence[Memory], now: float) -> Memory:
+    """Store a new version and end the ones it replaces; the chain keeps its root."""
+    for row in replaced:
+        stores.memories.save(ended(row, now))
+    if replaced:
+        new = replace(new, supersedes_id=replaced[0].id, root_id=replaced[0].root_id)
+    added = stores.memories.add(new)
+    for row in replaced:
+        stores.memories.save(ended(row, now, superseded_by=added.id))
+    return added
+
+
+def active_of_slot(stores: Stores, memory: Memory) -> list[Memory]:
+    """Return the active rows that share the memory's slot: type, bot and realm."""
+    wanted = MemoryFilter(
+        statuses={Status.ACTIVE}, types={memory.type}, bot_id=memory.bot_id, realm=memory.realm
+    )
+    return stores.memories.find(memory.owner, wanted)
+
+
+def active_of_key(stores: Stores, memory: Memory) -> list[Memory]:
+    return same_key(stores, memory, {Status.ACTIVE})
+
+
+def same_key(stores: Stores, memory: Memory, statuses: set[Status]) -> list[Memory]:
+    """Return the rows that stand in the same place: same key, scope, bot and realm."""
+    wanted = MemoryFilter(
+        statuses=statuses,
+        types={memory.type},
+        key=memory.key,
+        scope=memory.scope,
+        scope_ref=memory.scope_ref,
+        realm=memory.realm,
+        bot_id=memory.bot_id,
+    )
+    return stores.memories.find(memory.owner, wanted)
+
+
+def refresh_slot(stores: Stores, caller: Caller, memory: Memory, now: float) -> None:
+    """Make the slot of a slot-type row say what its active rows say."""
+    if not memory.is_slot:
+        return
+    slot = slot_of(active_of_slot(stores, memory), now)
+    if slot is not None:
+        stores.slots.put(slot)
+    elif not stores.slots.clear(memory.owner, memory.bot_id, memory.realm, memory.type.value):
+        return
+    record(
+        stores, caller, "slots.update", memory.owner.persona_id, now, slot_name=memory.type.value
+    )

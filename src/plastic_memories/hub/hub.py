@@ -1,0 +1,36 @@
+"""Every use case of the hub, wired once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.forget import ForgetMemory
+from plastic_memories.hub.goals import KeepGoals
+from plastic_memories.hub.keys import Keys
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.messages import KeepMessages
+from plastic_memories.hub.personas import KeepPersonas
+from plastic_memories.hub.recall import Recall
+from plastic_memories.hub.review import ReviewMemory
+from plastic_memories.hub.transfer import Transfer
+from plastic_memories.hub.upkeep import KeepUp
+from plastic_memories.hub.write import WriteMemory
+from plastic_memories.ports.meter import Meter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hub:
+    ledger: Ledger
+    keys: Keys
+    write: WriteMemory
+    review: ReviewMemory
+    forget: ForgetMemory
+    browse: BrowseMemories
+    recall: Recall
+    messages: KeepMessages
+    personas: KeepPersonas
+    goals: KeepGoals
+    transfer: Transfer
+    upkeep: KeepUp
+    meter: Meter

@@ -1,0 +1,186 @@
+"""Make, show and remove personas; keep the user's own settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from plastic_memories.errors import InvalidInput, NotFound
+from plastic_memories.hub.chain import add_replacing, same_key
+from plastic_memories.hub.ledger import Ledger, record
+from plastic_memories.hub.screening import Screening
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
+from plastic_memories.model.owner import Owner, User, Viewpoint
+from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
+from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.profile_builder import ProfileBuilder
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.template_source import TemplateSource
+from plastic_memories.rules.lifecycle import memory_from
+
+# Beyond this many the profile would no longer be read by anybody.
+_PROFILE_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Which rows of a template were new, left alone, or written over."""
+
+    applied: Sequence[str]
+    skipped: Sequence[str]
+    overwritten: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepPersonas:
+    ledger: Ledger
+    screening: Screening
+    profiles: ProfileBuilder
+    templates: TemplateSource
+
+    async def create(
+        self, caller: Caller, owner: Owner, display_name: str | None, description: str | None
+    ) -> tuple[Persona, bool]:
+        """Make a persona, or change the fields given; say whether it is new."""
+        now = self.ledger.clock.now()
+        given = {"display_name": display_name, "description": description}
+        changes = {
+            name: self.screening.text(text) for name, text in given.items() if text is not None
+        }
+
+        def work(stores: Stores) -> tuple[Persona, bool]:
+            created = stores.personas.ensure(owner, now)
+            before = stores.personas.get(owner)
+            assert before is not None
+            persona = replace(before, **changes, updated_at=now)
+            stores.personas.save(persona)
+            event = "persona.create" if created else "persona.update"
+            record(stores, caller, event, owner.persona_id, now)
+            return persona, created
+
+        return await self.ledger.write(work)
+
+    async def apply_template(
+        self, caller: Caller, owner: Owner, path: str, *, overwrite: bool
+    ) -> tuple[Template, Applied]:
+        """Write a template's rows, all or none; what is there stays unless `overwrite`."""
+        now = self.ledger.clock.now()
+        template = self.templates.load(path)
+        drafts = [self.screening.draft(draft) for draft in _template_drafts(template)]
+
+        def work(stores: Stores) -> Applied:
+            stores.personas.ensure(owner, now)
+            outcome: dict[str, list[str]] = {"applied": [], "skipped": [], "overwritten": []}
+            for draft in drafts:
+                how = _apply(stores, memory_from(owner, draft, now), now, overwrite=overwrite)
+                outcome[how].append(f"{draft.type}:{draft.key}")
+            record(stores, caller, "persona.template", owner.persona_id, now)
+            return Applied(**outcome)
+
+        return template, await self.ledger.write(work)
+
+    async def all(self, user: User) -> list[Persona]:
+        return await self.ledger.read(lambda stores: stores.personas.all(user))
+
+    async def profile(self, view: Viewpoint) -> str:
+        """Return the persona's profile as Markdown; unknown personas have an empty one."""
+        now = self.ledger.clock.now()
+        return await self.ledger.read(lambda stores: self.profile_in(stores, view, now))
+
+    def profile_in(
+        self, stores: Stores, view: Viewpoint, now: float, limit: int = _PROFILE_ROWS
+    ) -> str:
+        """Build the profile inside a transaction that reads more than it."""
+        core = stores.memories.core(view, now)
+        return self.profile_from(stores, view, core, now, limit)
+
+    def profile_from(
+        self, stores: Stores, view: Viewpoint, core: Sequence[Memory], now: float, limit: int
+    ) -> str:
+        wanted = MemoryFilter(
+            statuses={Status.ACTIVE},
+            types={MemoryType.PROFILE},
+            realm=view.realm,
+            bot_id=None if view.all_bots else view.bot_id,
+            not_expired_at=now,
+            limit=limit,
+        )
+        rows = {memory.id: memory for memory in core}
+        rows.update((memory.id, memory) for memory in stores.memories.find(view.owner, wanted))
+        persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
+        language = stores.personas.settings(view.owner.user).language
+        return self.profiles.build(persona, list(rows.values()), language)
+
+    async def slots(self, view: Viewpoint) -> list[Slot]:
+        return await self.ledger.read(lambda stores: stores.slots.all(view))
+
+    async def delete(self, caller: Caller, owner: Owner, confirm: str) -> Mapping[str, Any]:
+        """Erase a persona with everything it holds; the name must be repeated."""
+        if confirm != owner.persona_id:
+            raise InvalidInput("To delete a persona, repeat its persona_id in confirm.")
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> Mapping[str, Any]:
+            erased = stores.personas.erase(owner, now)
+            if not erased:
+                raise NotFound(f"There is no persona {owner.persona_id} here.")
+            record(stores, caller, "persona.delete", owner.persona_id, now)
+            left = stores.memories.find(owner, MemoryFilter(limit=1))
+            return {"erased": erased, "remaining": {"memories": len(left)}}
+
+        return await self.ledger.write(work)
+
+    async def settings(self, user: User) -> UserSettings:
+        return await self.ledger.read(lambda stores: stores.personas.settings(user))
+
+    async def save_settings(
+        self, caller: Caller, time_zone: str | None, language: str | None
+    ) -> UserSettings:
+        """Change the settings given, keep the others."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> UserSettings:
+            before = stores.personas.settings(caller.user)
+            settings = replace(
+                before,
+                time_zone=before.time_zone if time_zone is None else time_zone,
+                language=before.language if language is None else language,
+                updated_at=now,
+            )
+            stores.personas.save_settings(settings)
+            record(stores, caller, "user.settings", "", now)
+            return settings
+
+        return await self.ledger.write(work)
+
+
+def _template_drafts(template: Template) -> list[Draft]:
+    drafts = [_template_draft(template, MemoryType.PERSONA, "persona", template.persona_md)]
+    if template.rules_md.strip():
+        drafts.append(_template_draft(template, MemoryType.RULE, "rules", template.rules_md))
+    for name, value in template.preferences.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        key = f"preference.{name}"
+        drafts.append(_template_draft(template, MemoryType.PROFILE, key, f"{name}: {text}"))
+    return drafts
+
+
+def _template_draft(template: Template, kind: MemoryType, key: str, content: str) -> Draft:
+    return Draft(
+        type=kind,
+        key=key,
+        content=content,
+        source_type=SourceType.IMPORTED,
+        source_ref=f"template:{template.path}",
+    )
+
+
+def _apply(stores: Stores, new: Memory, now: float, *, overwrite: bool) -> str:
+    there = same_key(stores, new, {Status.ACTIVE})
+    if there and not overwrite:
+        return "skipped"
+    add_replacing(stores, replace(new, status=Status.ACTIVE), there, now)
+    return "overwritten" if there else "applied"

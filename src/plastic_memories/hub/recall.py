@@ -1,0 +1,188 @@
+"""Bring back what bears on a message: never waits for a model, never fails a reply."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.personas import KeepPersonas
+from plastic_memories.hub.touches import Touches
+from plastic_memories.model.memory import Memory
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import User
+from plastic_memories.model.persona import UserSettings
+from plastic_memories.model.recall import Findings, Hit, RecallQuery, Recollection
+from plastic_memories.ports.meter import Meter
+from plastic_memories.ports.recall_engine import RecallEngine
+from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.blocks import (
+    Section,
+    Style,
+    chosen_core,
+    section_of,
+    stable_block,
+    style_for,
+    turn_block,
+)
+from plastic_memories.rules.budget import estimate_tokens
+from plastic_memories.rules.intent import intent_of
+
+logger = logging.getLogger(__name__)
+_DAY_S = 86_400.0
+_PROFILE_ROWS = 20
+# The blocks are made from a little more time than the searches get.
+_GRACE_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallOptions:
+    """Defaults of the installation."""
+
+    budget_tokens: int = 1000
+    core_budget_tokens: int = 2000
+    snippet_days: float = 7
+    snippet_limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Structure:
+    """What is recalled whatever the question is."""
+
+    profile: str = ""
+    core: Sequence[Memory] = ()
+    settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    ledger: Ledger
+    engine: RecallEngine
+    personas: KeepPersonas
+    options: RecallOptions
+    touches: Touches
+    meter: Meter
+
+    async def __call__(
+        self, query: RecallQuery, include: Collection[str] = ("profile", "memory", "snippets")
+    ) -> Recollection:
+        """Answer from whatever is finished by the deadline; name what is not."""
+        searches: dict[str, Awaitable[Any]] = {"structure": self._structure(query)}
+        if "memory" in include:
+            searches["search"] = self.engine.find(query)
+        if "snippets" in include:
+            searches["snippets"] = self._snippets(query)
+        done, late = await _gather(searches, query.deadline_s)
+        structure: _Structure = done.get("structure", _Structure())
+        found: Findings = done.get("search", Findings((), intent_of(query.text)))
+        snippets: list[Message] = done.get("snippets", [])
+        recollection = self._compose(query, structure, found, snippets)
+        self.touches.add([hit.memory for hit in recollection.hits], query.now)
+        degraded = (*late, *found.degraded)
+        return replace(recollection, degraded=degraded, explain=_explained(query, recollection))
+
+    async def _structure(self, query: RecallQuery) -> _Structure:
+        view = query.viewpoint
+
+        def work(stores: Stores) -> _Structure:
+            core = stores.memories.core(view, query.now)
+            profile = self.personas.profile_from(stores, view, core, query.now, _PROFILE_ROWS)
+            return _Structure(profile, core, stores.personas.settings(view.owner.user))
+
+        return await self.ledger.read(work)
+
+    async def _snippets(self, query: RecallQuery) -> list[Message]:
+        """Return the recent messages, oldest first, less those the caller has already."""
+        since = query.now - self.options.snippet_days * _DAY_S
+        wanted = self.options.snippet_limit + len(query.exclude_message_ids)
+        found = await self.ledger.read(
+            lambda stores: stores.messages.recent(query.viewpoint, since, wanted)
+        )
+        kept = [row for row in found if row.id not in query.exclude_message_ids]
+        return kept[: self.options.snippet_limit][::-1]
+
+    def _compose(
+        self,
+        query: RecallQuery,
+        structure: _Structure,
+        found: Findings,
+        snippets: Sequence[Message],
+    ) -> Recollection:
+        budget = query.budget_tokens or self.options.budget_tokens
+        core, cut = chosen_core(structure.core, self.options.core_budget_tokens)
+        style = _style(structure)
+        stable = stable_block(core, style)
+        # The stable block owes nothing to the caller's budget; what goes into one prompt does.
+        within, cut_again = chosen_core(structure.core, budget)
+        prompt_core = stable.text if within == core else stable_block(within, style).text
+        left = budget - estimate_tokens(prompt_core)
+        turn = turn_block(found.hits, snippets, style, left, already=prompt_core)
+        injection = "\n".join(part for part in (prompt_core, turn.text) if part)
+        return Recollection(
+            profile_markdown=structure.profile,
+            hits=_with_core(found.hits, structure.core, query.limit),
+            snippets=snippets,
+            injection_block=injection,
+            stable_block=stable,
+            turn_block=turn.text,
+            intent=found.intent,
+            tokens=estimate_tokens(injection),
+            truncated=turn.truncated or cut or cut_again,
+            degraded=(),
+        )
+
+
+async def _gather(
+    searches: Mapping[str, Awaitable[Any]], deadline_s: float
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Run searches side by side; return what finished, and the names of what did not."""
+    tasks = {name: asyncio.ensure_future(search) for name, search in searches.items()}
+    await asyncio.wait(tasks.values(), timeout=deadline_s + _GRACE_S)
+    done: dict[str, Any] = {}
+    missing: list[str] = []
+    for name, task in tasks.items():
+        if not task.done():
+            task.cancel()
+            missing.append(name)
+        elif error := task.exception():
+            logger.error("memory.recall", exc_info=error, extra={"fields": {"part": name}})
+            missing.append(name)
+        else:
+            done[name] = task.result()
+    return done, tuple(missing)
+
+
+def _style(structure: _Structure) -> Style:
+    settings = structure.settings
+    texts = [memory.content for memory in structure.core] or [structure.profile]
+    return style_for(settings.language, ZoneInfo(settings.time_zone), texts)
+
+
+def _with_core(hits: Sequence[Hit], core: Sequence[Memory], limit: int) -> list[Hit]:
+    """Keep a place at the end for constraints and identity that no search found."""
+    found = {hit.memory.id for hit in hits}
+    always = [
+        Hit(memory, 0.0, {}, ("core",))
+        for memory in core
+        if section_of(memory) <= Section.IDENTITY and memory.id not in found
+    ]
+    room = max(limit - len(always), limit // 2)
+    return [*hits[:room], *always][:limit]
+
+
+def _explained(query: RecallQuery, answer: Recollection) -> list[Mapping[str, Any]] | None:
+    if not query.explain:
+        return None
+    return [
+        {
+            "memory_id": hit.memory.id,
+            "score": hit.score,
+            "parts": dict(hit.parts),
+            "found_by": list(hit.found_by),
+        }
+        for hit in answer.hits
+    ]

@@ -1,0 +1,185 @@
+"""Say yes or no to what waits, take back what stands, correct what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from plastic_memories.errors import Conflict
+from plastic_memories.hub.chain import (
+    active_of_key,
+    active_of_slot,
+    add_replacing,
+    refresh_slot,
+    the_memory,
+)
+from plastic_memories.hub.ledger import Ledger, record_memory
+from plastic_memories.hub.screening import Screening
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Memory, Scope, SourceType, Status
+from plastic_memories.model.owner import Viewpoint
+from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.lifecycle import (
+    ConfirmRequest,
+    activated,
+    ended,
+    replaced_by_confirm,
+)
+from plastic_memories.rules.tombstone import digests
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    memory: Memory
+    updated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What a person changes about a memory; None leaves a field as it is."""
+
+    content: str | None = None
+    tags: tuple[str, ...] | None = None
+    importance: float | None = None
+    pinned: bool | None = None
+    scope: Scope | None = None
+    expires_at: float | None = None
+    given: Collection[str] = ()  # fields that were sent, so that `expires_at: null` can clear
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewMemory:
+    ledger: Ledger
+    screening: Screening
+
+    async def confirm(
+        self,
+        caller: Caller,
+        view: Viewpoint,
+        memory_id: int,
+        request: ConfirmRequest,
+        content: str | None = None,
+    ) -> Reviewed:
+        """Make a candidate active; of two confirms of one slot at a time, one wins."""
+        now = self.ledger.clock.now()
+        edited = None if content is None else self.screening.text(content)
+
+        def work(stores: Stores) -> Reviewed:
+            memory = the_memory(stores, view, memory_id)
+            if memory.status is not Status.CANDIDATE:
+                return Reviewed(memory, updated=False)
+            if edited is not None:
+                memory = replace(memory, content=edited, source_type=SourceType.USER_EXPLICIT)
+            return Reviewed(confirm_in(stores, caller, memory, request, now), updated=True)
+
+        return await self.ledger.write(work)
+
+    async def reject(
+        self, caller: Caller, view: Viewpoint, memory_id: int, *, never_again: bool
+    ) -> Reviewed:
+        """Say no to a candidate; `never_again` keeps it from being learned anew."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> Reviewed:
+            memory = the_memory(stores, view, memory_id)
+            if memory.status is not Status.CANDIDATE:
+                return Reviewed(memory, updated=False)
+            if never_again:
+                marks = digests(stores.tombstones.secret(), memory.owner, memory)
+                stores.tombstones.add(memory.owner, marks, now)
+            return Reviewed(_end(stores, caller, memory, "memory.reject", now), updated=True)
+
+        return await self.ledger.write(work)
+
+    async def revoke(self, caller: Caller, view: Viewpoint, memory_id: int) -> Reviewed:
+        """Take a memory out of every read path but its history; its slot is cleared."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> Reviewed:
+            memory = the_memory(stores, view, memory_id)
+            if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
+                return Reviewed(memory, updated=False)
+            return Reviewed(_end(stores, caller, memory, "memory.revoke", now), updated=True)
+
+        return await self.ledger.write(work)
+
+    async def correct(
+        self, caller: Caller, view: Viewpoint, memory_id: int, correction: Correction
+    ) -> Reviewed:
+        """Store a corrected version; for an active slot it waits for a yes."""
+        now = self.ledger.clock.now()
+        screened = self._screened(correction)
+
+        def work(stores: Stores) -> Reviewed:
+            memory = the_memory(stores, view, memory_id)
+            if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
+                raise Conflict(f"Memory {memory_id} is {memory.status}; write it anew instead.")
+            added = _correct(stores, memory, screened, now)
+            record_memory(stores, caller, "memory.write", added, now)
+            return Reviewed(added, updated=True)
+
+        return await self.ledger.write(work)
+
+    def _screened(self, correction: Correction) -> Correction:
+        content, tags = correction.content, correction.tags
+        return replace(
+            correction,
+            content=None if content is None else self.screening.text(content),
+            tags=None if tags is None else tuple(self.screening.text(tag) for tag in tags),
+        )
+
+
+def confirm_in(
+    stores: Stores, caller: Caller, candidate: Memory, request: ConfirmRequest, now: float
+) -> Memory:
+    """Confirm in the caller's transaction; raise the conflict, if there is one."""
+    rivals = active_of_slot if candidate.is_slot else active_of_key
+    replaced = replaced_by_confirm(candidate, rivals(stores, candidate), request, now)
+    for row in replaced:
+        stores.memories.save(ended(row, now, superseded_by=candidate.id))
+    active = activated(candidate, replaced, now)
+    stores.memories.save(active)
+    refresh_slot(stores, caller, active, now)
+    record_memory(stores, caller, "memory.confirm", active, now)
+    return active
+
+
+def _end(stores: Stores, caller: Caller, memory: Memory, event: str, now: float) -> Memory:
+    done = ended(memory, now)
+    stores.memories.save(done)
+    refresh_slot(stores, caller, done, now)
+    record_memory(stores, caller, event, done, now)
+    return done
+
+
+def _correct(stores: Stores, memory: Memory, correction: Correction, now: float) -> Memory:
+    version = _version(memory, correction, now)
+    if memory.is_slot and memory.status is Status.ACTIVE:
+        waiting = replace(version, status=Status.CANDIDATE, supersedes_id=memory.id)
+        return stores.memories.add(replace(waiting, root_id=memory.root_id))
+    rivals = [row for row in active_of_key(stores, version) if row.id != memory.id]
+    return add_replacing(stores, version, [memory, *rivals], now)
+
+
+def _version(memory: Memory, correction: Correction, now: float) -> Memory:
+    changes = {
+        name: getattr(correction, name)
+        for name in ("content", "tags", "importance", "pinned", "scope", "expires_at")
+        if name in correction.given
+    }
+    is_new_text = "content" in changes
+    return replace(
+        memory,
+        **changes,
+        id=0,
+        superseded_by=None,
+        created_at=now,
+        updated_at=now,
+        last_recalled_at=None,
+        recall_count=0,
+        # The key belongs to the call that made the first version.
+        idempotency_key="",
+        source_type=SourceType.USER_EXPLICIT if is_new_text else memory.source_type,
+        confidence=1.0 if is_new_text else memory.confidence,
+        quote="" if is_new_text else memory.quote,
+    )

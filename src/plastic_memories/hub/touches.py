@@ -1,0 +1,32 @@
+"""Remembers which memories were recalled until there is time to write it down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from plastic_memories.model.memory import Memory
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.storage import StorageBackend
+
+# More than this is dropped: a lost count harms nobody, a recall that waits for a write does.
+_MOST = 10_000
+
+
+@dataclass(slots=True)
+class Touches:
+    _waiting: list[tuple[Owner, int]] = field(default_factory=list)
+    _latest: float = 0.0
+
+    def add(self, memories: Sequence[Memory], now: float) -> None:
+        if len(self._waiting) < _MOST:
+            self._waiting += [(memory.owner, memory.id) for memory in memories]
+            self._latest = max(self._latest, now)
+
+    async def flush(self, storage: StorageBackend) -> int:
+        """Write down what has gathered; return how many."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            latest = self._latest
+            await storage.write(lambda stores: stores.memories.touch(waiting, latest))
+        return len(waiting)

@@ -1,0 +1,136 @@
+"""Take everything along: export a user's data, and bring it in again."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plastic_memories.hub.importing import Importer, ImportReport
+from plastic_memories.hub.ledger import Ledger, record
+from plastic_memories.hub.personas import KeepPersonas
+from plastic_memories.hub.screening import Screening
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Memory
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.model.persona import Persona
+from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.ports.storage import Stores
+from plastic_memories.rules import portable
+
+_PAGE = 500
+
+
+class _OnlyTried(Exception):
+    """Ends the transaction of a dry run, so that nothing of it stays."""
+
+    def __init__(self, report: ImportReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    ledger: Ledger
+    screening: Screening
+    personas: KeepPersonas
+
+    async def lines(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
+        """Yield the export as JSON lines: everything the user owns, nothing of anyone else."""
+        now = self.ledger.clock.now()
+        yield _json({"kind": portable.FORMAT, "version": portable.VERSION, "exported_at": now})
+        settings = await self.personas.settings(caller.user)
+        yield _json(
+            {"kind": "settings", "time_zone": settings.time_zone, "language": settings.language}
+        )
+        for persona in await self._personas(caller, persona_id):
+            yield _json(portable.persona_line(persona))
+            async for line in self._persona_lines(persona.owner):
+                yield line
+
+    async def markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
+        """Yield the profiles and memories as one readable document."""
+        for persona in await self._personas(caller, persona_id):
+            view = Viewpoint(persona.owner, all_bots=True)
+            profile = await self.personas.profile(view)
+            yield (profile or f"# {persona.owner.persona_id}\n") + "\n"
+            async for memory in self._memories(persona.owner):
+                text = " ".join(memory.content.split())
+                yield f"- {memory.type}/{memory.key} ({memory.status}): {text}\n"
+            yield "\n"
+
+    async def bundle(self, caller: Caller, persona_id: str | None) -> bytes:
+        """Return one archive with the export and its readable form."""
+        lines = "".join([line async for line in self.lines(caller, persona_id)])
+        text = "".join([part async for part in self.markdown(caller, persona_id)])
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("export.jsonl", lines)
+            archive.writestr("memories.md", text)
+        return out.getvalue()
+
+    async def bring_in(
+        self, caller: Caller, lines: Iterable[str], *, dry_run: bool
+    ) -> ImportReport:
+        """Store an export of the same or another place; all of it in one transaction."""
+        now = self.ledger.clock.now()
+        parsed = list(lines)
+
+        def work(stores: Stores) -> ImportReport:
+            report = Importer(stores, caller, self.screening, now).run(parsed)
+            if dry_run:
+                raise _OnlyTried(report)
+            record(stores, caller, "import", "", now, counts=dict(report.counts))
+            return report
+
+        try:
+            return await self.ledger.write(work)
+        except _OnlyTried as tried:
+            return tried.report
+
+    async def _personas(self, caller: Caller, persona_id: str | None) -> Sequence[Persona]:
+        found = await self.personas.all(caller.user)
+        if persona_id is None:
+            bound = caller.key.limits.persona_id
+            return [one for one in found if bound in ("", one.owner.persona_id)]
+        owner = caller.owner(persona_id)
+        return [one for one in found if one.owner == owner]
+
+    async def _persona_lines(self, owner: Owner) -> AsyncIterator[str]:
+        async for message in self._messages(owner):
+            yield _json(portable.message_line(message))
+        async for memory in self._memories(owner):
+            yield _json(portable.memory_line(memory))
+        for goal in await self.ledger.read(lambda stores: stores.goals.find(owner, None)):
+            yield _json(portable.goal_line(goal))
+
+    async def _memories(self, owner: Owner) -> AsyncIterator[Memory]:
+        before: int | None = None
+        while True:
+            wanted = MemoryFilter(before_id=before, limit=_PAGE)
+            rows = await self.ledger.read(lambda s, w=wanted: s.memories.find(owner, w))
+            for row in rows:
+                yield row
+            if len(rows) < _PAGE:
+                return
+            before = rows[-1].id
+
+    async def _messages(self, owner: Owner) -> AsyncIterator[Message]:
+        before: int | None = None
+        while True:
+            wanted = MessageFilter(before_id=before, limit=_PAGE)
+            rows = await self.ledger.read(lambda s, w=wanted: s.messages.find(owner, w))
+            for row in rows:
+                yield row
+            if len(rows) < _PAGE:
+                return
+            before = rows[-1].id
+
+
+def _json(line: Mapping[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"

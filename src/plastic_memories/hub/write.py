@@ -1,0 +1,177 @@
+"""Remember something: stated by a person, in bulk, or found in talk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from plastic_memories.errors import NotFound, PlasticMemoriesError, Rejected
+from plastic_memories.hub.chain import active_of_key, active_of_slot, add_replacing, same_key
+from plastic_memories.hub.ledger import Ledger, record_memory
+from plastic_memories.hub.review import confirm_in
+from plastic_memories.hub.screening import Screening
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Draft, Memory, SourceType, Status
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.judge import JudgeEngine
+from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.lifecycle import ConfirmRequest, memory_from, plan_write
+from plastic_memories.rules.tombstone import digests
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of one draft: its row, or the reason why there is none."""
+
+    memory: Memory | None
+    updated: bool
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    written: Sequence[Written]
+    skipped: Sequence[tuple[int, str]] = field(default=())  # (index, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteMemory:
+    ledger: Ledger
+    screening: Screening
+    judge: JudgeEngine
+
+    async def one(self, caller: Caller, owner: Owner, draft: Draft) -> Written:
+        """Store one draft that somebody stated."""
+        now = self.ledger.clock.now()
+        screened = self.screening.draft(draft)
+        return await self.ledger.write(lambda stores: _write(stores, caller, owner, screened, now))
+
+    async def many(self, caller: Caller, owner: Owner, drafts: Sequence[Draft]) -> BatchResult:
+        """Store many drafts in one transaction; a bad one is skipped with its reason."""
+        now = self.ledger.clock.now()
+        screened, skipped = self._screened(drafts)
+
+        def work(stores: Stores) -> BatchResult:
+            written: list[Written] = []
+            refused = list(skipped)
+            for index, draft in screened:
+                try:
+                    outcome = _write(stores, caller, owner, draft, now)
+                except NotFound as error:  # decided before anything is written
+                    refused.append((index, error.message))
+                    continue
+                if outcome.skipped:
+                    refused.append((index, outcome.skipped))
+                else:
+                    written.append(outcome)
+            return BatchResult(written, sorted(refused))
+
+        return await self.ledger.write(work)
+
+    async def from_talk(
+        self, caller: Caller, owner: Owner, talk: Sequence[Message], *, confirm: bool
+    ) -> BatchResult:
+        """Store what the judge finds in a conversation; `confirm` says yes where nothing objects."""
+        now = self.ledger.clock.now()
+        screened, skipped = self._screened(self.judge.extract(talk))
+
+        def work(stores: Stores) -> BatchResult:
+            written: list[Written] = []
+            refused = list(skipped)
+            for index, draft in screened:
+                outcome = _write(stores, caller, owner, draft, now, learned=True)
+                if outcome.memory is None:
+                    refused.append((index, outcome.skipped))
+                    continue
+                if confirm and not _is_contested(stores, outcome.memory):
+                    memory = confirm_in(stores, caller, outcome.memory, ConfirmRequest(), now)
+                    outcome = Written(memory, updated=True)
+                written.append(outcome)
+            return BatchResult(written, sorted(refused))
+
+        return await self.ledger.write(work)
+
+    def _screened(
+        self, drafts: Sequence[Draft]
+    ) -> tuple[list[tuple[int, Draft]], list[tuple[int, str]]]:
+        kept: list[tuple[int, Draft]] = []
+        refused: list[tuple[int, str]] = []
+        for index, draft in enumerate(drafts):
+            try:
+                kept.append((index, self.screening.draft(draft)))
+            except Rejected as error:
+                refused.append((index, _reason(error)))
+        return kept, refused
+
+
+def _write(
+    stores: Stores,
+    caller: Caller,
+    owner: Owner,
+    draft: Draft,
+    now: float,
+    *,
+    learned: bool = False,
+) -> Written:
+    """Apply the write rules to one draft, in the caller's transaction."""
+    earlier = _earlier(stores, owner, draft)
+    if earlier is not None:
+        return Written(earlier, updated=False)
+    stores.personas.ensure(owner, now)
+    if not _may_learn(stores, owner, draft, learned=learned):
+        return Written(None, updated=False, skipped="forgotten, never again")
+    new = memory_from(owner, draft, now)
+    plan = plan_write(new, same_key(stores, new, {Status.ACTIVE, Status.CANDIDATE}))
+    if plan.same is not None:
+        return Written(plan.same, updated=False)
+    replaced = plan.replaces
+    if plan.status is Status.ACTIVE and draft.supersedes_id is not None:
+        replaced = (*replaced, *_named(stores, owner, draft.supersedes_id, replaced))
+    added = add_replacing(stores, replace(new, status=plan.status), replaced, now)
+    record_memory(stores, caller, "memory.write", added, now)
+    return Written(added, updated=True)
+
+
+def _earlier(stores: Stores, owner: Owner, draft: Draft) -> Memory | None:
+    """Return what an earlier call with the same idempotency key has stored."""
+    if not draft.idempotency_key:
+        return None
+    found = stores.memories.find(owner, MemoryFilter(idempotency_key=draft.idempotency_key))
+    return found[0] if found else None
+
+
+def _may_learn(stores: Stores, owner: Owner, draft: Draft, *, learned: bool) -> bool:
+    """Ask the tombstones; a person's explicit statement lifts them."""
+    marks = digests(stores.tombstones.secret(), owner, draft)
+    if not learned and draft.source_type is SourceType.USER_EXPLICIT:
+        stores.tombstones.lift(owner, marks)
+        return True
+    return not stores.tombstones.covers(owner, marks)
+
+
+def _named(
+    stores: Stores, owner: Owner, memory_id: int, already: Sequence[Memory]
+) -> tuple[Memory, ...]:
+    """Return the row the caller wants replaced, unless it is replaced anyway."""
+    if any(row.id == memory_id for row in already):
+        return ()
+    row = stores.memories.get(owner, memory_id)
+    if row is None or row.status is not Status.ACTIVE:
+        raise NotFound(f"There is no active memory {memory_id} to supersede.")
+    return (row,)
+
+
+def _is_contested(stores: Stores, memory: Memory) -> bool:
+    """Say whether a candidate would replace something, or is no candidate at all."""
+    if memory.status is not Status.CANDIDATE:
+        return True
+    rivals = active_of_slot if memory.is_slot else active_of_key
+    return bool(rivals(stores, memory))
+
+
+def _reason(error: PlasticMemoriesError) -> str:
+    detail = error.detail or {}
+    category = detail.get("category")
+    return f"{detail.get('reason', error.code)}: {category}" if category else error.message

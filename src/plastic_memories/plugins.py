@@ -1,0 +1,43 @@
+"""Finds implementations by entry point and name; built-ins use the same door as strangers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeAlias
+
+from plastic_memories.errors import InvalidSetting
+
+Factory: TypeAlias = Callable[[Any], Any]
+
+# The port, and the environment variable that chooses its implementation.
+PORTS = {
+    "storage": "BACKEND",
+    "recall": "RECALL",
+    "judge": "JUDGE",
+    "profile": "PROFILE",
+    "sensitive": "SENSITIVE",
+    "events": "EVENTS",
+}
+
+
+def available(port: str) -> dict[str, EntryPoint]:
+    """Return the installed implementations of a port, by name."""
+    return {entry.name: entry for entry in entry_points(group=f"plastic_memories.{port}")}
+
+
+def factory(port: str, name: str) -> Factory:
+    """Return the constructor of an implementation; raise `InvalidSetting` for an unknown name."""
+    found = available(port)
+    if name not in found:
+        names = ", ".join(sorted(found)) or "none is installed"
+        raise InvalidSetting(
+            f"PLASTIC_MEMORIES_{PORTS[port]}={name!r} is unknown; available: {names}."
+        )
+    try:
+        loaded: Factory = found[name].load()
+    except ImportError as error:
+        raise InvalidSetting(
+            f"PLASTIC_MEMORIES_{PORTS[port]}={name!r} cannot be loaded: {error}."
+        ) from error
+    return loaded

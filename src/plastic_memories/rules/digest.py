@@ -1,0 +1,10 @@
+"""What is kept of an API key."""
+
+from __future__ import annotations
+
+import hashlib
+
+
+def digest_of(key: str) -> str:
+    """Return the digest of a key. Keys are long and random, so a plain hash is enough."""
+    return hashlib.sha256(key.encode()).hexdigest()

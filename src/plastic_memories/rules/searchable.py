@@ -1,0 +1,19 @@
+"""What of a memory the text index sees."""
+
+from __future__ import annotations
+
+import re
+
+from plastic_memories.model.memory import Memory, MemoryType
+
+_SEPARATORS = re.compile(r"[._\-/]+")
+# A key of these types is made of words (`constraint.allergy.seafood`); of others it may be any id.
+_WORDED_KEYS = frozenset({MemoryType.PROFILE, MemoryType.GLOSSARY})
+
+
+def memory_text(memory: Memory) -> str:
+    """Return the text of a memory that can be searched: content, tags, and a worded key."""
+    parts = [memory.content, *memory.tags]
+    if memory.type in _WORDED_KEYS:
+        parts.append(_SEPARATORS.sub(" ", memory.key))
+    return "\n".join(parts)

@@ -1,0 +1,45 @@
+"""Which memories are recalled whatever the question is."""
+
+from __future__ import annotations
+
+from plastic_memories.model.memory import Memory, MemoryType
+
+SEARCHED = 0  # found by search only
+OWN = 1  # always recalled by its own persona
+EVERY_PERSONA = 2  # always recalled by every persona of the user
+
+_OWN_TYPES = frozenset(
+    {
+        MemoryType.PERSONA,
+        MemoryType.RULE,
+        MemoryType.IDENTITY,
+        MemoryType.VALUES,
+        MemoryType.PREFERENCES,
+    }
+)
+# What the user is called; other basic facts stay with the persona that was told.
+_NAME_KEYS = frozenset({"basic_info.name", "basic_info.address", "basic_info.nickname"})
+_OWN_PROFILE = ("basic_info.", "preference.reply_")
+
+
+def is_constraint(memory: Memory) -> bool:
+    """Say whether this is an allergy, a taboo or another hard limit."""
+    if memory.type is MemoryType.PROFILE:
+        return memory.key.startswith("constraint.")
+    return memory.type is MemoryType.CONSTRAINTS
+
+
+def is_name(memory: Memory) -> bool:
+    """Say whether this is the user's name or form of address."""
+    return memory.type is MemoryType.PROFILE and memory.key in _NAME_KEYS
+
+
+def core_level(memory: Memory) -> int:
+    """Return how far a memory reaches without being asked for."""
+    if is_constraint(memory) or is_name(memory):
+        return EVERY_PERSONA
+    if memory.pinned or memory.type in _OWN_TYPES:
+        return OWN
+    if memory.type is MemoryType.PROFILE and memory.key.startswith(_OWN_PROFILE):
+        return OWN
+    return SEARCHED

@@ -1,0 +1,143 @@
+"""An English clause taken apart: who it is about, and what is said of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from plastic_memories.rules.talk.sentences import Clause
+
+
+class Subject(StrEnum):
+    USER = "user"
+    WE = "we"
+    OTHER = "other"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One clause; `text` has its contractions written out and begins with its subject."""
+
+    text: str
+    content: str
+    subject: Subject
+    clause: Clause
+    now: datetime
+
+    @property
+    def is_past(self) -> bool:
+        return _PAST.search(self.text) is not None
+
+    @property
+    def is_passing(self) -> bool:
+        return _PASSING.search(self.text) is not None
+
+    def with_item(self, item: str, text: str) -> str:
+        """The sentence to keep for one item of a list."""
+        return self.content if item == text else self.content.replace(text, item, 1)
+
+
+_PAST = re.compile(
+    r"\b(?:used to|formerly|previously|back then|as a (?:kid|child)|when i was|in the past|years ago i|once|no longer|"
+    r"not anymore|any ?more|before)\b",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(
+    r"\b(?:today|tonight|right now|at the moment|this (?:morning|afternoon|evening|time|week)|for now|currently craving|"
+    r"yesterday|just now|lately|these days|temporarily)\b",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"^(?:(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|hmm+|ok|okay|so|and|but|also|plus|because|since|although|"
+    r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so you know|just to let you know|fyi|for the record|"
+    r"correction|sorry|no wait|wait|no|nope|yes|yeah|yep|sure|please (?:remember|note|keep in mind)(?: that)?|(?:do )?remember(?: that)?|"
+    r"note(?: that)?|keep in mind(?: that)?|don't forget(?: that)?|you should know(?: that)?|i(?:'d| would)? (?:want|like) you to know(?: that)?|"
+    r"let me (?:introduce myself|tell you|clarify|correct myself)|i mean|i meant|you know|as you know|as i said|i(?:'ve| have)? (?:already )?told you(?: that)?|"
+    r"i have to (?:admit|say)|i must (?:admit|say)|i think|i believe|personally|in general|generally|usually|normally|currently|nowadays|"
+    r"these days|now|for me|unfortunately|fortunately|luckily|sadly|finally|recently|thanks|thank you|nice to meet you|then|besides|still|guess what|"
+    r"the truth is|fun fact|rather|from now on|in future|in the future|going forward)\b[\s,:!.-]*)+",
+    re.IGNORECASE,
+)
+_EXPANDED = tuple(
+    (re.compile(pattern, re.IGNORECASE), full)
+    for pattern, full in (
+        (r"\bi'm\b|\bim\b(?=\s)", "I am"), (r"\bi've\b", "I have"), (r"\bi'll\b", "I will"), (r"\bi'd\b", "I would"),
+        (r"\bwe're\b", "we are"), (r"\bwe'll\b", "we will"), (r"\bwe've\b", "we have"), (r"\bcan't\b|\bcannot\b", "can not"),
+        (r"\bwon't\b", "will not"), (r"\b(do|does|did|is|are|was|have|has|would|could|should)n'?t\b", r"\1 not"),
+        (r"\b(name|birthday|anniversary|hometown|job|hobby|nickname)'s (?=\w)", r"\1 is "),
+    )
+)  # fmt: skip
+_ADVERBS = (
+    r"(?:really|also|absolutely|truly|just|do(?= (?:like|love|hate|enjoy|live|work|have))|still|always|personally|actually|particularly|especially|"
+    r"definitely|totally|usually|currently|now|only|mostly|generally|honestly|quite|so|very much|very|pretty|too|simply|both|already|"
+    r"originally|finally|recently|kind of|kinda|even|deeply|genuinely|strictly|severely|highly|extremely|deathly|mildly|super|terribly|"
+    r"incredibly|a bit|a little|rather|somewhat|naturally|officially|happily|literally|basically|secretly|proudly|well|barely)"
+)
+_AFTER_I = re.compile(rf"^(i(?: am| have| was)?) (?:{_ADVERBS} )+", re.IGNORECASE)
+_USER = re.compile(r"^i\b(?!\.)", re.IGNORECASE)
+_OWN = re.compile(r"^my\b", re.IGNORECASE)
+_WE = re.compile(r"^(?:we|our|me and|my \w+ and i)\b", re.IGNORECASE)
+_OTHER = re.compile(
+    r"^(?:you|your|he|she|it|they|his|her|their|this|that|these|those|there|someone|people|everyone)\b",
+    re.IGNORECASE,
+)
+_CARRIED = re.compile(
+    r"^(?:am|live|work|love|hate|like|enjoy|have|study|come|do not|can not|prefer|got|moved|adore|dislike|teach|was born|never|avoid|"
+    r"speak|graduated|plan|will)\b",
+    re.IGNORECASE,
+)
+
+
+def read(clause: Clause, now: datetime, before: Subject) -> Said:
+    """Take a clause apart; a verb without a subject has the one before."""
+    content = _FILLER.sub("", clause.said).strip()
+    text = content
+    for pattern, full in _EXPANDED:
+        text = pattern.sub(full, text)
+    if _CARRIED.match(text) and before is Subject.USER:
+        text, content = f"I {text}", f"I {content}"
+    text = _AFTER_I.sub(r"\1 ", text)
+    return Said(text, content, _subject(text), clause, now)
+
+
+def _subject(text: str) -> Subject:
+    if _WE.match(text):
+        return Subject.WE
+    if _USER.match(text) or _OWN.match(text):
+        return Subject.USER
+    return Subject.OTHER if _OTHER.match(text) else Subject.NONE
+
+
+_EDGES = " '\"“”.,!;:~"
+_TAIL = re.compile(
+    r"(?:\s+(?:too|as well|a lot|very much|so much|the most|best|most of all|more|these days|though|actually|anymore|by the way|you know|lol|haha|"
+    r"please|now|btw|since \w+|and stuff|etc))+$",
+    re.IGNORECASE,
+)
+_CUT = re.compile(
+    r"\s(?:because|but|when|whenever|so|since|although|though|if|while|which|who|that|after|before|more than|rather than|better than|instead of|"
+    r"over|unless|except|as|for (?:a living|now|the last|over|about|\d+|many|years|\w+ years)|with my|with friends|every|on weekends|in my (?:free|spare) time|to relax)\b.*$",
+    re.IGNORECASE,
+)
+_LIST = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+", re.IGNORECASE)
+
+
+def tidy(value: str) -> str:
+    """Cut a value where its reason or its afterthought begins.
+
+    >>> tidy("hot chocolate because it is sweet"), tidy("tea too.")
+    ('hot chocolate', 'tea')
+    """
+    return _TAIL.sub("", _CUT.sub("", value).strip(_EDGES)).strip(_EDGES)
+
+
+def listed(text: str) -> list[str]:
+    """Split an enumeration into its items.
+
+    >>> listed("tea, coffee and long walks")
+    ['tea', 'coffee', 'long walks']
+    """
+    return [item for part in _LIST.split(text) if (item := tidy(part))]

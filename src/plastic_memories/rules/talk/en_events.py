@@ -1,0 +1,204 @@
+"""English: plans, promises, anniversaries and the turning points of a life."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.model.memory import MemoryType
+from plastic_memories.rules.talk import dates
+from plastic_memories.rules.talk.dates import Lean, Mention
+from plastic_memories.rules.talk.en_clause import Said, Subject, tidy
+from plastic_memories.rules.talk.found import Found
+from plastic_memories.rules.talk.keys import slug
+
+_I = re.IGNORECASE
+_PLAN = re.compile(
+    r"^(?:i|we) (?:will (?!not|be fine|see|try|let|think|tell)(?:be )?(?P<a>.+)|(?:am|are) (?:going|planning|about|scheduled|supposed|due|flying|leaving|travell?ing|moving|meeting|getting|having|starting|visiting|taking|seeing|running|hosting|attending|giving|presenting|driving|heading|throwing|celebrating|graduating|returning|coming|working|hiking|camping|speaking|performing)(?P<b>\b.*)|"
+    r"(?:have|have got|got) (?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|must|plan|intend|promised)(?: to)? (?P<d>.+)|(?:booked|scheduled|signed up for|registered for|bought tickets for|fly|leave|start|move|graduate|return|travel) ?(?P<e>.*))$",
+    _I,
+)
+_OWN_OCCASION = re.compile(
+    r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:appointment|exam|interview|wedding|surgery|flight|trip|meeting|deadline|presentation|graduation|recital|concert|party|test|final|defense|vacation|holiday|checkup|operation|move|marathon|race|game|first day)) (?:is|will be|starts|begins)\b",
+    _I,
+)
+_REMIND = re.compile(r"^(?:please )?remind me (?:to |about |that )(?P<v>.+)$", _I)
+_UNDATED = re.compile(
+    r"^i (?:am planning|plan|intend|have decided|decided|am preparing|am getting ready) (?:to|on|for) (?P<v>.{3,60})$",
+    _I,
+)
+_GOAL = re.compile(
+    r"^my (?:biggest |main |life |ultimate )?(?:goal|dream|ambition)(?: in life| this year| for this year)? is (?:to )?(?P<v>.{3,60})$",
+    _I,
+)
+_PROMISE = re.compile(
+    r"^i (?:have )?(?:promise|promised|swear|vowed|vow)(?: you| her| him| my \w+| myself| them)? (?:to|that i will|i will|i would|never to|not to) (?P<v>.{3,60})$",
+    _I,
+)
+_ANNIVERSARY = re.compile(
+    r"\b(?:our|my) (?P<v>(?:wedding |dating |first |\w+th )?anniversary)\b", _I
+)
+_TURNS: tuple[tuple[str, str, str], ...] = (
+    ("achievement", "positive", r"graduated(?: from [\w .]+| (?:high school|college|university))?|(?:got|was|have been|have gotten) promoted(?: to [\w ]+)?|got a (?:promotion|raise)|passed (?:my |the )[\w' -]{3,30}|won [\w' -]{3,30}|got (?:into|accepted (?:to|into|by)) [\w .]{2,30}|was accepted (?:to|into|by) [\w .]{2,30}|"
+     r"(?:got|landed|found|received|accepted) (?:a |an |my )?(?:new |first |dream )?(?:job|job offer|offer)(?: at [\w ]+| as [\w ]+)?|got my (?:driver'?s licen[sc]e|degree|phd|licen[sc]e|diploma)|published (?:my |a )[\w ]{3,30}|finished (?:my |the )(?:thesis|first marathon|dissertation|degree|marathon)|ran (?:my |a )(?:first )?(?:half )?marathon|completed (?:my |a )[\w ]{3,30}|earned (?:my |a )[\w ]{3,30}"),
+    ("life_event", "positive", r"(?:got|have gotten) (?:married|engaged)(?: to \w+)?|am getting married|am (?:\w+ weeks )?pregnant|had (?:a|our|my) (?:first )?(?:baby|son|daughter|child)(?: \w+)?|gave birth(?: to [\w ]+)?|became an? (?:father|mother|dad|mom|parent|uncle|aunt|grandfather|grandmother)|bought (?:a|an|our|my) (?:new |first )?(?:house|home|apartment|car|flat)|"
+     r"adopted (?:a|an|two) [\w ]{3,20}|moved (?:to [\w ]{2,30}|in with [\w ]+|out|house|into [\w ]+)|started (?:a |my |at )(?:new |own )?[\w ]{3,25}|retired|quit smoking|proposed(?: to [\w ]+)?"),
+    ("life_event", "negative", r"(?:got|was|have been) (?:fired|laid off|divorced|hospitalized|diagnosed with [\w ]+)|lost my (?:job|dog|cat|home|father|mother|dad|mom|grandma|grandmother|grandpa|grandfather)|quit my job|left my job|resigned(?: from [\w ]+)?|had (?:an? )?(?:\w+ )?(?:surgery|operation|accident|car accident|miscarriage)|broke my (?:leg|arm|wrist|ankle|foot)|dropped out(?: of [\w ]+)?"),
+    ("emotional", "sad", r"broke up(?: with [\w ]+)?|(?:got|was) dumped"),
+)  # fmt: skip
+_TURN_RULES = tuple(
+    (
+        kind,
+        mood,
+        re.compile(
+            rf"^(?:i|we|i have|we have)(?: (?:just|finally|recently|officially|also|both|have))* (?P<v>{pattern})$",
+            _I,
+        ),
+    )
+    for kind, mood, pattern in _TURNS
+)
+_LOSS = re.compile(
+    r"^my (?P<who>[\w ]{3,20}?) (?:has )?(?:just |recently )?(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",
+    _I,
+)
+_WENT = re.compile(
+    r"^(?:i|we) (?P<v>(?:went to|visited|travell?ed to|flew to|met|attended|hiked|climbed|saw|ran|took a trip to) [\w' ]{2,40})$",
+    _I,
+)
+_NOT_A_PLAN = re.compile(
+    r"\b(?:not|never|maybe|might|perhaps|to say|to admit|no |a feeling|a question|a problem|an idea|been|fun|a good|a bad|a great|a headache|a cold|seen|had|done|gone)\b",
+    _I,
+)
+_TRIVIAL_VISIT = re.compile(
+    r"\b(?:the store|the supermarket|bed|work|sleep|school|the gym|you|home|a movie|the toilet|lunch|dinner)\b",
+    _I,
+)
+_CLOCK = re.compile(
+    r"\s*\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|midnight)\b|\s*\b(?:in the )?(?:morning|afternoon|evening)\b|\s*\bat night\b",
+    _I,
+)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what has a day, or changes a life."""
+    if said.subject is Subject.OTHER:
+        return
+    anniversary = list(_anniversaries(said))
+    if anniversary:
+        yield from anniversary
+        return
+    text, ahead = _without_date(said, Lean.FUTURE)
+    found = (
+        _promised(said, text, ahead) or _turned(said) or _lost(said) or _planned(said, text, ahead)
+    )
+    yield from found or _undated(said)
+
+
+def event(
+    said: Said, kind: str, title: str, mention: Mention | None, emotion: str = "neutral"
+) -> Found:
+    """One event, keyed by its kind, its day and what it is."""
+    attributes = {"title": title, "event_type": kind, "emotion": emotion}
+    date = ""
+    if mention:
+        date = mention.span.start.isoformat()
+        attributes |= {"date": date, "date_text": said.text[mention.start : mention.end].strip()}
+        if not mention.span.is_day:
+            attributes["end_date"] = mention.span.end.isoformat()
+    key = ".".join(part for part in (kind, date, slug(title)) if part)
+    return Found(key, date or title, said.content, MemoryType.EVENT, attributes, 0.85)
+
+
+def _without_date(said: Said, lean: Lean) -> tuple[str, Mention | None]:
+    mention = dates.find(said.text, said.now, lean=lean)
+    if mention is None:
+        return said.text, None
+    rest = f"{said.text[: mention.start].rstrip(' ,')} {said.text[mention.end :].lstrip(' ,')}"
+    rest = _CLOCK.sub("", rest)
+    return re.sub(r"\s+(?:on|in|at|by|for|this|until)$", "", rest.strip(), flags=_I), mention
+
+
+def _anniversaries(said: Said) -> Iterator[Found]:
+    found = _ANNIVERSARY.search(said.text)
+    if (
+        not found
+        or not re.search(r"\b(?:is|falls|on)\b", said.text, _I)
+        or re.search(r"gift|present|happy|not", said.text, _I)
+    ):
+        return
+    day = dates.calendar_date(said.text, said.now.date())
+    mention = None if day else dates.find(said.text, said.now)
+    if day or (mention and mention.span.is_day):
+        date = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+        attributes = {
+            "title": found["v"],
+            "event_type": "anniversary",
+            "date": date,
+            "recurrence": "yearly",
+            "emotion": "positive",
+        }
+        yield Found(
+            f"anniversary.{slug(found['v'])}", date, said.content, MemoryType.EVENT, attributes
+        )
+
+
+def _promised(said: Said, text: str, mention: Mention | None) -> list[Found]:
+    found = _PROMISE.match(text)
+    return [event(said, "plan", tidy(found["v"]), mention)] if found else []
+
+
+def _turned(said: Said) -> list[Found]:
+    text, mention = _without_date(said, Lean.PAST)
+    if mention and mention.span.start > said.now.date():
+        return []
+    for kind, mood, pattern in _TURN_RULES:
+        found = pattern.match(text)
+        if found and not re.search(r"\bnot\b|almost|nearly", text, _I):
+            return [event(said, kind, found["v"].strip(), mention, mood)]
+    went = _WENT.match(text)
+    if went and mention and mention.span.end < said.now.date() and not _TRIVIAL_VISIT.search(text):
+        return [event(said, "memory", tidy(went["v"]), mention)]
+    return []
+
+
+def _lost(said: Said) -> list[Found]:
+    text, mention = _without_date(said, Lean.PAST)
+    found = _LOSS.match(text)
+    return (
+        [event(said, "life_event", f"{found['who']} {found['v']}", mention, "sad")] if found else []
+    )
+
+
+def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
+    if mention is None or mention.span.end < said.now.date() or _NOT_A_PLAN.search(text):
+        return []
+    remind = _REMIND.match(text)
+    own = _OWN_OCCASION.match(said.text)
+    text = text if text[:1] in "iIwW" else f"I {text}"
+    plan = _PLAN.match(text)
+    found = remind or own
+    if found:
+        return [event(said, "plan", tidy(found["v"]), mention)]
+    if (
+        plan
+        and said.subject is not Subject.NONE
+        or (plan and re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I))
+    ):
+        title = re.sub(
+            r"^(?:i|we) (?:will|am|are|have|need|must|got)(?: (?:to|got|going to|planning to|be))* ",
+            "",
+            text,
+            flags=_I,
+        )
+        return [event(said, "plan", tidy(title), mention)] if len(title) > 2 else []
+    return []
+
+
+def _undated(said: Said) -> list[Found]:
+    if said.is_past or re.search(r"\bnot\b", said.text, _I):
+        return []
+    goal = _GOAL.match(said.text)
+    if goal:
+        return [Found("basic_info.goal", tidy(goal["v"]), said.content)]
+    plan = _UNDATED.match(said.text)
+    return [event(said, "plan", tidy(plan["v"]), None)] if plan and not said.is_passing else []

@@ -1,0 +1,127 @@
+"""English: family, friends and pets of the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.model.memory import MemoryType
+from plastic_memories.rules.talk import dates
+from plastic_memories.rules.talk.en_clause import Said, Subject
+from plastic_memories.rules.talk.en_self import JOBS
+from plastic_memories.rules.talk.found import Found
+from plastic_memories.rules.talk.numerals import EN_NUMBER
+
+_I = re.IGNORECASE
+_KIN = {
+    "mother": "mother|mom|mum|mommy", "father": "father|dad|daddy", "parents": "parents", "brother": "brothers?", "sister": "sisters?",
+    "wife": "wife", "husband": "husband", "boyfriend": "boyfriend", "girlfriend": "girlfriend", "partner": "partner", "fiance": "fianc[eé]e?",
+    "son": "sons?", "daughter": "daughters?", "child": "child|children|kids?|baby", "grandfather": "grandfather|grandpa|granddad",
+    "grandmother": "grandmother|grandma|granny|nana", "cousin": "cousins?", "uncle": "uncle", "aunt": "aunt", "nephew": "nephews?", "niece": "nieces?",
+    "twins": "twins", "best_friend": "best friend", "friend": "friend", "roommate": "roommate|flatmate", "colleague": "colleague|coworker",
+    "boss": "boss", "neighbor": "neighbou?r",
+}  # fmt: skip
+_PETS = {
+    "cat": "cats?|kittens?|kitty", "dog": "dogs?|puppy|puppies|corgi|golden retriever|husky|poodle|labrador|beagle|border collie|shiba(?: inu)?|dachshund|german shepherd",
+    "hamster": "hamsters?", "rabbit": "rabbits?|bunny|bunnies", "parrot": "parrots?", "turtle": "turtles?|tortoise", "fish": "goldfish|fish", "bird": "birds?|parakeets?|budgies?",
+    "snake": "pet snake|snakes?", "lizard": "lizards?|gecko", "hedgehog": "hedgehogs?", "guinea_pig": "guinea pigs?", "horse": "horses?", "ferret": "ferrets?",
+}  # fmt: skip
+_DISTANT = {"friend", "roommate", "colleague", "boss", "neighbor", "best_friend"}
+_WORDS = "|".join([*_KIN.values(), *_PETS.values(), "pet"])
+_NAME = r"(?P<name>(?-i:[A-Z\u3400-\u9fff])[\w'\u3400-\u9fff-]*(?:(?: and |, )(?-i:[A-Z])[\w'-]*)*)"
+_HAS = re.compile(
+    rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) of)(?: also)? (?P<count>{EN_NUMBER}|some|twin)? ?(?P<kind>(?:[a-z-]+ ){{0,3}}?)(?P<who>{_WORDS})(?:,? (?:named|called|whose names? (?:is|are)|by the name of) {_NAME})?(?: at home)?$",
+    _I,
+)
+_NAMED = re.compile(
+    rf"^(?:my|our) (?:\w+ )?(?P<who>{_WORDS})(?:'s name (?:is)|s' names are| is called| is named| are called| are named| goes by|'s called|'s named) {_NAME}$",
+    _I,
+)
+_KIN_JOB = re.compile(
+    rf"^my (?:\w+ )?(?P<who>{_WORDS}) (?:is|works as|was) (?:an? |the )(?P<v>(?:[\w-]+ ){{0,3}}?(?:{JOBS}))(?: (?:at|in|for)\b.*)?$",
+    _I,
+)
+_KIN_AGE = re.compile(
+    rf"^my (?:\w+ )?(?P<who>{_WORDS}) (?:is|just turned|turned) (?P<v>\d{{1,3}}|{EN_NUMBER})(?: (?:years?|months?) old)?$",
+    _I,
+)
+_KIN_BIRTHDAY = re.compile(rf"^my (?P<who>{_WORDS})'?s birthday (?:is|falls)", _I)
+_STATUS = re.compile(
+    r"^i am (?:happily |newly |still |currently |recently )?(?P<v>single|married|divorced|widowed|engaged|an only child|a single (?:mom|mum|dad|parent)|in a relationship)(?: (?:with|to|and)\b.*)?$",
+    _I,
+)
+_MARRIED_TO = re.compile(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find who belongs to the user."""
+    if said.is_past or re.search(r"\bnot\b|\bno\b", said.text, _I) or said.subject is Subject.OTHER:
+        return
+    yield from _has(said)
+    named = _NAMED.match(said.text)
+    if named:
+        yield Found(_key(named["who"]), named["name"], said.content)
+        return
+    for part, pattern in (("job", _KIN_JOB), ("age", _KIN_AGE)):
+        found = pattern.match(said.text)
+        if found and _kind(found["who"]) not in _DISTANT:
+            yield Found(f"{_key(found['who'])}.{part}", found["v"], said.content)
+    yield from _birthday(said)
+    spouse, status = _MARRIED_TO.match(said.text), _STATUS.match(said.text)
+    if spouse:
+        yield Found("relationship.spouse", spouse["v"], said.content)
+    elif status:
+        yield Found("relationship.status", re.sub(r"^an? ", "", status["v"].lower()), said.content)
+
+
+def _kind(word: str) -> str:
+    for kind, pattern in (_KIN | _PETS).items():
+        if re.fullmatch(pattern, word, _I):
+            return kind
+    return "pet"
+
+
+def _key(word: str) -> str:
+    kind = _kind(word)
+    if kind in _PETS:
+        return f"relationship.pet.{kind}"
+    return f"relationship.{kind}"
+
+
+def _has(said: Said) -> Iterator[Found]:
+    several = re.match(
+        rf"^(?:i|we) have (?:{EN_NUMBER}) (?P<a>{_WORDS}) and (?:{EN_NUMBER}) (?P<b>{_WORDS})$",
+        said.text,
+        _I,
+    )
+    if several:
+        for word in (several["a"], several["b"]):
+            yield Found(_key(word), word, said.content)
+        return
+    found = _HAS.match(said.text)
+    if not found or (_kind(found["who"]) in _DISTANT and not found["name"]):
+        return
+    count = (found["count"] or "").lower()
+    one = count in {"a", "an", "one", "1", ""}
+    value = found["name"] or f"{'' if one else count + ' '}{found['kind']}{found['who']}"
+    yield Found(_key(found["who"]), value, said.content)
+
+
+def _birthday(said: Said) -> Iterator[Found]:
+    found = _KIN_BIRTHDAY.match(said.text)
+    if not found:
+        return
+    day = dates.calendar_date(said.text, said.now.date())
+    mention = None if day else dates.find(said.text, said.now)
+    if not day and not (mention and mention.span.is_day):
+        return
+    date = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+    attributes = {
+        "title": f"{found['who']}'s birthday",
+        "event_type": "birthday",
+        "date": date,
+        "recurrence": "yearly",
+        "emotion": "positive",
+    }
+    key = f"birthday.{_key(found['who']).removeprefix('relationship.').replace('.', '_')}"
+    yield Found(key, date, said.content, MemoryType.EVENT, attributes)

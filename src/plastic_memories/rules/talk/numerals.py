@@ -1,0 +1,58 @@
+"""Numbers as they are spoken, in Chinese and English."""
+
+from __future__ import annotations
+
+ZH_DIGITS = dict(zip("零〇一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
+_EN_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+).split()
+_EN_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_EN = {word: number for number, word in enumerate(_EN_SMALL)}
+_EN |= {word: number * 10 for number, word in enumerate(_EN_TENS, start=2)}
+_EN |= {"a": 1, "an": 1, "a couple of": 2, "couple": 2}
+
+ZH_NUMBER = r"(?:\d{1,4}|[零〇一二两三四五六七八九十百廿]{1,5})"
+EN_NUMBER = (
+    r"(?:\d{1,4}|(?:" + "|".join(_EN_TENS) + r")(?:[ -](?:" + "|".join(_EN_SMALL[1:10]) + r"))?|"
+    r"a couple of|" + "|".join(reversed(_EN_SMALL)) + r"|an?)"
+)
+
+
+def _zh_spoken(text: str) -> int:
+    total, current = 0, 0
+    for char in text.replace("廿", "二十"):
+        if char == "百":
+            total, current = total + (current or 1) * 100, 0
+        elif char == "十":
+            total, current = total + (current or 1) * 10, 0
+        else:
+            current = ZH_DIGITS[char]
+    return total + current
+
+
+def zh_number(text: str) -> int:
+    """Read a number written in digits or in Chinese.
+
+    >>> zh_number("二十五"), zh_number("12"), zh_number("两"), zh_number("二零二三")
+    (25, 12, 2, 2023)
+    """
+    if text.isdigit():
+        return int(text)
+    if any(char in "十百廿" for char in text):
+        return _zh_spoken(text)
+    return int("".join(str(ZH_DIGITS[char]) for char in text))
+
+
+def en_number(text: str) -> int:
+    """Read a number written in digits or in English words.
+
+    >>> en_number("two"), en_number("twenty-five"), en_number("40")
+    (2, 25, 40)
+    """
+    text = text.lower()
+    if text.isdigit():
+        return int(text)
+    if text in _EN:
+        return _EN[text]
+    return sum(_EN[part] for part in text.replace("-", " ").split())

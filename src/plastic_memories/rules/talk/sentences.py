@@ -1,0 +1,215 @@
+"""A message as clauses that may be believed: no code, quotes, questions or make-believe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+CJK = "\u3400-\u9fff"
+_BREAK = "\n"
+
+_DROPPED = re.compile(
+    r"<plastic_memories.*?(?:</plastic_memories[^>]*>|\Z)"
+    r"|```.*?(?:```|\Z)|`[^`\n]+`|^[ \t]*>[^\n]*|https?://\S+|www\.\S+",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+_ACTION = re.compile(r"\*[^*\n]+\*|（[^（）\n]*）|\([^()\n]*\)|【[^】\n]*】|\[[^\]\n]*\]")
+_QUOTED = re.compile(
+    r"“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|‘[^’\n]*’|\"[^\"\n]*\"|(?<!\w)'[^'\n]*'(?!\w)"
+)
+_SAID_BEFORE = re.compile(
+    r"(?:说|讲|问|道|写|喊|唱|念|回|吼|叫|said|says|say|asked|wrote|replied|told \w+)"
+    r"(?:过|了|着)?\s*[:：,，]?\s*$",
+    re.IGNORECASE,
+)
+_CALLED_BEFORE = re.compile(r"(?:叫|名叫|称呼|喊)(?:我|做|作)?\s*$")
+_SPEECH_INSIDE = re.compile(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.IGNORECASE)
+_LABEL_LENGTH = 20
+
+_SENTENCE = re.compile(r"(?:[^。！？!?；;\n….]|\.(?!\s|$))+[。！？!?；;….~～]*", re.MULTILINE)
+_ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
+# The commas of an enumeration do not end a clause: "tea, coffee and cake".
+_LISTING = rf"(?!\s(?:{_ITEM},\s)*(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
+_CLAUSE_BREAK = re.compile(
+    rf"(?<!\d)[，,]{_LISTING}|[，,](?!\d){_LISTING}"
+    rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)(?<!过敏源)"
+    r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
+    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|但|因为|所以|请|以后|目前))"
+    r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
+    r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|my|you|we|he|she|they|am|live|work|hate|don't|can't|moved|was born)\b)",
+    re.IGNORECASE,
+)
+_SPACE_BESIDE_CJK = re.compile(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
+
+_FICTION = re.compile(
+    r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|中)(?!的)|角色扮演|假装|扮演|"
+    r"我们来玩|梦见|梦到|做(?:了个|了一个)?梦|剧情[:：]|平行世界|前世|上辈子|穿越|"
+    r"\bin (?:the|this|my|our|a) (?:story|game|novel|dream|movie|book|scene|role-?play|fantasy|rp)\b|"
+    r"role-?play|\bpretend|make-believe|\bi (?:dreamed|dreamt)\b|\bmy (?:character|oc|avatar|persona)\b|"
+    r"\bonce upon a time\b|\bin a past life\b|\bas a character\b",
+    re.IGNORECASE,
+)
+_HYPOTHETICAL = re.compile(
+    r"^(?:.{0,6}?)(?:如果|要是|假如|假设|倘若|万一|若是|假使|设想|想象|比如|例如|譬如|就算|即使|哪怕|除非|只要|"
+    r"要不是|若我|若能|一旦|但愿|恨不得|巴不得)|的话(?:$|[，,])|(?:就好了|该多好|多好啊?)$|^我?(?:真|多么?)?希望(?:我|自己)|"
+    r"\b(?:if|suppose|supposing|imagine|unless|assuming|what if|let's say|as if|hypothetically|"
+    r"i wish|if only|would|could be|might be|for example|for instance|e\.g\.)\b",
+    re.IGNORECASE,
+)
+_PERSON = (
+    r"(?:他们|她们|他|她|它|你们|你|您|人家|别人|大家|有人|网上|新闻|老师|医生|同事|朋友|同学|老板|领导|妈妈?|爸爸?|"
+    r"老婆|老公|男朋友|女朋友|男友|女友|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|室友|客户|孩子|书上|作者|歌手|小[一-龥]|老[一-龥])"
+)
+_REPORT = re.compile(
+    rf"^.{{0,12}}?{_PERSON}(?:们)?(?:都|还|也|总|老是?|经常|一直|曾|跟我|对我|告诉|常|刚才|昨天|之前|总是)*"
+    r"(?:说过?了?|告诉|讲|问|觉得|认为|以为|猜|写道|骂|表示|提到|开玩笑|怀疑|建议|坚持|推荐|误会|嫌)"
+    r"|^(?:听说|据说|据.{1,6}说|传说|听.{1,5}(?:说|讲)|有人说|都说|谣言|传闻|俗话说|常言道|所谓|看到.{0,4}(?:说|写)|小红书|微博)"
+    r"|^.{0,10}(?:开玩笑(?:的|地)?说)"
+    r"|\b(?:they|he|she|people|everyone|everybody|someone|somebody|you|mom|dad|mother|father|friend|"
+    r"boss|wife|husband|sister|brother|doctor|teacher|colleague|article|rumou?rs?|(?-i:[A-Z][a-z]+)) "
+    r"(?:always |often |just |once |also |all |keeps? |even |jokingly )*"
+    r"(?:says?|said|saying|tells?|told|thinks?|thought|believes?|claims?|claimed|asked|asks|wrote|"
+    r"insists?|insisted|assumes?|assumed|guessed|joked|mentioned|replied)\b"
+    r"|\b(?:i heard|apparently|supposedly|reportedly|allegedly|rumou?r has it|according to|i read that|"
+    r"the saying goes|so-called)\b",
+    re.IGNORECASE,
+)  # fmt: skip
+# What the user reports of themself is still their own word.
+_OWN_REPORT = re.compile(
+    r"^(?:我|之前我|刚才我)?(?:刚才|之前|昨天|早就|已经)*(?:跟|和|对|告诉)?(?:你|您)?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
+    r"|^i(?:'ve| have)? (?:already |just )?(?:told|said to) you\b|^as i said\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"可能|也许|或许|大概|好像|似乎|说不定|差点|差一点|几乎|仿佛|不确定|不一定|不知道|不记得|忘了|像是|怀疑自己|算是吧|"
+    r"\b(?:maybe|perhaps|probably|possibly|might|not sure|i guess|i suppose|i don't know|almost|nearly|"
+    r"sort of|no idea|i doubt|should be)\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"吗[呀啊呢]?$|么$|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|(?<![不没])怎么|怎样|如何|为何|几(?:岁|点|号|月)|多少|多大|是不是|有没有|会不会|"
+    r"能不能|要不要|对不对|好不好|可不可以|喜不喜欢|行不行|是否|难道|^.{0,3}呢$|猜猜|猜一?下|你猜|"
+    r"^(?:so |and |but |hey |ok )?(?:what|who|where|when|why|how|which|whose|do|does|did|am|is|are|was|were|"
+    r"can|could|will|would|should|have|has|guess|shall)\b(?! not\b)",
+    re.IGNORECASE,
+)
+_ASKING_OPENING = re.compile(
+    r"^(?:那|那么|所以|嘿|喂|诶)?(?:你|您)?(?:还|是否)?(?:知道|记得|知不知道|记不记得|晓得|猜|觉得|认为|忘了)|^(?:难道|请问|是不是|为什么|是否)|"
+    r"^(?:so |and |but |hey |ok )?(?:do|does|did|can|could|would|will|have|has|am|is|are|was|were|what|who|"
+    r"where|when|why|how|which|guess|tell me|remember)\b(?! that\b)",
+    re.IGNORECASE,
+)
+_CONFIRM_TAG = re.compile(
+    r"^(?:对吧|对吗|是吗|是吧|是不是|没错吧|对不对|你说呢|是这样吗|真的吗|right|correct|yes|is(?:n't)? (?:it|that)"
+    r"(?: right| true)?|don't i|do i|am i|aren't i|is that so|no)$",
+    re.IGNORECASE,
+)
+# A wish in the form of a question is still a wish: "could you call me Bob?".
+_POLITE = re.compile(
+    r"^(?:以后|今后)?(?:你|您)?(?:以后)?(?:能不能|能否|可不可以|可否|能|可以)(?:请你?)?"
+    r"(?=(?:以后|都|一直)*(?:叫我|称呼我|用.{1,6}(?:回答|回复|交流|聊天|说话|沟通)))"
+    r"|^(?:can|could|would|will) you (?:please )?(?=(?:always )?(?:call me|(?:answer|reply|respond|speak|talk) "
+    r"(?:to me |with me )?in ))",
+    re.IGNORECASE,
+)
+_POLITE_END = re.compile(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause: its words for the rules, and the literal piece of the message."""
+
+    text: str  # no spaces beside Chinese characters
+    said: str  # as it reads in the message, quote marks left out
+    quote: str
+    opens: bool  # first of its sentence
+
+    @property
+    def is_unsure(self) -> bool:
+        return _UNSURE.search(self.text) is not None
+
+
+def believable(content: str) -> Iterator[Clause]:
+    """Yield the clauses of a message that state something, in order.
+
+    >>> [clause.text for clause in believable("我叫小明，你记得吗？如果我是猫就好了。")]
+    ['我叫小明']
+    """
+    masked = _masked(content)
+    for start, end in _sentence_spans(masked):
+        if _FICTION.search(masked, start, end):
+            # A story that has begun goes on to the end of the message.
+            return
+        yield from _statements(content[start:end], masked[start:end])
+
+
+def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:
+    for found in _SENTENCE.finditer(masked):
+        if found[0].strip():
+            yield found.span()
+
+
+def _masked(content: str) -> str:
+    """Blank out what nobody said, keeping every position."""
+    masked = _DROPPED.sub(_blank, content).replace("**", "  ")
+    masked = _QUOTED.sub(_unquoted, masked)
+    return _ACTION.sub(_blank, masked)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return _BREAK * len(found[0])
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    inner, before = found[0][1:-1], found.string[: found.start()]
+    label = len(inner) <= _LABEL_LENGTH and not _SPEECH_INSIDE.search(inner)
+    said = _SAID_BEFORE.search(before) and not _CALLED_BEFORE.search(before)
+    return f" {inner} " if label and not said else _blank(found)
+
+
+def _statements(sentence: str, masked: str) -> Iterator[Clause]:
+    asks = bool(re.search(r"[?？]", masked))
+    clauses = list(_clauses(masked.rstrip("。！？!?；;….~～ \n"), sentence))
+    if not clauses:
+        return
+    if asks:
+        clauses = _beside_the_question(clauses)
+    for clause in clauses:
+        if _ends_belief(clause.text):
+            return
+        if not _QUESTION.search(clause.text) and not clause.is_unsure:
+            yield clause
+
+
+def _beside_the_question(clauses: list[Clause]) -> list[Clause]:
+    """Keep what a question sentence states besides asking: "I'm a vegan, can I eat this?"."""
+    last = clauses[-1]
+    polite = _POLITE.search(last.text)
+    if polite:
+        wish = _POLITE_END.sub("", last.text[polite.end() :])
+        return [*clauses[:-1], replace(last, text=wish, said=wish)]
+    if _ASKING_OPENING.search(clauses[0].text) or _CONFIRM_TAG.search(last.text):
+        return []
+    return clauses[:-1]
+
+
+def _ends_belief(text: str) -> bool:
+    """Say whether from here on a sentence tells what others said, or what is not so."""
+    if _HYPOTHETICAL.search(text):
+        return True
+    return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)
+
+
+def _clauses(masked: str, sentence: str) -> Iterator[Clause]:
+    position = 0
+    for found in [*_CLAUSE_BREAK.finditer(masked), None]:
+        end = found.start() if found else len(masked)
+        piece = masked[position:end]
+        said = re.sub(r"\s+", " ", piece.strip()).replace("’", "'")
+        text = _SPACE_BESIDE_CJK.sub("", said)
+        if text:
+            left = position + len(piece) - len(piece.lstrip())
+            quote = sentence[left : left + len(piece.strip())]
+            yield Clause(text, said, quote, opens=position == 0)
+        position = found.end() if found else end

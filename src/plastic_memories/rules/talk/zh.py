@@ -1,0 +1,62 @@
+"""Chinese talk: every clause of a message, read in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from plastic_memories.rules.talk import zh_events, zh_limits, zh_people, zh_self, zh_taste
+from plastic_memories.rules.talk.found import Found
+from plastic_memories.rules.talk.sentences import Clause
+from plastic_memories.rules.talk.zh_clause import Said, Subject, read
+
+_FINDERS = (zh_self.find, zh_taste.find, zh_limits.find, zh_people.find, zh_events.find)
+_NOT_BUT = re.compile(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
+_BUT = re.compile(r"^(?:而|其实|应该|准确地说)*(?:是)(?P<new>.{1,20})$")
+_NOT_BUT_INSIDE = re.compile(
+    r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$"
+)
+
+
+def find(clauses: Sequence[Clause], now: datetime) -> Iterator[tuple[Clause, Found]]:
+    """Yield what the clauses of one message say, carrying the subject from one to the next."""
+    subject = Subject.NONE
+    for clause in _corrected(clauses):
+        said = read(clause, now, subject)
+        items = [item for finder in _FINDERS for item in finder(said)]
+        for item in items:
+            yield clause, item
+        subject = _carried(said, bool(items))
+
+
+def _carried(said: Said, understood: bool) -> Subject:
+    """Who the next clause is about if it does not say."""
+    if not said.left_out:
+        return Subject.OTHER if said.subject is Subject.KIN else said.subject
+    if understood or not said.predicate:
+        return said.subject
+    # A clause that begins with a noun of its own is about that noun.
+    return said.subject if said.subject is Subject.USER or "我" in said.whole else Subject.OTHER
+
+
+def _corrected(clauses: Sequence[Clause]) -> list[Clause]:
+    """Join "not A" and "but B" into what holds: 我的生日不是3号，是4号 → 我的生日是4号."""
+    kept: list[Clause] = []
+    for clause in clauses:
+        inside = _NOT_BUT_INSIDE.match(clause.text)
+        before = _NOT_BUT.match(kept[-1].text) if kept else None
+        but = _BUT.match(clause.text)
+        if inside:
+            kept.append(_reworded(clause, clause, f"{inside['head']}是{inside['new']}"))
+        elif before and but and not clause.opens:
+            verb = "是" if before["verb"] in {"是", "在", "对"} else before["verb"]
+            kept.append(_reworded(kept.pop(), clause, f"{before['head']}{verb}{but['new']}"))
+        else:
+            kept.append(clause)
+    return kept
+
+
+def _reworded(first: Clause, last: Clause, text: str) -> Clause:
+    return replace(last, text=text, said=text, opens=first.opens)

@@ -1,0 +1,147 @@
+"""A Chinese clause taken apart: who it is about, and what is said of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from plastic_memories.rules.talk.sentences import Clause
+from plastic_memories.rules.talk.zh_words import KIN_WORD, PET_WORD
+
+
+class Subject(StrEnum):
+    USER = "user"
+    WE = "we"
+    KIN = "kin"  # or a pet: somebody of the user's own
+    OTHER = "other"
+    NONE = "none"  # left out; in talk that mostly means "I"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one clause says, with everything before the predicate taken off."""
+
+    predicate: str
+    whole: str
+    content: str
+    subject: Subject
+    clause: Clause
+    now: datetime
+    kin: str = ""
+    left_out: bool = False  # the subject is carried over or understood
+
+    @property
+    def is_past(self) -> bool:
+        return _PAST.search(self.whole) is not None
+
+    @property
+    def is_passing(self) -> bool:
+        return _PASSING.search(self.whole) is not None
+
+    def with_item(self, item: str, text: str) -> str:
+        """The sentence to keep for one item of a list."""
+        return self.content if item == text else self.content.replace(text, item, 1)
+
+
+_PAST = re.compile(
+    r"以前|曾经|曾在|曾是|曾|从前|过去|小时候|当年|那时|当时|之前(?!别|不要)|原先|年轻时|上学时|读书时|大学时|前几年|(?<![去])那年|童年|儿时"
+)
+_PASSING = re.compile(
+    r"今天|今晚|今早|今儿|这会儿|刚才|刚刚|此刻|暂时|临时|这几天|这两天|这次|这回|最近|这周|这阵子|这段时间|昨天|昨晚|一时|等会|待会"
+)
+_FILLER = re.compile(
+    r"(?:(?:嗯+|哦+|噢+|啊+|哈{2,}|嘿+|喂|诶|唉|呃|额|嗨|嗷|hi|hello|hey|你好[呀啊]?|您好|大家好|早上好|晚上好|早安|晚安|对了|那个|其实|"
+    r"实际上|事实上|说实话|老实说|实话说|说真的|坦白说|顺便(?:说一?下|提一?下|说一?句|一提)?|(?:我)?(?:要|想|得|偷偷)?告诉你(?:个秘密|一个秘密|一件事|一下|哦)?|"
+    r"(?:我)?(?:要|想)?跟你(?:说|讲)(?:一下|下|个事|件事|哦)?|(?:请|你要|你|麻烦|帮我)*(?:记住|记一下|记下来?|记着|记得|备注)(?:了|一下|哦)?|"
+    r"更正(?:一下)?|纠正(?:一下)?|修正一?下|准确(?:地|来)?说|确切地?说|应该说|我?说错了|我?搞错了|不对|不是的|抱歉|不好意思|补充(?:一下|一点|一句)?|"
+    r"另外|还有|而且|并且|不过|但是|但|可是|然而|因为|由于|所以|因此|于是|然后|虽然|尽管|毕竟|反正|总之|首先|其次|最后|是的|没错|好的|谢谢|"
+    r"(?:先)?自我介绍一下|(?:先)?介绍一下(?:我?自己)?|(?:先|提前)?说一下|话说|你(?:也)?知道的?|如你所知|我发现|我觉得|我认为|我想说(?:的是)?|"
+    r"我承认|不得不说|不瞒你说|这么说吧|注意|提醒你?一下|友情提示|我?(?:之前|刚才)?(?:跟|和)?(?:你)?(?:说过|讲过|提过)|声明一下|我是说|"
+    r"我的意思是|重申一下|今后|从今以后|从现在(?:开始|起)|而)"
+    r"[呢呀啊哦啦嘛吧,，:：!！~～\s]*)+",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"(?:现在|目前|如今|平时|平常|日常|一般|通常|从小(?:到大)?|打小|今年|个人来说|对我来说|生活中|一直以来|这些年|这辈子|最近|业余时间|有空|闲暇时?|"
+    r"没事的?时候?|周末|每个周末|每天|休息日)+[,，]?(?=我|就?喜欢|住|是|在|\d|[一二三四五六七八九十])"
+)
+_ME = re.compile(
+    r"(?:我自己|我这个人|我这人|我本人|本人|我个人|我|俺|咱|鄙人)(?!们|俩)(?:呢|啊|呀|嘛|吧(?=[对是有]))?"
+)
+_KIN = re.compile(
+    rf"(?:我|俺|咱|我们)(?:们?家)?(?:里|里的)?的?(?:那只|这只|那条|一个|一只)?(?P<kin>{KIN_WORD}|{PET_WORD})(?!控|派|粉|迷|过敏|毛|的?生日礼物|咪?咖)"
+)
+_WE = re.compile(
+    r"(?:我们俩?|咱们|我俩|我(?:和|跟|与)[^，,]{1,8}?(?=打算|准备|要|会|计划|在|结婚|分手|离婚|约|下|明|后|去|订婚|领证))"
+)
+_OTHER = re.compile(
+    r"(?:你们?|您|他们?|她们?|它们?|大家|别人|有人|有些人|人们|那个人|这个人|很多人|女生|男生|孩子|小孩|老人|天气|外面|公司|学校|这|那(?!么|我))"
+)
+_ADVERBS = re.compile(
+    r"(?:也|都|还(?!是|有)|又|就(?!读)|才|却|真的|真心|真是|真|特别|尤其|非常|很|超级|超|极其|十分|蛮|挺|比较|更加|更|一直以来|一直|从小到大|从小|打小|"
+    r"从来就|从来都|从来|向来|平时|平常|经常|常常|通常|一般|其实|现在|目前|如今|确实|的确|主要|本来就|本来|个人|自己|这个人|这人|天生|生来|已经|早就|"
+    r"始终|永远|一向|最近|终于|本身|绝对|完全|简直|实在|可|太|今年|刚刚|刚|有一点|有点儿|有点|稍微|略|多少|偏|属于|每天|基本上|基本|无比|老是|总是)+"
+)
+
+
+def read(clause: Clause, now: datetime, before: Subject) -> Said:
+    """Take a clause apart; a subject that is left out is the one before."""
+    whole = _FILLER.sub("", clause.text, count=1) if _FILLER.match(clause.text) else clause.text
+    content = _FILLER.sub("", clause.said, count=1) if _FILLER.match(clause.said) else clause.said
+    lead = _LEAD.match(whole)
+    body = whole[lead.end() :] if lead else whole
+    subject, kin, rest = _subject(body)
+    if subject is Subject.NONE:
+        return Said(_bare(rest), whole, f"我{content}", before, clause, now, left_out=True)
+    return Said(_bare(rest), whole, content, subject, clause, now, kin=kin)
+
+
+def _subject(body: str) -> tuple[Subject, str, str]:
+    kin = _KIN.match(body)
+    if kin:
+        return Subject.KIN, kin["kin"], body[kin.end() :]
+    we = _WE.match(body)
+    if we:
+        return Subject.WE, "", body[we.end() :]
+    me = _ME.match(body)
+    if me:
+        return Subject.USER, "", body[me.end() :]
+    if _OTHER.match(body):
+        return Subject.OTHER, "", body
+    return Subject.NONE, "", body
+
+
+def _bare(rest: str) -> str:
+    adverbs = _ADVERBS.match(rest)
+    # "最" and "不" belong to the predicate; a lone adverb is one as well ("我很好").
+    return rest[adverbs.end() :] if adverbs and adverbs.end() < len(rest) else rest
+
+
+_TRAILING = re.compile(r"(?:什么的|之类的?|等等|[啊呀哦啦哈吧嘛呢哟喔诶唷嗷噢~～!！。.…、\s]|了)+$")
+_LIST = re.compile(
+    r"、|以及|还有|(?<![温平暖柔缓饱随亲祥谦调中共])和(?![平谐服睦解尚风声约面气])|跟(?!我|你|他|她|朋友|家人)"
+    r"|\s*&\s*|\s+and\s+|，"
+)
+
+
+def tidy(value: str) -> str:
+    """Take particles and quote marks off the end of a value.
+
+    >>> tidy("火锅啦~"), tidy("《三体》")
+    ('火锅', '《三体》')
+    """
+    return _TRAILING.sub("", value.strip(" '\"“”「」‘’『』")).strip()
+
+
+def listed(text: str) -> list[str]:
+    """Split an enumeration into its items; one that does not look like one stays whole.
+
+    >>> listed("猫和狗"), listed("和朋友聊天"), listed("温和的天气")
+    (['猫', '狗'], ['和朋友聊天'], ['温和的天气'])
+    """
+    items = [tidy(item) for item in _LIST.split(text)]
+    if all(1 <= len(item) <= 12 for item in items):
+        return items
+    return [tidy(text)]

@@ -1,0 +1,193 @@
+"""Chinese: likes, dislikes, favourites, character and habits of the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.rules.talk.found import LIKELY, SURE, Found
+from plastic_memories.rules.talk.keys import FAVORITES, favorite, slug
+from plastic_memories.rules.talk.zh_clause import Said, Subject, listed, tidy
+from plastic_memories.rules.talk.zh_words import TRAIT
+
+_LIKE = re.compile(
+    r"(?:最|最最|更)?(?:不要太)?(?:喜欢上?|喜爱|热爱|钟爱|偏爱|酷爱|挚爱|爱上|爱(?!好|情|人|心|国|哭|操心|豆|称|尔)|迷上|迷恋|痴迷于?|沉迷于?|着迷于?|"
+    r"钟情于?|偏好|中意|love|like|好(?=吃)|喜好)(?:了)?(?:的(?:就|还)?是)?(?P<v>.+)$",
+    re.IGNORECASE,
+)
+_DISLIKE = re.compile(
+    r"(?:最|最最|更|特别|非常|真的)?(?:不太喜欢|不怎么喜欢|不是很喜欢|不是特别喜欢|不大喜欢|不喜欢|不爱|不太爱|不怎么爱|讨厌|厌恶|反感|受不了|忍受不了|不能忍受|"
+    r"无法忍受|看不惯|憎恨|痛恨|恨|hate|不待见|嫌弃|不感冒于|烦(?!恼|躁|心|你|死))(?:的(?:就|还)?是)?(?P<v>.+)$",
+    re.IGNORECASE,
+)
+_INTEREST = re.compile(
+    r"对(?P<v>[^，,]{1,14}?)(?:都)?(?:很|非常|特别|挺|比较|超|蛮|也|更|最|真的|十分|一直|有点|还挺|是)*(?:感兴趣|有兴趣|情有独钟|着迷|上瘾|无法抗拒)$"
+)
+_NO_INTEREST = re.compile(
+    r"对(?P<v>[^，,]{1,14}?)(?:都)?(?:完全|一点都?|真的|实在|也|一直|从来)*(?:不感兴趣|没(?:有)?(?:什么|啥)?兴趣|无感|不感冒|提不起兴趣|很反感|反感)$"
+)
+_HOBBY = re.compile(
+    r"的?(?:业余|最大的|主要的?|平时的?)*(?:爱好|兴趣爱好|兴趣|喜好)(?:就|主要|一直)?(?:是|有|包括|[:：])(?P<v>.+)$"
+)
+_FAN = re.compile(
+    r"是(?:个|一个|一名|一位|资深|忠实|铁杆|超级|骨灰级|老|的|妥妥的?|标准)*(?P<v>[^，,的个]{1,10}?)(?:的)?(?:粉丝|铁粉|迷|控|爱好者|发烧友|党|死忠|粉|狂热者|重度患者)$"
+)
+_CATEGORY = "|".join(
+    sorted((word for word in FAVORITES if not word.isascii()), key=len, reverse=True)
+)
+_FAVORITE = re.compile(
+    rf"(?:的)?最(?:喜欢|爱|喜爱|钟爱|中意)(?:吃|喝|看|听|玩|读)?的(?:一(?:部|首|本|种|个|款|位|道))?(?P<c>[\u4e00-\u9fff]{{0,4}}?(?:{_CATEGORY}))(?:就|还|一直|永远)*(?:是|[:：])(?P<v>.+)$"
+)
+_IS_FAVORITE = re.compile(
+    rf"(?P<v>[^，,]{{1,16}}?)(?:一直|永远|绝对)?(?:是|就是)我(?:的)?最(?:喜欢|爱|喜爱)(?:吃|喝|看|听|玩|读)?的(?:一(?:部|首|本|种|个|款|位|道))?(?P<c>[\u4e00-\u9fff]{{0,4}}?(?:{_CATEGORY}))?(?:之一)?$"
+)
+_BEST_LOVED = re.compile(
+    r"的?最(?:喜欢|爱)(?:吃|喝|看|听|玩|做|去|读)的(?:东西|事情?|事|一件事)?(?:就|还)?是(?P<v>.+)$|的最爱(?:就|一直)?是(?P<w>.+)$"
+)
+_VAGUE = re.compile(
+    r"^(?:你|您|他|她|它|自己|这|那|什么|谁|啥|一个人$|一个(?:女|男)|某|这样|那样|上你|过|了|着|的|就好|不|吗|得|死|极了|别人|大家|人家|我|有人|哪|跟你|和你|"
+    r"被|这么|那么|东西|一切|不起|吧|干嘛|看$|吃$|喝$|玩$|听$|的人|到)|"
+    r"你|他们|她们|的时候|的样子|极了$|怎么|什么|一样$|的是$|的话|还是|胜过你"
+)
+_VERB_ONLY = re.compile(r"^(?:吃|喝)(?=.)")
+_CUT = re.compile(
+    r"(?:胜过|多过|多于|超过|而不是|而非|因为|但是?|不过|所以|可是|是因为|尤其是|特别是|比如|例如|，|,|；).*$|(?:胜于).*$"
+)
+_REPLY = re.compile(
+    r"(?P<s>.{1,10}?)的?(?:回答|回复|解释|说话方式|语气|沟通方式|交流方式|表达|聊天方式)$"
+)
+_TRAIT = re.compile(
+    rf"(?:的)?(?:性格|个性|脾气|为人|人)?(?:上)?(?:是|属于|有|算)?(?:个|一个|那种)?(?:比较|很|非常|挺|蛮|特别|有点儿?|偏|超级?|相当|十分|极度|重度|轻度|典型的?|天生|资深|严重|稍微|略微|的)*(?P<v>{TRAIT})(?:的人|型|型人格|的性格|患者|体质|晚期)?(?:的)?$"
+)
+_KIND_OF_PERSON = re.compile(
+    r"(?:是|属于)(?:一个|个|那种|一个比较|个比较|个很)?(?:比较|很|非常|挺|特别|超)*(?P<v>[^，,你他她]{2,8}?)的人$"
+)
+_MBTI = re.compile(
+    r"(?:的)?(?:mbti|人格类型)?(?:测出来)?(?:就)?(?:是)?(?:个|一个|一名|典型的?)?(?P<v>[IE][NS][TF][JP](?:-[AT])?)(?:型|人格|型人格|的人)?$",
+    re.IGNORECASE,
+)
+_HABIT = re.compile(r"(?:习惯(?:于)?|有)(?P<v>[^，,了你他她这那]{2,12}?)(?:的习惯)?$")
+_FEAR = re.compile(
+    r"(?:最|很|特别|非常|从小)*(?:害怕|惧怕|怕)(?P<v>[^，,]{1,8})$|(?P<w>恐高|怕黑|恐蛇|晕血|晕针|密集恐惧症|幽闭恐惧症|深海恐惧症|有密集恐惧症|有幽闭恐惧症|有深海恐惧症)$"
+)
+_ABSTAIN = re.compile(r"(?:从来?)?不(?:会)?(?P<v>抽烟|吸烟|熬夜|赌博|化妆|打游戏)(?:的)?$")
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what the user likes, dislikes and is like."""
+    if said.is_past:
+        return
+    yield from _is_favorite(said)
+    if said.subject not in {Subject.USER, Subject.NONE}:
+        return
+    named = list(_favorites(said))
+    yield from named or _tastes(said)
+    if not said.is_passing:
+        yield from _character(said)
+
+
+def _sure(said: Said) -> float:
+    return LIKELY if said.left_out else SURE
+
+
+def _is_favorite(said: Said) -> Iterator[Found]:
+    found = _IS_FAVORITE.match(said.whole)
+    if not found or "不是" in said.whole or said.whole.startswith("我"):
+        return
+    value = tidy(found["v"])
+    if value and not _VAGUE.search(value):
+        key = favorite(found["c"]) if found["c"] else f"preference.like.{slug(value)}"
+        yield Found(key, value, said.clause.said)
+
+
+def _favorites(said: Said) -> Iterator[Found]:
+    found = _FAVORITE.match(said.predicate)
+    if found:
+        value = tidy(_CUT.sub("", found["v"]))
+        if value and not _VAGUE.search(value):
+            yield Found(favorite(_kind(found["c"])), value, said.content, confidence=_sure(said))
+        return
+    best = _BEST_LOVED.match(said.predicate) or _HOBBY.match(said.predicate)
+    if best:
+        yield from _each(
+            "like", best["v"] or best["w"] if best.re is _BEST_LOVED else best["v"], said
+        )
+
+
+def _kind(category: str) -> str:
+    """The known word a longer one ends with: 科幻电影 is a 电影."""
+    if category in FAVORITES:
+        return category
+    return next(category[start:] for start in range(len(category)) if category[start:] in FAVORITES)
+
+
+def _tastes(said: Said) -> Iterator[Found]:
+    if re.search(r"今天|今晚|这次|刚才|不再|不是不|没有?不|没说|装作", said.whole):
+        return
+    text = said.predicate
+    for taste, patterns in (
+        ("dislike", (_DISLIKE, _NO_INTEREST)),
+        ("like", (_LIKE, _INTEREST, _FAN)),
+    ):
+        for pattern in patterns:
+            found = pattern.match(text)
+            if found:
+                yield from _each(taste, found["v"], said)
+                return
+
+
+def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
+    text = tidy(_CUT.sub("", text))
+    reply = _REPLY.match(text)
+    if reply:
+        if taste == "like" and not re.search(r"你|他|她|这|那", text):
+            yield Found("preference.reply_style", reply["s"], said.content)
+        return
+    for item in listed(text):
+        value = _VERB_ONLY.sub("", item).removesuffix("了")
+        if value and len(value) <= 16 and not _VAGUE.search(item):
+            content = said.with_item(item, text)
+            yield Found(f"preference.{taste}.{slug(value)}", value, content, confidence=_sure(said))
+
+
+def _character(said: Said) -> Iterator[Found]:
+    text = said.predicate
+    mbti = _MBTI.match(text)
+    if mbti:
+        yield Found("personality.mbti", mbti["v"].upper(), said.content, confidence=_sure(said))
+        return
+    trait = _TRAIT.match(text) or _KIND_OF_PERSON.match(text)
+    if trait and "不" not in text[: trait.start("v")]:
+        value = tidy(trait["v"]).removeprefix("有")
+        if not re.search(r"好$|坏$|普通|什么|有钱|喜欢|爱|讨厌|怎样|不错|不$|^认真", value):
+            yield Found(f"personality.{slug(value)}", value, said.content, confidence=_sure(said))
+        return
+    yield from _habits(said)
+
+
+def _habits(said: Said) -> Iterator[Found]:
+    text = said.predicate
+    fear = _FEAR.match(text)
+    if fear:
+        value = tidy(fear["v"] or fear["w"]).removeprefix("有")
+        if (
+            value
+            and not _VAGUE.search(value)
+            and not re.search(r"麻烦|忘|来不及|迟到|错|被|输|死你", value)
+        ):
+            yield Found(
+                f"personality.fear.{slug(value)}", value, said.content, confidence=_sure(said)
+            )
+        return
+    abstain = _ABSTAIN.match(text)
+    if abstain:
+        yield Found(
+            f"personality.habit.{slug(abstain['v'])}",
+            f"不{abstain['v']}",
+            said.content,
+            confidence=_sure(said),
+        )
+    habit = _HABIT.match(text)
+    if habit and (text.startswith("习惯") or text.endswith("的习惯")):
+        value = tidy(habit["v"])
+        yield Found(f"personality.habit.{slug(value)}", value, said.content, confidence=_sure(said))

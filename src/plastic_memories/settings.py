@@ -1,0 +1,216 @@
+"""The settings of an installation: the only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from plastic_memories.errors import InvalidSetting
+from plastic_memories.model.key import ANY_USER, ApiKey
+from plastic_memories.rules.digest import digest_of
+
+PREFIX = "PLASTIC_MEMORIES_"
+DEFAULT_TENANT = "default"
+# A page on this machine, on any port: desktop pets, SillyTavern, a console.
+LOOPBACK_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
+_RATE = re.compile(r"^(\d+)/(s|second|m|minute|h|hour)$")
+_PERIOD_S = {"s": 1, "m": 60, "h": 3600}
+
+Flag = Annotated[bool, BeforeValidator(lambda value: _flag(value))]
+Names = Annotated[
+    tuple[str, ...],
+    BeforeValidator(
+        lambda value: (
+            tuple(part.strip() for part in value.split(",") if part.strip())
+            if isinstance(value, str)
+            else value
+        )
+    ),
+]
+Positive = Annotated[int, Field(gt=0)]
+
+
+class Settings(BaseModel):
+    """Everything that can be set. A field `x_y` is the variable PLASTIC_MEMORIES_X_Y."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8007
+
+    backend: str = "sqlite"
+    recall: str = "keyword"
+    judge: str = "rules"
+    profile: str = "markdown"
+    sensitive: str = "strict"
+    events: str = "ws"
+
+    data_dir: Path
+    db_path: Path
+    database_url: str = ""
+    busy_timeout_ms: Annotated[int, Field(ge=0)] = 5000
+    write_group: Annotated[int, Field(ge=1)] = 128
+    template_root: Path
+
+    log_dir: Path
+    log_path: Path
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+    api_keys: str = Field(default="", repr=False)
+    cors_origins: Names = ()
+    allowed_hosts: Names = ()
+    rate_limit: str = ""
+    metrics_public: Flag = False
+
+    sensitive_contact: Literal["store", "refuse"] = "store"
+    message_retention_days: Annotated[float, Field(gt=0)] | None = 90
+    message_max_per_persona: Positive | None = None
+    audit_retention_days: Annotated[float, Field(gt=0)] | None = 365
+
+    snippet_days: Annotated[float, Field(gt=0)] = 7
+    snippet_limit: Annotated[int, Field(ge=0, le=200)] = 20
+    recall_budget_tokens: Positive = 1000
+    core_budget_tokens: Positive = 2000
+    recall_deadline_ms: Positive = 1000
+
+    max_query_chars: Positive = 16_000
+    max_content_chars: Positive = 32_000
+    max_body_bytes: Positive = 8 * 1024 * 1024
+    max_import_bytes: Positive = 1024 * 1024 * 1024
+
+    @property
+    def refuse_contact(self) -> bool:
+        return self.sensitive_contact == "refuse"
+
+    @property
+    def key_file(self) -> Path:
+        """Where the first key of this installation is kept, readable by its user only."""
+        return self.data_dir / "key"
+
+    @property
+    def keys(self) -> tuple[ApiKey, ...]:
+        return parse_keys(self.api_keys)
+
+    @property
+    def rate(self) -> tuple[int, float] | None:
+        """Requests and the seconds they may come in, for each key; None for no limit."""
+        if not self.rate_limit:
+            return None
+        match = _RATE.match(self.rate_limit)
+        assert match, "checked at start"
+        return int(match[1]), float(_PERIOD_S[match[2][0]])
+
+
+def load(environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings from the environment, and from the TOML file it may name."""
+    env = os.environ if environ is None else environ
+    given = _toml(env.get(f"{PREFIX}CONFIG"))
+    given |= {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in env.items()
+        if name.startswith(PREFIX) and value != ""
+    }
+    try:
+        settings = Settings(**_with_paths(given, env))
+        _check(settings)
+    except ValidationError as error:
+        raise InvalidSetting(_one_line(error)) from None
+    return settings
+
+
+def parse_keys(text: str) -> tuple[ApiKey, ...]:
+    """Read `key:user,key:*,key:tenant/user`; a broken entry is named by its place, not its text.
+
+    >>> [(key.tenant_id, key.user_id) for key in parse_keys("a:alice, b:acme/*")]
+    [('default', 'alice'), ('acme', '*')]
+    """
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    return tuple(_parse_key(entry, place) for place, entry in enumerate(entries, start=1))
+
+
+def _parse_key(entry: str, place: int) -> ApiKey:
+    key, _, who = entry.partition(":")
+    tenant, slash, user = who.partition("/")
+    if not slash:
+        tenant, user = DEFAULT_TENANT, who
+    if not key.strip() or not tenant.strip() or not user.strip():
+        raise InvalidSetting(
+            f"{PREFIX}API_KEYS: entry {place} is not of the form key:user, key:*, "
+            "key:tenant/user or key:tenant/*."
+        )
+    return ApiKey(
+        id=0,
+        digest=digest_of(key.strip()),
+        tenant_id=tenant.strip(),
+        user_id=user.strip(),
+        label=f"environment key {place}" + (" (app)" if user.strip() == ANY_USER else ""),
+    )
+
+
+def _toml(path: str | None) -> dict[str, Any]:
+    if not path:
+        return {}
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            found = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise InvalidSetting(f"{PREFIX}CONFIG: {path} cannot be read: {error}") from error
+    return {name.upper().removeprefix(PREFIX).lower(): value for name, value in found.items()}
+
+
+def _with_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
+    """Fill in the folders: the data folder holds everything that is not put elsewhere."""
+    paths = {name: Path(str(given[name])).expanduser() for name in _PATHS if name in given}
+    if "data_dir" not in paths:
+        beside = paths["db_path"].absolute().parent if "db_path" in paths else None
+        paths["data_dir"] = beside or _default_data_dir(env)
+    paths.setdefault("db_path", paths["data_dir"] / "plastic_memories.db")
+    paths.setdefault("log_dir", paths["data_dir"] / "logs")
+    paths.setdefault("log_path", paths["log_dir"] / "plastic_memories.log")
+    paths.setdefault("template_root", _bundled_templates())
+    return {**given, **paths}
+
+
+_PATHS = ("data_dir", "db_path", "log_dir", "log_path", "template_root")
+
+
+def _default_data_dir(env: Mapping[str, str]) -> Path:
+    if sys.platform == "win32" and env.get("APPDATA"):
+        return Path(env["APPDATA"]) / "PlasticMemories"
+    return Path.home() / ".plastic_memories"
+
+
+def _bundled_templates() -> Path:
+    """Return the templates that came with the program: in the wheel, or in the checkout."""
+    package = Path(__file__).parent
+    in_wheel = package / "personas"
+    return in_wheel if in_wheel.is_dir() else package.parent.parent / "personas"
+
+
+def _check(settings: Settings) -> None:
+    parse_keys(settings.api_keys)
+    if settings.rate_limit and not _RATE.match(settings.rate_limit):
+        raise InvalidSetting(
+            f"{PREFIX}RATE_LIMIT: {settings.rate_limit!r} is not of the form 60/minute, 10/s, 500/h."
+        )
+
+
+def _flag(value: object) -> object:
+    if isinstance(value, str) and value.lower() in ("1", "true", "yes", "on"):
+        return True
+    if isinstance(value, str) and value.lower() in ("0", "false", "no", "off"):
+        return False
+    return value
+
+
+def _one_line(error: ValidationError) -> str:
+    first = error.errors(include_input=False, include_url=False)[0]
+    name = PREFIX + str(first["loc"][0]).upper()
+    return f"{name}: {first['msg']}."

@@ -1,0 +1,27 @@
+"""The envelope of every native answer."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel
+
+T = TypeVar("T")
+
+
+class Answer(BaseModel, Generic[T]):
+    ok: Literal[True] = True
+    request_id: str
+    data: T
+
+
+class Problem(BaseModel):
+    code: str
+    message: str
+    detail: Any = None
+
+
+class Failure(BaseModel):
+    ok: Literal[False] = False
+    request_id: str
+    error: Problem

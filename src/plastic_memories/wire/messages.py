@@ -1,0 +1,135 @@
+"""Bodies of /messages/*."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import ConfigDict, Discriminator, Field, model_validator
+from pydantic import Tag as Variant
+
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.wire.recall import MessageRow
+from plastic_memories.wire.text import (
+    Body,
+    ForPersona,
+    Name,
+    OptionalName,
+    Out,
+    Text,
+    Timestamp,
+)
+
+
+class OneMessage(Body):
+    role: Role
+    content: Text
+    speaker: OptionalName | None = None
+    session_id: OptionalName | None = None
+    source_app: OptionalName | None = None
+    bot_id: OptionalName | None = None
+    branch_id: OptionalName | None = None
+    platform: OptionalName | None = None
+    message_type: OptionalName | None = None
+    realm: Realm = Realm.REAL
+    ts: Timestamp | None = None
+    client_msg_id: OptionalName | None = None
+
+    def message(self, owner: Owner, now: float, shared: AppendMany | None = None) -> Message:
+        """Return the message to store; what it does not say, the batch may say for it."""
+
+        def text(name: str) -> str:
+            return getattr(self, name) or getattr(shared, name, None) or ""
+
+        return Message(
+            owner=owner,
+            role=self.role,
+            content=self.content,
+            ts=now if self.ts is None else self.ts,
+            speaker=self.speaker or "",
+            session_id=text("session_id"),
+            source_app=text("source_app"),
+            bot_id=text("bot_id"),
+            branch_id=text("branch_id"),
+            platform=text("platform"),
+            message_type=text("message_type"),
+            realm=self.realm,
+            client_msg_id=self.client_msg_id or "",
+        )
+
+
+class AppendOne(OneMessage):
+    persona_id: Name
+
+
+class AppendMany(ForPersona):
+    """Up to 100 messages; what is said here holds for each that does not say it itself."""
+
+    messages: Annotated[list[OneMessage], Field(min_length=1, max_length=100)]
+    session_id: OptionalName | None = None
+    source_app: OptionalName | None = None
+    bot_id: OptionalName | None = None
+    branch_id: OptionalName | None = None
+    platform: OptionalName | None = None
+    message_type: OptionalName | None = None
+
+
+def _variant(body: Any) -> str:
+    fields = body if isinstance(body, dict) else getattr(body, "__dict__", {})
+    return "many" if "messages" in fields else "one"
+
+
+AppendRequest = Annotated[
+    Annotated[AppendOne, Variant("one")] | Annotated[AppendMany, Variant("many")],
+    Discriminator(_variant),
+]
+
+
+class Appended(Out):
+    status: str
+    message_id: int
+    message_ids: list[int]
+    deduped: list[int]
+
+
+class RecentMessages(Out):
+    messages: list[MessageRow]
+
+
+class PurgeRequest(ForPersona):
+    """Say which: before a time, older than some days, or all of them."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": ["before_ts"], "properties": {"before_ts": {"type": "number"}}},
+                {"required": ["days"], "properties": {"days": {"type": "number"}}},
+                {"required": ["all"], "properties": {"all": {"const": True}}},
+            ]
+        }
+    )
+
+    before_ts: Timestamp | None = None
+    days: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] | None = None
+    all: bool = False
+    session_id: OptionalName | None = None
+
+    @model_validator(mode="after")
+    def _says_which(self) -> Self:
+        if self.before_ts is None and self.days is None and not self.all:
+            raise ValueError("give before_ts, days, or all=true")
+        return self
+
+    def until(self, now: float) -> float | None:
+        """Return the time before which messages go; None for all of them."""
+        if self.all:
+            return None
+        if self.before_ts is not None:
+            return self.before_ts
+        # `days=0` means everything up to now, this very moment included.
+        return now - (self.days or 0) * 86_400 + (0 if self.days else 1e-3)
+
+
+class Purged(Out):
+    status: str
+    deleted: int

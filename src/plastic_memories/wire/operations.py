@@ -1,0 +1,43 @@
+"""Bodies of health, capabilities, import, audit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plastic_memories.wire.memory import Change
+from plastic_memories.wire.text import Out
+
+
+class Health(Out):
+    status: str
+
+
+class Capabilities(Out):
+    version: str
+    plugged_in: dict[str, str]
+    types: list[str]
+    slot_types: list[str]
+    statuses: list[str]
+    scopes: list[str]
+    realms: list[str]
+    limits: dict[str, Any]
+    features: list[str]
+    templates: list[str]
+
+
+class Imported(Out):
+    status: str
+    dry_run: bool
+    counts: dict[str, int]
+    conflicts: list[dict[str, Any]]
+    skipped: list[dict[str, Any]]
+
+
+class AuditLine(Change):
+    persona_id: str
+    memory_id: int | None
+
+
+class Audit(Out):
+    items: list[AuditLine]
+    next_after_id: int | None

@@ -1,0 +1,125 @@
+"""Bodies of /memory/recall."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Realm
+from plastic_memories.model.recall import Hit, IntentType, Recollection
+from plastic_memories.wire.memory import ScoredRow, row_fields
+from plastic_memories.wire.text import AsBot, Body, Id, OptionalName, Out, Text, Timestamp
+
+
+class RecentMessage(Body):
+    role: Role
+    content: Text
+
+
+class RecallRequest(AsBot):
+    query: Text
+    limit: Annotated[int, Field(ge=1, le=200)] = 10
+    session_id: OptionalName | None = None
+    source_app: OptionalName | None = None
+    branch_id: OptionalName | None = None
+    budget_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    recent_messages: Annotated[list[RecentMessage], Field(max_length=200)] = []
+    realm: Realm = Realm.REAL
+    include: list[Literal["profile", "memory", "snippets"]] | None = None
+    exclude_message_ids: Annotated[list[Id], Field(max_length=1000)] = []
+    now: Timestamp | None = None
+    explain: bool = False
+    deadline_ms: Annotated[int, Field(ge=1, le=60_000)] | None = None
+
+
+class MessageRow(Out):
+    id: int
+    persona_id: str
+    role: Role
+    content: str
+    speaker: str | None
+    session_id: str | None
+    source_app: str | None
+    bot_id: str | None
+    branch_id: str | None
+    client_msg_id: str | None
+    realm: Realm
+    ts: float
+    hidden: bool
+
+
+def message_row(message: Message) -> MessageRow:
+    return MessageRow.model_construct(
+        id=message.id,
+        persona_id=message.owner.persona_id,
+        role=message.role,
+        content=message.content,
+        speaker=message.speaker or None,
+        session_id=message.session_id or None,
+        source_app=message.source_app or None,
+        bot_id=message.bot_id or None,
+        branch_id=message.branch_id or None,
+        client_msg_id=message.client_msg_id or None,
+        realm=message.realm,
+        ts=message.ts,
+        hidden=message.hidden_at is not None,
+    )
+
+
+class Stable(Out):
+    text: str
+    version: str
+
+
+class Turn(Out):
+    text: str
+
+
+class IntentOut(Out):
+    type: IntentType
+    confidence: float
+    queries: list[str]
+
+
+class RecallAnswer(Out):
+    PERSONA_PROFILE: str
+    PERSONA_MEMORY: list[ScoredRow]
+    CHAT_SNIPPETS: list[MessageRow]
+    injection_block: str
+    stable_block: Stable
+    turn_block: Turn
+    intent: IntentOut
+    tokens: int
+    truncated: bool
+    degraded: list[str]
+    explain: list[dict[str, Any]] | None = None
+
+
+def _scored(hit: Hit) -> ScoredRow:
+    return ScoredRow.model_construct(
+        **row_fields(hit.memory),
+        score=round(hit.score, 6),
+        unconfirmed=hit.memory.status.value == "candidate",
+    )
+
+
+def recall_answer(found: Recollection) -> RecallAnswer:
+    return RecallAnswer.model_construct(
+        PERSONA_PROFILE=found.profile_markdown,
+        PERSONA_MEMORY=[_scored(hit) for hit in found.hits],
+        CHAT_SNIPPETS=[message_row(message) for message in found.snippets],
+        injection_block=found.injection_block,
+        stable_block=Stable(text=found.stable_block.text, version=found.stable_block.version),
+        turn_block=Turn(text=found.turn_block),
+        intent=IntentOut(
+            type=found.intent.type,
+            confidence=found.intent.confidence,
+            queries=list(found.intent.queries),
+        ),
+        tokens=found.tokens,
+        truncated=found.truncated,
+        degraded=list(found.degraded),
+        explain=None if found.explain is None else [dict(part) for part in found.explain],
+    )

@@ -1,0 +1,51 @@
+"""Building blocks of the bodies: texts, ids, times, and what they may hold."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+# No database of ours stores a null character in text.
+_NO_NULL = r"^[^\x00]*$"
+_NO_CONTROL = r"^[^\x00-\x1f\x7f]*$"
+_LARGEST_ID = 2**63 - 1
+# Far enough from the ends of the calendar that every time zone can write the date.
+_EARLIEST, _LATEST = -62_000_000_000, 253_000_000_000
+
+Text = Annotated[str, StringConstraints(pattern=_NO_NULL)]
+NonEmptyText = Annotated[str, StringConstraints(min_length=1, pattern=_NO_NULL)]
+ShortText = Annotated[str, StringConstraints(max_length=2000, pattern=_NO_NULL)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_NO_CONTROL)]
+OptionalName = Annotated[str, StringConstraints(max_length=200, pattern=_NO_CONTROL)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_NO_CONTROL)]
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_NO_NULL)]
+Id = Annotated[int, Field(ge=1, le=_LARGEST_ID)]
+Timestamp = Annotated[float, Field(ge=_EARLIEST, le=_LATEST, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Page = Annotated[int, Field(ge=1, le=200)]
+
+
+class Body(BaseModel):
+    """A request. Fields we do not know are ignored, so that older hubs serve newer clients."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class ForPersona(Body):
+    """A request about one persona."""
+
+    persona_id: Name
+
+
+class AsBot(ForPersona):
+    """A request about one persona, as one of its bots: rows of other bots do not exist for it."""
+
+    bot_id: OptionalName | None = None
+    bots: Annotated[str, StringConstraints(pattern="^(all)?$")] | None = None
+
+
+class Out(BaseModel):
+    """Part of an answer."""
+
+    model_config = ConfigDict(extra="allow", ser_json_inf_nan="null")

@@ -1,0 +1,208 @@
+"""Settings → adapters → hub: the composition root."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+
+from plastic_memories import __version__, logs, plugins
+from plastic_memories.adapters.markdown.templates import TemplateFolder
+from plastic_memories.adapters.prometheus.meter import PrometheusMeter
+from plastic_memories.http.app import create_app
+from plastic_memories.http.options import HttpOptions
+from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.forget import ForgetMemory
+from plastic_memories.hub.goals import KeepGoals
+from plastic_memories.hub.hub import Hub
+from plastic_memories.hub.keys import Keys, new_key
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.messages import KeepMessages
+from plastic_memories.hub.personas import KeepPersonas
+from plastic_memories.hub.recall import Recall, RecallOptions
+from plastic_memories.hub.review import ReviewMemory
+from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.touches import Touches
+from plastic_memories.hub.transfer import Transfer
+from plastic_memories.hub.upkeep import KeepUp, Retention
+from plastic_memories.hub.write import WriteMemory
+from plastic_memories.model.key import KeyLimits
+from plastic_memories.ports.clock import Clock
+from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.rules.digest import digest_of
+from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
+
+FIRST_USER = "local"
+
+
+class SystemClock:
+    def now(self) -> float:
+        return time.time()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What every plug-in's constructor is given."""
+
+    settings: Settings
+    storage: StorageBackend
+
+    @property
+    def refuse_contact(self) -> bool:
+        return self.settings.refuse_contact
+
+
+@asynccontextmanager
+async def open_storage(settings: Settings) -> AsyncIterator[StorageBackend]:
+    """Open the chosen storage alone, for maintenance."""
+    async with plugins.factory("storage", settings.backend)(settings) as storage:
+        yield storage
+
+
+@asynccontextmanager
+async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Hub]:
+    """Open everything the settings name, and close it at the end."""
+    chosen = {port: plugins.factory(port, getattr(settings, _FIELDS[port])) for port in _FIELDS}
+    handler = logs.to_file(settings.log_path, settings.log_level)
+    try:
+        async with chosen["storage"](settings) as storage:
+            hub = _assemble(settings, storage, chosen, clock or SystemClock())
+            sweeper = asyncio.create_task(hub.upkeep.forever(), name="upkeep")
+            try:
+                yield hub
+            finally:
+                sweeper.cancel()
+                with suppress(asyncio.CancelledError):
+                    await sweeper
+                await hub.recall.touches.flush(storage)
+    finally:
+        logs.stop(handler)
+
+
+_FIELDS = {port: variable.lower() for port, variable in plugins.PORTS.items()}
+
+
+def _assemble(
+    settings: Settings,
+    storage: StorageBackend,
+    chosen: dict[str, plugins.Factory],
+    clock: Clock,
+) -> Hub:
+    context = Context(settings, storage)
+    judge = chosen["judge"](context)
+    ledger = Ledger(storage, chosen["events"](context), clock)
+    screening = Screening(chosen["sensitive"](context), judge)
+    templates = TemplateFolder(settings.template_root)
+    personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates)
+    touches = Touches()
+    meter = PrometheusMeter()
+    return Hub(
+        ledger=ledger,
+        keys=Keys(storage, clock, settings.keys),
+        write=WriteMemory(ledger, screening, judge),
+        review=ReviewMemory(ledger, screening),
+        forget=ForgetMemory(ledger),
+        browse=BrowseMemories(ledger),
+        recall=Recall(
+            ledger, chosen["recall"](context), personas, _recall_options(settings), touches, meter
+        ),
+        messages=KeepMessages(ledger, screening),
+        personas=personas,
+        goals=KeepGoals(ledger, screening),
+        transfer=Transfer(ledger, screening, personas),
+        upkeep=KeepUp(ledger, touches, _retention(settings)),
+        meter=meter,
+    )
+
+
+def _recall_options(settings: Settings) -> RecallOptions:
+    return RecallOptions(
+        budget_tokens=settings.recall_budget_tokens,
+        core_budget_tokens=settings.core_budget_tokens,
+        snippet_days=settings.snippet_days,
+        snippet_limit=settings.snippet_limit,
+    )
+
+
+def _retention(settings: Settings) -> Retention:
+    return Retention(
+        message_days=settings.message_retention_days,
+        messages_per_persona=settings.message_max_per_persona,
+        audit_days=settings.audit_retention_days,
+    )
+
+
+def build_app(settings: Settings) -> FastAPI:
+    """Build the web application of these settings; unknown names are refused here."""
+    for port, name in _FIELDS.items():
+        plugins.factory(port, getattr(settings, name))
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Hub]:
+        async with open_hub(settings) as hub:
+            announce(settings, await first_key(hub, settings))
+            yield hub
+
+    return create_app(http_options(settings), opened)
+
+
+def http_options(settings: Settings) -> HttpOptions:
+    return HttpOptions(
+        version=__version__,
+        plugged_in={port: getattr(settings, name) for port, name in _FIELDS.items()},
+        max_query_chars=settings.max_query_chars,
+        max_content_chars=settings.max_content_chars,
+        max_body_bytes=settings.max_body_bytes,
+        max_import_bytes=settings.max_import_bytes,
+        recall_deadline_s=settings.recall_deadline_ms / 1000,
+        cors_origins=settings.cors_origins,
+        cors_origin_regex=None if settings.cors_origins else LOOPBACK_ORIGINS,
+        allowed_hosts=settings.allowed_hosts,
+        rate=settings.rate,
+        metrics_public=settings.metrics_public,
+    )
+
+
+def announce(settings: Settings, key: str | None) -> None:
+    """Show a key that was just made, once, on the screen and nowhere else."""
+    if key is not None:
+        print(f"\n  Your API key (kept in {settings.key_file}): {key}\n", flush=True)  # noqa: T201
+
+
+async def first_key(hub: Hub, settings: Settings) -> str | None:
+    """Make sure there is a key; return its text if this call has made it.
+
+    The key file outlives the database it was made for: its key is taken up again, so that a
+    fresh database does not lock out the clients of this machine.
+    """
+    stored = await hub.keys.all()
+    if hub.keys.configured or any(key.revoked_at is None for key in stored):
+        return None
+    kept = _read_key(settings)
+    if kept is not None and any(key.digest == digest_of(kept) for key in stored):
+        kept = None  # it was revoked on purpose
+    key = kept or new_key()
+    await hub.keys.create(DEFAULT_TENANT, FIRST_USER, "first start", KeyLimits(), key=key)
+    if kept is not None:
+        return None
+    _keep_key(settings, key)
+    return key
+
+
+def _read_key(settings: Settings) -> str | None:
+    if not settings.key_file.is_file():
+        return None
+    return settings.key_file.read_text(encoding="utf-8").strip() or None
+
+
+def _keep_key(settings: Settings, key: str) -> None:
+    settings.key_file.parent.mkdir(parents=True, exist_ok=True)
+    # Made with its mode, not changed to it: at no moment can another user read the key.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with os.fdopen(os.open(settings.key_file, flags, 0o600), "w", encoding="utf-8") as file:
+        file.write(key + "\n")

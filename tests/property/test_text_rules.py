@@ -1,0 +1,119 @@
+"""What holds for every text, whatever is in it."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plastic_memories.adapters.sensitive.policy import redact, strict
+from plastic_memories.rules.budget import estimate_tokens, fill
+from plastic_memories.rules.sensitive import find, find_credentials
+from plastic_memories.rules.text import (
+    MAX_QUERY_TERMS,
+    MAX_TERM_CHARS,
+    index_terms,
+    like_words,
+    normalise,
+    query_terms,
+)
+
+# Pieces that the rules look for, so that generated texts come near their borders.
+WORDS = (
+    "我|喜欢|什么|茶|的|了解|tea|Anna's|café|e\u0301|👍🏽|🇨🇳|\u200b|密码|是|：|:|=| |\n|，|.|-"
+    "|password|token|is|hunter2|sk-|[credential]|护照号|E1234567|pin|4821|@|example.com|+1|://|「"
+    "|4111 1111 1111 1111|11010519491231002X|13800138000|验证码|eyJ|a1B2c3D4a1B2c3D4a1B2c3D4"
+)
+PIECES = st.sampled_from(WORDS.split("|"))
+TEXTS = st.one_of(
+    st.text(max_size=60),
+    st.lists(st.one_of(PIECES, st.text(max_size=3)), max_size=12).map("".join),
+    st.text(st.characters(codec="utf-8", categories=("L", "M", "N", "S", "C")), max_size=40),
+)
+
+
+@dataclass(frozen=True)
+class Context:
+    refuse_contact: bool = True
+
+
+def is_safe(char: str) -> bool:
+    if char.isascii():
+        return char.isalnum() and not char.isupper()
+    # Cn: assigned by a newer Unicode than this Python's, inside a block of letters or emoji.
+    return char.isalnum() or unicodedata.category(char) in ("So", "Sm", "Cn")
+
+
+@given(TEXTS)
+def test_terms_hold_nothing_a_search_could_read_as_syntax(text: str) -> None:
+    terms = index_terms(text) + query_terms(text) + like_words(text)
+
+    assert all(0 < len(term) <= MAX_TERM_CHARS for term in terms)
+    assert all(is_safe(char) for term in terms for char in term)
+
+
+@given(TEXTS)
+def test_a_text_is_found_by_itself(text: str) -> None:
+    assert set(query_terms(text)) <= set(index_terms(text))
+
+
+@given(TEXTS)
+def test_whatever_is_indexed_can_be_asked_for(text: str) -> None:
+    assert bool(query_terms(text)) == bool(index_terms(text))
+
+
+@given(st.text(max_size=2000))
+def test_a_query_is_short_and_says_nothing_twice(text: str) -> None:
+    terms = query_terms(text)
+
+    assert len(terms) == len(set(terms)) <= MAX_QUERY_TERMS
+
+
+@given(TEXTS)
+def test_normalising_twice_changes_nothing(text: str) -> None:
+    assert normalise(normalise(text)) == normalise(text)
+
+
+@given(TEXTS)
+def test_spacing_around_a_text_does_not_matter(text: str) -> None:
+    assert index_terms(f"  {text}\n") == index_terms(text)
+
+
+@given(TEXTS)
+def test_findings_lie_in_the_text_in_order(text: str) -> None:
+    borders = [border for finding in find(text) for border in (finding.start, finding.end)]
+
+    assert borders == sorted(borders)
+    assert all(0 <= border <= len(text) for border in borders)
+    assert all(finding.start < finding.end for finding in find(text))
+
+
+@given(TEXTS)
+def test_a_credential_of_an_id_is_one_in_a_text(text: str) -> None:
+    assert not find_credentials(text) or find(text)
+
+
+@given(TEXTS)
+def test_masked_text_holds_nothing_to_mask(text: str) -> None:
+    policy = redact(Context())
+
+    masked = policy.mask(text)
+
+    assert policy.mask(masked) == masked
+    assert strict(Context()).screen(masked).refused == ""
+
+
+@given(TEXTS, TEXTS)
+def test_text_costs_at_least_one_token(first: str, second: str) -> None:
+    assert (estimate_tokens(first) > 0) == bool(first)
+    assert estimate_tokens(f"{first}\n{second}") >= max(map(estimate_tokens, (first, second)))
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(0, 500))
+def test_what_fits_is_within_the_budget_and_the_next_is_not(costs: list[int], budget: int) -> None:
+    count = fill(costs, budget)
+
+    assert sum(costs[:count]) <= budget
+    assert count == len(costs) or sum(costs[: count + 1]) > budget

@@ -1,0 +1,56 @@
+"""How much text fits a token budget."""
+
+from __future__ import annotations
+
+import pytest
+
+from plastic_memories.rules.budget import estimate_tokens, fill
+
+
+# The ranges span what the vocabularies of cl100k, o200k and Qwen spend on such text.
+@pytest.mark.parametrize(
+    ("text", "fewest", "most"),
+    [
+        ("", 0, 0),
+        (" ", 1, 1),
+        ("a", 1, 2),
+        ("hello world", 2, 3),
+        ("The quick brown fox jumps over the lazy dog.", 9, 13),
+        ("internationalization", 3, 6),
+        ("我对海鲜过敏", 4, 8),
+        ("今天天气很好，我们一起去公园散步吧。", 11, 22),
+        ("привет, как дела?", 5, 10),
+        ("2024-05-01 12:30", 8, 15),
+        ("😀", 1, 3),
+        ("\n\n", 1, 2),
+    ],
+)
+def test_the_estimate_is_near_what_models_count(text: str, fewest: int, most: int) -> None:
+    assert fewest <= estimate_tokens(text) <= most
+
+
+def test_longer_text_never_counts_less() -> None:
+    text = "我喜欢 jasmine tea, 每天3杯 ☕️ привет_мир\n"
+
+    counts = [estimate_tokens(text[:end]) for end in range(len(text) + 1)]
+
+    assert counts == sorted(counts)
+
+
+@pytest.mark.parametrize(
+    ("costs", "budget", "expected"),
+    [
+        ([], 10, 0),
+        ([3, 4, 5], 12, 3),
+        ([3, 4, 5], 11, 2),
+        ([3, 4, 5], 0, 0),
+        ([20, 1], 10, 0),
+        ([5, 20, 1], 10, 1),
+        ([0, 0], 0, 2),
+        ([1], -1, 0),
+    ],
+)
+def test_items_fit_up_to_the_first_that_does_not(
+    costs: list[int], budget: int, expected: int
+) -> None:
+    assert fill(costs, budget) == expected

@@ -1,0 +1,133 @@
+"""How text becomes search terms."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from plastic_memories.rules.text import (
+    MAX_QUERY_TERMS,
+    MAX_TERM_CHARS,
+    index_terms,
+    like_words,
+    normalise,
+    query_terms,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("  Hello \n World ", "hello world"),
+        ("ＨＥＬＬＯ　世界", "hello 世界"),
+        ("Straße", "strasse"),
+        ("zero\u200bwidth", "zerowidth"),
+        ("e\u0301te\u0301", "été"),
+    ],
+)
+def test_texts_that_mean_the_same_compare_equal(text: str, expected: str) -> None:
+    assert normalise(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("茶", ["茶"]),
+        ("我喝茶", ["我", "我喝", "喝", "喝茶", "茶"]),
+        ("Running runs", ["run", "run"]),
+        ("Anna's café, don't!", ["anna", "cafe", "don"]),
+        ("Anna’s", ["anna"]),
+        ("source_app=web", ["sourc", "app", "web"]),
+        ("喝tea吗", ["喝", "tea", "吗"]),
+        ("привет, мир", ["привет", "мир"]),
+        ("ｶﾞｷﾞ", ["ガ", "ガギ", "ギ"]),
+        ("हिन्दी", ["हनद"]),
+        ("👍🏽 🇨🇳 ❤️", ["👍", "🇨🇳", "❤"]),
+        ("\x00\"'%_*-()", []),
+        ("𠮷野家", ["𠮷", "𠮷野", "野", "野家", "家"]),
+    ],
+)
+def test_text_is_indexed_under_its_terms(text: str, expected: list[str]) -> None:
+    assert index_terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "memory"),
+    [
+        ("茶", "我喜欢喝茶"),
+        ("海鲜", "我对海鲜过敏"),
+        ("what tea?", "The user likes jasmine teas"),
+        ("我喜欢什么茶", "爱喝茉莉花茶"),
+        ("我的猫叫什么", "有一只猫"),
+        ("Cafe", "常去那家 Café"),
+        ("ｔｅａ", "tea"),
+        ("弹吉他", "会弹吉他"),
+    ],
+)
+def test_a_question_shares_a_term_with_its_answer(query: str, memory: str) -> None:
+    assert set(query_terms(query)) & set(index_terms(memory))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", []),
+        ("？！", []),
+        ("我喜欢喝什么茶？", ["喜欢", "喝", "茶"]),
+        ("你还记得我妈妈的电话是多少吗", ["妈妈", "电话"]),
+        ("what is my cat's name", ["cat", "name"]),
+        ("什么", ["什么"]),
+        ("吗", ["吗"]),
+        ("who am I", ["who", "am", "i"]),
+        ("目的", ["目的"]),
+        ("成都 成都", ["成都"]),
+    ],
+)
+def test_function_words_are_asked_only_if_nothing_else_is(query: str, expected: list[str]) -> None:
+    assert query_terms(query) == expected
+
+
+def test_the_last_line_of_a_long_dialogue_matters_most() -> None:
+    talk = "\n".join(f"word{number} topic{number}" for number in range(100)) + "\njasmine"
+
+    terms = query_terms(talk)
+
+    assert len(terms) == MAX_QUERY_TERMS
+    assert terms[:2] == ["jasmin", "word99"]
+
+
+def test_a_short_dialogue_keeps_its_order() -> None:
+    assert query_terms("green tea\nblack cat") == ["green", "tea", "black", "cat"]
+
+
+def test_a_long_word_is_cut_the_same_everywhere() -> None:
+    (indexed,), (asked,), (word,) = (f("x1" * 500) for f in (index_terms, query_terms, like_words))
+
+    assert indexed == asked
+    assert max(len(indexed), len(word)) <= MAX_TERM_CHARS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我的猫 likes 100% Fishes", ["猫", "likes", "100", "fishes"]),
+        ("什么", ["什么"]),
+        ("the", ["the"]),
+        ("_%", []),
+        ("café", ["café"]),
+    ],
+)
+def test_words_for_a_substring_search_are_not_stemmed(text: str, expected: list[str]) -> None:
+    assert like_words(text) == expected
+
+
+def test_threads_may_stem_at_once() -> None:
+    texts = [f"running{n} jumping{n} swimming" for n in range(300)]
+
+    with ThreadPoolExecutor(8) as pool:
+        terms = list(pool.map(index_terms, texts))
+
+    assert terms == [index_terms(text) for text in texts]
