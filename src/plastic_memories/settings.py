@@ -23,18 +23,25 @@ LOOPBACK_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
 _RATE = re.compile(r"^(\d+)/(s|second|m|minute|h|hour)$")
 _PERIOD_S = {"s": 1, "m": 60, "h": 3600}
 
-Flag = Annotated[bool, BeforeValidator(lambda value: _flag(value))]
-Names = Annotated[
-    tuple[str, ...],
-    BeforeValidator(
-        lambda value: (
-            tuple(part.strip() for part in value.split(",") if part.strip())
-            if isinstance(value, str)
-            else value
-        )
-    ),
-]
 Positive = Annotated[int, Field(gt=0)]
+
+
+def _flag(value: object) -> object:
+    if isinstance(value, str) and value.lower() in ("1", "true", "yes", "on"):
+        return True
+    if isinstance(value, str) and value.lower() in ("0", "false", "no", "off"):
+        return False
+    return value
+
+
+def _names(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+Flag = Annotated[bool, BeforeValidator(_flag)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class Settings(BaseModel):
@@ -198,16 +205,8 @@ def _check(settings: Settings) -> None:
     parse_keys(settings.api_keys)
     if settings.rate_limit and not _RATE.match(settings.rate_limit):
         raise InvalidSetting(
-            f"{PREFIX}RATE_LIMIT: {settings.rate_limit!r} is not of the form 60/minute, 10/s, 500/h."
+            f"{PREFIX}RATE_LIMIT: {settings.rate_limit!r} is not of the form 60/minute or 10/s."
         )
-
-
-def _flag(value: object) -> object:
-    if isinstance(value, str) and value.lower() in ("1", "true", "yes", "on"):
-        return True
-    if isinstance(value, str) and value.lower() in ("0", "false", "no", "off"):
-        return False
-    return value
 
 
 def _one_line(error: ValidationError) -> str:

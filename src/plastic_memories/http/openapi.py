@@ -29,7 +29,8 @@ def describe(app: FastAPI) -> None:
             app.openapi_schema = _document(app)
         return app.openapi_schema
 
-    app.openapi = document  # type: ignore[method-assign] - the documented way to extend it
+    # The documented way to extend it.
+    app.openapi = document  # type: ignore[method-assign]
 
 
 def _document(app: FastAPI) -> dict[str, Any]:

@@ -46,16 +46,19 @@ class KeepPersonas:
     ) -> tuple[Persona, bool]:
         """Make a persona, or change the fields given; say whether it is new."""
         now = self.ledger.clock.now()
-        given = {"display_name": display_name, "description": description}
-        changes = {
-            name: self.screening.text(text) for name, text in given.items() if text is not None
-        }
+        new_name = None if display_name is None else self.screening.text(display_name)
+        new_text = None if description is None else self.screening.text(description)
 
         def work(stores: Stores) -> tuple[Persona, bool]:
             created = stores.personas.ensure(owner, now)
             before = stores.personas.get(owner)
             assert before is not None
-            persona = replace(before, **changes, updated_at=now)
+            persona = replace(
+                before,
+                display_name=before.display_name if new_name is None else new_name,
+                description=before.description if new_text is None else new_text,
+                updated_at=now,
+            )
             stores.personas.save(persona)
             event = "persona.create" if created else "persona.update"
             record(stores, caller, event, owner.persona_id, now)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from plastic_memories.hub.importing import Importer, ImportReport
 from plastic_memories.hub.ledger import Ledger, record
@@ -24,6 +24,7 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.rules import portable
 
 _PAGE = 500
+Row = TypeVar("Row", Memory, Message)
 
 
 class _OnlyTried(Exception):
@@ -110,26 +111,32 @@ class Transfer:
             yield _json(portable.goal_line(goal))
 
     async def _memories(self, owner: Owner) -> AsyncIterator[Memory]:
-        before: int | None = None
-        while True:
+        async def page(before: int | None) -> list[Memory]:
             wanted = MemoryFilter(before_id=before, limit=_PAGE)
-            rows = await self.ledger.read(lambda s, w=wanted: s.memories.find(owner, w))
-            for row in rows:
-                yield row
-            if len(rows) < _PAGE:
-                return
-            before = rows[-1].id
+            return await self.ledger.read(lambda stores: stores.memories.find(owner, wanted))
+
+        async for memory in _all_pages(page):
+            yield memory
 
     async def _messages(self, owner: Owner) -> AsyncIterator[Message]:
-        before: int | None = None
-        while True:
+        async def page(before: int | None) -> list[Message]:
             wanted = MessageFilter(before_id=before, limit=_PAGE)
-            rows = await self.ledger.read(lambda s, w=wanted: s.messages.find(owner, w))
-            for row in rows:
-                yield row
-            if len(rows) < _PAGE:
-                return
-            before = rows[-1].id
+            return await self.ledger.read(lambda stores: stores.messages.find(owner, wanted))
+
+        async for message in _all_pages(page):
+            yield message
+
+
+async def _all_pages(page: Callable[[int | None], Awaitable[list[Row]]]) -> AsyncIterator[Row]:
+    """Yield every row, a page at a time, so that no export holds all of them at once."""
+    before: int | None = None
+    while True:
+        rows = await page(before)
+        for row in rows:
+            yield row
+        if len(rows) < _PAGE:
+            return
+        before = rows[-1].id
 
 
 def _json(line: Mapping[str, Any]) -> str:

@@ -73,7 +73,7 @@ class WriteMemory:
     async def from_talk(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], *, confirm: bool
     ) -> BatchResult:
-        """Store what the judge finds in a conversation; `confirm` says yes where nothing objects."""
+        """Store what the judge finds in talk; `confirm` says yes where nothing objects."""
         now = self.ledger.clock.now()
         screened, skipped = self._screened(self.judge.extract(talk))
 

@@ -16,7 +16,8 @@ _SIGNS = {
     IntentType.EVENT: re.compile(
         r"什么时候|哪天|几号|何时|生日|纪念日|计划|安排|约好|下周|明天|后天|去年|上周|上个月|昨天"
         r"|\bwhen\b|\bbirthday\b|\banniversary\b|\bplans?\b|\btomorrow\b|\bnext (week|month|year)\b"
-        r"|\blast (week|month|year|spring|summer|autumn|fall|winter)\b|\byesterday\b|\bappointment\b",
+        r"|\blast (week|month|year|spring|summer|autumn|fall|winter)\b|\byesterday\b"
+        r"|\bappointment\b",
         re.IGNORECASE,
     ),
     IntentType.HISTORY: re.compile(

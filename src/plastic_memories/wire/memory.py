@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, model_validator
 from pydantic import Tag as Variant
@@ -21,6 +21,7 @@ from plastic_memories.wire.text import (
     NonEmptyText,
     OptionalName,
     Out,
+    Page,
     Share,
     ShortText,
     Tag,
@@ -52,7 +53,7 @@ class Item(Body):
     type: MemoryType
     key: Key
     content: NonEmptyText
-    tags: Tags = []
+    tags: Tags = Field(default=[])
     ttl_seconds: Annotated[float, Field(gt=0, le=1e10, allow_inf_nan=False)] | None = None
     expires_at: Timestamp | None = None
     temporary: bool = False
@@ -65,13 +66,13 @@ class Item(Body):
     bot_id: OptionalName | None = None
     speaker: OptionalName | None = None
     quote: Text | None = None
-    source_message_ids: Annotated[list[Id], Field(max_length=1000)] = []
+    source_message_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default=[])
     occurred_at: Timestamp | None = None
     confidence: Share | None = None
     importance: Share | None = None
     pinned: bool = False
-    metadata: Metadata = {}
-    attributes: Attributes = {}
+    metadata: Metadata = Field(default={})
+    attributes: Attributes = Field(default={})
     supersedes_id: Id | None = None
     idempotency_key: OptionalName | None = None
 
@@ -226,6 +227,20 @@ class UpdateRequest(AsBot):
         sent = self.model_fields_set & {"content", "tags", "importance", "pinned", "scope"}
         named = {name for name in sent if getattr(self, name) is not None}
         return named | (self.model_fields_set & {"expires_at"})
+
+
+class ListQuery(AsBot):
+    status: Literal["active", "candidate", "revoked", "expired", "all"] = "active"
+    type: MemoryType | None = None
+    scope: Scope | None = None
+    realm: Realm | None = None
+    q: Annotated[Text, Field(max_length=1000)] | None = None
+    limit: Page = 50
+    cursor: Annotated[str, Field(pattern="^[0-9]{1,18}$")] | None = None
+
+
+class OneQuery(AsBot):
+    memory_id: Id
 
 
 class RebuildRequest(ForPersona):

@@ -11,11 +11,14 @@ from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.wire.recall import MessageRow
 from plastic_memories.wire.text import (
+    AsBot,
     Body,
     ForPersona,
+    Id,
     Name,
     OptionalName,
     Out,
+    Page,
     Text,
     Timestamp,
 )
@@ -90,6 +93,14 @@ class Appended(Out):
     message_id: int
     message_ids: list[int]
     deduped: list[int]
+
+
+class RecentQuery(AsBot):
+    limit: Page = 20
+    days: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
+    session_id: OptionalName | None = None
+    source_app: OptionalName | None = None
+    before_id: Id | None = None
 
 
 class RecentMessages(Out):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from plastic_memories.wire.memory import Change
-from plastic_memories.wire.text import Out
+from plastic_memories.wire.text import Body, Id, Out, Page
 
 
 class Health(Out):
@@ -31,6 +33,13 @@ class Imported(Out):
     counts: dict[str, int]
     conflicts: list[dict[str, Any]]
     skipped: list[dict[str, Any]]
+
+
+class AuditQuery(Body):
+    since: Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)] = 0
+    memory_id: Id | None = None
+    after_id: Annotated[int, Field(ge=0, le=2**62)] = 0
+    limit: Page = 50
 
 
 class AuditLine(Change):

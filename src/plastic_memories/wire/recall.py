@@ -25,10 +25,10 @@ class RecallRequest(AsBot):
     source_app: OptionalName | None = None
     branch_id: OptionalName | None = None
     budget_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    recent_messages: Annotated[list[RecentMessage], Field(max_length=200)] = []
+    recent_messages: Annotated[list[RecentMessage], Field(max_length=200)] = Field(default=[])
     realm: Realm = Realm.REAL
     include: list[Literal["profile", "memory", "snippets"]] | None = None
-    exclude_message_ids: Annotated[list[Id], Field(max_length=1000)] = []
+    exclude_message_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default=[])
     now: Timestamp | None = None
     explain: bool = False
     deadline_ms: Annotated[int, Field(ge=1, le=60_000)] | None = None

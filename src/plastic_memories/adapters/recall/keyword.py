@@ -40,7 +40,7 @@ class KeywordEngine:
                 matches = await self._search(query, terms)
         except TimeoutError:
             return Findings((), intent, ("text",))
-        except Exception:  # noqa: BLE001 - a broken part becomes a name in `degraded`
+        except Exception:
             logger.exception("memory.recall", extra={"fields": {"part": "text"}})
             return Findings((), intent, ("text",))
         hits = rank(terms, matches, query.now)[: query.limit]

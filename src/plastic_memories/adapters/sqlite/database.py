@@ -180,7 +180,7 @@ class SqliteDatabase:
         except _PASSING as error:
             job.error = Unavailable("The database cannot write now.")
             raise _GroupSpoilt from error
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller
+        except BaseException as error:
             job.error = error
             # Most refusals are decided before anything is written; then nothing is to undo.
             if self._writer.total_changes() != before or not self._writer.in_transaction:

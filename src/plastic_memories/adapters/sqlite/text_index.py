@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
+from plastic_memories.adapters.sqlite.connection import fetch_one
 from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import owner_params, user_params
+from plastic_memories.adapters.sqlite.rows import owner_params, to_json, user_params
 from plastic_memories.model.owner import Owner, User
 
 # In a partition this large, a term that half the rows hold would cost more than it tells.
@@ -77,12 +77,11 @@ class TextIndex:
         )
 
     def _documents(self, partitions: Sequence[str]) -> int:
-        marks = ", ".join("?" * len(partitions))
         row = fetch_one(
             self._db,
             "SELECT coalesce(sum(documents), 0) AS n FROM text_partitions "
-            f"WHERE kind = ? AND partition IN ({marks})",  # noqa: S608 - question marks
-            (self._kind, *partitions),
+            "WHERE kind = ? AND partition IN (SELECT value FROM json_each(?))",
+            (self._kind, to_json(list(partitions))),
         )
         return int(row["n"]) if row else 0
 
@@ -114,8 +113,3 @@ def user_partition(db: apsw.Connection, user: User) -> str | None:
     """Return the partition of what all personas of a user share."""
     row = fetch_one(db, QUERIES["get_user"], user_params(user))
     return f"g{row['id']}" if row else None
-
-
-def has_table(db: apsw.Connection, kind: str) -> bool:
-    sql = "SELECT 1 AS x FROM sqlite_schema WHERE name = ?"
-    return bool(fetch(db, sql, (f"fts_{kind}",)))

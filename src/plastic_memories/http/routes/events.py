@@ -26,7 +26,7 @@ router = APIRouter()
 _FIRST_FRAME_S = 10.0
 _PING_S = 30.0
 _REPLAY_PAGE = 200
-_CLOSE = {
+_CLOSE: dict[type[PlasticMemoriesError], int] = {
     NotAuthenticated: 4401,
     NotAllowed: 4403,
     BadRequest: 4400,
@@ -109,7 +109,7 @@ async def _replay(
             return after
 
 
-async def _follow(  # noqa: PLR0913 - the parts of one conversation
+async def _follow(
     socket: WebSocket,
     live: AsyncIterator[Event],
     last: int,

@@ -29,13 +29,11 @@ from plastic_memories.hub.review import Reviewed as ReviewedMemory
 from plastic_memories.hub.write import BatchResult
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
-from plastic_memories.model.memory import Draft, MemoryType, Scope, Status
+from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Message
-from plastic_memories.model.owner import Realm
 from plastic_memories.rules.lifecycle import ConfirmRequest
 from plastic_memories.wire import memory as wire
 from plastic_memories.wire.envelope import Answer
-from plastic_memories.wire.text import AsBot, Id, Name, Page
 
 router = APIRouter(prefix="/memory", tags=["memory"], route_class=KeyedRoute, responses=FAILURES)
 
@@ -239,76 +237,43 @@ async def forget(
     return reply(request, answer)
 
 
-BotQuery = Annotated[str | None, Query(max_length=200)]
-BotsQuery = Annotated[str | None, Query(pattern="^(all)?$")]
-
-
-def _as_bot(persona_id: str, bot_id: str | None, bots: str | None) -> AsBot:
-    return AsBot(persona_id=persona_id, bot_id=bot_id, bots=bots)
-
-
 @router.get("/list", response_model=Answer[wire.MemoryPage])
-async def list_memories(  # noqa: PLR0913 - one argument for each query parameter
-    request: Request,
-    caller: CallerDep,
-    hub: HubDep,
-    persona_id: Name,
-    status: Annotated[str, Query(pattern="^(active|candidate|revoked|expired|all)$")] = "active",
-    type: MemoryType | None = None,  # noqa: A002 - the parameter's name in the contract
-    scope: Scope | None = None,
-    realm: Realm | None = None,
-    q: Annotated[str | None, Query(max_length=1000)] = None,
-    limit: Page = 50,
-    cursor: Annotated[str | None, Query(pattern="^[0-9]{1,18}$")] = None,
-    bot_id: BotQuery = None,
-    bots: BotsQuery = None,
+async def list_memories(
+    asked: Annotated[wire.ListQuery, Query()], request: Request, caller: CallerDep, hub: HubDep
 ) -> Response:
     """Show memories, newest first, a page at a time."""
     wanted = Wanted(
-        status=None if status == "all" else Status(status),
-        type=type,
-        scope=scope,
-        realm=realm,
-        containing=q or None,
-        before_id=int(cursor) if cursor else None,
-        limit=limit,
+        status=None if asked.status == "all" else Status(asked.status),
+        type=asked.type,
+        scope=asked.scope,
+        realm=asked.realm,
+        containing=asked.q or None,
+        before_id=int(asked.cursor) if asked.cursor else None,
+        limit=asked.limit,
     )
-    page = await hub.browse.page(viewpoint(caller, _as_bot(persona_id, bot_id, bots)), wanted)
-    cursor_out = None if page.next_before_id is None else str(page.next_before_id)
+    page = await hub.browse.page(viewpoint(caller, asked), wanted)
+    cursor = None if page.next_before_id is None else str(page.next_before_id)
     rows = [wire.row(memory) for memory in page.memories]
-    return reply(request, wire.MemoryPage(items=rows, next_cursor=cursor_out))
+    return reply(request, wire.MemoryPage(items=rows, next_cursor=cursor))
 
 
 @router.get("/get", response_model=Answer[wire.MemoryRow])
 async def get(
-    request: Request,
-    caller: CallerDep,
-    hub: HubDep,
-    persona_id: Name,
-    memory_id: Id,
-    bot_id: BotQuery = None,
-    bots: BotsQuery = None,
+    asked: Annotated[wire.OneQuery, Query()], request: Request, caller: CallerDep, hub: HubDep
 ) -> Response:
     """Show one memory, whatever its status."""
-    view = viewpoint(caller, _as_bot(persona_id, bot_id, bots))
-    return reply(request, wire.row(await hub.browse.one(view, memory_id)))
+    memory = await hub.browse.one(viewpoint(caller, asked), asked.memory_id)
+    return reply(request, wire.row(memory))
 
 
 @router.get("/history", response_model=Answer[wire.History])
 async def history(
-    request: Request,
-    caller: CallerDep,
-    hub: HubDep,
-    persona_id: Name,
-    memory_id: Id,
-    bot_id: BotQuery = None,
-    bots: BotsQuery = None,
+    asked: Annotated[wire.OneQuery, Query()], request: Request, caller: CallerDep, hub: HubDep
 ) -> Response:
     """Show every version of a memory, oldest first: who changed it, when, and how."""
-    view = viewpoint(caller, _as_bot(persona_id, bot_id, bots))
-    versions = await hub.browse.history(view, memory_id)
+    versions = await hub.browse.history(viewpoint(caller, asked), asked.memory_id)
     items = [_version(version) for version in versions]
-    return reply(request, wire.History(memory_id=memory_id, items=items))
+    return reply(request, wire.History(memory_id=asked.memory_id, items=items))
 
 
 def _version(version: Version) -> wire.VersionRow:

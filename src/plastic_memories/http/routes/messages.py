@@ -26,15 +26,14 @@ from plastic_memories.wire.messages import (
     Purged,
     PurgeRequest,
     RecentMessages,
+    RecentQuery,
 )
 from plastic_memories.wire.recall import message_row
-from plastic_memories.wire.text import Id, Name
 
 router = APIRouter(
     prefix="/messages", tags=["messages"], route_class=KeyedRoute, responses=FAILURES
 )
 _DAY_S = 86_400.0
-OptionalQuery = Annotated[str | None, Query(max_length=200)]
 
 
 @router.post("/append", response_model=Answer[Appended])
@@ -61,29 +60,20 @@ async def append(
 
 
 @router.get("/recent", response_model=Answer[RecentMessages])
-async def recent(  # noqa: PLR0913 - one argument for each query parameter
-    request: Request,
-    caller: CallerDep,
-    hub: HubDep,
-    persona_id: Name,
-    limit: Annotated[int, Query(ge=1, le=200)] = 20,
-    days: Annotated[float | None, Query(gt=0, le=1e6, allow_inf_nan=False)] = None,
-    session_id: OptionalQuery = None,
-    source_app: OptionalQuery = None,
-    before_id: Id | None = None,
-    bot_id: OptionalQuery = None,
-    bots: Annotated[str | None, Query(pattern="^(all)?$")] = None,
+async def recent(
+    asked: Annotated[RecentQuery, Query()], request: Request, caller: CallerDep, hub: HubDep
 ) -> Response:
     """Show messages, newest first."""
+    now = hub.ledger.clock.now()
     wanted = MessageFilter(
-        session_id=session_id,
-        source_app=app_of(caller.key, source_app) or None,
-        since_ts=None if days is None else hub.ledger.clock.now() - days * _DAY_S,
-        before_id=before_id,
-        bot_id=None if bots == "all" else bot_id or "",
-        limit=limit,
+        session_id=asked.session_id,
+        source_app=app_of(caller.key, asked.source_app) or None,
+        since_ts=None if asked.days is None else now - asked.days * _DAY_S,
+        before_id=asked.before_id,
+        bot_id=None if asked.bots == "all" else asked.bot_id or "",
+        limit=asked.limit,
     )
-    found = await hub.messages.find(caller.owner(persona_id), wanted)
+    found = await hub.messages.find(caller.owner(asked.persona_id), wanted)
     return reply(request, RecentMessages(messages=[message_row(message) for message in found]))
 
 

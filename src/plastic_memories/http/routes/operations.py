@@ -32,7 +32,7 @@ from plastic_memories.model.memory import SLOT_TYPES, MemoryType, Scope, Status
 from plastic_memories.model.owner import Realm
 from plastic_memories.wire import operations as wire
 from plastic_memories.wire.envelope import Answer
-from plastic_memories.wire.text import Id, Name, Page
+from plastic_memories.wire.text import Name
 
 keyed = APIRouter(tags=["operations"], route_class=KeyedRoute, responses=FAILURES)
 public = APIRouter(tags=["operations"], responses={s: FAILURES[s] for s in (500, 503)})
@@ -199,17 +199,15 @@ def _unpacked(body: bytes, limit: int) -> bytes:
 
 @keyed.get("/audit", response_model=Answer[wire.Audit])
 async def audit(
-    request: Request,
-    caller: CallerDep,
-    hub: HubDep,
-    since: Annotated[float, Query(ge=0, le=1e12, allow_inf_nan=False)] = 0,
-    memory_id: Id | None = None,
-    after_id: Annotated[int, Query(ge=0, le=2**62)] = 0,
-    limit: Page = 50,
+    asked: Annotated[wire.AuditQuery, Query()], request: Request, caller: CallerDep, hub: HubDep
 ) -> Response:
     """Show who changed what, when, by which key, in order."""
     found = await hub.browse.audit(
-        caller, since=since, after_id=after_id, memory_id=memory_id, limit=limit
+        caller,
+        since=asked.since,
+        after_id=asked.after_id,
+        memory_id=asked.memory_id,
+        limit=asked.limit,
     )
     bound = caller.key.limits.persona_id
     items = [
@@ -226,5 +224,5 @@ async def audit(
         for event in found
         if bound in ("", event.persona_id)
     ]
-    last = found[-1].id if len(found) == limit else None
+    last = found[-1].id if len(found) == asked.limit else None
     return reply(request, wire.Audit(items=items, next_after_id=last))

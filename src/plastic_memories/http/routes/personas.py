@@ -20,7 +20,7 @@ from plastic_memories.http.envelope import FAILURES, reply
 from plastic_memories.model.persona import Persona, Slot, UserSettings
 from plastic_memories.wire import personas as wire
 from plastic_memories.wire.envelope import Answer
-from plastic_memories.wire.text import AsBot, Name
+from plastic_memories.wire.text import AsBot
 
 router = APIRouter(tags=["personas"], route_class=KeyedRoute, responses=FAILURES)
 
@@ -75,17 +75,13 @@ async def list_personas(request: Request, caller: CallerDep, hub: HubDep) -> Res
 
 @router.get("/persona/profile", response_model=Answer[wire.Profile])
 async def profile(
-    request: Request,
-    caller: CallerDep,
-    hub: HubDep,
-    persona_id: Name,
-    bot_id: Annotated[str | None, Query(max_length=200)] = None,
-    bots: Annotated[str | None, Query(pattern="^(all)?$")] = None,
+    asked: Annotated[AsBot, Query()], request: Request, caller: CallerDep, hub: HubDep
 ) -> Response:
     """Show who the persona is and what it knows of the user, as Markdown."""
-    view = viewpoint(caller, AsBot(persona_id=persona_id, bot_id=bot_id, bots=bots))
-    text = await hub.personas.profile(view)
-    answer = wire.Profile(user_id=caller.user.user_id, persona_id=persona_id, profile_markdown=text)
+    text = await hub.personas.profile(viewpoint(caller, asked))
+    answer = wire.Profile(
+        user_id=caller.user.user_id, persona_id=asked.persona_id, profile_markdown=text
+    )
     return reply(request, answer)
 
 

@@ -85,7 +85,7 @@ _OTHER = re.compile(
     re.IGNORECASE,
 )
 _CARRIED = re.compile(
-    r"^(?:am|live|work|love|hate|like|enjoy|have|study|come|do not|can not|prefer|got|moved|adore|dislike|teach|was born|never|avoid|"
+    r"^(?:am|live|work|love|hate|enjoy|have|study|come|do not|can not|prefer|got|moved|adore|dislike|teach|was born|never|avoid|"
     r"speak|graduated|plan|will)\b",
     re.IGNORECASE,
 )

@@ -66,7 +66,7 @@ _WENT = re.compile(
     _I,
 )
 _NOT_A_PLAN = re.compile(
-    r"\b(?:not|never|maybe|might|perhaps|to say|to admit|no |a feeling|a question|a problem|an idea|been|fun|a good|a bad|a great|a headache|a cold|seen|had|done|gone)\b",
+    r"\b(?:not|never|maybe|might|perhaps|to say|to admit|no |a feeling|a question|a problem|an idea|been|fun|a good|a bad|a great|a headache|a cold|seen|had|done|gone|it|this|that|there|them|try|fine|see you)\b",
     _I,
 )
 _TRIVIAL_VISIT = re.compile(
@@ -201,4 +201,4 @@ def _undated(said: Said) -> list[Found]:
     if goal:
         return [Found("basic_info.goal", tidy(goal["v"]), said.content)]
     plan = _UNDATED.match(said.text)
-    return [event(said, "plan", tidy(plan["v"]), None)] if plan and not said.is_passing else []
+    return [event(said, "plan", tidy(plan["v"]), None)] if plan and not said.is_passing and not _NOT_A_PLAN.search(plan["v"]) else []

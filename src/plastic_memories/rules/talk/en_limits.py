@@ -22,7 +22,7 @@ _DIET = re.compile(
     _I,
 )
 _NO_FOOD = re.compile(
-    r"^i (?:do not|can not|never|will not|must not|am not allowed to|should not) (?:ever |really |usually |even )?(?:eat|drink|have|consume|touch) (?P<v>.+)$|^i (?:avoid|stay away from|abstain from) (?:eating |drinking )?(?P<w>.+)$",
+    r"^i (?:do not|can not|never|will not|must not|am not allowed to|should not) (?:ever |really |usually |even )?(?:eat|drink|consume|touch|(?<!do not )(?<!never )have) (?P<v>.+)$|^i (?:avoid|stay away from|abstain from) (?:eating |drinking )?(?P<w>.+)$",
     _I,
 )
 _NOT_FOOD = re.compile(

@@ -30,7 +30,7 @@ _DISTANT = {"friend", "roommate", "colleague", "boss", "neighbor", "best_friend"
 _WORDS = "|".join([*_KIN.values(), *_PETS.values(), "pet"])
 _NAME = r"(?P<name>(?-i:[A-Z\u3400-\u9fff])[\w'\u3400-\u9fff-]*(?:(?: and |, )(?-i:[A-Z])[\w'-]*)*)"
 _HAS = re.compile(
-    rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) of)(?: also)? (?P<count>{EN_NUMBER}|some|twin)? ?(?P<kind>(?:[a-z-]+ ){{0,3}}?)(?P<who>{_WORDS})(?:,? (?:named|called|whose names? (?:is|are)|by the name of) {_NAME})?(?: at home)?$",
+    rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) of)(?: also)? (?:(?P<count>{EN_NUMBER}|some|twin|another) )?(?P<kind>(?(count)(?:(?!and |by |of |with |for )[a-z-]+ ){{0,3}}?))(?P<who>{_WORDS})(?:,? (?:named|called|whose names? (?:is|are)|by the name of) {_NAME})?(?: at home)?$",
     _I,
 )
 _NAMED = re.compile(

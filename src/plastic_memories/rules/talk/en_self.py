@@ -67,7 +67,7 @@ _WORK_AS = re.compile(
     _I,
 )
 _WORKS = re.compile(
-    r"^i (?:work|am working|am employed|am interning|intern) (?P<p>at|for|in|with|by) (?:the |an? )?(?P<v>[\w&.' /-]{2,40})$",
+    r"^i (?:work|am working|am employed|am interning|intern) (?P<p>at|for|in|with|by) (?:the (?=(?-i:[A-Z]))|an? )?(?P<v>[\w&.' /-]{2,40})$",
     _I,
 )
 _IN_FIELD = re.compile(
@@ -76,7 +76,7 @@ _IN_FIELD = re.compile(
 )
 _TEACH = re.compile(r"^i (?:teach) (?P<v>[\w ]{3,30}?)(?: (?:at|in|to)\b.*)?$", _I)
 _STUDY = re.compile(
-    r"^i (?:am )?(?:study|studying|major in|majoring in|am majoring in|am pursuing|am doing) (?:an? (?:degree|master's|phd) in )?(?P<v>[\w &-]{3,40}?)(?: at (?P<at>(?:the )?[\w .'&-]{2,40}))?$",
+    r"^i (?:am )?(?:study|studying|major in|majoring in|am majoring in|am pursuing) (?:an? (?:degree|master's|phd) in )?(?P<v>[\w &-]{3,40}?)(?: at (?P<at>(?:the )?[\w .'&-]{2,40}))?$",
     _I,
 )
 _MAJOR_IS = re.compile(r"^my major is (?P<v>[\w &-]{3,40})$", _I)
@@ -198,7 +198,7 @@ def _at(text: str, said: Said) -> Iterator[Found]:
     works = _WORKS.match(text)
     value = tidy(works["v"] if works else place["v"] if place else "")
     if not value or re.match(
-        r"home|night|the moment|least|all|it|this|that|my|a\b|progress", value, _I
+        r"(?:home|night|the|least|all|it|this|that|my|a|progress)\b", value, _I
     ):
         return
     if works is None and not re.match(r"i (?:am|work)", text, _I):

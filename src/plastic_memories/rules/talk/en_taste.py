@@ -41,7 +41,10 @@ _BEST = re.compile(r"^my favou?rite (?:thing|activity)(?: to do)? is (?P<v>.+)$"
 _VAGUE = re.compile(
     r"^(?:you|your|him|her|them|it|this|that|these|those|the way|how|when|what|who|where|me|myself|us|everything|nothing|something|anything|someone|"
     r"everyone|one|my|his|their|its|being (?:called|here)|be|know|think|see|hear|say|ask|not|idea|thing|things|to know|the idea|having you|talking to you|"
-    r"chatting with you|the fact|people who|a girl|a boy|a guy|this one|here|there|all of)\b|\byou\b|\byour\b",
+    r"chatting with you|the fact|people who|a girl|a boy|a guy|this one|here|there|all of|to$)\b|"
+    r"\b(?:you|your|it|them|they|this|that|these|those|us|he|she|him|her|we|i)\b|"
+    r"^the (?!(?-i:[A-Z])|beach|sea|ocean|mountains?|outdoors|rain|snow|sun|city|countryside|cold|heat|piano|guitar|"
+    r"violin|theat(?:er|re)|night|stars|moon|forest|gym|(?:smell|sound|taste|color|colour) of)",
     _I,
 )
 _REPLY = re.compile(
@@ -49,7 +52,7 @@ _REPLY = re.compile(
 )
 _TRAITS = (
     "introverted|introvert|extroverted|extrovert|outgoing|shy|sensitive|optimistic|optimist|pessimistic|pessimist|perfectionist|night owl|early bird|morning person|"
-    "homebody|workaholic|procrastinator|stubborn|impatient|patient|ambitious|lazy|clumsy|forgetful|curious|creative|organized|disorganized|easygoing|easy-going|"
+    "homebody|workaholic|procrastinator|stubborn|impatient|patient|ambitious|lazy|clumsy|forgetful|curious person|creative|organized|disorganized|easygoing|easy-going|"
     "competitive|independent|anxious person|overthinker|people pleaser|romantic|realist|idealist|minimalist|loner|extravert|ambivert|socially awkward|"
     "introspective|reserved|quiet person|talkative|punctual|messy|tidy|indecisive|superstitious|foodie|bookworm|light sleeper|heavy sleeper|hopeless romantic|detail-oriented"
 )
@@ -135,7 +138,7 @@ def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
             item,
             flags=_I,
         )
-        if value and len(value) <= 40 and not _VAGUE.search(value):
+        if value and len(value.split()) <= 6 and not _VAGUE.search(item):
             content = said.with_item(item, cut)
             yield Found(f"preference.{taste}.{slug(value)}", value, content)
 

@@ -34,7 +34,8 @@ def find(clauses: Sequence[Clause], now: datetime) -> Iterator[tuple[Clause, Fou
 def _carried(said: Said, understood: bool) -> Subject:
     """Who the next clause is about if it does not say."""
     if not said.left_out:
-        return Subject.OTHER if said.subject is Subject.KIN else said.subject
+        topic = said.subject is Subject.KIN or (said.whole.startswith("我的") and not understood)
+        return Subject.OTHER if topic else said.subject
     if understood or not said.predicate:
         return said.subject
     # A clause that begins with a noun of its own is about that noun.

@@ -125,6 +125,8 @@ _LIST = re.compile(
     r"|\s*&\s*|\s+and\s+|，"
 )
 
+_PREPOSITIONS = ("在", "用", "把", "给", "为", "对", "从", "让", "和", "跟", "与", "边")
+
 
 def tidy(value: str) -> str:
     """Take particles and quote marks off the end of a value.
@@ -142,6 +144,8 @@ def listed(text: str) -> list[str]:
     (['猫', '狗'], ['和朋友聊天'], ['温和的天气'])
     """
     items = [tidy(item) for item in _LIST.split(text)]
+    if text.startswith(_PREPOSITIONS):
+        return [tidy(text)]
     if all(1 <= len(item) <= 12 for item in items):
         return items
     return [tidy(text)]

@@ -59,6 +59,9 @@ _TURN_RULES = tuple(
     )
     for kind, mood, pattern in _TURNS
 )
+# "今天去了公园" is over; "订了机票" and "约了牙医" are still to come.
+_DONE = re.compile(r"每|过$|的$|了$|(?<![约订定买名好排])了")
+_TRIFLE = re.compile(r"不|没|今天|今晚|现在|睡|出门|吃|洗|先|一些|推荐|再|试试|看看|这|那")
 _SOON = re.compile(r"^(?:终于|刚刚|刚|已经|正式|顺利|成功|又|也|才|就|自己)+")
 _LOSS = re.compile(
     r"(?:昨天|今天|上周|上个月|前天|去年|今年|.{0,8})?(?:去世|过世|走|离世|离开|离开我|病逝|不在)(?:了|啦)$|(?P<v>住院|生病|出车祸)了$"
@@ -158,11 +161,7 @@ def _dated(said: Said) -> list[Found]:
             if past and not _UNDONE.search(rest)
             else []
         )
-    if (
-        _PLAN.match(rest)
-        and not _NOT_A_PLAN.search(rest)
-        and not re.search(r"每|了$|过$|的$", rest.removesuffix("要了"))
-    ):
+    if _PLAN.match(rest) and not _NOT_A_PLAN.search(rest) and not _DONE.search(rest):
         title = re.sub(rf"^(?:{_INTENT}|还|也|就|有个?|一?场)+(?=.{{2}})", "", rest)
         return [event(said, "plan", tidy(title), ahead)]
     return []
@@ -202,7 +201,7 @@ def _undated(said: Said) -> Iterator[Found]:
         yield Found("basic_info.goal", tidy(goal["v"]), said.content)
         return
     plan = _UNDATED.match(said.predicate)
-    if plan and not re.search(r"不|没|今天|今晚|现在|睡|出门|吃|洗", said.whole):
+    if plan and not _TRIFLE.search(said.whole):
         yield event(said, "plan", tidy(plan["v"] or plan["w"]), None)
 
 

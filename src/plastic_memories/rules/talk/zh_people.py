@@ -34,7 +34,7 @@ _KIN_AGE = re.compile(
 )
 _KIN_BIRTHDAY = re.compile(r"(?:的)?生日(?:是|在|[:：])?")
 _KIN_HOME = re.compile(
-    r"(?:现在|目前|一直)?(?:住在|在)(?P<v>[^，,的]{2,10}?)(?:工作|上班|上学|读书|读大学|生活|留学|住)?$"
+    r"(?:现在|目前|一直)?(?:住在|在)(?P<v>[^，,的]{2,10}?)(?:工作|上班|上学|读书|读大学|生活|留学|住)?(?:呢|了)?$"
 )
 _STATUS = re.compile(
     r"(?:是|现在|目前|一直|还是|还)*(?P<v>单身狗?|已婚(?!未)|未婚|离异|母胎单身|单亲妈妈|单亲爸爸|独生子女?|独生女|丁克|不婚主义者?)(?:的|人士)?(?:了|状态)?$"
@@ -122,7 +122,7 @@ def _of_kin(said: Said) -> Iterator[Found]:
         return
     for part, pattern in (("job", _KIN_JOB), ("age", _KIN_AGE), ("place", _KIN_HOME)):
         found = pattern.match(text)
-        if found and not re.search(r"这|那|家$|一起|想|不|看|玩|等|忙", found["v"]):
+        if found and not re.search(r"这|那|家$|一起|想|不|看|玩|等|忙|当|做|里头", found["v"]):
             value = (
                 str(zh_number(found["v"]))
                 if part == "age" and found["unit"] != "个月"

@@ -47,6 +47,11 @@ _BIRTH_YEAR = re.compile(
 _BIRTHDAY = re.compile(
     r"(?:的)?(?:阳历|农历|公历|阴历|新历)?(?:生日|出生日期|出生年月日?|生辰)|(?:出)?生(?:于|的|$)|生人$"
 )
+_OWN_BIRTHDAY = re.compile(
+    r"我的?(?:阳历|农历|公历|阴历|新历)?生日|^(?:阳历|农历)?生日|^(?!我).{1,10}(?:就)?(?:是|过)我(?:的)?(?:\d+岁)?生日|"
+    r"我(?:是|在|每年|今年)*[\d一二三四五六七八九十年月日号./初廿正腊冬农历阴阳零〇-]+(?:的|过|就)*生日|"
+    r"我(?:今天|明天|后天|大后天|下?下?这?(?:周|星期|礼拜)[一二三四五六日天末]|下个?月.{0,3}|昨天)(?:就|要|会)*过?生日"
+)
 _AGE = re.compile(
     r"(?:的?年龄|年纪)?(?:是|有|都|马上|满|刚满|今年|已经)*(?P<n>\d{1,3}|[一二三四五六七八九十百]{1,4})(?:周?岁)(?:了|啦|半)?$"
     r"|(?:今年|年龄是?|年龄[:：])(?P<m>\d{1,2}|[二三四五六七八九]?十[一二三四五六七八九]?)(?:了|啦)?$"
@@ -74,6 +79,7 @@ _DOES_TRADE = re.compile(
 _WORKS_AT = re.compile(
     r"在(?P<v>[^，,]{2,15}?)(?:工作|上班|任职|就职|实习)(?:了|的)?(?:[^，,]{0,6}年了?)?$|(?:就职|任职|供职)于(?P<w>[^，,]{2,15})$"
 )
+_NOT_A_WORKPLACE = re.compile(r"家$|家里|这|那|一起|努力|认真|哪|拼命|你|他|她|正在|一家|一个|当前|现在|^公司|^单位|办公室|外面")
 _WORKS_AS = re.compile(
     rf"在(?P<w>[^，,]{{1,15}}?)(?:里)?(?:当|做|担任|教)(?:一名|一个|个)?(?P<v>{JOB}|数学|语文|英语|物理|化学|历史|书)$",
     re.IGNORECASE,
@@ -91,7 +97,7 @@ _GRADE = re.compile(
 _PLACE_VALUE = r"(?P<v>[\u4e00-\u9fffA-Za-z·\- ]{2,16}?)"
 _PLACE_END = r"(?=已经|快|有?\d|有?[一二三四五六七八九十两几]+(?:年|个月)|好几年|好多年|工作|上班|生活|这边|那边|附近|的|了|呢|啊|哦|啦|$)"
 _LIVES = re.compile(
-    rf"(?:(?:住|居住|定居|生活|长居|常住|旅居|租房)(?:在|于)?|人在|家住在?|(?:的)?家(?:就)?在|的?住址是|搬(?:家)?(?:到|来|去)了?|搬(?:回)了?|在){_PLACE_VALUE}{_PLACE_END}"
+    rf"(?:(?:住|居住|定居|生活|长居|常住|旅居|租房)(?:在|于)|住(?={PLACE})|人在|家住在?|(?:的)?家(?:就)?在|的?住址是|搬(?:家)?(?:到|来|去)了?|搬(?:回)了?|在){_PLACE_VALUE}{_PLACE_END}"
 )
 _LIVES_IN = re.compile(rf"在{_PLACE_VALUE}(?:生活|定居|居住|住|租房)")
 _NOT_A_PLACE = re.compile(
@@ -142,6 +148,8 @@ def _names(said: Said) -> Iterator[Found]:
     if found:
         name = tidy(found["v"])
         if name and not _NOT_A_NAME.match(name):
+            if said.left_out and len(name) > 4 and not name.isascii():
+                return
             key = _NAME_WORDS[named["w"]] if named else "name"
             yield Found(f"basic_info.{key}", name, said.content, confidence=_sure(said))
         return
@@ -159,9 +167,7 @@ def _birthday(said: Said) -> Iterator[Found]:
     whole = said.whole
     if not _BIRTHDAY.search(whole) or re.search(r"不是|礼物|蛋糕|派对|聚会|快乐|不过生日", whole):
         return
-    if "生日" in whole and not re.search(
-        r"我的?(?:阳历|农历|公历|阴历|新历)?生日|^生日|我[^的]{2,14}生日|我.{0,6}过生日|是我", whole
-    ):
+    if "生日" in whole and not _OWN_BIRTHDAY.search(whole):
         return
     day = dates.calendar_date(whole, said.now.date())
     lunar = dates.lunar(whole)
@@ -243,7 +249,7 @@ def _work(said: Said) -> Iterator[Found]:
     at = _WORKS_AT.match(text)
     if at:
         place = tidy(at["v"] or at["w"])
-        if not re.search(r"家$|家里|这|那|一起|努力|认真|哪|拼命|你|他|她|正在|一家|一个", place):
+        if not _NOT_A_WORKPLACE.search(place):
             yield Found("basic_info.workplace", place, said.content, confidence=_sure(said))
 
 

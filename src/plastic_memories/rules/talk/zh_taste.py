@@ -41,12 +41,13 @@ _FAVORITE = re.compile(
 _IS_FAVORITE = re.compile(
     rf"(?P<v>[^，,]{{1,16}}?)(?:一直|永远|绝对)?(?:是|就是)我(?:的)?最(?:喜欢|爱|喜爱)(?:吃|喝|看|听|玩|读)?的(?:一(?:部|首|本|种|个|款|位|道))?(?P<c>[\u4e00-\u9fff]{{0,4}}?(?:{_CATEGORY}))?(?:之一)?$"
 )
+_OTHER_FAVORITE = re.compile(r"(?:的)?最(?:喜欢|爱|喜爱)的[^，,是]{1,8}是(?P<v>.+)$")
 _BEST_LOVED = re.compile(
     r"的?最(?:喜欢|爱)(?:吃|喝|看|听|玩|做|去|读)的(?:东西|事情?|事|一件事)?(?:就|还)?是(?P<v>.+)$|的最爱(?:就|一直)?是(?P<w>.+)$"
 )
 _VAGUE = re.compile(
     r"^(?:你|您|他|她|它|自己|这|那|什么|谁|啥|一个人$|一个(?:女|男)|某|这样|那样|上你|过|了|着|的|就好|不|吗|得|死|极了|别人|大家|人家|我|有人|哪|跟你|和你|"
-    r"被|这么|那么|东西|一切|不起|吧|干嘛|看$|吃$|喝$|玩$|听$|的人|到)|"
+    r"被|这么|那么|东西|一切|让|里面|其中|不起|吧|干嘛|看$|吃$|喝$|玩$|听$|的人|到)|"
     r"你|他们|她们|的时候|的样子|极了$|怎么|什么|一样$|的是$|的话|还是|胜过你"
 )
 _VERB_ONLY = re.compile(r"^(?:吃|喝)(?=.)")
@@ -107,6 +108,10 @@ def _favorites(said: Said) -> Iterator[Found]:
         if value and not _VAGUE.search(value):
             yield Found(favorite(_kind(found["c"])), value, said.content, confidence=_sure(said))
         return
+    other = _OTHER_FAVORITE.match(said.predicate)
+    if other:
+        yield from _each("like", other["v"], said)
+        return
     best = _BEST_LOVED.match(said.predicate) or _HOBBY.match(said.predicate)
     if best:
         yield from _each(
@@ -138,13 +143,15 @@ def _tastes(said: Said) -> Iterator[Found]:
 
 def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
     text = tidy(_CUT.sub("", text))
+    if text.startswith("的"):
+        return
     reply = _REPLY.match(text)
     if reply:
         if taste == "like" and not re.search(r"你|他|她|这|那", text):
             yield Found("preference.reply_style", reply["s"], said.content)
         return
     for item in listed(text):
-        value = _VERB_ONLY.sub("", item).removesuffix("了")
+        value = re.sub(r"^一些|的$", "", _VERB_ONLY.sub("", item))
         if value and len(value) <= 16 and not _VAGUE.search(item):
             content = said.with_item(item, text)
             yield Found(f"preference.{taste}.{slug(value)}", value, content, confidence=_sure(said))

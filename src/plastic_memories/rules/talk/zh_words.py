@@ -36,10 +36,12 @@ _KIN = {
     "partner": "对象 伴侣 另一半", "fiance": "未婚夫 未婚妻", "ex": "前男友 前女友 前任 前夫 前妻",
     "son": "儿子 大儿子 小儿子", "daughter": "女儿 闺女 大女儿 小女儿", "child": "孩子 宝宝 小孩 娃",
     "grandfather": "爷爷 外公 姥爷", "grandmother": "奶奶 外婆 姥姥",
-    "cousin": "表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹", "uncle": "叔叔 舅舅 伯伯 姑父 姨父",
-    "aunt": "阿姨 姑姑 舅妈 婶婶 姨妈", "nephew": "侄子 外甥", "niece": "侄女 外甥女", "twins": "双胞胎",
+    "family": "家人 家里人 亲戚", "in_law": "公公 婆婆 岳父 岳母 嫂子 姐夫 妹夫 弟媳",
+    "subordinate": "下属 部下 手下 徒弟 助理 实习生", "client": "客户", "schoolmate": "学长 学姐 学弟 学妹 师兄 师姐 师弟 师妹 校友",
+    "landlord": "房东", "acquaintance": "网友 队友 搭档 合伙人 师傅 班主任", "cousin": "表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹", "uncle": "叔叔 舅舅 伯伯 伯父 姑父 姨父 大伯 二叔",
+    "aunt": "阿姨 姑姑 姑妈 舅妈 婶婶 姨妈 大姨 小姨 伯母", "nephew": "侄子 外甥", "niece": "侄女 外甥女", "twins": "双胞胎",
     "best_friend": "最好的朋友 好朋友 闺蜜 死党 发小 好兄弟 好基友", "friend": "朋友 好友 哥们", "roommate": "室友 舍友",
-    "colleague": "同事", "classmate": "同学 同桌", "boss": "老板 领导 上司", "teacher": "老师 导师",
+    "colleague": "同事", "classmate": "同学 同桌", "boss": "老板 领导 上司 上级", "teacher": "老师 导师",
     "neighbor": "邻居", "idol": "偶像",
 }  # fmt: skip
 KIN = {word: key for key, words in _KIN.items() for word in words.split()}
@@ -56,6 +58,12 @@ DISTANT = frozenset(
         "neighbor",
         "ex",
         "idol",
+        "family",
+        "subordinate",
+        "client",
+        "schoolmate",
+        "landlord",
+        "acquaintance",
     }
 )
 
