@@ -51,16 +51,17 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
     )
     app.state.options = options
     app.state.rate = RateLimit(*options.rate) if options.rate else None
+    # The busiest first: a request is matched against one router after another.
     for router in (
-        pages.router,
-        operations.public,
-        operations.keyed,
-        personas.router,
+        recall.router,
         messages.router,
         memory.router,
-        recall.router,
+        personas.router,
         goals.router,
+        operations.public,
+        operations.keyed,
         events.router,
+        pages.router,
     ):
         app.include_router(router)
     app.add_exception_handler(PlasticMemoriesError, on_error)

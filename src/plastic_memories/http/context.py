@@ -97,12 +97,13 @@ async def _writer(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
     return caller
 
 
-def _hub(request: Request) -> Hub:
+# Asynchronous although they wait for nothing: the framework runs plain ones in a thread.
+async def _hub(request: Request) -> Hub:
     hub: Hub = request.app.state.hub
     return hub
 
 
-def _options(request: Request) -> HttpOptions:
+async def _options(request: Request) -> HttpOptions:
     options: HttpOptions = request.app.state.options
     return options
 

@@ -181,7 +181,7 @@ class Importer:
         """Return the active row that an active import would have to replace."""
         if memory.status is not Status.ACTIVE:
             return None
-        rivals = same_key(self.stores, memory, {Status.ACTIVE})
+        rivals = same_key(self.stores, memory.owner, memory, {Status.ACTIVE})
         if memory.is_slot and memory.type not in LIST_SLOTS:
             rivals = active_of_slot(self.stores, memory)
         return rivals[0] if rivals else None

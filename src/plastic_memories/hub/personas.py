@@ -78,7 +78,8 @@ class KeepPersonas:
             stores.personas.ensure(owner, now)
             outcome: dict[str, list[str]] = {"applied": [], "skipped": [], "overwritten": []}
             for draft in drafts:
-                how = _apply(stores, memory_from(owner, draft, now), now, overwrite=overwrite)
+                new = memory_from(owner, draft, now, Status.ACTIVE)
+                how = _apply(stores, new, now, overwrite=overwrite)
                 outcome[how].append(f"{draft.type}:{draft.key}")
             record(stores, caller, "persona.template", owner.persona_id, now)
             return Applied(**outcome)
@@ -182,8 +183,8 @@ def _template_draft(template: Template, kind: MemoryType, key: str, content: str
 
 
 def _apply(stores: Stores, new: Memory, now: float, *, overwrite: bool) -> str:
-    there = same_key(stores, new, {Status.ACTIVE})
+    there = same_key(stores, new.owner, new, {Status.ACTIVE})
     if there and not overwrite:
         return "skipped"
-    add_replacing(stores, replace(new, status=Status.ACTIVE), there, now)
+    add_replacing(stores, new, there, now)
     return "overwritten" if there else "applied"

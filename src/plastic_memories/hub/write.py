@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from plastic_memories.errors import NotFound, PlasticMemoriesError, Rejected
 from plastic_memories.hub.chain import active_of_key, active_of_slot, add_replacing, same_key
@@ -122,14 +122,14 @@ def _write(
     stores.personas.ensure(owner, now)
     if not _may_learn(stores, owner, draft, learned=learned):
         return Written(None, updated=False, skipped="forgotten, never again")
-    new = memory_from(owner, draft, now)
-    plan = plan_write(new, same_key(stores, new, {Status.ACTIVE, Status.CANDIDATE}))
+    live = {Status.ACTIVE, Status.CANDIDATE}
+    plan = plan_write(draft, same_key(stores, owner, draft, live))
     if plan.same is not None:
         return Written(plan.same, updated=False)
     replaced = plan.replaces
     if plan.status is Status.ACTIVE and draft.supersedes_id is not None:
         replaced = (*replaced, *_named(stores, owner, draft.supersedes_id, replaced))
-    added = add_replacing(stores, replace(new, status=plan.status), replaced, now)
+    added = add_replacing(stores, memory_from(owner, draft, now, plan.status), replaced, now)
     record_memory(stores, caller, "memory.write", added, now)
     return Written(added, updated=True)
 

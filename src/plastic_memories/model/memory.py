@@ -57,6 +57,13 @@ SLOT_TYPES = frozenset(
 LIST_SLOTS = frozenset({MemoryType.PREFERENCES, MemoryType.CONSTRAINTS})
 
 
+def _scope_ref(scope: Scope, session_id: str, source_app: str) -> str:
+    """Return the session or app a narrow scope is bound to."""
+    if scope is Scope.SESSION:
+        return session_id
+    return source_app if scope is Scope.APP else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What somebody would like remembered, before the rules have spoken."""
@@ -85,6 +92,10 @@ class Draft:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     supersedes_id: int | None = None
     idempotency_key: str = ""
+
+    @property
+    def scope_ref(self) -> str:
+        return _scope_ref(self.scope, self.session_id, self.source_app)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +144,7 @@ class Memory:
 
     @property
     def scope_ref(self) -> str:
-        """The session or app a narrow scope is bound to."""
-        if self.scope is Scope.SESSION:
-            return self.session_id
-        return self.source_app if self.scope is Scope.APP else ""
+        return _scope_ref(self.scope, self.session_id, self.source_app)
 
     def is_past(self, now: float) -> bool:
         """Say whether the memory's own expiry has come, swept or not."""

@@ -52,11 +52,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class TextMatches:
-    """Rows that share a word with the query, and what bm25 needs to weigh them."""
+    """Rows that share a word with the query, best first, each with its relevance."""
 
-    memories: Sequence[Memory]
-    documents: int  # rows in the searched partitions
-    frequency: Mapping[str, int]  # how many of them hold each term
+    memories: Sequence[Memory] = ()
+    scores: Sequence[float] = ()  # any scale; larger is better
     degraded: bool = False  # the index was gone, rows were scanned instead
 
 

@@ -40,9 +40,14 @@ class WritePlan:
     replaces: tuple[Memory, ...] = ()
 
 
-def memory_from(owner: Owner, draft: Draft, now: float) -> Memory:
+def confidence_of(draft: Draft) -> float:
+    return _CONFIDENCE[draft.source_type] if draft.confidence is None else draft.confidence
+
+
+def memory_from(
+    owner: Owner, draft: Draft, now: float, status: Status = Status.CANDIDATE
+) -> Memory:
     """Turn a draft into a row that has no id yet."""
-    confidence = _CONFIDENCE[draft.source_type] if draft.confidence is None else draft.confidence
     return Memory(
         id=0,
         owner=owner,
@@ -50,7 +55,7 @@ def memory_from(owner: Owner, draft: Draft, now: float) -> Memory:
         key=draft.key,
         content=draft.content,
         tags=draft.tags,
-        status=Status.CANDIDATE,
+        status=status,
         scope=draft.scope,
         realm=draft.realm,
         source_type=draft.source_type,
@@ -62,7 +67,7 @@ def memory_from(owner: Owner, draft: Draft, now: float) -> Memory:
         speaker=draft.speaker,
         source_message_ids=draft.source_message_ids,
         quote=draft.quote,
-        confidence=confidence,
+        confidence=confidence_of(draft),
         importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
         pinned=draft.pinned,
         expires_at=draft.expires_at,
@@ -80,7 +85,7 @@ def memory_from(owner: Owner, draft: Draft, now: float) -> Memory:
     )
 
 
-def plan_write(new: Memory, same_key: Sequence[Memory]) -> WritePlan:
+def plan_write(new: Draft, same_key: Sequence[Memory]) -> WritePlan:
     """Decide what a write does, given the active and waiting rows of the same key."""
     active = [row for row in same_key if row.status is Status.ACTIVE]
     waiting = [row for row in same_key if row.status is Status.CANDIDATE]
@@ -89,23 +94,23 @@ def plan_write(new: Memory, same_key: Sequence[Memory]) -> WritePlan:
     return WritePlan(same=_equal_row(new, active), replaces=tuple(active))
 
 
-def _must_wait(new: Memory, active: Sequence[Memory]) -> bool:
+def _must_wait(new: Draft, active: Sequence[Memory]) -> bool:
     if new.type in SLOT_TYPES:
         return True
     if new.source_type is SourceType.USER_EXPLICIT:
         return False
     if new.source_type is SourceType.MODEL_INFERRED and new.type not in _ADDITIVE:
         return True
-    less_sure = any(new.confidence < row.confidence for row in active)
+    less_sure = any(confidence_of(new) < row.confidence for row in active)
     return new.type in _STATED_ONCE and less_sure
 
 
-def _equal_row(new: Memory, rows: Sequence[Memory]) -> Memory | None:
+def _equal_row(new: Draft, rows: Sequence[Memory]) -> Memory | None:
     """Return the row that says the same already, in everything a caller can see."""
     return next((row for row in rows if _saying(row) == _saying(new)), None)
 
 
-def _saying(memory: Memory) -> tuple[object, ...]:
+def _saying(memory: Memory | Draft) -> tuple[object, ...]:
     return (
         memory.content,
         memory.tags,

@@ -14,9 +14,8 @@ from plastic_memories.rules.ranking import rank
 from plastic_memories.rules.text import query_terms
 
 logger = logging.getLogger(__name__)
-# FTS5 orders candidates by statistics of the whole index; ours are of the partition. Enough of
-# them are fetched that the better order can show.
-_CANDIDATES = 200
+# More than are asked for, so that recency and importance can choose among the relevant.
+_SPARE = 3
 
 
 class RecallContext(Protocol):
@@ -43,11 +42,11 @@ class KeywordEngine:
         except Exception:
             logger.exception("memory.recall", extra={"fields": {"part": "text"}})
             return Findings((), intent, ("text",))
-        hits = rank(terms, matches, query.now)[: query.limit]
+        hits = rank(matches, query.now)[: query.limit]
         return Findings(hits, intent, ("text_index",) if matches.degraded else ())
 
     async def _search(self, query: RecallQuery, terms: list[str]) -> TextMatches:
-        limit = max(_CANDIDATES, query.limit)
+        limit = query.limit * _SPARE
         return await self._storage.read(
             lambda stores: stores.memories.search(query.viewpoint, terms, limit, query.now)
         )

@@ -18,7 +18,10 @@ _MEMORY_CONDITIONS = {
     "realm": "realm = :realm",
     "bot_id": "bot_id = :bot_id",
     "ids": "id IN (SELECT value FROM json_each(:ids))",
-    "root_ids": "root_id IN (SELECT value FROM json_each(:root_ids))",
+    "root_ids": (
+        "(id IN (SELECT value FROM json_each(:root_ids)) "
+        "OR root_id IN (SELECT value FROM json_each(:root_ids)))"
+    ),
     "idempotency_key": "idempotency_key = :idempotency_key AND idempotency_key <> ''",
     "source_message_ids": (
         "id IN (SELECT s.memory_id FROM memory_sources s WHERE s.tenant_id = :tenant_id "

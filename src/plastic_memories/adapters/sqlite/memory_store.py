@@ -58,7 +58,7 @@ class SqliteMemoryStore:
 
     def search(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
         if not terms:
-            return TextMatches((), 0, {})
+            return TextMatches()
         if self._index is None:
             return self._scan(view, terms, limit, now)
         try:
@@ -71,11 +71,9 @@ class SqliteMemoryStore:
     def add(self, memory: Memory) -> Memory:
         row_id = insert(self._db, QUERIES["add_memory"], memory_params(memory))
         added = replace(memory, id=row_id, root_id=memory.root_id or row_id)
-        if not memory.root_id:
-            self._run("root_memory", added)
         for message_id in memory.source_message_ids:
             self._run("add_source", added, message_id=message_id, memory_id=row_id)
-        self._reindex(added)
+        self._index_row(added)
         return added
 
     def save(self, memory: Memory) -> None:
@@ -122,20 +120,23 @@ class SqliteMemoryStore:
         own = persona_partition(self._db, view.owner)
         shared = user_partition(self._db, view.owner.user)
         match = index.match([part for part in (own, shared) if part], terms)
-        if match is None:
-            return TextMatches((), 0, {})
-        params = {**view_params(view), "now": now, "match": match.expression, "limit": limit}
+        if not match:
+            return TextMatches()
+        params = {**view_params(view), "now": now, "match": match, "limit": limit}
         rows = fetch(self._db, QUERIES["search_memory"], params)
-        return TextMatches([memory_of(row) for row in rows], match.documents, match.frequency)
+        return TextMatches([memory_of(row) for row in rows], [row["score"] for row in rows])
 
     def _scan(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
         """Search without an index: every visible row is looked at."""
         params = {**view_params(view), "terms": to_json(list(terms)), "now": now, "limit": limit}
         found = [memory_of(row) for row in fetch(self._db, QUERIES["scan_memory"], params)]
-        return TextMatches(found, len(found), dict.fromkeys(terms, 1), degraded=True)
+        return TextMatches(found, [1.0] * len(found), degraded=True)
 
     def _reindex(self, memory: Memory) -> None:
         self._unindex(memory)
+        self._index_row(memory)
+
+    def _index_row(self, memory: Memory) -> None:
         if self._index is None or memory.status is not Status.ACTIVE:
             return
         self._index.put(memory.id, self._partition(memory), index_terms(memory_text(memory)))

@@ -72,11 +72,6 @@ VALUES (
     :supersedes_id, :superseded_by, :root_id, :created_at, :updated_at, :last_recalled_at,
     :recall_count, :metadata, :attributes, :idempotency_key);
 
--- root_memory --
--- A row that starts a chain is its own root; its id is known only now.
-UPDATE memory_items SET root_id = id
- WHERE tenant_id = :tenant_id AND user_id = :user_id AND id = :id;
-
 -- save_memory --
 UPDATE memory_items
    SET content = :content, tags = :tags, status = :status, quote = :quote,
@@ -107,9 +102,9 @@ SELECT * FROM memory_items
  ORDER BY id;
 
 -- search_memory --
--- Best first: FTS5's rank is smaller for a better match. The partition is inside every term of
+-- Best first: FTS5's rank is the smaller the better, so it is turned round. The partition is inside every term of
 -- :match; the columns are asked again because isolation must not hang on one mechanism.
-SELECT m.* FROM fts_memory
+SELECT m.*, -fts_memory.rank AS score FROM fts_memory
   JOIN memory_items m ON m.id = fts_memory.rowid
  WHERE fts_memory MATCH :match
    AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'

@@ -17,7 +17,7 @@ from plastic_memories.rules.standing import core_level
 _SAME_IN_MEMORY = (
     "content", "source_ref", "source_app", "bot_id", "session_id", "branch_id", "speaker", "quote",
     "confidence", "importance", "expires_at", "occurred_at", "supersedes_id", "superseded_by",
-    "root_id", "created_at", "updated_at", "last_recalled_at", "recall_count", "idempotency_key",
+    "created_at", "updated_at", "last_recalled_at", "recall_count", "idempotency_key",
 )  # fmt: skip
 _SAME_IN_MESSAGE = (
     "id", "content", "ts", "speaker", "session_id", "source_app", "bot_id", "branch_id",
@@ -53,6 +53,9 @@ def owner_of(row: Row) -> Owner:
 
 
 def to_json(value: object) -> str:
+    # Most tags, metadata and attributes are empty.
+    if not value and isinstance(value, list | dict):
+        return "[]" if isinstance(value, list) else "{}"
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -62,6 +65,7 @@ def memory_params(memory: Memory) -> dict[str, Any]:
         **owner_params(memory.owner),
         **{name: getattr(memory, name) for name in _SAME_IN_MEMORY},
         "id": memory.id or None,
+        "root_id": _root(memory),
         "type": memory.type.value,
         "mkey": memory.key,
         "tags": to_json(list(memory.tags)),
@@ -82,6 +86,7 @@ def memory_of(row: Row) -> Memory:
     same: Mapping[str, Any] = {name: row[name] for name in _SAME_IN_MEMORY}
     return Memory(
         id=row["id"],
+        root_id=row["root_id"] or row["id"],
         owner=owner_of(row),
         type=MemoryType(row["type"]),
         key=row["mkey"],
@@ -137,3 +142,8 @@ def event_of(row: Row) -> Event:
         ts=row["ts"],
         data=json.loads(row["data"]),
     )
+
+
+def _root(memory: Memory) -> int | None:
+    """A row that starts a chain is its own root, and its id is not known before the insert."""
+    return None if memory.root_id in (0, memory.id) else memory.root_id

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import apsw
 
@@ -15,15 +14,6 @@ from plastic_memories.model.owner import Owner, User
 # In a partition this large, a term that half the rows hold would cost more than it tells.
 _LARGE = 2000
 _COMMON_SHARE = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A search as FTS5 takes it, and the numbers that bm25 needs."""
-
-    expression: str
-    documents: int
-    frequency: dict[str, int]
 
 
 class TextIndex:
@@ -55,19 +45,13 @@ class TextIndex:
         sql = f"SELECT 1 AS x FROM {self._table}_docsize WHERE id = ?"  # noqa: S608 - a constant
         return fetch_one(self._db, sql, (row_id,)) is not None
 
-    def match(self, partitions: Sequence[str], terms: Sequence[str]) -> Match | None:
-        """Turn terms into a search of these partitions; None if none of them is known."""
+    def match(self, partitions: Sequence[str], terms: Sequence[str]) -> str:
+        """Write terms as an FTS5 search of these partitions; empty if there is nothing to find."""
         documents = self._documents(partitions)
-        frequency = self._frequency(partitions, terms)
-        telling = _telling(terms, frequency, documents)
-        if not telling:
-            return None
+        if documents > _LARGE:
+            terms = _telling(terms, self._frequency(partitions, terms), documents)
         # A term has letters and digits only (rules/text.py), and is quoted all the same.
-        tokens = (f'"{part}x{term}"' for part in partitions for term in telling)
-        return Match(" OR ".join(tokens), documents, frequency)
-
-    def clear_partition_counts(self) -> None:
-        self._db.execute("DELETE FROM text_partitions WHERE kind = ?", (self._kind,))
+        return " OR ".join(f'"{part}x{term}"' for part in partitions for term in terms)
 
     def _count(self, partition: str, change: int) -> None:
         self._db.execute(
@@ -97,8 +81,6 @@ class TextIndex:
 
 def _telling(terms: Sequence[str], frequency: dict[str, int], documents: int) -> list[str]:
     known = [term for term in terms if frequency[term]]
-    if documents < _LARGE:
-        return known
     rare = [term for term in known if frequency[term] <= documents * _COMMON_SHARE]
     return rare or sorted(known, key=lambda term: frequency[term])[:1]
 

@@ -13,13 +13,13 @@ from plastic_memories.rules.talk.numerals import en_number
 _I = re.IGNORECASE
 _NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"
 _NAMED = re.compile(
-    rf"^my (?P<w>full |real |first |actual |given |english |chinese |nick|pen )?name is {_NAME}(?: and\b.*| by the way)?$",
+    rf"^(?:my|the) (?P<w>full |real |first |actual |given |english |chinese |nick|pen )?name is {_NAME}(?: and\b.*| by the way)?$",
     _I,
 )
 _NAME_LABEL = re.compile(rf"^name: ?{_NAME}$", _I)
 _NICKNAME = re.compile(rf"^my nickname is {_NAME}$", _I)
 _GO_BY = re.compile(
-    rf"^(?:i go by|i prefer to be called|i like to be called|i prefer|i am known as|everyone calls me|everybody calls me|my friends call me|most people call me|people call me|friends call me|you can call me|you may call me|just call me|please call me|call me|always call me|feel free to call me|please just call me|address me as|please address me as|refer to me as) {_NAME}(?: instead| please| from now on| for short|, okay)?$",
+    rf"^(?:i go by|i (?:prefer|like|want) to be called|i prefer|i am known as|(?:(?:please|just|always|you|can|may|could|so|feel free to|my|friends|family|people|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|address me as|refer to me as)) {_NAME}(?: instead| please| from now on| for short|, okay)?$",
     _I,
 )
 _I_AM_NAME = re.compile(r"^I am (?P<v>(?-i:[A-Z][a-z]{2,})(?: (?-i:[A-Z][a-z]+)){0,2})$", _I)
@@ -53,13 +53,14 @@ JOBS = (
     "data scientist|civil servant|social worker|sailor|captain|tour guide|flight attendant|hairdresser|tailor|florist|gardener|janitor|guard|judge|politician|priest|"
     "undergraduate|undergrad|postgrad|phd candidate|phd student|freshman|sophomore|animator|illustrator|composer|producer|filmmaker|carer|caregiver|small business owner|business owner|contractor"
 )
-_JOB = rf"(?P<v>(?:[\w+#./-]+ ){{0,4}}?(?:{JOBS}))"
+# Without an article only plain words may stand before the trade: "I am considering seeing a doctor".
+_JOB = rf"(?:(?:an?|the|your|another) (?P<v>(?:[\w+#./-]+ ){{0,4}}?(?:{JOBS}))|(?P<w>(?:(?!\w+ing |to |an? |the )[\w+#./-]+ ){{0,2}}?(?:{JOBS})))"
 _AM_JOB = re.compile(
-    rf"^i (?:am|work as|have been|am working as|am employed as|serve as|became|am now) (?:an? |the |currently an? )?(?!not )(?!no )(?:retired |full-time |part-time |freelance )?{_JOB}(?: (?:at|in|for|from|by|with|and|here|now)\b(?P<at>.*))?$",
+    rf"^i (?:am|work as|have been|am working as|am employed as|serve as|became|am now) (?:currently )?(?!not )(?!no ){_JOB}(?: (?:at|in|for|from|by|with|and|here|now)\b(?P<at>.*))?$",
     _I,
 )
 _JOB_IS = re.compile(
-    r"^my (?:current |day )?(?:job|occupation|profession|work) is (?:an? |being an? |to |as an? )?(?P<v>[\w /-]{3,40})$",
+    rf"^my (?:current |day )?(?:job|occupation|profession|work) is (?:(?:an? |being an? |as an? )(?P<v>[\w /-]{{3,40}})|(?P<w>(?:[\w-]+ ){{0,2}}(?:{JOBS})|teaching|nursing|sales|marketing|accounting|programming|driving))$",
     _I,
 )
 _WORK_AS = re.compile(
@@ -71,7 +72,7 @@ _WORKS = re.compile(
     _I,
 )
 _IN_FIELD = re.compile(
-    r"^i am in (?P<v>sales|it|marketing|finance|tech|education|healthcare|real estate|hr|banking|insurance|consulting|advertising)$",
+    r"^i am (?P<w>retired|unemployed|self-employed|between jobs)$|^i am in (?P<v>sales|it|marketing|finance|tech|education|healthcare|real estate|hr|banking|insurance|consulting|advertising)$",
     _I,
 )
 _TEACH = re.compile(r"^i (?:teach) (?P<v>[\w ]{3,30}?)(?: (?:at|in|to)\b.*)?$", _I)
@@ -178,7 +179,8 @@ def _work(said: Said) -> Iterator[Found]:
         _AM_JOB.match(text) or _WORK_AS.match(text) or _JOB_IS.match(text) or _IN_FIELD.match(text)
     )
     if found:
-        value = re.sub(r"^(?:an?|the) ", "", tidy(found["v"]), flags=_I)
+        named = next(value for value in (found.groupdict().get(part) for part in "vw") if value)
+        value = re.sub(r"^(?:an?|the) ", "", tidy(named), flags=_I)
         if re.search(
             r"\bnot\b|\bno\b|\bbad\b|\bgood\b|\bterrible\b|boring|hard|stressful|killing|going|great|fan of|like an?",
             value,
@@ -205,7 +207,9 @@ def _at(text: str, said: Said) -> Iterator[Found]:
         return
     school = re.search(r"student|study|undergrad|freshman|sophomore", text, _I)
     if works or school or re.search(JOBS, text, _I):
-        yield _found("school" if school else "workplace", value, said)
+        # "in marketing" is a trade, "in Berlin" a place.
+        trade = works is not None and works["p"].lower() == "in" and value.islower()
+        yield _found("school" if school else "job" if trade else "workplace", value, said)
 
 
 def _study(said: Said) -> Iterator[Found]:

@@ -41,7 +41,7 @@ _BEST = re.compile(r"^my favou?rite (?:thing|activity)(?: to do)? is (?P<v>.+)$"
 _VAGUE = re.compile(
     r"^(?:you|your|him|her|them|it|this|that|these|those|the way|how|when|what|who|where|me|myself|us|everything|nothing|something|anything|someone|"
     r"everyone|one|my|his|their|its|being (?:called|here)|be|know|think|see|hear|say|ask|not|idea|thing|things|to know|the idea|having you|talking to you|"
-    r"chatting with you|the fact|people who|a girl|a boy|a guy|this one|here|there|all of|to$)\b|"
+    r"chatting with you|the fact|such|people who|a girl|a boy|a guy|this one|here|there|all of|to$)\b|"
     r"\b(?:you|your|it|them|they|this|that|these|those|us|he|she|him|her|we|i)\b|"
     r"^the (?!(?-i:[A-Z])|beach|sea|ocean|mountains?|outdoors|rain|snow|sun|city|countryside|cold|heat|piano|guitar|"
     r"violin|theat(?:er|re)|night|stars|moon|forest|gym|(?:smell|sound|taste|color|colour) of)",

@@ -26,6 +26,7 @@ _SAID_BEFORE = re.compile(
 _CALLED_BEFORE = re.compile(r"(?:叫|名叫|称呼|喊)(?:我|做|作)?\s*$")
 _SPEECH_INSIDE = re.compile(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.IGNORECASE)
 _LABEL_LENGTH = 20
+_LONGEST_CLAUSE = 200
 
 _SENTENCE = re.compile(r"(?:[^。！？!?；;\n….]|\.(?!\s|$))+[。！？!?；;….~～]*", re.MULTILINE)
 _ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
@@ -37,7 +38,7 @@ _CLAUSE_BREAK = re.compile(
     r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
     rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|但|因为|所以|请|以后|目前))"
     r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
-    r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|my|you|we|he|she|they|am|live|work|hate|don't|can't|moved|was born)\b)",
+    r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|my|you|we|he|she|they|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|moved|was born)\b)",
     re.IGNORECASE,
 )
 _SPACE_BESIDE_CJK = re.compile(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
@@ -75,6 +76,12 @@ _REPORT = re.compile(
     r"the saying goes|so-called)\b",
     re.IGNORECASE,
 )  # fmt: skip
+# What follows is text to work on, not talk.
+_MATERIAL = re.compile(
+    r"^(?:请|帮我|麻烦)*(?:翻译|改写|润色|造句|朗读|跟我读|复述|续写|仿写)|"
+    r"^(?:please )?(?:translate|rewrite|paraphrase|proofread|summari[sz]e|repeat after me)\b",
+    re.IGNORECASE,
+)
 # What the user reports of themself is still their own word.
 _OWN_REPORT = re.compile(
     r"^(?:我|之前我|刚才我)?(?:刚才|之前|昨天|早就|已经)*(?:跟|和|对|告诉)?(?:你|您)?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
@@ -196,7 +203,7 @@ def _beside_the_question(clauses: list[Clause]) -> list[Clause]:
 
 def _ends_belief(text: str) -> bool:
     """Say whether from here on a sentence tells what others said, or what is not so."""
-    if _HYPOTHETICAL.search(text):
+    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text):
         return True
     return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)
 
@@ -208,7 +215,8 @@ def _clauses(masked: str, sentence: str) -> Iterator[Clause]:
         piece = masked[position:end]
         said = re.sub(r"\s+", " ", piece.strip()).replace("’", "'")
         text = _SPACE_BESIDE_CJK.sub("", said)
-        if text:
+        # Nobody states a fact about themself in a clause of this length.
+        if 0 < len(text) <= _LONGEST_CLAUSE:
             left = position + len(piece) - len(piece.lstrip())
             quote = sentence[left : left + len(piece.strip())]
             yield Clause(text, said, quote, opens=position == 0)

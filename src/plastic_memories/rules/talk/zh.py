@@ -11,10 +11,14 @@ from plastic_memories.rules.talk import zh_events, zh_limits, zh_people, zh_self
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.sentences import Clause
 from plastic_memories.rules.talk.zh_clause import Said, Subject, read
+from plastic_memories.rules.talk.zh_words import KIN_WORD, PET_WORD
 
 _FINDERS = (zh_self.find, zh_taste.find, zh_limits.find, zh_people.find, zh_events.find)
 _NOT_BUT = re.compile(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
 _BUT = re.compile(r"^(?:而|其实|应该|准确地说)*(?:是)(?P<new>.{1,20})$")
+# 我叫小红不是小明: what comes after "not" is taken back.
+_BUT_NOT = re.compile(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$")
+_SOMEBODY = re.compile(f"{KIN_WORD}|{PET_WORD}")
 _NOT_BUT_INSIDE = re.compile(
     r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$"
 )
@@ -22,24 +26,36 @@ _NOT_BUT_INSIDE = re.compile(
 
 def find(clauses: Sequence[Clause], now: datetime) -> Iterator[tuple[Clause, Found]]:
     """Yield what the clauses of one message say, carrying the subject from one to the next."""
-    subject = Subject.NONE
+    subject, topic = Subject.NONE, ""
     for clause in _corrected(clauses):
-        said = read(clause, now, subject)
+        said = read(clause, now, subject, topic)
         items = [item for finder in _FINDERS for item in finder(said)]
         for item in items:
             yield clause, item
-        subject = _carried(said, bool(items))
+        subject, topic = _carried(said, bool(items)), _topic(said, items)
 
 
 def _carried(said: Said, understood: bool) -> Subject:
     """Who the next clause is about if it does not say."""
     if not said.left_out:
         topic = said.subject is Subject.KIN or (said.whole.startswith("我的") and not understood)
-        return Subject.OTHER if topic else said.subject
+        if topic:
+            return Subject.OTHER
+        return Subject.NONE if said.subject is Subject.USER and not understood else said.subject
     if understood or not said.predicate:
         return said.subject
     # A clause that begins with a noun of its own is about that noun.
     return said.subject if said.subject is Subject.USER or "我" in said.whole else Subject.OTHER
+
+
+def _topic(said: Said, items: Sequence[Found]) -> str:
+    """The relative or pet a clause was about, for the next one to go on with."""
+    if said.kin:
+        return said.kin
+    if not any(item.key.startswith("relationship.") for item in items):
+        return ""
+    named = _SOMEBODY.findall(said.whole)
+    return str(named[-1]) if named else ""
 
 
 def _corrected(clauses: Sequence[Clause]) -> list[Clause]:
@@ -54,6 +70,8 @@ def _corrected(clauses: Sequence[Clause]) -> list[Clause]:
         elif before and but and not clause.opens:
             verb = "是" if before["verb"] in {"是", "在", "对"} else before["verb"]
             kept.append(_reworded(kept.pop(), clause, f"{before['head']}{verb}{but['new']}"))
+        elif but_not := _BUT_NOT.match(clause.text):
+            kept.append(_reworded(clause, clause, but_not["head"]))
         else:
             kept.append(clause)
     return kept

@@ -34,7 +34,9 @@ class Said:
 
     @property
     def is_past(self) -> bool:
-        return _PAST.search(self.whole) is not None
+        if _PAST.search(self.whole):
+            return True
+        return bool(_LAST_TIME.search(self.whole)) and not _LASTING.search(self.whole)
 
     @property
     def is_passing(self) -> bool:
@@ -48,6 +50,8 @@ class Said:
 _PAST = re.compile(
     r"以前|曾经|曾在|曾是|曾|从前|过去|小时候|当年|那时|当时|之前(?!别|不要)|原先|年轻时|上学时|读书时|大学时|前几年|(?<![去])那年|童年|儿时"
 )
+_LAST_TIME = re.compile(r"去年|前年|上个?月|上周|上个?星期|昨天|前天")
+_LASTING = re.compile(r"搬|毕业|开始|养|生日|出生|入职")
 _PASSING = re.compile(
     r"今天|今晚|今早|今儿|这会儿|刚才|刚刚|此刻|暂时|临时|这几天|这两天|这次|这回|最近|这周|这阵子|这段时间|昨天|昨晚|一时|等会|待会"
 )
@@ -65,37 +69,56 @@ _FILLER = re.compile(
 )
 _LEAD = re.compile(
     r"(?:现在|目前|如今|平时|平常|日常|一般|通常|从小(?:到大)?|打小|今年|个人来说|对我来说|生活中|一直以来|这些年|这辈子|最近|业余时间|有空|闲暇时?|"
-    r"没事的?时候?|周末|每个周末|每天|休息日)+[,，]?(?=我|就?喜欢|住|是|在|\d|[一二三四五六七八九十])"
+    r"没事的?时候?|周末|每个周末|每天|休息日|(?:昨天|今天|前天|明天|后天|上个?(?:周|星期|月)[一二三四五六日天]?|下个?(?:周|星期|月)[一二三四五六日天]?|去年|前年|明年)(?:早上|上午|中午|下午|晚上)?(?=我))+[,，]?(?=我|就?喜欢|住|是|在|\d|[一二三四五六七八九十])"
 )
 _ME = re.compile(
-    r"(?:我自己|我这个人|我这人|我本人|本人|我个人|我|俺|咱|鄙人)(?!们|俩)(?:呢|啊|呀|嘛|吧(?=[对是有]))?"
+    r"(?:我自己|我这个人|我这人|我本人|本人|我个人|我|俺|咱|鄙人|在下)(?!们|俩)(?:呢|啊|呀|嘛|吧(?=[对是有]))?"
 )
 _KIN = re.compile(
-    rf"(?:我|俺|咱|我们)(?:们?家)?(?:里|里的)?的?(?:那只|这只|那条|一个|一只)?(?P<kin>{KIN_WORD}|{PET_WORD})(?!控|派|粉|迷|过敏|毛|的?生日礼物|咪?咖)"
+    rf"(?:我|俺|咱|我们)(?:们?家)?(?:里|里的)?(?:养|领养|收养|捡来?)?的?(?:那只|这只|那条|一个|一只)?(?P<kin>{KIN_WORD}|{PET_WORD})(?!控|派|粉|迷|过敏|毛|的?生日礼物|咪?咖)"
 )
+_NEAR_KIN = re.compile(
+    r"(?P<kin>妈妈|母亲|爸爸|父亲|老婆|妻子|老公|丈夫|男朋友|女朋友|儿子|女儿|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|外公|外婆)(?=叫|名叫|名字|是|今年|在|的?生日|的名字)"
+)
+_ABOUT_TOPIC = re.compile(r"(?:它们?|他|她)?(?=(?:的?名字)?(?:叫|名叫|取名|名字)|今年|已经\d|\d+岁|的?生日)")
 _WE = re.compile(
     r"(?:我们俩?|咱们|我俩|我(?:和|跟|与)[^，,]{1,8}?(?=打算|准备|要|会|计划|在|结婚|分手|离婚|约|下|明|后|去|订婚|领证))"
 )
 _OTHER = re.compile(
-    r"(?:你们?|您|他们?|她们?|它们?|大家|别人|有人|有些人|人们|那个人|这个人|很多人|女生|男生|孩子|小孩|老人|天气|外面|公司|学校|这|那(?!么|我))"
+    r"(?:你们?|您|他们?|她们?|它们?|大家|别人|有人|有些人|人们|那个人|这个人|很多人|女生|男生|孩子|小孩|老人|天气|外面|公司|学校|这(?!个?[周月年]|个?星期|个?礼拜)|那(?!么|我))"
 )
 _ADVERBS = re.compile(
     r"(?:也|都|还(?!是|有)|又|就(?!读)|才|却|真的|真心|真是|真|特别|尤其|非常|很|超级|超|极其|十分|蛮|挺|比较|更加|更|一直以来|一直|从小到大|从小|打小|"
     r"从来就|从来都|从来|向来|平时|平常|经常|常常|通常|一般|其实|现在|目前|如今|确实|的确|主要|本来就|本来|个人|自己|这个人|这人|天生|生来|已经|早就|"
-    r"始终|永远|一向|最近|终于|本身|绝对|完全|简直|实在|可|太|今年|刚刚|刚|有一点|有点儿|有点|稍微|略|多少|偏|属于|每天|基本上|基本|无比|老是|总是)+"
+    r"始终|永远|一向|最近|终于|本身|绝对|完全|简直|实在|可|太|今年|刚刚|刚|有一点|有点儿|有点|稍微|略|多少|偏|属于|每天|一起|一点儿?(?:都|也)|压根|根本|丝毫|基本上|基本|无比|老是|总是)+"
 )
 
 
-def read(clause: Clause, now: datetime, before: Subject) -> Said:
-    """Take a clause apart; a subject that is left out is the one before."""
+def read(clause: Clause, now: datetime, before: Subject, topic: str = "") -> Said:
+    """Take a clause apart; a subject that is left out is the one before.
+
+    `topic` is the relative or pet just spoken of: 我养了一只狗，叫旺财.
+    """
     whole = _FILLER.sub("", clause.text, count=1) if _FILLER.match(clause.text) else clause.text
     content = _FILLER.sub("", clause.said, count=1) if _FILLER.match(clause.said) else clause.said
     lead = _LEAD.match(whole)
     body = whole[lead.end() :] if lead else whole
     subject, kin, rest = _subject(body)
+    if subject is Subject.NONE and (whose := _somebody_near(rest, before, topic)):
+        return Said(_bare(whose[1]), whole, f"我{content}", Subject.KIN, clause, now, kin=whose[0])
     if subject is Subject.NONE:
         return Said(_bare(rest), whole, f"我{content}", before, clause, now, left_out=True)
     return Said(_bare(rest), whole, content, subject, clause, now, kin=kin)
+
+
+def _somebody_near(rest: str, before: Subject, topic: str) -> tuple[str, str] | None:
+    """A relative named without "my", or the one just spoken of."""
+    if topic and (about := _ABOUT_TOPIC.match(rest)):
+        return topic, rest[about.end() :]
+    near = _NEAR_KIN.match(rest)
+    if near and before in {Subject.USER, Subject.NONE}:
+        return near["kin"], rest[near.end() :]
+    return None
 
 
 def _subject(body: str) -> tuple[Subject, str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from plastic_memories.model.memory import MemoryType
 from plastic_memories.rules.talk import dates
@@ -17,7 +18,7 @@ _NAME = r"(?P<name>[\u4e00-\u9fff·A-Za-z0-9 ]{1,12}?)"
 _COUNT = rf"(?P<count>{ZH_NUMBER}|几|好几)?(?:个|只|条|位|对|头|匹|口)?"
 _KIND = r"(?:[\u4e00-\u9fff]{1,6}的|亲|可爱的?|小|大|胖|老|黑|白|橘|花|双胞胎|养了.{1,3}年的)*"
 _HAS = re.compile(
-    rf"(?:家里?)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|捡了?)(?:了)?(?:{ZH_NUMBER}年)?{_COUNT}(?P<kind>{_KIND})(?P<who>{KIN_WORD}|{PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME})?(?:了|啦|哦|呢)?$"
+    rf"(?:家里?)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|捡了?)(?:了)?(?:{ZH_NUMBER}年)?{_COUNT}(?:(?:名?叫|名为)(?P<called>[^，,的]{{1,8}})的)?(?P<kind>{_KIND})(?P<who>{KIN_WORD}|{PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME})?(?:了|啦|哦|呢)?$"
 )
 _MORE = re.compile(
     rf"(?:和|、|还有|以及|跟)(?:{ZH_NUMBER})?(?:个|只|条|位)?(?P<who>{KIN_WORD}|{PET_WORD})"
@@ -25,6 +26,7 @@ _MORE = re.compile(
 _NAMED = re.compile(
     rf"(?:们)?(?:的?名字|的?大名|的?小名)?(?:就)?(?:叫做|名叫|叫|取名叫?|名字是|是叫){_NAME}(?:啊|哦|呀|啦|呢)?$"
 )
+_WHOSE_BIRTHDAY = re.compile(rf"是我(?:的)?(?P<kin>{KIN_WORD}|{PET_WORD})的?生日")
 _KIN_JOB = re.compile(
     rf"(?:也|都|以前)?(?:是|当|做)(?:一|1)?(?:名|个|位)?(?P<v>(?:[^，,]{{1,10}}的)?{JOB})(?:了|啊|哦)?$",
     re.IGNORECASE,
@@ -47,6 +49,10 @@ _NOT_A_NAME = re.compile(
 def find(said: Said) -> Iterator[Found]:
     """Find who belongs to the user."""
     if said.is_past:
+        return
+    whose = _WHOSE_BIRTHDAY.search(said.whole)
+    if whose and said.subject is not Subject.KIN:
+        yield from _kin_birthday(replace(said, kin=whose["kin"]), key_of(whose["kin"]))
         return
     if said.subject is Subject.KIN:
         yield from _of_kin(said)
@@ -82,7 +88,7 @@ def _has(said: Said) -> Iterator[Found]:
     word = found["who"]
     if KIN.get(word) in DISTANT and not found["name"]:
         return
-    name = tidy(found["name"] or "")
+    name = tidy(found["name"] or found["called"] or "")
     if name and _NOT_A_NAME.search(name):
         return
     yield Found(key_of(word), name or _described(found), said.content)
@@ -126,7 +132,7 @@ def _of_kin(said: Said) -> Iterator[Found]:
             value = (
                 str(zh_number(found["v"]))
                 if part == "age" and found["unit"] != "个月"
-                else found["v"]
+                else found["v"].rsplit("的", 1)[-1]
             )
             yield Found(f"{key}.{part}", value, said.content)
             return

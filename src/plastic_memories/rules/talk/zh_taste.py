@@ -17,7 +17,7 @@ _LIKE = re.compile(
 )
 _DISLIKE = re.compile(
     r"(?:最|最最|更|特别|非常|真的)?(?:不太喜欢|不怎么喜欢|不是很喜欢|不是特别喜欢|不大喜欢|不喜欢|不爱|不太爱|不怎么爱|讨厌|厌恶|反感|受不了|忍受不了|不能忍受|"
-    r"无法忍受|看不惯|憎恨|痛恨|恨|hate|不待见|嫌弃|不感冒于|烦(?!恼|躁|心|你|死))(?:的(?:就|还)?是)?(?P<v>.+)$",
+    r"无法忍受|看不惯|憎恨|痛恨|恨|hate|不待见|嫌弃|不感冒于|烦透了?|烦死了?|恨透了?|讨厌死了?|烦(?!恼|躁|心|你|死))(?:的(?:就|还)?是)?(?P<v>.+)$",
     re.IGNORECASE,
 )
 _INTEREST = re.compile(
@@ -29,8 +29,11 @@ _NO_INTEREST = re.compile(
 _HOBBY = re.compile(
     r"的?(?:业余|最大的|主要的?|平时的?)*(?:爱好|兴趣爱好|兴趣|喜好)(?:就|主要|一直)?(?:是|有|包括|[:：])(?P<v>.+)$"
 )
+_OBJECT_FIRST = re.compile(
+    r"(?P<v>[^，,我]{1,8})我(?:真的|也|都|很|最|一直|从来|特别|非常|是)*(?P<not>不(?:太|怎么|是很)?)?(?:喜欢|爱吃|爱喝|爱)(?:的|了)?$"
+)
 _FAN = re.compile(
-    r"是(?:个|一个|一名|一位|资深|忠实|铁杆|超级|骨灰级|老|的|妥妥的?|标准)*(?P<v>[^，,的个]{1,10}?)(?:的)?(?:粉丝|铁粉|迷|控|爱好者|发烧友|党|死忠|粉|狂热者|重度患者)$"
+    r"是(?:个|一个|一名|一位|资深|忠实|铁杆|超级|骨灰级|老|的|妥妥的?|标准)*(?P<v>[^，,的个]{1,10}?)(?:的)?(?:铁杆|忠实|资深|死忠|超级|老|头号|狂热)*(?:粉丝|铁粉|迷|控|爱好者|发烧友|党|死忠|粉|狂热者|重度患者)$"
 )
 _CATEGORY = "|".join(
     sorted((word for word in FAVORITES if not word.isascii()), key=len, reverse=True)
@@ -47,7 +50,7 @@ _BEST_LOVED = re.compile(
 )
 _VAGUE = re.compile(
     r"^(?:你|您|他|她|它|自己|这|那|什么|谁|啥|一个人$|一个(?:女|男)|某|这样|那样|上你|过|了|着|的|就好|不|吗|得|死|极了|别人|大家|人家|我|有人|哪|跟你|和你|"
-    r"被|这么|那么|东西|一切|让|里面|其中|不起|吧|干嘛|看$|吃$|喝$|玩$|听$|的人|到)|"
+    r"被|这么|那么|东西|一切|让|里面|其中|就是|不起|吧|干嘛|看$|吃$|喝$|玩$|听$|的人|到)|"
     r"你|他们|她们|的时候|的样子|极了$|怎么|什么|一样$|的是$|的话|还是|胜过你"
 )
 _VERB_ONLY = re.compile(r"^(?:吃|喝)(?=.)")
@@ -129,6 +132,10 @@ def _kind(category: str) -> str:
 def _tastes(said: Said) -> Iterator[Found]:
     if re.search(r"今天|今晚|这次|刚才|不再|不是不|没有?不|没说|装作", said.whole):
         return
+    first = _OBJECT_FIRST.match(said.whole)
+    if first:
+        yield from _each("dislike" if first["not"] else "like", first["v"], said)
+        return
     text = said.predicate
     for taste, patterns in (
         ("dislike", (_DISLIKE, _NO_INTEREST)),
@@ -152,7 +159,7 @@ def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
         return
     for item in listed(text):
         value = re.sub(r"^一些|的$", "", _VERB_ONLY.sub("", item))
-        if value and len(value) <= 16 and not _VAGUE.search(item):
+        if value and len(value) <= 16 and not _VAGUE.search(item) and not _VAGUE.match(value):
             content = said.with_item(item, text)
             yield Found(f"preference.{taste}.{slug(value)}", value, content, confidence=_sure(said))
 

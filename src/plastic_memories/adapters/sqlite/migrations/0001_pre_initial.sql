@@ -91,7 +91,8 @@ CREATE TABLE memory_items (
     occurred_at      REAL,
     supersedes_id    INTEGER,
     superseded_by    INTEGER,
-    root_id          INTEGER NOT NULL,
+    -- The first version of the chain; NULL for a row that starts one.
+    root_id          INTEGER,
     created_at       REAL NOT NULL,
     updated_at       REAL NOT NULL,
     last_recalled_at REAL,
@@ -103,7 +104,8 @@ CREATE TABLE memory_items (
 
 CREATE INDEX memory_by_owner ON memory_items (tenant_id, user_id, persona_id, status, id);
 CREATE INDEX memory_by_key ON memory_items (tenant_id, user_id, persona_id, type, mkey);
-CREATE INDEX memory_by_root ON memory_items (tenant_id, user_id, root_id);
+CREATE INDEX memory_by_root ON memory_items (tenant_id, user_id, root_id)
+    WHERE root_id IS NOT NULL;
 CREATE INDEX memory_core ON memory_items (tenant_id, user_id, core, id)
     WHERE core > 0 AND status IN ('active', 'candidate');
 CREATE INDEX memory_global ON memory_items (tenant_id, user_id, id) WHERE scope = 'global';

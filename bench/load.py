@@ -1,0 +1,75 @@
+"""A small HTTP load generator: keep-alive connections, one request after another on each."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Measured:
+    """What a run of requests took."""
+
+    seconds: float
+    latencies_s: list[float] = field(repr=False)
+    failures: int = 0
+
+    @property
+    def rate(self) -> float:
+        return len(self.latencies_s) / self.seconds
+
+    def percentile_ms(self, share: float) -> float:
+        ordered = sorted(self.latencies_s)
+        return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+    def summary(self) -> dict[str, float]:
+        return {
+            "requests": len(self.latencies_s),
+            "failures": self.failures,
+            "per_second": round(self.rate, 1),
+            "p50_ms": round(self.percentile_ms(0.50), 3),
+            "p95_ms": round(self.percentile_ms(0.95), 3),
+            "p99_ms": round(self.percentile_ms(0.99), 3),
+        }
+
+
+def request_bytes(path: str, body: Any, headers: dict[str, str]) -> bytes:
+    """Write one POST request."""
+    payload = json.dumps(body, ensure_ascii=False).encode()
+    lines = [f"POST {path} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    lines += [f"Content-Length: {len(payload)}", "", ""]
+    return "\r\n".join(lines).encode() + payload
+
+
+async def measure(port: int, requests: list[bytes], concurrency: int) -> Measured:
+    """Send all requests over `concurrency` connections and time each."""
+    waiting = iter(requests)
+    latencies: list[float] = []
+    failures = [0]
+    started = time.perf_counter()
+    await asyncio.gather(
+        *(_connection(port, waiting, latencies, failures) for _ in range(concurrency))
+    )
+    return Measured(time.perf_counter() - started, latencies, failures[0])
+
+
+async def _connection(
+    port: int, waiting: Iterator[bytes], latencies: list[float], failures: list[int]
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**24)
+    for request in waiting:
+        before = time.perf_counter()
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        await reader.readexactly(length)
+        latencies.append(time.perf_counter() - before)
+        if b" 200 " not in head[:16]:
+            failures[0] += 1
+    writer.close()
+    await writer.wait_closed()

@@ -1,0 +1,71 @@
+"""Starts a hub of its own for a measurement, and stops it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+KEYS = "benchkey:*"
+HEADERS = {"X-API-Key": "benchkey", "X-User-Id": "user0"}
+_START_LIMIT_S = 60
+
+
+@dataclass(frozen=True)
+class Server:
+    port: int
+    pid: int
+    start_seconds: float
+
+    def memory_mb(self) -> float:
+        """Return the resident memory of the server process."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+        return float("nan")
+
+
+@contextmanager
+def running(data: Path, **settings: str) -> Iterator[Server]:
+    """Run a hub on a data folder; settings are given without their prefix."""
+    port = _free_port()
+    env = {name: value for name, value in os.environ.items() if "PLASTIC_MEMORIES" not in name}
+    env |= {"PLASTIC_MEMORIES_API_KEYS": KEYS, "PLASTIC_MEMORIES_DATA_DIR": str(data)}
+    env |= {f"PLASTIC_MEMORIES_{name}": value for name, value in settings.items()}
+    command = [sys.executable, "-m", "uvicorn", "plastic_memories.api:app", "--port", str(port)]
+    command += ["--log-level", "warning", "--no-access-log"]
+    started = time.perf_counter()
+    with subprocess.Popen(command, env=env) as process:
+        try:
+            _wait(port, process)
+            yield Server(port, process.pid, time.perf_counter() - started)
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+    until = time.perf_counter() + _START_LIMIT_S
+    while time.perf_counter() < until:
+        if process.poll() is not None:
+            raise SystemExit("The hub did not start; its message stands above.")
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=1):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.005)
+    raise SystemExit(f"The hub did not answer within {_START_LIMIT_S} seconds.")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

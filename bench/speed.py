@@ -1,0 +1,128 @@
+"""How fast the hub is, through HTTP, as ratios measured in one run."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rich.progress import Progress
+
+from bench.corpus import questions, sentences
+from bench.fill import fill
+from bench.load import Measured, measure, request_bytes
+from bench.server import HEADERS, running
+
+Results = dict[str, Any]
+
+
+def cold_start(scratch: Path) -> Results:
+    """Start on an empty folder: time to the first healthy answer, and memory at rest."""
+    with running(scratch / "cold") as server:
+        return {
+            "seconds": round(server.start_seconds, 3),
+            "idle_memory_mb": round(server.memory_mb(), 1),
+        }
+
+
+def durable_writes(scratch: Path, number: int) -> Results:
+    """Write at concurrency 32: commits in groups against one commit for each request."""
+    found: Results = {}
+    for name, group in (("grouped", "128"), ("one_commit_each", "1")):
+        with running(scratch / name, WRITE_GROUP=group) as server:
+            _run(server.port, _writes(200, "warm"), 32)
+            found[name] = _run(server.port, _writes(number, name), 32).summary()
+    ratio = found["grouped"]["per_second"] / found["one_commit_each"]["per_second"]
+    return {**found, "ratio": round(ratio, 2)}
+
+
+def batch_append(scratch: Path, number: int) -> Results:
+    """Append 100 messages with each request."""
+    texts = sentences(3)
+    bodies = [
+        {
+            "persona_id": "p",
+            "session_id": f"s{batch % 10}",
+            "messages": [{"role": "user", "content": text} for text in islice(texts, 100)],
+        }
+        for batch in range(number)
+    ]
+    with running(scratch / "append") as server:
+        requests = [request_bytes("/messages/append", body, HEADERS) for body in bodies]
+        measured = _run(server.port, requests, 4)
+    return {**measured.summary(), "messages_per_second": round(100 * measured.rate, 1)}
+
+
+def recalls(
+    scratch: Path, cases: dict[str, tuple[int, int]], number: int, progress: Progress
+) -> Results:
+    """Recall one at a time in databases of several sizes; ratios are to the first case."""
+    found: Results = {}
+    for name, (users, per_user) in cases.items():
+        data = scratch / f"recall-{users}-{per_user}"
+        data.mkdir(parents=True, exist_ok=True)
+        fill(data, users, per_user, progress)
+        with running(data) as server:
+            _run(server.port, _recalls(100, users, seed=1), 1)
+            found[name] = _run(server.port, _recalls(number, users, seed=2), 1).summary()
+    first = next(iter(found.values()))["p50_ms"]
+    for summary in found.values():
+        summary["p50_ratio"] = round(summary["p50_ms"] / first, 2)
+    return found
+
+
+def _run(port: int, requests: list[bytes], concurrency: int) -> Measured:
+    measured = asyncio.run(measure(port, requests, concurrency))
+    if measured.failures:
+        raise SystemExit(f"{measured.failures} of {len(requests)} requests failed.")
+    return measured
+
+
+def _writes(number: int, prefix: str) -> list[bytes]:
+    def body(index: int, text: str) -> dict[str, Any]:
+        return {"persona_id": "p", "type": "note", "key": f"{prefix}{index}", "content": text}
+
+    return [
+        request_bytes("/memory/write", body(index, text), HEADERS)
+        for index, text in enumerate(islice(sentences(1), number))
+    ]
+
+
+def _recalls(number: int, users: int, seed: int) -> list[bytes]:
+    return [
+        request_bytes(
+            "/memory/recall",
+            {"persona_id": "p", "query": text},
+            {**HEADERS, "X-User-Id": f"user{index * 7919 % users}"},
+        )
+        for index, text in enumerate(islice(questions(seed), number))
+    ]
+
+
+def run(full: bool, scratch: Path | None, progress: Progress) -> Results:
+    """Run every case; `scratch` keeps filled databases from one run to the next."""
+    with tempfile.TemporaryDirectory() as temporary:
+        place = scratch or Path(temporary)
+        number = 4000 if full else 1500
+        one_persona = {"1k": (1, 1_000), "10k": (1, 10_000)}
+        many_users = {"10k of 100 users": (100, 100), "100k of 1,000 users": (1_000, 100)}
+        if full:
+            one_persona["100k"] = (1, 100_000)
+            many_users["1M of 10,000 users"] = (10_000, 100)
+        steps: dict[str, Callable[[], Results]] = {
+            "cold_start": lambda: cold_start(Path(temporary)),
+            "durable_writes": lambda: durable_writes(Path(temporary), number),
+            "batch_append": lambda: batch_append(Path(temporary), 100),
+            "recall_one_persona": lambda: recalls(place, one_persona, 500, progress),
+            "recall_many_users": lambda: recalls(place, many_users, 500, progress),
+        }
+        results: Results = {}
+        task = progress.add_task("speed", total=len(steps))
+        for name, step in steps.items():
+            progress.update(task, description=name.replace("_", " "))
+            results[name] = step()
+            progress.advance(task)
+        return results

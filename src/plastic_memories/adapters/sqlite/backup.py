@@ -1,0 +1,356 @@
+"""Copies a database that is in use, and puts a copy back without what was forgotten since."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import apsw
+
+from plastic_memories.adapters.sqlite.backend import SqliteStores
+from plastic_memories.adapters.sqlite.connection import Row, connect, execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.doctor import damage, is_indexed, rebuild_text_index
+from plastic_memories.adapters.sqlite.migrate import bring_up_to_date, has_text_index, version_of
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import owner_of
+from plastic_memories.errors import Conflict, InvalidInput, NotFound, Unavailable
+from plastic_memories.model.memory import Memory, MemoryType
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.rules.slots import slot_of
+
+Progress = Callable[[str, int, int], None]
+
+_PAGES_AT_ONCE = 256
+_WITH_DATABASE = ("", "-wal", "-shm")
+_RAISE_SEQUENCE = "UPDATE sqlite_sequence SET seq = max(seq, :seq) WHERE name = :name"
+_START_SEQUENCE = (
+    "INSERT INTO sqlite_sequence (name, seq) SELECT :name, :seq "
+    "WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)"
+)
+_REVOKE = (
+    "UPDATE api_keys SET revoked_at = :revoked_at "
+    "WHERE digest = :digest AND revoked_at IS NULL AND :revoked_at IS NOT NULL"
+)
+_KEEP_KEY = (
+    "INSERT INTO api_keys (id, digest, tenant_id, user_id, label, limits, created_at, revoked_at) "
+    "VALUES (:id, :digest, :tenant_id, :user_id, :label, :limits, :created_at, :revoked_at) "
+    "ON CONFLICT DO NOTHING"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A finished copy, checked."""
+
+    path: Path
+    size_bytes: int
+    counts: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What the restored database was made to forget, hide, refuse or keep again."""
+
+    memories: int = 0
+    messages: int = 0
+    hidden: int = 0
+    personas: int = 0
+    tombstones: int = 0
+    revoked_keys: int = 0
+    kept_keys: int = 0
+
+    def add(self, other: Replayed) -> None:
+        for name, number in asdict(other).items():
+            setattr(self, name, getattr(self, name) + number)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    counts: Mapping[str, int]
+    replaced: Path | None  # where the database that stood here before is kept
+    migrations: list[str]
+    replayed: Replayed | None  # None: nothing could be replayed, and `note` says why
+    note: str = ""
+    problems: list[str] = field(default_factory=list)
+
+
+def back_up(
+    source: Path, dest: Path, *, overwrite: bool = False, progress: Progress | None = None
+) -> Copied:
+    """Copy a database, in use or not, into one file that needs no other beside it."""
+    if not source.is_file():
+        raise NotFound(f"There is no database at {source}.")
+    if dest.exists() and (source.samefile(dest) or not overwrite):
+        raise Conflict(f"{dest} exists and is left as it is.")
+    part = dest.with_name(dest.name + ".part")
+    with _told(source), _removed_after(part):
+        counts = _copy_file(source, part, progress)
+        _sync(part)
+        part.replace(dest)
+    _sync(dest.absolute().parent)
+    return Copied(dest, dest.stat().st_size, counts)
+
+
+def restore(
+    source: Path, target: Path, *, keep: Path, now: float, progress: Progress | None = None
+) -> Restored:
+    """Put a copy in the place of a database, in use or not; what stood there goes to `keep`.
+
+    A copy of the same installation forgets again what was forgotten since it was made, and
+    gives out no id a second time.
+    """
+    if not source.is_file():
+        raise NotFound(f"There is no file {source}.")
+    if target.exists() and source.samefile(target):
+        raise Conflict(f"{source} is the database itself.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = target.with_name(target.name + ".restoring")
+    with _told(source), _removed_after(staging):
+        _copy_file(source, staging, progress, counted=False)
+        with closing(connect(str(staging), 0)) as staged:
+            migrations = _made_current(staged, source)
+            replaced, note = _keep_current(target, keep, progress)
+            replayed, note = _put_in_place(staged, target, now, note, progress)
+    with _told(target), closing(connect(str(target), 5000)) as db:
+        # Pages of the replaced database leave the log file too; a busy reader may hold this up.
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        upkeep = SqliteStores(db, indexed=has_text_index(db)).upkeep
+        problems = upkeep.check() if has_text_index(db) else damage(db)
+        return Restored(upkeep.counts(), replaced, migrations, replayed, note, problems)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Name the file in what the driver complains of."""
+    try:
+        yield
+    except apsw.NotADBError as error:
+        raise InvalidInput(f"{path} is not a database.") from error
+    except apsw.Error as error:
+        raise Unavailable(f"{path} cannot be copied: {error}.") from error
+
+
+@contextmanager
+def _removed_after(path: Path) -> Iterator[None]:
+    _remove(path)
+    try:
+        yield
+    finally:
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    for suffix in _WITH_DATABASE:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _copy_file(
+    source: Path, dest: Path, progress: Progress | None, *, counted: bool = True
+) -> Mapping[str, int]:
+    """Copy into a new private file, and check what has arrived."""
+    # Made with its mode: these are somebody's memories.
+    os.close(os.open(dest, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    with (
+        closing(apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)) as from_db,
+        closing(apsw.Connection(str(dest))) as to_db,
+    ):
+        from_db.set_busy_timeout(5000)
+        # While this snapshot is held, no writer can make the copying start over.
+        from_db.execute("BEGIN")
+        fetch_one(from_db, "SELECT count(*) AS n FROM sqlite_schema")
+        with to_db.backup("main", from_db, "main") as copying:
+            _finish(copying, "copying", progress)
+        # A copy in one file: no log beside it that could be left behind.
+        to_db.execute("PRAGMA journal_mode = DELETE")
+        if problems := damage(to_db):
+            raise Unavailable(f"The copy of {source} is damaged: {problems[0]}")
+        if not counted or not version_of(to_db):
+            return {}
+        return SqliteStores(to_db, indexed=has_text_index(to_db)).upkeep.counts()
+
+
+def _finish(copying: apsw.Backup, what: str, progress: Progress | None) -> None:
+    while not copying.done:
+        copying.step(_PAGES_AT_ONCE)
+        if progress is not None:
+            progress(what, copying.page_count - copying.remaining, copying.page_count)
+
+
+def _sync(path: Path) -> None:
+    if os.name == "nt" and path.is_dir():  # Windows cannot open a folder
+        return
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _made_current(staged: apsw.Connection, source: Path) -> list[str]:
+    if not version_of(staged):
+        raise InvalidInput(f"{source} is not a backup of Plastic Memories.")
+    migrations = bring_up_to_date(staged)
+    if has_text_index(staged) and not is_indexed(staged):
+        rebuild_text_index(staged, lambda _done, _total: None)
+    return migrations
+
+
+def _keep_current(target: Path, keep: Path, progress: Progress | None) -> tuple[Path | None, str]:
+    """Copy the database that stands here; one that cannot be read is moved aside."""
+    if not target.is_file():
+        return None, "There was no database here."
+    try:
+        return back_up(target, keep, progress=progress).path, ""
+    except (InvalidInput, Unavailable):
+        for suffix in _WITH_DATABASE:
+            part = target.with_name(target.name + suffix)
+            if part.exists():
+                part.replace(keep.with_name(keep.name + suffix))
+        return keep, "The replaced database could not be read: forgets made since are unknown."
+
+
+def _put_in_place(
+    staged: apsw.Connection, target: Path, now: float, note: str, progress: Progress | None
+) -> tuple[Replayed | None, str]:
+    """Copy the staged database over the live one, which may be read and written meanwhile."""
+    with closing(connect(str(target), 5000)) as dest, closing(connect(str(target), 5000)) as live:
+        note = note or _why_not_replayed(staged, live)
+        replayed = None if note else _replay(staged, live, now)
+        with dest.backup("main", staged, "main") as copying:
+            # The first page takes the write lock: from here on nobody can forget anything
+            # that the second replay would not see.
+            copying.step(1)
+            if replayed is not None:
+                replayed.add(_replay(staged, live, now))
+            _finish(copying, "restoring", progress)
+    return replayed, note
+
+
+def _why_not_replayed(staged: apsw.Connection, live: apsw.Connection) -> str:
+    if not version_of(live):
+        return "The replaced database was empty."
+    if _installation(staged) != _installation(live):
+        return (
+            "The backup is of another installation: its keys and its memories hold, and what "
+            "was forgotten here has no meaning there."
+        )
+    return ""
+
+
+def _installation(db: apsw.Connection) -> str:
+    row = fetch_one(db, "SELECT value FROM meta WHERE key = 'installation_id'")
+    return row["value"] if row else ""
+
+
+def _replay(staged: apsw.Connection, live: apsw.Connection, now: float) -> Replayed:
+    """Do to the copy what was done to the live database since; doing it twice changes nothing."""
+    staged.execute("BEGIN IMMEDIATE")
+    try:
+        done = _Replay(staged, live, now).run()
+        staged.execute("COMMIT")
+    finally:
+        if staged.in_transaction:
+            staged.execute("ROLLBACK")
+    return done
+
+
+class _Replay:
+    def __init__(self, staged: apsw.Connection, live: apsw.Connection, now: float) -> None:
+        self._staged = staged
+        self._live = live
+        self._now = now
+        self._stores = SqliteStores(staged, indexed=has_text_index(staged))
+        self._done = Replayed()
+
+    def run(self) -> Replayed:
+        new = self._new_erasures()
+        for owner, ids in _by_owner(new, "memory").items():
+            self._forget(owner, ids)
+        for owner, ids in _by_owner(new, "message").items():
+            gone = self._stores.messages.erase(owner, MessageFilter(ids=ids), self._now)
+            self._done.messages += len(gone)
+        for row in new:
+            if row["kind"] == "persona":
+                self._erase_persona(row)
+        self._hide()
+        self._tombstones()
+        self._keys()
+        self._sequences()
+        return self._done
+
+    def _new_erasures(self) -> list[Row]:
+        """Take over the erasures the copy does not know of; return them."""
+        return [
+            row
+            for row in fetch(self._live, "SELECT * FROM erasures")
+            if execute(self._staged, QUERIES["note_erasure"], {**row, "now": row["erased_at"]})
+        ]
+
+    def _forget(self, owner: Owner, ids: set[int]) -> None:
+        found = self._stores.memories.find(owner, MemoryFilter(ids=ids))
+        sources = {message for memory in found for message in memory.source_message_ids}
+        if sources:
+            summaries = MemoryFilter(types={MemoryType.SUMMARY}, source_message_ids=sources)
+            found += self._stores.memories.find(owner, summaries)
+            self._done.hidden += self._stores.messages.hide(owner, sources, self._now)
+        gone = {memory.id: memory for memory in found}
+        self._stores.memories.erase(owner, gone, self._now)
+        for memory in gone.values():
+            self._refresh_slot(memory)
+        self._done.memories += len(gone)
+
+    def _refresh_slot(self, memory: Memory) -> None:
+        if not memory.is_slot:
+            return
+        wanted = MemoryFilter(types={memory.type}, bot_id=memory.bot_id, realm=memory.realm)
+        rows = self._stores.memories.find(memory.owner, wanted)
+        slot = slot_of([row for row in rows if row.status == "active"], self._now)
+        if slot is not None:
+            self._stores.slots.put(slot)
+        else:
+            self._stores.slots.clear(memory.owner, memory.bot_id, memory.realm, memory.type.value)
+
+    def _erase_persona(self, row: Row) -> None:
+        known = fetch_one(self._staged, QUERIES["get_persona"], row)
+        if known is not None and known["id"] == row["row_id"]:
+            self._stores.personas.erase(owner_of(row), self._now)
+            self._done.personas += 1
+
+    def _hide(self) -> None:
+        hidden = fetch(
+            self._live,
+            "SELECT id AS row_id, 'hidden' AS kind, tenant_id, user_id, persona_id FROM messages "
+            "WHERE hidden_at IS NOT NULL",
+        )
+        for owner, ids in _by_owner(hidden, "hidden").items():
+            self._done.hidden += self._stores.messages.hide(owner, ids, self._now)
+
+    def _tombstones(self) -> None:
+        for row in fetch(self._live, "SELECT * FROM tombstones"):
+            params = {**row, "now": row["created_at"]}
+            self._done.tombstones += execute(self._staged, QUERIES["add_tombstone"], params)
+
+    def _keys(self) -> None:
+        """Keys are not memories: one made since still opens, one revoked since does not."""
+        for row in fetch(self._live, QUERIES["all_keys"]):
+            self._done.revoked_keys += execute(self._staged, _REVOKE, row)
+            self._done.kept_keys += execute(self._staged, _KEEP_KEY, row)
+
+    def _sequences(self) -> None:
+        for row in fetch(self._live, "SELECT name, seq FROM sqlite_sequence"):
+            self._staged.execute(_RAISE_SEQUENCE, row)
+            self._staged.execute(_START_SEQUENCE, row)
+
+
+def _by_owner(rows: Iterable[Row], kind: str) -> dict[Owner, set[int]]:
+    found: defaultdict[Owner, set[int]] = defaultdict(set)
+    for row in rows:
+        if row["kind"] == kind:
+            found[owner_of(row)].add(row["row_id"])
+    return found

@@ -1,0 +1,143 @@
+"""Looks for what is wrong with a database file, and puts right what its rows can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from plastic_memories.adapters.sqlite.backend import SqliteStores
+from plastic_memories.adapters.sqlite.connection import connect, execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.migrate import (
+    current_version,
+    has_fts5,
+    has_text_index,
+    version_of,
+)
+from plastic_memories.adapters.sqlite.queries import sql_file
+from plastic_memories.adapters.sqlite.rows import owner_of
+from plastic_memories.errors import Unavailable
+
+Progress = Callable[[int, int], None]
+
+# Readers of another database first: a vocabulary cannot stand without its index.
+_INDEX_TABLES = (
+    "fts_memory_terms", "fts_memory", "fts_messages_terms", "fts_messages", "text_partitions",
+)  # fmt: skip
+_EMPTY_SLOTS = (
+    "DELETE FROM persona_slots AS s WHERE NOT EXISTS (SELECT 1 FROM memory_items m "
+    "WHERE m.tenant_id = s.tenant_id AND m.user_id = s.user_id AND m.persona_id = s.persona_id "
+    "AND m.bot_id = s.bot_id AND m.realm = s.realm AND m.type = s.slot_name "
+    "AND m.status = 'active')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What a look into a database file has shown."""
+
+    schema_version: int
+    wanted_version: int
+    text_index: bool
+    problems: list[str]
+    counts: Mapping[str, int]
+
+
+def sqlite_version() -> str:
+    return apsw.sqlite_lib_version()
+
+
+def can_search_text() -> bool:
+    """Say whether the SQLite of this program has full-text search."""
+    db = apsw.Connection(":memory:")
+    try:
+        return has_fts5(db)
+    finally:
+        db.close()
+
+
+def schema_of(path: Path) -> tuple[int, int]:
+    """Return the schema version of a file (0 if there is none), and the one wanted."""
+    if not path.is_file():
+        return 0, current_version()
+    try:
+        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return version_of(db), current_version()
+        finally:
+            db.close()
+    except apsw.Error as error:
+        raise Unavailable(f"{path} cannot be read: {error}.") from error
+
+
+def examine(path: Path, busy_timeout_ms: int) -> Examination:
+    """Look into a database file without changing it; it may be in use."""
+    try:
+        db = connect(str(path), busy_timeout_ms, read_only=True)
+        try:
+            return _examine(db)
+        finally:
+            db.close()
+    except apsw.Error as error:
+        raise Unavailable(f"{path} cannot be read: {error}.") from error
+
+
+def repair(path: Path, busy_timeout_ms: int, progress: Progress) -> Mapping[str, int]:
+    """Make the text index anew for all owners and empty slots that nothing stands behind."""
+    try:
+        db = connect(str(path), busy_timeout_ms)
+        try:
+            return rebuild_text_index(db, progress)
+        finally:
+            db.close()
+    except apsw.Error as error:
+        raise Unavailable(f"{path} cannot be repaired: {error}.") from error
+
+
+def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, int]:
+    """Drop the text index and make it from the rows, in one transaction."""
+    counts = {"memories": 0, "messages": 0, "slots": 0}
+    if not has_fts5(db):
+        return counts
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for table in _INDEX_TABLES:
+            db.execute(f"DROP TABLE IF EXISTS {table}")
+        db.execute(sql_file("text_index.sql"))
+        personas = fetch(db, "SELECT tenant_id, user_id, persona_id FROM personas ORDER BY id")
+        upkeep = SqliteStores(db, indexed=True).upkeep
+        for done, row in enumerate(personas, start=1):
+            for kind, number in upkeep.rebuild_index(owner_of(row)).items():
+                counts[kind] += number
+            progress(done, len(personas))
+        counts["slots"] = execute(db, _EMPTY_SLOTS)
+        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('text_index_filled', '1')")
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+    return counts
+
+
+def is_indexed(db: apsw.Connection) -> bool:
+    """Say whether the text index is there and was filled."""
+    filled = fetch_one(db, "SELECT 1 AS x FROM meta WHERE key = 'text_index_filled'")
+    return filled is not None and has_text_index(db)
+
+
+def damage(db: apsw.Connection) -> list[str]:
+    """Return what SQLite itself finds wrong with the file; empty means sound."""
+    found = [row["integrity_check"] for row in fetch(db, "PRAGMA integrity_check")]
+    return [line for line in found if line != "ok"]
+
+
+def _examine(db: apsw.Connection) -> Examination:
+    version, wanted = version_of(db), current_version()
+    indexed = has_text_index(db)
+    upkeep = SqliteStores(db, indexed=indexed).upkeep
+    # The finer questions name tables that only the wanted schema is sure to have.
+    problems = upkeep.check() if version == wanted and indexed else damage(db)
+    counts = upkeep.counts() if version == wanted else {}
+    return Examination(version, wanted, indexed, problems, counts)

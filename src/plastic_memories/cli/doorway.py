@@ -1,0 +1,147 @@
+"""The way to the hub: over the network if one answers, else inside this process."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import click
+import httpx
+
+from plastic_memories import settings as configuration
+from plastic_memories.cli.place import Place
+from plastic_memories.model.key import ANY_USER
+from plastic_memories.settings import Settings
+from plastic_memories_client import AsyncPlasticMemoriesClient, ServerUnreachable
+
+T = TypeVar("T")
+_SOURCE_APP = "cli"
+# A hub on this machine answers in a few milliseconds, or there is none.
+_KNOCK_S = httpx.Timeout(3.0, connect=0.4)
+_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where a server listens
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """An open way to one hub; clients made here go through it."""
+
+    url: str
+    place: Place
+    key: str
+    transport: httpx.AsyncBaseTransport | None = None
+
+    def client(self, bot_id: str = "", timeout_s: float = 30.0) -> AsyncPlasticMemoriesClient:
+        """Return a client; one with a bot may touch that bot's memories."""
+        return AsyncPlasticMemoriesClient(
+            self.url,
+            user_id=self.place.user,
+            persona_id=self.place.persona,
+            source_app=_SOURCE_APP,
+            api_key=self.key or None,
+            bot_id=bot_id or None,
+            timeout_s=timeout_s,
+            transport=self.transport,
+        )
+
+
+def run(place: Place, work: Callable[[Door], Awaitable[T]]) -> T:
+    """Do something with the hub of this place."""
+
+    async def opened() -> T:
+        async with open_door(place) as door:
+            return await work(door)
+
+    return asyncio.run(opened())
+
+
+def ask(place: Place, work: Callable[[AsyncPlasticMemoriesClient], Awaitable[T]]) -> T:
+    """Do something with one client of the hub of this place."""
+
+    async def with_client(door: Door) -> T:
+        async with door.client() as client:
+            return await work(client)
+
+    return run(place, with_client)
+
+
+@asynccontextmanager
+async def open_door(place: Place) -> AsyncIterator[Door]:
+    """Find the hub that was named, the one that runs here, or open the database ourselves."""
+    settings = configuration.load()
+    url = place.url or address(settings)
+    if await answers(url):
+        yield Door(url, place, place.key or _key_for(url, settings, place.user))
+    elif place.url:
+        raise ServerUnreachable(f"No hub answers at {url}.")
+    else:
+        async with in_process(settings) as transport:
+            key = place.key or _local_key(settings, place.user)
+            if not key:
+                raise click.ClickException(
+                    "No API key is known. Make one with: plastic-memories keys create --user "
+                    f"{place.user}, then give it with --key or PLASTIC_MEMORIES_API_KEY."
+                )
+            yield Door(url, place, key, transport)
+
+
+@asynccontextmanager
+async def in_process(settings: Settings) -> AsyncIterator[httpx.AsyncBaseTransport]:
+    """Run the hub inside this process, behind the same front door as a server's."""
+    # Only here: whoever speaks over the network need not wait for the server's imports.
+    from plastic_memories.wiring import build_app
+
+    app = build_app(settings)
+    async with AsyncExitStack() as stack:
+        # A first key is announced while it starts; standard output belongs to the answer.
+        with redirect_stdout(sys.stderr):
+            await stack.enter_async_context(app.router.lifespan_context(app))
+        yield httpx.ASGITransport(app=app)
+
+
+def address(settings: Settings) -> str:
+    """Return where the hub of these settings would be, seen from this machine."""
+    host = _ANY_ADDRESS.get(settings.host, settings.host)
+    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+
+
+async def answers(url: str) -> bool:
+    """Say whether something at this address speaks like the hub."""
+    return (await health_of(url)) is not None
+
+
+async def health_of(url: str, key: str = "") -> dict[str, object] | None:
+    """Return what the hub at this address says about itself; None if none answers."""
+    headers = {"X-API-Key": key} if key else {}
+    try:
+        async with httpx.AsyncClient(timeout=_KNOCK_S, trust_env=not is_local(url)) as http:
+            answer = await http.get(f"{url.rstrip('/')}/health", headers=headers)
+            envelope = answer.json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+        return None
+    known = envelope.get("data") if isinstance(envelope, dict) else None
+    return known if isinstance(known, dict) else None
+
+
+def is_local(url: str) -> bool:
+    return (urlsplit(url).hostname or "") in ("127.0.0.1", "::1", "localhost")
+
+
+def _key_for(url: str, settings: Settings, user: str) -> str:
+    # A key that was made here must not travel to a host elsewhere.
+    return _local_key(settings, user) if is_local(url) else ""
+
+
+def _local_key(settings: Settings, user: str) -> str:
+    """Return the key of this installation: from its key file, else from its settings."""
+    if settings.key_file.is_file():
+        kept = settings.key_file.read_text(encoding="utf-8").strip()
+        if kept:
+            return kept
+    entries = [entry.strip().partition(":") for entry in settings.api_keys.split(",")]
+    keys = {who.rpartition("/")[2].strip(): key.strip() for key, _, who in entries if who}
+    return keys.get(user) or keys.get(ANY_USER) or next(iter(keys.values()), "")

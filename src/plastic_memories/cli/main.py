@@ -1,0 +1,109 @@
+"""`plastic-memories`: finds the command that is wanted, and turns problems into one line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import click
+
+from plastic_memories import __version__
+from plastic_memories.cli.place import shared_options
+from plastic_memories.errors import PlasticMemoriesError
+
+_PACKAGE = "plastic_memories.cli"
+# Command → (module, what it is for). The modules are imported when their command is run, and
+# not for the list of commands: a person who asks for help is answered at once.
+COMMANDS = {
+    "serve": ("serve", "Start the hub on this machine."),
+    "demo": ("demo", "Play a short conversation and show what is remembered."),
+    "remember": ("memory", "Remember a text."),
+    "recall": ("memory", "Show what bears on a text, best first."),
+    "list": ("memory", "List memories, newest first."),
+    "inbox": ("inbox", "Go through what waits for a yes or a no."),
+    "forget": ("forget", "Forget for good, with a receipt."),
+    "goals": ("goals", "What the user wants to reach."),
+    "persona": ("persona", "The characters that remember."),
+    "export": ("transfer", "Write everything of the user's into a file."),
+    "import": ("transfer", "Take in an export: JSON lines or a bundle."),
+    "rebuild": ("transfer", "Make the text index of the user's personas anew."),
+    "keys": ("keys", "Make, list and revoke API keys."),
+    "backup": ("upkeep", "Copy the database into one file, while the hub runs."),
+    "restore": ("upkeep", "Put a backup in the place of the database."),
+    "migrate": ("upkeep", "Bring the database to the schema of this release."),
+    "doctor": ("doctor", "Find out what is wrong with this installation."),
+    "version": ("version", "Show the version."),
+}
+
+
+class Commands(click.Group):
+    """A group that prints our errors as one line and exits 1; bugs still show a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"{_PACKAGE}.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.COMMANDS[cmd_name]
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _one_line():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except PlasticMemoriesError as error:
+        raise click.ClickException(f"{error.message} ({error.code})") from error
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise click.ClickException(f"{error.filename}: {error.strerror} (os_error)") from error
+    except _client_errors() as error:
+        raise click.ClickException(_what_the_hub_said(error)) from error
+
+
+def _client_errors() -> tuple[type[Exception], ...]:
+    # The SDK is slow to import. If nobody has, it has raised nothing.
+    if "plastic_memories_client" not in sys.modules:
+        return ()
+    from plastic_memories_client import PlasticMemoriesClientError
+
+    return (PlasticMemoriesClientError,)
+
+
+def _what_the_hub_said(error: Exception) -> str:
+    """Name the field a validation error is about: the message alone does not say which."""
+    detail = getattr(error, "detail", None)
+    if getattr(error, "code", "") == "validation_error" and isinstance(detail, list) and detail:
+        first = detail[0]
+        place = ".".join(str(part) for part in first.get("loc", ())[1:])
+        return f"{place}: {first.get('msg', '')} ({getattr(error, 'code', '')})"
+    if isinstance(detail, dict) and detail.get("category"):
+        return f"{error} [{detail['category']}]"
+    return str(error)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="plastic-memories")
+@shared_options(environment=True)
+def main() -> None:
+    """The memory every AI companion plugs into.
+
+    Commands about memories speak to the hub that runs on this machine; if none runs, they
+    open its database themselves. Start with: plastic-memories demo
+    """

@@ -1,0 +1,74 @@
+"""What every command is told: which hub, as whom, which persona, in which form to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The options that hold for a whole command line; given late, they win over given early."""
+
+    url: str = ""  # empty: the hub of this machine's settings, or none at all
+    key: str = ""
+    user: str = "local"
+    persona: str = "default"
+    as_json: bool = False
+
+
+def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    """Put an option into the context's place, if it was given."""
+    known = ctx.find_object(Place) or Place()
+    if value:
+        assert param.name is not None
+        known = replace(known, **{param.name: value})
+    ctx.obj = known
+
+
+def _option(*names: str, envvar: str | None = None, **attributes: Any) -> Callable[[Command], Command]:
+    return click.option(
+        *names, envvar=envvar, callback=_note, expose_value=False, is_eager=True, **attributes
+    )
+
+
+def shared_options(*, environment: bool = False) -> Callable[[Command], Command]:
+    """Add the options of a place; the outermost group also reads them from the environment."""
+
+    def variable(name: str) -> str | None:
+        return f"PLASTIC_MEMORIES_{name}" if environment else None
+
+    options = [
+        _option("--url", envvar=variable("URL"), help="Address of the hub.", metavar="URL"),
+        _option("--key", envvar=variable("API_KEY"), help="API key.", metavar="KEY"),
+        _option("--user", envvar=variable("USER"), help="User, for app keys.", metavar="USER"),
+        _option("--persona", envvar=variable("PERSONA"), help="Persona.", metavar="PERSONA"),
+        json_option,
+    ]
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def json_option(command: Command) -> Command:
+    """Add `--json`: one JSON document on standard output and nothing else there."""
+    return _option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def user_command(command: Command) -> Command:
+    """Make a command that speaks to a hub: shared options, and the place as its first argument."""
+    return shared_options()(click.pass_obj(command))  # type: ignore[return-value]
+
+
+def local_command(command: Command) -> Command:
+    """Make a command about this installation: `--json`, and the place as its first argument."""
+    return json_option(click.pass_obj(command))  # type: ignore[return-value]

@@ -1,0 +1,30 @@
+"""`plastic-memories version`"""
+
+from __future__ import annotations
+
+import platform
+
+import click
+
+from plastic_memories import __version__
+from plastic_memories.adapters.sqlite.doctor import sqlite_version
+from plastic_memories.cli.place import Place, local_command
+from plastic_memories.cli.screen import Screen
+
+
+@click.command()
+@local_command
+def version(place: Place) -> None:
+    """Show the version."""
+    known = {
+        "version": __version__,
+        "python": platform.python_version(),
+        "sqlite": sqlite_version(),
+    }
+    screen = Screen.of(place)
+    if not screen.told(known):
+        screen.line(f"plastic-memories {__version__}")
+        screen.line(f"Python {known['python']}, SQLite {known['sqlite']}", style="dim")
+
+
+COMMANDS = {"version": version}

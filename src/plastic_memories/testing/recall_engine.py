@@ -1,0 +1,172 @@
+"""What every recall engine must do; a plug-in's test class inherits it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pytest
+
+from plastic_memories.errors import Unavailable
+from plastic_memories.model.memory import Scope, Status
+from plastic_memories.model.owner import Owner, Realm, Viewpoint
+from plastic_memories.model.recall import Findings, RecallQuery
+from plastic_memories.ports.recall_engine import RecallEngine
+from plastic_memories.ports.storage import StorageBackend, Stores
+from plastic_memories.testing.samples import (
+    HOSTILE_TEXTS,
+    NOW,
+    OTHER_PERSONA,
+    OTHER_TENANT,
+    OTHER_USER,
+    STRANGERS,
+    memory,
+    remember,
+    view_of,
+)
+
+T = TypeVar("T")
+ASKED = (
+    ("我对海鲜过敏", "海鲜"),
+    ("I like oolong tea", "what tea?"),
+    ("用 Rust 写了个 CLI 工具", "rust 工具"),
+)
+
+
+class BrokenStorage:
+    """A storage that is down."""
+
+    async def read(self, work: Callable[[Stores], T]) -> T:
+        raise Unavailable("The database does not answer.")
+
+    async def write(self, work: Callable[[Stores], T]) -> T:
+        raise Unavailable("The database cannot write now.")
+
+    async def describe(self) -> Mapping[str, Any]:
+        raise Unavailable("The database does not answer.")
+
+
+class SilentStorage(BrokenStorage):
+    """A storage that never answers."""
+
+    async def read(self, work: Callable[[Stores], T]) -> T:
+        await asyncio.Event().wait()
+        raise AssertionError("Nothing sets that event.")
+
+
+class RecallEngineContract:
+    """Inherit it and give it a storage and a way to build an engine on one."""
+
+    @pytest.fixture
+    def storage(self) -> StorageBackend:
+        raise NotImplementedError("Override this fixture with an empty storage.")
+
+    def build(self, storage: StorageBackend) -> RecallEngine:
+        raise NotImplementedError("Override this method: return the engine under test.")
+
+    @pytest.fixture
+    def engine(self, storage: StorageBackend) -> RecallEngine:
+        return self.build(storage)
+
+    @pytest.mark.parametrize(("content", "asked"), ASKED)
+    async def test_what_bears_on_the_text_comes_first(
+        self, storage: StorageBackend, engine: RecallEngine, content: str, asked: str
+    ) -> None:
+        await remember(storage, memory("an unrelated remark"), memory(content))
+
+        findings = await engine.find(_query(asked))
+
+        assert _contents(findings)[:1] == [content]
+        assert findings.degraded == ()
+
+    async def test_hits_come_best_first_and_within_the_limit(
+        self, storage: StorageBackend, engine: RecallEngine
+    ) -> None:
+        await remember(storage, *(memory(f"tea {'honey ' * n}".strip()) for n in range(8)))
+
+        findings = await engine.find(replace(_query("honey tea"), limit=3))
+
+        scores = [hit.score for hit in findings.hits]
+        assert len(scores) == 3
+        assert scores == sorted(scores, reverse=True)
+
+    async def test_no_memory_is_found_twice(
+        self, storage: StorageBackend, engine: RecallEngine
+    ) -> None:
+        await remember(storage, memory("tea, tea and tea", scope=Scope.GLOBAL), memory("tea"))
+
+        findings = await engine.find(_query("tea tea"))
+
+        ids = [hit.memory.id for hit in findings.hits]
+        assert len(ids) == len(set(ids))
+
+    @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
+    async def test_no_text_makes_it_fail(
+        self, storage: StorageBackend, engine: RecallEngine, text: str
+    ) -> None:
+        await remember(storage, memory("I like oolong tea"))
+
+        findings = await engine.find(_query(text))
+
+        assert findings.degraded == ()
+        assert set(_contents(findings)) <= {"I like oolong tea"}
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_finds_nothing(
+        self, storage: StorageBackend, engine: RecallEngine, stranger: Owner
+    ) -> None:
+        await remember(storage, memory(), memory("coffee", stranger))
+
+        findings = await engine.find(_query("oolong tea", view_of(stranger, all_bots=True)))
+
+        assert "I like oolong tea" not in _contents(findings)
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"status": Status.CANDIDATE},
+            {"status": Status.REVOKED},
+            {"status": Status.EXPIRED},
+            {"expires_at": NOW},
+            {"bot_id": "bot-1"},
+            {"realm": Realm.STORY},
+            {"scope": Scope.SESSION, "session_id": "s-1"},
+            {"scope": Scope.APP, "source_app": "ide"},
+            {"owner": OTHER_PERSONA},
+            {"owner": OTHER_USER, "scope": Scope.GLOBAL},
+            {"owner": OTHER_TENANT, "scope": Scope.GLOBAL},
+        ],
+        ids=str,
+    )
+    async def test_what_the_viewpoint_may_not_see_is_not_found(
+        self, storage: StorageBackend, engine: RecallEngine, given: dict[str, Any]
+    ) -> None:
+        await remember(storage, memory("oolong tea", **given), memory("my own remark"))
+
+        findings = await engine.find(_query("oolong tea"))
+
+        assert "oolong tea" not in _contents(findings)
+
+    async def test_a_broken_storage_is_named_and_not_raised(self) -> None:
+        findings = await self.build(BrokenStorage()).find(_query("tea"))
+
+        assert list(findings.hits) == []
+        assert findings.degraded
+
+    async def test_a_silent_storage_is_named_at_the_deadline(self) -> None:
+        query = replace(_query("tea"), deadline_s=0.01)
+
+        findings = await self.build(SilentStorage()).find(query)
+
+        assert list(findings.hits) == []
+        assert findings.degraded
+
+
+def _query(text: str, view: Viewpoint | None = None) -> RecallQuery:
+    return RecallQuery(viewpoint=view or view_of(), text=text, now=NOW)
+
+
+def _contents(findings: Findings) -> list[str]:
+    return [hit.memory.content for hit in findings.hits]

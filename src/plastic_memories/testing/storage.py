@@ -1,0 +1,202 @@
+"""What every storage backend must do; a plug-in's test class inherits it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from plastic_memories.errors import Conflict
+from plastic_memories.model.memory import Memory
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.storage import StorageBackend, Stores
+from plastic_memories.testing.samples import (
+    MINE,
+    NOW,
+    STRANGERS,
+    contents,
+    found,
+    memory,
+    message,
+    remember,
+)
+from plastic_memories.testing.storage_core import CoreContract
+from plastic_memories.testing.storage_ledgers import LedgersContract
+from plastic_memories.testing.storage_memories import MemoryStoreContract
+from plastic_memories.testing.storage_messages import MessageStoreContract
+from plastic_memories.testing.storage_search import SearchContract
+from plastic_memories.testing.storage_upkeep import UpkeepContract
+
+WRITERS = 40
+
+
+class TransactionContract:
+    """One piece of work stands or falls as a whole, and by itself."""
+
+    async def test_a_write_is_seen_by_the_next_read(self, storage: StorageBackend) -> None:
+        for number in range(20):
+            [added] = await remember(storage, memory(f"fact {number}"))
+
+            assert await _get(storage, added.id) == added
+
+    async def test_work_returns_its_own_value(self, storage: StorageBackend) -> None:
+        value = object()
+
+        assert await storage.read(lambda _: value) is value
+        assert await storage.write(lambda _: value) is value
+
+    @pytest.mark.parametrize("error", [Conflict("no"), ValueError("no"), KeyError("no")])
+    async def test_an_error_comes_back_unchanged(
+        self, storage: StorageBackend, error: Exception
+    ) -> None:
+        def work(_: Stores) -> None:
+            raise error
+
+        outcomes: list[object] = await asyncio.gather(
+            *(run(work) for run in (storage.read, storage.write)), return_exceptions=True
+        )
+
+        assert outcomes == [error, error]
+
+    async def test_failed_work_leaves_nothing_behind(self, storage: StorageBackend) -> None:
+        [kept] = await remember(storage, memory("kept tea"))
+
+        with pytest.raises(Conflict):
+            await storage.write(lambda stores: _change_everything(stores, kept))
+
+        assert await _contents(storage) == ["kept tea"]
+        assert await found(storage, "tea") == ["kept tea"]
+        assert await storage.read(lambda s: s.audit.find(MINE.user)) == []
+        assert await storage.read(lambda s: s.upkeep.check()) == []
+
+    async def test_a_read_cannot_write(self, storage: StorageBackend) -> None:
+        await remember(storage, memory())
+
+        outcomes = await asyncio.gather(
+            storage.read(lambda s: s.memories.add(memory("from a read"))), return_exceptions=True
+        )
+
+        assert isinstance(outcomes[0], Exception)
+        assert await _contents(storage) == ["I like oolong tea"]
+
+    async def test_work_sees_what_it_has_done_itself(self, storage: StorageBackend) -> None:
+        def work(stores: Stores) -> Memory | None:
+            stores.personas.ensure(MINE, NOW)
+            added = stores.memories.add(memory())
+            return stores.memories.get(MINE, added.id)
+
+        assert await storage.write(work) is not None
+
+    async def test_of_many_writers_each_gets_its_own_outcome(self, storage: StorageBackend) -> None:
+        await remember(storage, memory("there already"))
+
+        outcomes = await asyncio.gather(
+            *(_write_numbered(storage, number) for number in range(WRITERS)),
+            return_exceptions=True,
+        )
+
+        for number, outcome in enumerate(outcomes):
+            if number % 3:
+                assert isinstance(outcome, Memory)
+                assert outcome.content == f"number {number}"
+            else:
+                assert isinstance(outcome, Conflict)
+                assert outcome.message == f"number {number}"
+        kept = [f"number {number}" for number in range(WRITERS) if number % 3]
+        assert sorted(await _contents(storage)) == sorted(["there already", *kept])
+        assert sorted(await found(storage, "number")) == sorted(kept)
+        assert await storage.read(lambda s: s.upkeep.check()) == []
+
+    async def test_of_many_that_want_one_place_exactly_one_wins(
+        self, storage: StorageBackend
+    ) -> None:
+        outcomes = await asyncio.gather(
+            *(remember(storage, memory(f"n {number}", key="one")) for number in range(WRITERS)),
+            return_exceptions=True,
+        )
+
+        winners = [outcome for outcome in outcomes if isinstance(outcome, list)]
+        assert len(winners) == 1
+        assert await _contents(storage) == contents(winners[0])
+
+    async def test_a_check_and_the_write_after_it_are_one(self, storage: StorageBackend) -> None:
+        await remember(storage, memory("0", key="counter"))
+
+        await asyncio.gather(*(storage.write(_count_up) for _ in range(WRITERS)))
+
+        assert await _contents(storage) == [str(WRITERS)]
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_sees_nothing_while_many_write(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
+        reads = (
+            storage.read(lambda s: s.memories.find(stranger, MemoryFilter())) for _ in range(10)
+        )
+        writes = (remember(storage, memory(f"fact {number}")) for number in range(10))
+
+        outcomes = await asyncio.gather(*writes, *reads)
+
+        assert outcomes[10:] == [[]] * 10
+
+    async def test_it_can_describe_itself(self, storage: StorageBackend) -> None:
+        described = await storage.describe()
+
+        assert described["name"]
+
+
+class StorageContract(
+    TransactionContract,
+    MemoryStoreContract,
+    SearchContract,
+    CoreContract,
+    MessageStoreContract,
+    LedgersContract,
+    UpkeepContract,
+):
+    """Inherit it and give it an empty storage: `class TestMine(StorageContract)`.
+
+    The fixture must yield a new, empty storage for each test and close it afterwards.
+    """
+
+    @pytest.fixture
+    def storage(self) -> StorageBackend:
+        raise NotImplementedError("Override this fixture with the storage under test.")
+
+
+def _change_everything(stores: Stores, kept: Memory) -> None:
+    stores.memories.add(memory("half-done tea"))
+    stores.memories.erase(MINE, [kept.id], NOW)
+    stores.messages.append([message()])
+    stores.personas.erase(MINE, NOW)
+    raise Conflict("after all that")
+
+
+async def _write_numbered(storage: StorageBackend, number: int) -> Memory:
+    """Write one row; every third one fails, half of those after it has written."""
+
+    def work(stores: Stores) -> Memory:
+        if number % 6 == 0:
+            raise Conflict(f"number {number}")
+        added = stores.memories.add(memory(f"number {number}"))
+        if number % 3 == 0:
+            raise Conflict(f"number {number}")
+        return added
+
+    return await storage.write(work)
+
+
+def _count_up(stores: Stores) -> None:
+    [row] = stores.memories.find(MINE, MemoryFilter(key="counter"))
+    stores.memories.erase(MINE, [row.id], NOW)
+    stores.memories.add(memory(str(int(row.content) + 1), key="counter"))
+
+
+async def _get(storage: StorageBackend, memory_id: int) -> Memory | None:
+    return await storage.read(lambda stores: stores.memories.get(MINE, memory_id))
+
+
+async def _contents(storage: StorageBackend) -> list[str]:
+    rows = await storage.read(lambda s: s.memories.find(MINE, MemoryFilter()))
+    return contents(rows)
