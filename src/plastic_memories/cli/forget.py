@@ -17,7 +17,7 @@ from plastic_memories_client import AsyncPlasticMemoriesClient, Forgotten, Memor
 @click.command()
 @click.argument("memory_ids", nargs=-1, type=click.IntRange(1), metavar="[ID]...")
 @click.option("--type", "kind", type=click.Choice([kind.value for kind in MemoryType]))
-@click.option("--name", help="The memory's key, with --type.", metavar="KEY")
+@click.option("--mkey", "name", help="The memory's key, with --type.", metavar="KEY")
 @click.option("--query", help="What it is about; the matches are shown first.", metavar="TEXT")
 @click.option("--never-again", is_flag=True, help="Do not learn it again either.")
 @click.option("--include-messages", is_flag=True, help="Erase the messages it came from.")
@@ -27,6 +27,7 @@ from plastic_memories_client import AsyncPlasticMemoriesClient, Forgotten, Memor
 def forget(
     place: Place,
     memory_ids: tuple[int, ...],
+    *,
     kind: str | None,
     name: str | None,
     query: str | None,
@@ -34,14 +35,14 @@ def forget(
     yes: bool,
     **how: bool,
 ) -> None:
-    """Forget memories for good, with a receipt: by ID, by --type and --name, or by --query."""
-    which = _which(memory_ids, kind, name, query)
+    """Forget memories for good, with a receipt: by ID, by --type and --mkey, or by --query."""
+    which: Any = {**_which(memory_ids, kind, name, query), "dry_run": True, "bots": "all"}
     if place.as_json and not (yes or dry_run):
         raise click.UsageError("With --json nobody can be asked: give --yes or --dry-run.")
     screen = Screen.of(place)
 
     async def work(client: AsyncPlasticMemoriesClient) -> None:
-        preview = await client.forget_memory(**which, dry_run=True, bots="all")
+        preview = await client.forget_memory(**which)
         items = await rows.by_ids(client, preview.memory_ids)
         if not preview.memory_ids or dry_run:
             _show_preview(screen, preview, items)
@@ -61,7 +62,7 @@ def _which(
 ) -> dict[str, Any]:
     ways = [bool(memory_ids), bool(kind or name), query is not None]
     if sum(ways) != 1 or bool(kind) != bool(name):
-        raise click.UsageError("Say what to forget: ID..., or --type and --name, or --query.")
+        raise click.UsageError("Say what to forget: ID..., or --type and --mkey, or --query.")
     if memory_ids:
         return {"memory_ids": list(memory_ids)}
     return {"query": query} if query is not None else {"type": kind, "key": name}

@@ -31,7 +31,7 @@ _KEY_DIGITS = 10
 @click.command()
 @click.argument("text")
 @click.option("--type", "kind", type=_TYPES, help="What kind of memory; else the text decides.")
-@click.option("--name", help="The memory's key, such as basic_info.name.", metavar="KEY")
+@click.option("--mkey", "name", help="The memory's key, such as basic_info.name.", metavar="KEY")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be given again.")
 @click.option("--scope", type=_SCOPES, help="How far it reaches.")
 @click.option("--importance", type=click.FloatRange(0, 1), help="From 0 to 1.")

@@ -121,7 +121,9 @@ def slots(place: Place, persona_id: str | None) -> None:
     rows = [
         [
             slot.slot_name,
-            slot.value if isinstance(slot.value, str) else json.dumps(slot.value, ensure_ascii=False),
+            slot.value
+            if isinstance(slot.value, str)
+            else json.dumps(slot.value, ensure_ascii=False),
             f"#{slot.provenance.get('active_memory_id', '')}",
             when(slot.updated_at),
         ]

@@ -31,7 +31,9 @@ def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     ctx.obj = known
 
 
-def _option(*names: str, envvar: str | None = None, **attributes: Any) -> Callable[[Command], Command]:
+def _option(
+    *names: str, envvar: str | None = None, **attributes: Any
+) -> Callable[[Command], Command]:
     return click.option(
         *names, envvar=envvar, callback=_note, expose_value=False, is_eager=True, **attributes
     )

@@ -30,13 +30,12 @@ async def by_ids(
     client: AsyncPlasticMemoriesClient, memory_ids: Iterable[int], **wanted: Any
 ) -> list[MemoryItem]:
     """Return those of the memories that are there, whatever their status or bot."""
-    found = []
+    found: list[MemoryItem] = []
     for memory_id in memory_ids:
         # The newest one below the next id is this one, if it is there.
         cursor = str(memory_id + 1)
-        async for item in memories(client, 1, status="all", cursor=cursor, **wanted):
-            if item.id == memory_id:
-                found.append(item)
+        nearest = memories(client, 1, status="all", cursor=cursor, **wanted)
+        found += [item async for item in nearest if item.id == memory_id]
     return found
 
 

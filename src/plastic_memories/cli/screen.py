@@ -26,6 +26,7 @@ STATUS_STYLE = {
     "fail": "bold red",
 }  # fmt: skip
 _DAY = 86_400
+_THOUSAND = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +128,9 @@ def size(number: int) -> str:
     """
     value = float(number)
     for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
+        if value < _THOUSAND or unit == "GB":
             break
-        value /= 1000
+        value /= _THOUSAND
     return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
 
 

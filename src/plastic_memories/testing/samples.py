@@ -78,6 +78,16 @@ def view_of(owner: Owner = MINE, **given: Any) -> Viewpoint:
     return Viewpoint(owner, **given)
 
 
+async def name_personas(storage: StorageBackend, *owners: Owner) -> None:
+    """Make personas exist."""
+
+    def work(stores: Stores) -> None:
+        for owner in owners:
+            stores.personas.ensure(owner, NOW)
+
+    await storage.write(work)
+
+
 async def remember(storage: StorageBackend, *memories: Memory) -> list[Memory]:
     """Store rows, each with its persona, in one transaction."""
 

@@ -22,9 +22,15 @@ from plastic_memories.testing.samples import (
     remember,
 )
 from plastic_memories.testing.storage_core import CoreContract
-from plastic_memories.testing.storage_ledgers import LedgersContract
+from plastic_memories.testing.storage_ledgers import (
+    AuditLogContract,
+    GoalStoreContract,
+    KeyStoreContract,
+    TombstoneStoreContract,
+)
 from plastic_memories.testing.storage_memories import MemoryStoreContract
 from plastic_memories.testing.storage_messages import MessageStoreContract
+from plastic_memories.testing.storage_personas import PersonaStoreContract, SlotStoreContract
 from plastic_memories.testing.storage_search import SearchContract
 from plastic_memories.testing.storage_upkeep import UpkeepContract
 
@@ -152,7 +158,12 @@ class StorageContract(
     SearchContract,
     CoreContract,
     MessageStoreContract,
-    LedgersContract,
+    PersonaStoreContract,
+    SlotStoreContract,
+    TombstoneStoreContract,
+    GoalStoreContract,
+    KeyStoreContract,
+    AuditLogContract,
     UpkeepContract,
 ):
     """Inherit it and give it an empty storage: `class TestMine(StorageContract)`.

@@ -143,7 +143,9 @@ class MemoryStoreContract:
         assert contents(rows) == [f"here {text} it is"]
 
     @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
-    async def test_any_text_is_remembered_as_it_is(self, storage: StorageBackend, text: str) -> None:
+    async def test_any_text_is_remembered_as_it_is(
+        self, storage: StorageBackend, text: str
+    ) -> None:
         row = memory(text, key=text[:50], tags=(text[:50],), metadata={"text": text})
 
         [added] = await remember(storage, row)
@@ -302,7 +304,9 @@ class MemoryStoreContract:
         await remember(storage, memory("tea", OTHER_USER, idempotency_key="once"))
 
     @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
-    async def test_a_stranger_reads_no_memory(self, storage: StorageBackend, stranger: Owner) -> None:
+    async def test_a_stranger_reads_no_memory(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
         [message_id] = await say(storage, message())
         [mine] = await remember(
             storage, memory(source_message_ids=(message_id,), idempotency_key="once")

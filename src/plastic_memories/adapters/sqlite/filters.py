@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from dataclasses import fields
 from typing import Any
 
 from plastic_memories.adapters.sqlite.rows import to_json
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 
-_MEMORY_CONDITIONS = {
-    "statuses": "status IN (SELECT value FROM json_each(:statuses))",
-    "types": "type IN (SELECT value FROM json_each(:types))",
+_OWNED = "{0}tenant_id = :tenant_id AND {0}user_id = :user_id AND {0}persona_id = :persona_id"
+_GLOBAL = "{0}tenant_id = :tenant_id AND {0}user_id = :user_id AND scope = 'global'"
+# One of several values: an equation if there is just one, which an index can follow in order.
+_ONE_OF = {"statuses": "status", "types": "type", "ids": "id"}
+_CONDITIONS = {
     "key": "mkey = :key",
     "scope": "scope = :scope",
     "scope_ref": "scope_ref = :scope_ref",
     "realm": "realm = :realm",
     "bot_id": "bot_id = :bot_id",
-    "ids": "id IN (SELECT value FROM json_each(:ids))",
     "root_ids": (
-        "(id IN (SELECT value FROM json_each(:root_ids)) "
-        "OR root_id IN (SELECT value FROM json_each(:root_ids)))"
+        "id IN (SELECT value FROM json_each(:root_ids) UNION "
+        "SELECT r.id FROM memory_items r WHERE r.tenant_id = :tenant_id AND r.user_id = :user_id "
+        "AND r.root_id IN (SELECT value FROM json_each(:root_ids)))"
     ),
     "idempotency_key": "idempotency_key = :idempotency_key AND idempotency_key <> ''",
     "source_message_ids": (
@@ -29,45 +32,54 @@ _MEMORY_CONDITIONS = {
         "AND s.message_id IN (SELECT value FROM json_each(:source_message_ids)))"
     ),
     "containing": "(content LIKE :containing ESCAPE '\\' OR mkey LIKE :containing ESCAPE '\\')",
-    "before_id": "id < :before_id",
     "not_expired_at": "(expires_at IS NULL OR expires_at > :not_expired_at)",
-}
-_MESSAGE_CONDITIONS = {
-    "ids": "id IN (SELECT value FROM json_each(:ids))",
     "session_id": "session_id = :session_id",
     "source_app": "source_app = :source_app",
-    "bot_id": "bot_id = :bot_id",
     "since_ts": "ts >= :since_ts",
     "until_ts": "ts < :until_ts",
     "before_id": "id < :before_id",
     "hidden": "(hidden_at IS NOT NULL) = :hidden",
 }
-_CONVERT: dict[str, Callable[[Any], Any]] = {
-    "containing": lambda text: f"%{_escape(text)}%",
-    "hidden": int,
-}
+_BY_ID = ("ids", "root_ids", "source_message_ids")
 
 
-def memory_conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
-    return _conditions(wanted, _MEMORY_CONDITIONS)
-
-
-def message_conditions(wanted: MessageFilter) -> tuple[list[str], dict[str, Any]]:
-    return _conditions(wanted, _MESSAGE_CONDITIONS)
-
-
-def _conditions(wanted: object, known: dict[str, str]) -> tuple[list[str], dict[str, Any]]:
-    given = {name: getattr(wanted, name) for name in known}
+def select(
+    table: str, wanted: MemoryFilter | MessageFilter, *, all_personas: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """Return the statement for a filter, newest first, and its parameters less the owner's."""
+    given = {item.name: getattr(wanted, item.name) for item in fields(wanted)}
     given = {name: value for name, value in given.items() if value is not None}
-    return [known[name] for name in given], {n: _parameter(n, v) for n, v in given.items()}
+    limit = given.pop("limit", None)
+    # A plus keeps SQLite from walking all rows of an owner when ids name the few that matter.
+    plus = "+" if any(name in given for name in _BY_ID) else ""
+    conditions = [(_GLOBAL if all_personas else _OWNED).format(plus)]
+    conditions += [_condition(name, value, given) for name, value in given.items()]
+    sql = f"SELECT * FROM {table} WHERE {' AND '.join(conditions)} ORDER BY id DESC"  # noqa: S608
+    params = {name: _parameter(name, value) for name, value in given.items()}
+    if limit is not None:
+        return f"{sql} LIMIT :limit", {**params, "limit": limit}
+    return sql, params
+
+
+def _condition(name: str, value: Any, given: dict[str, Any]) -> str:
+    column = _ONE_OF.get(name)
+    if column is None:
+        return _CONDITIONS[name]
+    if name == "statuses" and "key" in given:
+        column = "+status"  # likewise: a key says far more than a status
+    if len(value) == 1:
+        return f"{column} = :{name}"
+    return f"{column} IN (SELECT value FROM json_each(:{name}))"  # noqa: S608 - ours
 
 
 def _parameter(name: str, value: Any) -> Any:
-    if name in _CONVERT:
-        return _CONVERT[name](value)
+    if name == "containing":
+        return f"%{_escape(value)}%"
+    if name in _ONE_OF and len(value) == 1:
+        return next(iter(value))
     if isinstance(value, Collection) and not isinstance(value, str):
         return to_json(list(value))
-    return value
+    return int(value) if isinstance(value, bool) else value
 
 
 def _escape(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert
-from plastic_memories.adapters.sqlite.filters import memory_conditions
+from plastic_memories.adapters.sqlite.filters import select
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import (
     memory_of,
@@ -45,12 +45,14 @@ class SqliteMemoryStore:
         return memory_of(row) if row else None
 
     def find(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
-        where = "tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id"
-        return self._select(where, owner_params(owner), wanted)
+        sql, params = select("memory_items", wanted)
+        rows = fetch(self._db, sql, {**owner_params(owner), **params})
+        return [memory_of(row) for row in rows]
 
     def find_global(self, user: User, wanted: MemoryFilter) -> list[Memory]:
-        where = "tenant_id = :tenant_id AND user_id = :user_id AND scope = 'global'"
-        return self._select(where, user_params(user), wanted)
+        sql, params = select("memory_items", wanted, all_personas=True)
+        rows = fetch(self._db, sql, {**user_params(user), **params})
+        return [memory_of(row) for row in rows]
 
     def core(self, view: Viewpoint, now: float) -> list[Memory]:
         rows = fetch(self._db, QUERIES["core_memories"], {**view_params(view), "now": now})
@@ -104,15 +106,6 @@ class SqliteMemoryStore:
     def _run(self, query: str, memory: Memory, **more: Any) -> None:
         params = {**owner_params(memory.owner), "id": memory.id, **more}
         self._db.execute(QUERIES[query], params)
-
-    def _select(self, where: str, params: dict[str, Any], wanted: MemoryFilter) -> list[Memory]:
-        conditions, more = memory_conditions(wanted)
-        sql = " AND ".join([f"SELECT * FROM memory_items WHERE {where}", *conditions])  # noqa: S608
-        sql += " ORDER BY id DESC"
-        if wanted.limit is not None:
-            sql += " LIMIT :limit"
-            more["limit"] = wanted.limit
-        return [memory_of(row) for row in fetch(self._db, sql, {**params, **more})]
 
     def _search(
         self, index: TextIndex, view: Viewpoint, terms: Sequence[str], limit: int, now: float

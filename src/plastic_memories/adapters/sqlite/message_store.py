@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert
-from plastic_memories.adapters.sqlite.filters import message_conditions
+from plastic_memories.adapters.sqlite.filters import select
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import (
     message_of,
@@ -34,13 +34,8 @@ class SqliteMessageStore:
         return [self._append(message) for message in messages]
 
     def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
-        conditions, more = message_conditions(wanted)
-        sql = " AND ".join([f"SELECT * FROM messages WHERE {_OWNED}", *conditions])  # noqa: S608
-        sql += " ORDER BY id DESC"
-        if wanted.limit is not None:
-            sql += " LIMIT :limit"
-            more["limit"] = wanted.limit
-        return [message_of(row) for row in fetch(self._db, sql, {**owner_params(owner), **more})]
+        sql, params = select("messages", wanted)
+        return [message_of(row) for row in fetch(self._db, sql, {**owner_params(owner), **params})]
 
     def recent(self, view: Viewpoint, since_ts: float, limit: int) -> list[Message]:
         params = {**view_params(view), "since_ts": since_ts, "limit": limit}

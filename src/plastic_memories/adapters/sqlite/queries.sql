@@ -92,8 +92,9 @@ UPDATE memory_items SET last_recalled_at = :now, recall_count = recall_count + 1
 -- core_memories --
 -- Own rows of the realm; of every persona, real constraints and the name (core = 2). A narrow
 -- scope is left out: what is always recalled must not depend on the session or the app.
-SELECT * FROM memory_items
+SELECT * FROM memory_items INDEXED BY memory_core
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND core > 0
+   AND status IN ('active', 'candidate')
    AND (status = 'active' OR (status = 'candidate' AND type = 'constraints'))
    AND scope IN ('persona', 'global')
    AND ((persona_id = :persona_id AND realm = :realm) OR (core = 2 AND realm = 'real'))

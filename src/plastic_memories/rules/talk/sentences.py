@@ -31,7 +31,7 @@ _LONGEST_CLAUSE = 200
 _SENTENCE = re.compile(r"(?:[^。！？!?；;\n….]|\.(?!\s|$))+[。！？!?；;….~～]*", re.MULTILINE)
 _ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
 # The commas of an enumeration do not end a clause: "tea, coffee and cake".
-_LISTING = rf"(?!\s(?:{_ITEM},\s)*(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
+_LISTING = rf"(?!\s(?:{_ITEM},\s){{0,8}}(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
 _CLAUSE_BREAK = re.compile(
     rf"(?<!\d)[，,]{_LISTING}|[，,](?!\d){_LISTING}"
     rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)(?<!过敏源)"
@@ -169,7 +169,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _unquoted(found: re.Match[str]) -> str:
-    inner, before = found[0][1:-1], found.string[: found.start()]
+    inner, before = found[0][1:-1], found.string[max(0, found.start() - _LABEL_LENGTH) : found.start()]
     label = len(inner) <= _LABEL_LENGTH and not _SPEECH_INSIDE.search(inner)
     said = _SAID_BEFORE.search(before) and not _CALLED_BEFORE.search(before)
     return f" {inner} " if label and not said else _blank(found)

@@ -103,6 +103,7 @@ CREATE TABLE memory_items (
 ) STRICT;
 
 CREATE INDEX memory_by_owner ON memory_items (tenant_id, user_id, persona_id, status, id);
+CREATE INDEX memory_by_type ON memory_items (tenant_id, user_id, persona_id, type, status, id);
 CREATE INDEX memory_by_key ON memory_items (tenant_id, user_id, persona_id, type, mkey);
 CREATE INDEX memory_by_root ON memory_items (tenant_id, user_id, root_id)
     WHERE root_id IS NOT NULL;

@@ -1,0 +1,194 @@
+"""`plastic-memories inbox`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from plastic_memories.cli import rows
+from plastic_memories.cli.doorway import Door, run
+from plastic_memories.cli.place import Place, user_command
+from plastic_memories.cli.screen import Screen, when
+from plastic_memories.model.memory import LIST_SLOTS, SLOT_TYPES
+from plastic_memories_client import AsyncPlasticMemoriesClient, MemoryItem
+from plastic_memories_client import Conflict as Conflicts
+
+_QUIT = "q"
+_ANSWERS = {
+    "c": "confirm", "b": "keep both", "e": "edit and confirm", "r": "reject",
+    "n": "reject, never again", "s": "skip", _QUIT: "quit",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A candidate, and the active memories that its yes would end."""
+
+    item: MemoryItem
+    persona_id: str
+    replaces: list[MemoryItem]
+
+    @property
+    def may_coexist(self) -> bool:
+        return bool(self.replaces) and self.item.type in LIST_SLOTS
+
+    def dumped(self) -> dict[str, Any]:
+        replaces = [rows.dumped(row) for row in self.replaces]
+        return {**rows.dumped(self.item), "persona_id": self.persona_id, "replaces": replaces}
+
+
+@click.command()
+@click.option("--all", "every_persona", is_flag=True, help="Those of all the user's personas.")
+@click.option("--yes", is_flag=True, help="Confirm all that replace nothing, without asking.")
+@click.option("--replace", is_flag=True, help="With --yes: confirm those that replace, too.")
+@user_command
+def inbox(place: Place, every_persona: bool, yes: bool, replace: bool) -> None:
+    """Go through what waits for a yes or a no, one by one.
+
+    With --json the candidates are only shown.
+    """
+    screen = Screen.of(place)
+
+    async def work(door: Door) -> None:
+        waiting = await _waiting(door, every_persona)
+        if yes:
+            await _confirm_all(screen, door, waiting, replace)
+        elif not screen.told({"items": [one.dumped() for one in waiting]}):
+            await _go_through(screen, door, waiting)
+
+    run(place, work)
+
+
+async def _waiting(door: Door, every_persona: bool) -> list[Waiting]:
+    found: list[Waiting] = []
+    async with door.client() as client:
+        personas = [door.place.persona]
+        if every_persona:
+            personas = [one.persona_id for one in await client.persona_list()]
+        for persona_id in personas:
+            async for item in rows.memories(client, status="candidate", persona_id=persona_id):
+                rivals = await _rivals(client, item, persona_id)
+                found.append(Waiting(item, persona_id, rivals))
+    # Oldest first: an answer may decide about a later candidate.
+    return sorted(found, key=lambda one: one.item.id)
+
+
+async def _rivals(
+    client: AsyncPlasticMemoriesClient, item: MemoryItem, persona_id: str
+) -> list[MemoryItem]:
+    active = rows.memories(client, status="active", type=item.type, persona_id=persona_id)
+    is_slot = item.type in SLOT_TYPES
+    return [
+        row
+        async for row in active
+        if (row.bot_id, row.realm) == (item.bot_id, item.realm) and (is_slot or row.key == item.key)
+    ]
+
+
+async def _confirm_all(screen: Screen, door: Door, waiting: list[Waiting], replace: bool) -> None:
+    confirmed, left = [], []
+    for one in waiting:
+        async with door.client(one.item.bot_id) as client:
+            # What was confirmed a moment ago may be what this one would replace.
+            rivals = await _rivals(client, one.item, one.persona_id)
+            current = Waiting(one.item, one.persona_id, rivals)
+            if rivals and not replace:
+                left.append(current)
+                continue
+            await _confirm(client, current)
+            confirmed.append(one.item.id)
+    answer = {"confirmed": confirmed, "left": [one.dumped() for one in left]}
+    if screen.told(answer):
+        return
+    screen.line(f"✓ {len(confirmed)} confirmed", style="green")
+    if left:
+        screen.line(
+            f"{len(left)} would replace something: look at them with plastic-memories inbox, "
+            "or give --replace.",
+            style="yellow",
+        )
+
+
+async def _go_through(screen: Screen, door: Door, waiting: list[Waiting]) -> None:
+    if not waiting:
+        screen.line("Nothing waits for you.", style="dim")
+        return
+    for number, one in enumerate(waiting, start=1):
+        async with door.client(one.item.bot_id) as client:
+            rivals = await _rivals(client, one.item, one.persona_id)
+            current = Waiting(one.item, one.persona_id, rivals)
+            _show(screen, current, f"{number} of {len(waiting)}")
+            answer = _asked(current)
+            if answer == _QUIT:
+                break
+            try:
+                said = await _answered(client, current, answer)
+            except Conflicts as problem:
+                said = f"✗ {problem.message}"
+            screen.line(said, style="red" if said.startswith("✗") else "green")
+
+
+def _show(screen: Screen, one: Waiting, place_in_line: str) -> None:
+    item = one.item
+    screen.line()
+    screen.line(f"{place_in_line}  {one.persona_id}  {item.type} {item.key}  #{item.id}", "bold")
+    screen.text(item.content, "yellow", indent=2)
+    if item.quote and item.quote != item.content:
+        screen.text(f"“{item.quote}”", "italic", indent=2)
+    screen.text(_source(item), "dim", indent=2)
+    for row in one.replaces:
+        screen.text(f"replaces #{row.id}: {row.content}", "red", indent=2)
+
+
+def _source(item: MemoryItem) -> str:
+    parts = [
+        item.source_type,
+        f"by {item.speaker}" if item.speaker else "",
+        f"in {item.source_app}" if item.source_app else "",
+        f"for bot {item.bot_id}" if item.bot_id else "",
+        when(item.created_at),
+        "" if item.confidence is None else f"confidence {item.confidence:.0%}",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _asked(one: Waiting) -> str:
+    offered = {key: text for key, text in _ANSWERS.items() if key != "b" or one.may_coexist}
+    if one.replaces:
+        offered["c"] = "confirm and replace"
+    click.echo("  " + "  ".join(f"[{key}] {text}" for key, text in offered.items()))
+    answer: str = click.prompt(
+        "  Your answer", type=click.Choice(list(offered)), default="s", show_choices=False
+    )
+    return answer
+
+
+async def _answered(client: AsyncPlasticMemoriesClient, one: Waiting, answer: str) -> str:
+    item = one.item
+    if answer == "s":
+        return "  left for later"
+    if answer in ("r", "n"):
+        never = answer == "n"
+        await client.reject(item.id, never_again=never, persona_id=one.persona_id)
+        return "  rejected" + (", and never again" if never else "")
+    content = click.prompt("  New text", default=item.content) if answer == "e" else None
+    await _confirm(client, one, content=content, coexist=answer == "b")
+    return "  ✓ confirmed"
+
+
+async def _confirm(
+    client: AsyncPlasticMemoriesClient,
+    one: Waiting,
+    *,
+    content: str | None = None,
+    coexist: bool = False,
+) -> None:
+    newest = one.replaces[0].id if one.replaces and not coexist else None
+    await client.confirm(
+        one.item.id, newest, coexist=coexist, content=content, persona_id=one.persona_id
+    )
+
+
+COMMANDS = {"inbox": inbox}

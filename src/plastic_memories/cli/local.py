@@ -1,0 +1,55 @@
+"""Opens what belongs to this installation, and says in one line why it cannot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import apsw
+
+from plastic_memories.errors import InvalidSetting, Unavailable
+from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.settings import Settings
+from plastic_memories.wiring import open_storage
+
+EMBEDDED = "sqlite"
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[StorageBackend]:
+    """Open the storage alone; a file that cannot be used is named."""
+    try:
+        async with open_storage(settings) as storage:
+            yield storage
+    except apsw.Error as error:
+        raise Unavailable(f"{settings.db_path} cannot be opened: {error}.") from error
+
+
+def embedded_database(settings: Settings) -> Path:
+    """Return the file of the embedded database; raise `InvalidSetting` if there is another."""
+    if settings.backend != EMBEDDED:
+        raise InvalidSetting(
+            f"PLASTIC_MEMORIES_BACKEND={settings.backend!r} has tools of its own for this; "
+            "this command is for the embedded database."
+        )
+    return settings.db_path
+
+
+def check_folders(settings: Settings) -> None:
+    """Make the folders of this installation; raise `InvalidSetting` for one we cannot write to."""
+    folders = {
+        "DATA_DIR": settings.data_dir,
+        "DB_PATH": settings.db_path.parent,
+        "LOG_DIR": settings.log_path.parent,
+    }
+    for name, folder in folders.items():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidSetting(
+                f"PLASTIC_MEMORIES_{name}: {folder} cannot be made: {error.strerror}."
+            ) from error
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InvalidSetting(f"PLASTIC_MEMORIES_{name}: {folder} cannot be written to.")

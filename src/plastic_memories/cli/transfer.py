@@ -1,0 +1,119 @@
+"""`plastic-memories export`, `import` and `rebuild`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import click
+
+from plastic_memories.cli.doorway import Door, run
+from plastic_memories.cli.place import Place, user_command
+from plastic_memories.cli.screen import Screen, counted, size
+from plastic_memories_client import Imported
+
+_LONG_S = 3600.0
+_SHOWN = 10
+_Format = Literal["jsonl", "markdown", "bundle"]
+_BY_SUFFIX: dict[str, _Format] = {".md": "markdown", ".zip": "bundle"}
+
+
+@click.command()
+@click.argument("dest", type=click.Path(dir_okay=False, path_type=Path), default="-")
+@click.option(
+    "--format",
+    "wanted",
+    type=click.Choice(["jsonl", "markdown", "bundle"]),
+    help="Else by the name: .md, .zip, or JSON lines.",
+)
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@user_command
+def export(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
+    """Write everything of the user's into DEST, or to standard output."""
+    to_screen = str(dest) == "-"
+    if to_screen and place.as_json:
+        raise click.UsageError("With --json name a file to write: plastic-memories export FILE.")
+    if dest.exists() and not force and not to_screen:
+        raise click.ClickException(f"{dest} exists; --force writes over it.")
+    file_format = cast(_Format, wanted or _BY_SUFFIX.get(dest.suffix, "jsonl"))
+    screen = Screen.of(place)
+
+    async def work(door: Door) -> None:
+        async with door.client(timeout_s=_LONG_S) as client:
+            if not to_screen:
+                with screen.progress(f"writing {dest}"):
+                    await client.export_to(dest, file_format)
+                return
+            out = click.get_binary_stream("stdout")
+            async for piece in client.export_iter(file_format):
+                out.write(piece)
+            out.flush()
+
+    run(place, work)
+    if to_screen:
+        return
+    dest.chmod(0o600)
+    answer = {"path": str(dest), "format": file_format, "bytes": dest.stat().st_size}
+    if not screen.told(answer):
+        screen.line(f"✓ {dest}  {size(dest.stat().st_size)}", style="green")
+
+
+@click.command(name="import")
+@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@user_command
+def import_file(place: Place, source: Path, dry_run: bool) -> None:
+    """Take in SOURCE: JSON lines or a bundle, as export writes them."""
+    screen = Screen.of(place)
+
+    async def work(door: Door) -> Imported:
+        async with door.client(timeout_s=_LONG_S) as client:
+            with screen.progress(f"taking in {source}"):
+                return await client.import_(source, dry_run=dry_run)
+
+    report = run(place, work)
+    if not screen.told(report.raw):
+        _show_report(screen, report, dry_run)
+
+
+def _show_report(screen: Screen, report: Imported, dry_run: bool) -> None:
+    would = "would be taken in" if dry_run else "taken in"
+    screen.line(f"✓ {would}: {counted(report.counts)}", style="green")
+    conflicts = report.conflicts
+    for one in conflicts[:_SHOWN]:
+        screen.line(
+            f"  line {one.get('line')}: {one.get('type')} {one.get('key')} stands already "
+            f"(#{one.get('active_memory_id')}) and was left as it is",
+            style="yellow",
+        )
+    skipped: list[dict[str, Any]] = report.raw.get("skipped") or []
+    for one in skipped[:_SHOWN]:
+        screen.line(f"  line {one.get('line')}: {one.get('reason')}", style="yellow")
+    if (more := len(conflicts) + len(skipped) - 2 * _SHOWN) > 0:
+        screen.line(f"  and more ({more}); --json shows all", style="dim")
+
+
+@click.command()
+@click.argument("persona_ids", nargs=-1, metavar="[PERSONA]...")
+@user_command
+def rebuild(place: Place, persona_ids: tuple[str, ...]) -> None:
+    """Make the text index of the user's personas anew, while everything goes on."""
+    screen = Screen.of(place)
+
+    async def work(door: Door) -> dict[str, dict[str, Any]]:
+        done: dict[str, dict[str, Any]] = {}
+        async with door.client(timeout_s=_LONG_S) as client:
+            names = persona_ids or [one.persona_id for one in await client.persona_list()]
+            with screen.progress("rebuilding") as report:
+                for number, name in enumerate(names):
+                    report(f"rebuilding {name}", number, len(names))
+                    done[name] = (await client.rebuild(name)).counts
+        return done
+
+    done = run(place, work)
+    if not screen.told({"personas": done}):
+        for name, counts in done.items():
+            screen.line(f"✓ {name}: {counted(counts)}", style="green")
+
+
+COMMANDS = {"export": export, "import": import_file, "rebuild": rebuild}
