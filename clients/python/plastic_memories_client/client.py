@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Literal, Self, TypeVar, Unpack
 
 import httpx
 from websockets.sync.client import connect
@@ -85,9 +85,10 @@ class PlasticMemoriesClient:
         session_id: str | None = None,
         transport: httpx.BaseTransport | None = None,
         bot_id: str | None = None,
+        bots: Literal["all"] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        self._calls = Calls(persona_id, source_app, session_id, bot_id)
+        self._calls = Calls(persona_id, source_app, session_id, bot_id, bots)
         self._connection = Connection(
             base_url, user_id=user_id, api_key=api_key, timeout_s=timeout_s, headers=headers
         )

@@ -28,6 +28,8 @@ def data_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder in which the hub keeps its files by default."""
     if chosen := environment.get("PLASTIC_MEMORIES_DATA_DIR"):
         return Path(chosen).expanduser()
+    if database := environment.get("PLASTIC_MEMORIES_DB_PATH"):
+        return Path(database).expanduser().absolute().parent
     if sys.platform == "win32" and (roaming := environment.get("APPDATA")):
         return Path(roaming) / "PlasticMemories"
     return Path.home() / ".plastic_memories"

@@ -33,7 +33,7 @@ class RecallOptions(Origin, total=False):
     now: float | None
     explain: bool
     deadline_ms: int
-    bots: Literal["all"] | Sequence[str]
+    bots: Literal["all"]
 
 
 class TalkOptions(Origin, total=False):
@@ -100,6 +100,7 @@ class MemoryFilter(TypedDict, total=False):
     limit: int
     cursor: str | int | None
     bot_id: str | None
+    bots: Literal["all"]
 
 
 class MessageFilter(TypedDict, total=False):
@@ -130,3 +131,4 @@ class ForgetOptions(TypedDict, total=False):
     dry_run: bool
     never_again: bool
     include_messages: bool
+    bots: Literal["all"]

@@ -75,12 +75,12 @@ async def open_door(place: Place) -> AsyncIterator[Door]:
     settings = configuration.load()
     url = place.url or address(settings)
     if await answers(url):
-        yield Door(url, place, place.key or _key_for(url, settings, place.user))
+        yield Door(url, place, place.key or local_key(url, settings, place.user))
     elif place.url:
         raise ServerUnreachable(f"No hub answers at {url}.")
     else:
         async with in_process(settings) as transport:
-            key = place.key or _local_key(settings, place.user)
+            key = place.key or _kept_key(settings, place.user)
             if not key:
                 raise click.ClickException(
                     "No API key is known. Make one with: plastic-memories keys create --user "
@@ -131,12 +131,12 @@ def is_local(url: str) -> bool:
     return (urlsplit(url).hostname or "") in ("127.0.0.1", "::1", "localhost")
 
 
-def _key_for(url: str, settings: Settings, user: str) -> str:
+def local_key(url: str, settings: Settings, user: str) -> str:
     # A key that was made here must not travel to a host elsewhere.
-    return _local_key(settings, user) if is_local(url) else ""
+    return _kept_key(settings, user) if is_local(url) else ""
 
 
-def _local_key(settings: Settings, user: str) -> str:
+def _kept_key(settings: Settings, user: str) -> str:
     """Return the key of this installation: from its key file, else from its settings."""
     if settings.key_file.is_file():
         kept = settings.key_file.read_text(encoding="utf-8").strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -44,10 +45,9 @@ def export(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
                 with screen.progress(f"writing {dest}"):
                     await client.export_to(dest, file_format)
                 return
-            out = click.get_binary_stream("stdout")
             async for piece in client.export_iter(file_format):
-                out.write(piece)
-            out.flush()
+                sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
 
     run(place, work)
     if to_screen:

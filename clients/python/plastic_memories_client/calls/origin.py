@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ..protocol import given
 
 
 @dataclass(frozen=True, slots=True)
 class CallsFrom:
-    """The client's own persona, app, session and bot; a call may name others."""
+    """The client's own persona, app, session and bot; a call may name others.
+
+    `bots="all"` looks at the rows of every bot: for the user's own view, not for a bot's.
+    """
 
     persona_id: str = "default"
     source_app: str = "python_sdk"
     session_id: str | None = None
     bot_id: str | None = None
+    bots: Literal["all"] | None = None
 
     def about(self, persona_id: str | None, **fields: Any) -> dict[str, Any]:
         """Return a request about a persona: by its bot, if there is one, and the given fields."""
         # A row with a bot exists only for requests of that bot, so each one says which it is.
-        return given(persona_id=persona_id or self.persona_id, bot_id=self.bot_id) | given(**fields)
+        place = given(
+            persona_id=persona_id or self.persona_id, bot_id=self.bot_id, bots=self.bots
+        )
+        return place | given(**fields)
 
     def within(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return a request that is also part of a conversation in an app."""

@@ -1,25 +1,34 @@
-"""The rule judge: decides from words alone, with no model."""
+"""The judge that works by rules alone: no model, no network, the same answer every time."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
 from plastic_memories.model.verdict import KEEP, Verdict
 from plastic_memories.ports.judge import JudgeEngine
-from plastic_memories.rules.talk import extract
+from plastic_memories.rules.talk import carries_injection, extract
+
+_SAYS_SOMETHING = re.compile(r"\w")
 
 
 class RuleJudge:
+    def __init__(self, time_zone: str = "UTC") -> None:
+        self._time_zone = time_zone
+
     def assess(self, draft: Draft) -> Verdict:
-        if "<plastic_memories" in draft.content:
+        if not _SAYS_SOMETHING.search(draft.content):
+            return Verdict(keep=False, reason="nothing is said", category="empty")
+        if carries_injection(draft.content):
             return Verdict(keep=False, reason="injected text", category="loop")
         return KEEP
 
     def extract(self, talk: Sequence[Message]) -> list[Draft]:
-        return extract(talk)
+        return extract(talk, self._time_zone)
 
 
 def rule_judge(_context: object) -> JudgeEngine:
+    """Build the judge; it needs nothing from the hub."""
     return RuleJudge()
