@@ -10,6 +10,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from plastic_memories import __version__, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
@@ -177,7 +178,7 @@ def _hub(settings: Settings, place: Place) -> Check:
     if served is None:
         advice = "Give its key with --key or PLASTIC_MEMORIES_API_KEY."
         return Check("hub", WARN, f"{url} is well, but does not know this key", advice)
-    if served != str(settings.db_path):
+    if Path(str(served)).resolve() != settings.db_path.resolve():
         advice = "Commands go there. Set the same PLASTIC_MEMORIES_DATA_DIR here, or another port."
         return Check("hub", WARN, f"{url} serves another database: {served}", advice)
     return Check("hub", OK, f"{url} is well, version {known.get('version')}")

@@ -93,12 +93,14 @@ async def open_door(place: Place) -> AsyncIterator[Door]:
 async def in_process(settings: Settings) -> AsyncIterator[httpx.AsyncBaseTransport]:
     """Run the hub inside this process, behind the same front door as a server's."""
     # Only here: whoever speaks over the network need not wait for the server's imports.
+    from plastic_memories.cli.local import check_folders, naming_the_file
     from plastic_memories.wiring import build_app
 
+    check_folders(settings)
     app = build_app(settings)
     async with AsyncExitStack() as stack:
         # A first key is announced while it starts; standard output belongs to the answer.
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), naming_the_file(settings):
             await stack.enter_async_context(app.router.lifespan_context(app))
         yield httpx.ASGITransport(app=app)
 
@@ -137,11 +139,11 @@ def local_key(url: str, settings: Settings, user: str) -> str:
 
 
 def _kept_key(settings: Settings, user: str) -> str:
-    """Return the key of this installation: from its key file, else from its settings."""
-    if settings.key_file.is_file():
-        kept = settings.key_file.read_text(encoding="utf-8").strip()
-        if kept:
-            return kept
+    """Return the key of this installation: the user's own, its key file's, or any it has."""
     entries = [entry.strip().partition(":") for entry in settings.api_keys.split(",")]
     keys = {who.rpartition("/")[2].strip(): key.strip() for key, _, who in entries if who}
-    return keys.get(user) or keys.get(ANY_USER) or next(iter(keys.values()), "")
+    if user in keys:
+        return keys[user]
+    if settings.key_file.is_file():
+        return settings.key_file.read_text(encoding="utf-8").strip()
+    return keys.get(ANY_USER) or next(iter(keys.values()), "")

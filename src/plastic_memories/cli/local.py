@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import apsw
@@ -19,10 +19,17 @@ EMBEDDED = "sqlite"
 
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[StorageBackend]:
-    """Open the storage alone; a file that cannot be used is named."""
-    try:
+    """Open the storage alone."""
+    with naming_the_file(settings):
         async with open_storage(settings) as storage:
             yield storage
+
+
+@contextmanager
+def naming_the_file(settings: Settings) -> Iterator[None]:
+    """Say which file it was that the driver could not open."""
+    try:
+        yield
     except apsw.Error as error:
         raise Unavailable(f"{settings.db_path} cannot be opened: {error}.") from error
 

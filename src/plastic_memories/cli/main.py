@@ -93,8 +93,6 @@ def _what_the_hub_said(error: Exception) -> str:
         first = detail[0]
         place = ".".join(str(part) for part in first.get("loc", ())[1:])
         return f"{place}: {first.get('msg', '')} ({getattr(error, 'code', '')})"
-    if isinstance(detail, dict) and detail.get("category"):
-        return f"{error} [{detail['category']}]"
     return str(error)
 
 

@@ -35,7 +35,13 @@ def _option(
     *names: str, envvar: str | None = None, **attributes: Any
 ) -> Callable[[Command], Command]:
     return click.option(
-        *names, envvar=envvar, callback=_note, expose_value=False, is_eager=True, **attributes
+        *names,
+        envvar=envvar,
+        callback=_note,
+        expose_value=False,
+        is_eager=True,
+        show_envvar=bool(envvar),
+        **attributes,
     )
 
 

@@ -56,7 +56,7 @@ def show(screen: Screen, items: Sequence[MemoryItem], *, status: bool = True) ->
     rows = [
         [
             item.id,
-            *([f"{item.score or 0:.2f}"] if scored else []),
+            *([f"{item.score:.2f}" if item.score else "–"] if scored else []),
             *([item.status] if status else []),
             item.type,
             one_line(item.key, 40),

@@ -50,7 +50,8 @@ class Screen:
 
     def text(self, text: str, style: str = "", indent: int = 0) -> None:
         """Print text that may be broken where the window ends."""
-        self.console.print(Padding(Text(plain(text), style=style), (0, 0, 0, indent)))
+        words = Text(plain(text), style=style)
+        self.console.print(Padding(words, (0, 0, 0, indent), expand=False))
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Print a table; a cell that is a known status has its colour."""
@@ -102,7 +103,7 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 0) -> str:
-    """Return text on one line, cut at `limit` characters if there is a limit.
+    r"""Return text on one line, cut at `limit` characters if there is a limit.
 
     >>> one_line("a\n b", 0), one_line("abcdef", 4)
     ('a b', 'abc…')

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from plastic_memories.wire.memory import Change
-from plastic_memories.wire.text import Body, Id, Out, Page
+from plastic_memories.wire.text import Body, Id, Name, Out, Page
 
 
 class Health(Out):
@@ -33,6 +33,15 @@ class Imported(Out):
     counts: dict[str, int]
     conflicts: list[dict[str, Any]]
     skipped: list[dict[str, Any]]
+
+
+class ExportQuery(Body):
+    format: Literal["jsonl", "markdown", "bundle"] = "jsonl"
+    persona_id: Name | None = None
+
+
+class ImportQuery(Body):
+    dry_run: bool = False
 
 
 class AuditQuery(Body):

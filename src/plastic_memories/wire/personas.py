@@ -117,6 +117,10 @@ class GoalOut(Out):
     updated_at: float
 
 
+class GoalQuery(ForPersona):
+    status: GoalStatus | None = None
+
+
 class GoalList(Out):
     items: list[GoalOut]
 

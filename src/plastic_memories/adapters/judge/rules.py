@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Sequence
 
 from plastic_memories.model.memory import Draft
@@ -11,7 +11,8 @@ from plastic_memories.model.verdict import KEEP, Verdict
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.rules.talk import carries_injection, extract
 
-_SAYS_SOMETHING = re.compile(r"\w")
+# Punctuation, separators and control characters; an emoji does say something.
+_SAYS_NOTHING = frozenset("PZC")
 
 
 class RuleJudge:
@@ -19,7 +20,7 @@ class RuleJudge:
         self._time_zone = time_zone
 
     def assess(self, draft: Draft) -> Verdict:
-        if not _SAYS_SOMETHING.search(draft.content):
+        if all(unicodedata.category(char)[0] in _SAYS_NOTHING for char in draft.content):
             return Verdict(keep=False, reason="nothing is said", category="empty")
         if carries_injection(draft.content):
             return Verdict(keep=False, reason="injected text", category="loop")

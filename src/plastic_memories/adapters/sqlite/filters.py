@@ -12,7 +12,9 @@ from plastic_memories.ports.message_store import MessageFilter
 
 _OWNED = "{0}tenant_id = :tenant_id AND {0}user_id = :user_id AND {0}persona_id = :persona_id"
 _GLOBAL = "{0}tenant_id = :tenant_id AND {0}user_id = :user_id AND scope = 'global'"
-# One of several values: an equation if there is just one, which an index can follow in order.
+# One of several values: an equation if there is just one, which an index can follow in order;
+# spelt out if there are few, because a list from JSON costs more than the search itself.
+_FEW = 4
 _ONE_OF = {"statuses": "status", "types": "type", "ids": "id"}
 _CONDITIONS = {
     "key": "mkey = :key",
@@ -55,7 +57,9 @@ def select(
     conditions = [(_GLOBAL if all_personas else _OWNED).format(plus)]
     conditions += [_condition(name, value, given) for name, value in given.items()]
     sql = f"SELECT * FROM {table} WHERE {' AND '.join(conditions)} ORDER BY id DESC"  # noqa: S608
-    params = {name: _parameter(name, value) for name, value in given.items()}
+    params: dict[str, Any] = {}
+    for name, value in given.items():
+        params |= _parameters(name, value)
     if limit is not None:
         return f"{sql} LIMIT :limit", {**params, "limit": limit}
     return sql, params
@@ -67,19 +71,20 @@ def _condition(name: str, value: Any, given: dict[str, Any]) -> str:
         return _CONDITIONS[name]
     if name == "statuses" and "key" in given:
         column = "+status"  # likewise: a key says far more than a status
-    if len(value) == 1:
-        return f"{column} = :{name}"
+    if len(value) <= _FEW:
+        marks = ", ".join(f":{name}{place}" for place in range(len(value)))
+        return f"{column} IN ({marks})" if len(value) > 1 else f"{column} = {marks}"
     return f"{column} IN (SELECT value FROM json_each(:{name}))"  # noqa: S608 - ours
 
 
-def _parameter(name: str, value: Any) -> Any:
+def _parameters(name: str, value: Any) -> dict[str, Any]:
+    if name in _ONE_OF and len(value) <= _FEW:
+        return {f"{name}{place}": one for place, one in enumerate(sorted(value))}
     if name == "containing":
-        return f"%{_escape(value)}%"
-    if name in _ONE_OF and len(value) == 1:
-        return next(iter(value))
+        return {name: f"%{_escape(value)}%"}
     if isinstance(value, Collection) and not isinstance(value, str):
-        return to_json(list(value))
-    return int(value) if isinstance(value, bool) else value
+        return {name: to_json(list(value))}
+    return {name: int(value) if isinstance(value, bool) else value}
 
 
 def _escape(text: str) -> str:

@@ -2,69 +2,53 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
 
-from plastic_memories.http.context import (
-    CallerDep,
-    HubDep,
-    KeyedRoute,
-    OptionsDep,
-    WriterDep,
-    check_length,
-)
-from plastic_memories.http.envelope import FAILURES, reply
-from plastic_memories.model.goal import Goal, GoalStatus
+from fastapi import APIRouter, Query, Response
+
+from plastic_memories.http.context import KeyedRoute, Reading, Writing
+from plastic_memories.http.envelope import FAILURES
+from plastic_memories.model.goal import Goal
 from plastic_memories.wire import personas as wire
 from plastic_memories.wire.envelope import Answer
-from plastic_memories.wire.text import Name
 
 router = APIRouter(prefix="/goals", tags=["goals"], route_class=KeyedRoute, responses=FAILURES)
 
 
 @router.post("/create", response_model=Answer[wire.CreatedGoal])
-async def create(
-    body: wire.CreateGoal, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
-) -> Response:
+async def create(body: wire.CreateGoal, call: Writing) -> Response:
     """Note a goal of the user."""
-    check_length(body.details, options.max_content_chars, "details")
-    goal = await hub.goals.create(
-        caller, caller.owner(body.persona_id), body.title, body.details or ""
+    call.check_length(body.details, "details")
+    goal = await call.hub.goals.create(
+        call.caller, call.owner(body.persona_id), body.title, body.details or ""
     )
-    return reply(request, wire.CreatedGoal(status="ok", goal_id=goal.id))
+    return call.reply(wire.CreatedGoal(status="ok", goal_id=goal.id))
 
 
 @router.get("/list", response_model=Answer[wire.GoalList])
-async def list_goals(
-    request: Request,
-    caller: CallerDep,
-    hub: HubDep,
-    persona_id: Name,
-    status: GoalStatus | None = None,
-) -> Response:
+async def list_goals(asked: Annotated[wire.GoalQuery, Query()], call: Reading) -> Response:
     """Show goals with what is linked to them, oldest first."""
-    found = await hub.goals.find(caller.owner(persona_id), status)
-    return reply(request, wire.GoalList(items=[_goal(goal) for goal in found]))
+    found = await call.hub.goals.find(call.owner(asked.persona_id), asked.status)
+    return call.reply(wire.GoalList(items=[_goal(goal) for goal in found]))
 
 
 @router.post("/update_status", response_model=Answer[wire.UpdatedGoal])
-async def update_status(
-    body: wire.UpdateGoal, request: Request, caller: WriterDep, hub: HubDep
-) -> Response:
+async def update_status(body: wire.UpdateGoal, call: Writing) -> Response:
     """Say how a goal stands."""
-    owner = caller.owner(body.persona_id)
-    updated = await hub.goals.set_status(caller, owner, body.goal_id, body.status)
-    return reply(request, wire.UpdatedGoal(status="ok", updated=updated))
+    owner = call.owner(body.persona_id)
+    updated = await call.hub.goals.set_status(call.caller, owner, body.goal_id, body.status)
+    return call.reply(wire.UpdatedGoal(status="ok", updated=updated))
 
 
 @router.post("/link", response_model=Answer[wire.LinkedGoal])
-async def link(
-    body: wire.LinkGoal, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
-) -> Response:
+async def link(body: wire.LinkGoal, call: Writing) -> Response:
     """Tie a note, and a memory if one is named, to a goal."""
-    check_length(body.note, options.max_content_chars, "note")
-    owner = caller.owner(body.persona_id)
-    made = await hub.goals.link(caller, owner, body.goal_id, body.memory_id, body.note or "")
-    return reply(request, wire.LinkedGoal(status="ok", link_id=made.id))
+    call.check_length(body.note, "note")
+    owner = call.owner(body.persona_id)
+    made = await call.hub.goals.link(
+        call.caller, owner, body.goal_id, body.memory_id, body.note or ""
+    )
+    return call.reply(wire.LinkedGoal(status="ok", link_id=made.id))
 
 
 def _goal(goal: Goal) -> wire.GoalOut:

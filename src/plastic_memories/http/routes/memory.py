@@ -5,30 +5,18 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import ValidationError
 
 from plastic_memories.errors import InvalidInput
-from plastic_memories.http.context import (
-    CallerDep,
-    HubDep,
-    KeyedRoute,
-    OptionsDep,
-    WriterDep,
-    app_of,
-    check_length,
-    viewpoint,
-)
-from plastic_memories.http.envelope import FAILURES, reply
-from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.context import Call, KeyedRoute, Reading, Writing
+from plastic_memories.http.envelope import FAILURES
 from plastic_memories.hub.browse import Version, Wanted
 from plastic_memories.hub.forget import ForgetRequest
-from plastic_memories.hub.hub import Hub
 from plastic_memories.hub.review import Correction
 from plastic_memories.hub.review import Reviewed as ReviewedMemory
 from plastic_memories.hub.write import BatchResult
 from plastic_memories.model.event import Event
-from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Message
 from plastic_memories.rules.lifecycle import ConfirmRequest
@@ -39,28 +27,24 @@ router = APIRouter(prefix="/memory", tags=["memory"], route_class=KeyedRoute, re
 
 
 @router.post("/write", response_model=Answer[wire.WrittenOne | wire.WrittenMany])
-async def write(
-    body: wire.WriteRequest, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
-) -> Response:
+async def write(body: wire.WriteRequest, call: Writing) -> Response:
     """Remember one thing, many things, or what a conversation holds."""
     if isinstance(body, wire.WriteMany):
-        return reply(request, await _write_many(body, caller, hub, options))
+        return call.reply(await _write_many(body, call))
     if isinstance(body, wire.WriteTalk):
-        return reply(request, await _write_talk(body, caller, hub, options))
-    return reply(request, await _write_one(body, caller, hub, options))
+        return call.reply(await _write_talk(body, call))
+    return call.reply(await _write_one(body, call))
 
 
-async def _write_one(
-    body: wire.WriteOne, caller: Caller, hub: Hub, options: HttpOptions
-) -> wire.WrittenOne:
-    owner = caller.owner(body.persona_id)
-    draft = _draft(body, caller, hub, options)
+async def _write_one(body: wire.WriteOne, call: Call) -> wire.WrittenOne:
+    owner = call.owner(body.persona_id)
+    draft = _draft(body, call)
     if body.temporary:
         return wire.WrittenOne(status="skipped", updated=False, memory_id=None, memory_status=None)
-    written = await hub.write.one(caller, owner, draft)
+    written = await call.hub.write.one(call.caller, owner, draft)
     memory = written.memory
-    hub.meter.count(
-        caller.user.tenant_id, "memory_writes", status=memory.status if memory else "skipped"
+    call.hub.meter.count(
+        call.caller.user.tenant_id, "memory_writes", status=memory.status if memory else "skipped"
     )
     return wire.WrittenOne(
         status="ok" if memory else "skipped",
@@ -70,10 +54,8 @@ async def _write_one(
     )
 
 
-async def _write_many(
-    body: wire.WriteMany, caller: Caller, hub: Hub, options: HttpOptions
-) -> wire.WrittenMany:
-    owner = caller.owner(body.persona_id)
+async def _write_many(body: wire.WriteMany, call: Call) -> wire.WrittenMany:
+    owner = call.owner(body.persona_id)
     drafts: list[tuple[int, Draft]] = []
     skipped: list[tuple[int, str]] = []
     for index, fields in enumerate(body.items):
@@ -82,23 +64,21 @@ async def _write_many(
             if item.temporary:
                 skipped.append((index, "temporary"))
             else:
-                drafts.append((index, _draft(item, caller, hub, options)))
+                drafts.append((index, _draft(item, call)))
         except ValidationError as error:
             skipped.append((index, _first_problem(error)))
         except InvalidInput as error:
             skipped.append((index, error.message))
-    result = await hub.write.many(caller, owner, [draft for _, draft in drafts])
+    result = await call.hub.write.many(call.caller, owner, [draft for _, draft in drafts])
     skipped += [(drafts[index][0], reason) for index, reason in result.skipped]
     return _many(result, sorted(skipped))
 
 
-async def _write_talk(
-    body: wire.WriteTalk, caller: Caller, hub: Hub, options: HttpOptions
-) -> wire.WrittenMany:
-    owner = caller.owner(body.persona_id)
-    now = hub.ledger.clock.now()
+async def _write_talk(body: wire.WriteTalk, call: Call) -> wire.WrittenMany:
+    owner = call.owner(body.persona_id)
+    now = call.now()
     for message in body.messages:
-        check_length(message.content, options.max_content_chars, "content")
+        call.check_length(message.content, "content")
     talk = [
         Message(
             owner=owner,
@@ -107,19 +87,19 @@ async def _write_talk(
             ts=now if message.ts is None else message.ts,
             speaker=message.speaker or "",
             session_id=body.session_id or "",
-            source_app=app_of(caller.key, body.source_app),
+            source_app=call.app(body.source_app),
             bot_id=body.bot_id or "",
         )
         for message in body.messages
     ]
-    result = await hub.write.from_talk(caller, owner, talk, confirm=body.confirm)
+    result = await call.hub.write.from_talk(call.caller, owner, talk, confirm=body.confirm)
     return _many(result, list(result.skipped))
 
 
-def _draft(item: wire.Item, caller: Caller, hub: Hub, options: HttpOptions) -> Draft:
-    check_length(item.content, options.max_content_chars, "content")
-    item.source_app = app_of(caller.key, item.source_app)
-    return item.draft(hub.ledger.clock.now())
+def _draft(item: wire.Item, call: Call) -> Draft:
+    call.check_length(item.content, "content")
+    item.source_app = call.app(item.source_app)
+    return item.draft(call.now())
 
 
 def _many(result: BatchResult, skipped: list[tuple[int, str]]) -> wire.WrittenMany:
@@ -144,54 +124,48 @@ def _first_problem(error: ValidationError) -> str:
 
 
 @router.post("/confirm", response_model=Answer[wire.Reviewed])
-async def confirm(
-    body: wire.ConfirmRequest, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
-) -> Response:
+async def confirm(body: wire.ConfirmRequest, call: Writing) -> Response:
     """Say yes to a candidate."""
-    check_length(body.content, options.max_content_chars, "content")
+    call.check_length(body.content, "content")
     wish = ConfirmRequest(supersedes_id=body.supersedes_id, coexist=body.coexist)
-    view = viewpoint(caller, body)
+    view = call.view(body)
     return _reviewed(
-        request, await hub.review.confirm(caller, view, body.memory_id, wish, body.content)
+        call, await call.hub.review.confirm(call.caller, view, body.memory_id, wish, body.content)
     )
 
 
 @router.post("/reject", response_model=Answer[wire.Reviewed])
-async def reject(
-    body: wire.RejectRequest, request: Request, caller: WriterDep, hub: HubDep
-) -> Response:
+async def reject(body: wire.RejectRequest, call: Writing) -> Response:
     """Say no to a candidate."""
-    view = viewpoint(caller, body)
-    done = await hub.review.reject(caller, view, body.memory_id, never_again=body.never_again)
-    return _reviewed(request, done)
+    view = call.view(body)
+    done = await call.hub.review.reject(
+        call.caller, view, body.memory_id, never_again=body.never_again
+    )
+    return _reviewed(call, done)
 
 
 @router.post("/revoke", response_model=Answer[wire.Reviewed])
-async def revoke(
-    body: wire.RevokeRequest, request: Request, caller: WriterDep, hub: HubDep
-) -> Response:
+async def revoke(body: wire.RevokeRequest, call: Writing) -> Response:
     """Take a memory back; it stays in its history only."""
     return _reviewed(
-        request, await hub.review.revoke(caller, viewpoint(caller, body), body.memory_id)
+        call, await call.hub.review.revoke(call.caller, call.view(body), body.memory_id)
     )
 
 
-def _reviewed(request: Request, done: ReviewedMemory) -> Response:
+def _reviewed(call: Call, done: ReviewedMemory) -> Response:
     answer = wire.Reviewed(
         status="ok",
         updated=done.updated,
         memory_id=done.memory.id,
         memory_status=done.memory.status,
     )
-    return reply(request, answer)
+    return call.reply(answer)
 
 
 @router.post("/update", response_model=Answer[wire.Updated])
-async def update(
-    body: wire.UpdateRequest, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
-) -> Response:
+async def update(body: wire.UpdateRequest, call: Writing) -> Response:
     """Correct a memory: a new version takes its place."""
-    check_length(body.content, options.max_content_chars, "content")
+    call.check_length(body.content, "content")
     correction = Correction(
         content=body.content,
         tags=None if body.tags is None else tuple(body.tags),
@@ -201,7 +175,7 @@ async def update(
         expires_at=body.expires_at,
         given=body.given,
     )
-    done = await hub.review.correct(caller, viewpoint(caller, body), body.memory_id, correction)
+    done = await call.hub.review.correct(call.caller, call.view(body), body.memory_id, correction)
     answer = wire.Updated(
         status="ok",
         updated=done.updated,
@@ -209,15 +183,13 @@ async def update(
         memory_status=done.memory.status,
         memory=wire.row(done.memory),
     )
-    return reply(request, answer)
+    return call.reply(answer)
 
 
 @router.post("/forget", response_model=Answer[wire.Forgotten])
-async def forget(
-    body: wire.ForgetRequest, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
-) -> Response:
+async def forget(body: wire.ForgetRequest, call: Writing) -> Response:
     """Forget for good, with a receipt; `never_again` keeps it from being learned anew."""
-    check_length(body.query, options.max_query_chars, "query")
+    call.check_length(body.query, "query", call.options.max_query_chars)
     wish = ForgetRequest(
         type=body.type,
         key=body.key,
@@ -227,20 +199,18 @@ async def forget(
         never_again=body.never_again,
         include_messages=body.include_messages,
     )
-    gone = await hub.forget(caller, viewpoint(caller, body), wish)
+    gone = await call.hub.forget(call.caller, call.view(body), wish)
     answer = wire.Forgotten(
         status="dry_run" if body.dry_run else "ok",
         deleted=0 if body.dry_run else len(gone.memory_ids),
         memory_ids=list(gone.memory_ids),
         receipt=dict(gone.receipt),
     )
-    return reply(request, answer)
+    return call.reply(answer)
 
 
 @router.get("/list", response_model=Answer[wire.MemoryPage])
-async def list_memories(
-    asked: Annotated[wire.ListQuery, Query()], request: Request, caller: CallerDep, hub: HubDep
-) -> Response:
+async def list_memories(asked: Annotated[wire.ListQuery, Query()], call: Reading) -> Response:
     """Show memories, newest first, a page at a time."""
     wanted = Wanted(
         status=None if asked.status == "all" else Status(asked.status),
@@ -251,29 +221,25 @@ async def list_memories(
         before_id=int(asked.cursor) if asked.cursor else None,
         limit=asked.limit,
     )
-    page = await hub.browse.page(viewpoint(caller, asked), wanted)
+    page = await call.hub.browse.page(call.view(asked), wanted)
     cursor = None if page.next_before_id is None else str(page.next_before_id)
     rows = [wire.row(memory) for memory in page.memories]
-    return reply(request, wire.MemoryPage(items=rows, next_cursor=cursor))
+    return call.reply(wire.MemoryPage(items=rows, next_cursor=cursor))
 
 
 @router.get("/get", response_model=Answer[wire.MemoryRow])
-async def get(
-    asked: Annotated[wire.OneQuery, Query()], request: Request, caller: CallerDep, hub: HubDep
-) -> Response:
+async def get(asked: Annotated[wire.OneQuery, Query()], call: Reading) -> Response:
     """Show one memory, whatever its status."""
-    memory = await hub.browse.one(viewpoint(caller, asked), asked.memory_id)
-    return reply(request, wire.row(memory))
+    memory = await call.hub.browse.one(call.view(asked), asked.memory_id)
+    return call.reply(wire.row(memory))
 
 
 @router.get("/history", response_model=Answer[wire.History])
-async def history(
-    asked: Annotated[wire.OneQuery, Query()], request: Request, caller: CallerDep, hub: HubDep
-) -> Response:
+async def history(asked: Annotated[wire.OneQuery, Query()], call: Reading) -> Response:
     """Show every version of a memory, oldest first: who changed it, when, and how."""
-    versions = await hub.browse.history(viewpoint(caller, asked), asked.memory_id)
+    versions = await call.hub.browse.history(call.view(asked), asked.memory_id)
     items = [_version(version) for version in versions]
-    return reply(request, wire.History(memory_id=asked.memory_id, items=items))
+    return call.reply(wire.History(memory_id=asked.memory_id, items=items))
 
 
 def _version(version: Version) -> wire.VersionRow:
@@ -294,12 +260,10 @@ def change(event: Event) -> wire.Change:
 
 
 @router.post("/rebuild", response_model=Answer[wire.Rebuilt])
-async def rebuild(
-    body: wire.RebuildRequest, request: Request, caller: WriterDep, hub: HubDep
-) -> Response:
+async def rebuild(body: wire.RebuildRequest, call: Writing) -> Response:
     """Make the text index of a persona anew, while everything goes on."""
-    owner = caller.owner(body.persona_id)
+    owner = call.owner(body.persona_id)
     started = time.perf_counter()
-    counts = await hub.ledger.write(lambda stores: stores.upkeep.rebuild_index(owner))
+    counts = await call.hub.ledger.write(lambda stores: stores.upkeep.rebuild_index(owner))
     seconds = round(time.perf_counter() - started, 3)
-    return reply(request, wire.Rebuilt(status="ok", counts=dict(counts), seconds=seconds))
+    return call.reply(wire.Rebuilt(status="ok", counts=dict(counts), seconds=seconds))

@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse, StreamingResponse
@@ -17,14 +17,7 @@ from plastic_memories.errors import (
     NotAuthenticated,
     Unavailable,
 )
-from plastic_memories.http.context import (
-    CallerDep,
-    HubDep,
-    KeyedRoute,
-    OptionsDep,
-    WriterDep,
-    key_of,
-)
+from plastic_memories.http.context import KeyedRoute, Reading, Writing, key_of
 from plastic_memories.http.envelope import FAILURES, reply
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.hub import Hub
@@ -32,7 +25,6 @@ from plastic_memories.model.memory import SLOT_TYPES, MemoryType, Scope, Status
 from plastic_memories.model.owner import Realm
 from plastic_memories.wire import operations as wire
 from plastic_memories.wire.envelope import Answer
-from plastic_memories.wire.text import Name
 
 keyed = APIRouter(tags=["operations"], route_class=KeyedRoute, responses=FAILURES)
 public = APIRouter(tags=["operations"], responses={s: FAILURES[s] for s in (500, 503)})
@@ -41,8 +33,9 @@ _ZIP_START = b"PK\x03\x04"
 
 
 @public.get("/health", response_model=Answer[wire.Health])
-async def health(request: Request, hub: HubDep, options: OptionsDep) -> Response:
+async def health(request: Request) -> Response:
     """Say whether the hub works; with a key, also what it stands on."""
+    hub, options = _installed(request)
     try:
         storage = dict(await hub.ledger.storage.describe())
     except Unavailable:
@@ -58,6 +51,10 @@ async def health(request: Request, hub: HubDep, options: OptionsDep) -> Response
     return reply(request, wire.Health.model_construct(**answer))
 
 
+def _installed(request: Request) -> tuple[Hub, HttpOptions]:
+    return request.app.state.hub, request.app.state.options
+
+
 async def _has_key(request: Request, hub: Hub) -> bool:
     text = key_of(request.headers)
     if not text:
@@ -70,10 +67,9 @@ async def _has_key(request: Request, hub: Hub) -> bool:
 
 
 @keyed.get("/capabilities", response_model=Answer[wire.Capabilities])
-async def capabilities(
-    request: Request, caller: CallerDep, hub: HubDep, options: OptionsDep
-) -> Response:
+async def capabilities(call: Reading) -> Response:
     """Say what is plugged in, and which types, scopes and limits hold."""
+    options = call.options
     answer = wire.Capabilities(
         version=options.version,
         plugged_in=dict(options.plugged_in),
@@ -84,9 +80,9 @@ async def capabilities(
         realms=[realm.value for realm in Realm],
         limits=_limits(options),
         features=["recall", "slots", "goals", "export", "import", "audit", "events"],
-        templates=hub.personas.templates.names(),
+        templates=call.hub.personas.templates.names(),
     )
-    return reply(request, answer)
+    return call.reply(answer)
 
 
 def _limits(options: HttpOptions) -> dict[str, Any]:
@@ -112,8 +108,9 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
         200: {"content": {"application/json": {}, "text/plain": {"schema": {"type": "string"}}}},
     },
 )
-async def metrics(request: Request, hub: HubDep, options: OptionsDep) -> Response:
+async def metrics(request: Request) -> Response:
     """Return Prometheus text (JSON on `Accept: application/json`): the caller's own tenant's."""
+    hub, options = _installed(request)
     tenant: str | None = None
     if not options.metrics_public:
         text = key_of(request.headers)
@@ -132,22 +129,21 @@ async def metrics(request: Request, hub: HubDep, options: OptionsDep) -> Respons
     response_class=StreamingResponse,
     responses={200: {"content": {kind: {} for kind in _FILE.values()}}},
 )
-async def export(
-    caller: CallerDep,
-    hub: HubDep,
-    format: Literal["jsonl", "markdown", "bundle"] = "jsonl",  # noqa: A002 - the contract's name
-    persona_id: Name | None = None,
-) -> Response:
+async def export(asked: Annotated[wire.ExportQuery, Query()], call: Reading) -> Response:
     """Stream everything the user owns, as one file."""
-    if persona_id is not None:
-        caller.owner(persona_id)
-    suffix = {"jsonl": "jsonl", "markdown": "md", "bundle": "zip"}[format]
+    if asked.persona_id is not None:
+        call.owner(asked.persona_id)
+    kind = asked.format
+    suffix = {"jsonl": "jsonl", "markdown": "md", "bundle": "zip"}[kind]
     headers = {"Content-Disposition": f'attachment; filename="plastic_memories.{suffix}"'}
-    if format == "bundle":
-        whole = await hub.transfer.bundle(caller, persona_id)
-        return Response(whole, media_type=_FILE[format], headers=headers)
-    lines = hub.transfer.lines if format == "jsonl" else hub.transfer.markdown
-    return StreamingResponse(lines(caller, persona_id), media_type=_FILE[format], headers=headers)
+    transfer = call.hub.transfer
+    if kind == "bundle":
+        whole = await transfer.bundle(call.caller, asked.persona_id)
+        return Response(whole, media_type=_FILE[kind], headers=headers)
+    lines = transfer.lines if kind == "jsonl" else transfer.markdown
+    return StreamingResponse(
+        lines(call.caller, asked.persona_id), media_type=_FILE[kind], headers=headers
+    )
 
 
 @keyed.post(
@@ -163,20 +159,18 @@ async def export(
         }
     },
 )
-async def import_(
-    request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep, dry_run: bool = False
-) -> Response:
+async def import_(asked: Annotated[wire.ImportQuery, Query()], call: Writing) -> Response:
     """Bring in an export (JSON lines, or the bundle); a dry run says what would happen."""
-    lines = _lines(await request.body(), options.max_import_bytes)
-    report = await hub.transfer.bring_in(caller, lines, dry_run=dry_run)
+    lines = _lines(await call.request.body(), call.options.max_import_bytes)
+    report = await call.hub.transfer.bring_in(call.caller, lines, dry_run=asked.dry_run)
     answer = wire.Imported(
         status="ok",
-        dry_run=dry_run,
+        dry_run=asked.dry_run,
         counts=dict(report.counts),
         conflicts=[dict(conflict) for conflict in report.conflicts],
         skipped=[dict(skip) for skip in report.skipped],
     )
-    return reply(request, answer)
+    return call.reply(answer)
 
 
 def _lines(body: bytes, limit: int) -> Iterable[str]:
@@ -198,18 +192,16 @@ def _unpacked(body: bytes, limit: int) -> bytes:
 
 
 @keyed.get("/audit", response_model=Answer[wire.Audit])
-async def audit(
-    asked: Annotated[wire.AuditQuery, Query()], request: Request, caller: CallerDep, hub: HubDep
-) -> Response:
+async def audit(asked: Annotated[wire.AuditQuery, Query()], call: Reading) -> Response:
     """Show who changed what, when, by which key, in order."""
-    found = await hub.browse.audit(
-        caller,
+    found = await call.hub.browse.audit(
+        call.caller,
         since=asked.since,
         after_id=asked.after_id,
         memory_id=asked.memory_id,
         limit=asked.limit,
     )
-    bound = caller.key.limits.persona_id
+    bound = call.caller.key.limits.persona_id
     items = [
         wire.AuditLine(
             id=event.id,
@@ -225,4 +217,4 @@ async def audit(
         if bound in ("", event.persona_id)
     ]
     last = found[-1].id if len(found) == asked.limit else None
-    return reply(request, wire.Audit(items=items, next_after_id=last))
+    return call.reply(wire.Audit(items=items, next_after_id=last))

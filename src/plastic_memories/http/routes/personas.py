@@ -5,18 +5,10 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
-from plastic_memories.http.context import (
-    CallerDep,
-    HubDep,
-    KeyedRoute,
-    OptionsDep,
-    WriterDep,
-    check_length,
-    viewpoint,
-)
-from plastic_memories.http.envelope import FAILURES, reply
+from plastic_memories.http.context import KeyedRoute, Reading, Writing
+from plastic_memories.http.envelope import FAILURES
 from plastic_memories.model.persona import Persona, Slot, UserSettings
 from plastic_memories.wire import personas as wire
 from plastic_memories.wire.envelope import Answer
@@ -26,26 +18,22 @@ router = APIRouter(tags=["personas"], route_class=KeyedRoute, responses=FAILURES
 
 
 @router.post("/persona/create", response_model=Answer[wire.CreatedPersona])
-async def create(
-    body: wire.CreatePersona, request: Request, caller: WriterDep, hub: HubDep, options: OptionsDep
-) -> Response:
+async def create(body: wire.CreatePersona, call: Writing) -> Response:
     """Make a persona, or change the fields given."""
-    check_length(body.description, options.max_content_chars, "description")
-    persona, created = await hub.personas.create(
-        caller, caller.owner(body.persona_id), body.display_name, body.description
+    call.check_length(body.description, "description")
+    persona, created = await call.hub.personas.create(
+        call.caller, call.owner(body.persona_id), body.display_name, body.description
     )
     answer = wire.CreatedPersona(status="ok", created=created, persona=_persona(persona))
-    return reply(request, answer)
+    return call.reply(answer)
 
 
 @router.post("/persona/create_from_template", response_model=Answer[wire.AppliedTemplate])
-async def create_from_template(
-    body: wire.FromTemplate, request: Request, caller: WriterDep, hub: HubDep
-) -> Response:
+async def create_from_template(body: wire.FromTemplate, call: Writing) -> Response:
     """Write a template's persona, rules and preferences, all or none."""
-    owner = caller.owner(body.persona_id)
-    template, applied = await hub.personas.apply_template(
-        caller, owner, body.template_path, overwrite=body.allow_overwrite
+    owner = call.owner(body.persona_id)
+    template, applied = await call.hub.personas.apply_template(
+        call.caller, owner, body.template_path, overwrite=body.allow_overwrite
     )
     answer = wire.AppliedTemplate(
         status="ok",
@@ -61,60 +49,54 @@ async def create_from_template(
             preferences_keys=sorted(template.preferences),
         ),
     )
-    return reply(request, answer)
+    return call.reply(answer)
 
 
 @router.get("/persona/list", response_model=Answer[wire.PersonaList])
-async def list_personas(request: Request, caller: CallerDep, hub: HubDep) -> Response:
+async def list_personas(call: Reading) -> Response:
     """Show the user's personas, oldest first."""
-    bound = caller.key.limits.persona_id
-    found = await hub.personas.all(caller.user)
+    bound = call.caller.key.limits.persona_id
+    found = await call.hub.personas.all(call.caller.user)
     items = [_persona(one) for one in found if bound in ("", one.owner.persona_id)]
-    return reply(request, wire.PersonaList(items=items))
+    return call.reply(wire.PersonaList(items=items))
 
 
 @router.get("/persona/profile", response_model=Answer[wire.Profile])
-async def profile(
-    asked: Annotated[AsBot, Query()], request: Request, caller: CallerDep, hub: HubDep
-) -> Response:
+async def profile(asked: Annotated[AsBot, Query()], call: Reading) -> Response:
     """Show who the persona is and what it knows of the user, as Markdown."""
-    text = await hub.personas.profile(viewpoint(caller, asked))
+    text = await call.hub.personas.profile(call.view(asked))
     answer = wire.Profile(
-        user_id=caller.user.user_id, persona_id=asked.persona_id, profile_markdown=text
+        user_id=call.caller.user.user_id, persona_id=asked.persona_id, profile_markdown=text
     )
-    return reply(request, answer)
+    return call.reply(answer)
 
 
 @router.post("/persona/slots/get", response_model=Answer[wire.SlotList])
-async def slots(body: wire.GetSlots, request: Request, caller: CallerDep, hub: HubDep) -> Response:
+async def slots(body: wire.GetSlots, call: Reading) -> Response:
     """Show the persona's slots."""
-    found = await hub.personas.slots(viewpoint(caller, body, realm=body.realm))
-    return reply(request, wire.SlotList(items=[_slot(slot) for slot in found]))
+    found = await call.hub.personas.slots(call.view(body, realm=body.realm))
+    return call.reply(wire.SlotList(items=[_slot(slot) for slot in found]))
 
 
 @router.post("/persona/delete", response_model=Answer[wire.DeletedPersona])
-async def delete(
-    body: wire.DeletePersona, request: Request, caller: WriterDep, hub: HubDep
-) -> Response:
+async def delete(body: wire.DeletePersona, call: Writing) -> Response:
     """Erase a persona and everything it holds."""
-    receipt = await hub.personas.delete(caller, caller.owner(body.persona_id), body.confirm)
+    receipt = await call.hub.personas.delete(call.caller, call.owner(body.persona_id), body.confirm)
     answer = wire.DeletedPersona(status="ok", persona_id=body.persona_id, receipt=dict(receipt))
-    return reply(request, answer)
+    return call.reply(answer)
 
 
 @router.get("/user/settings", response_model=Answer[wire.SettingsOut])
-async def settings(request: Request, caller: CallerDep, hub: HubDep) -> Response:
+async def settings(call: Reading) -> Response:
     """Show the user's settings."""
-    return reply(request, _settings(await hub.personas.settings(caller.user)))
+    return call.reply(_settings(await call.hub.personas.settings(call.caller.user)))
 
 
 @router.post("/user/settings", response_model=Answer[wire.SettingsOut])
-async def save_settings(
-    body: wire.SaveSettings, request: Request, caller: WriterDep, hub: HubDep
-) -> Response:
+async def save_settings(body: wire.SaveSettings, call: Writing) -> Response:
     """Change the settings given."""
-    saved = await hub.personas.save_settings(caller, body.time_zone, body.language)
-    return reply(request, _settings(saved))
+    saved = await call.hub.personas.save_settings(call.caller, body.time_zone, body.language)
+    return call.reply(_settings(saved))
 
 
 def _persona(persona: Persona) -> wire.PersonaOut:

@@ -112,7 +112,8 @@ _ZH_DATE = re.compile(
 def calendar_date(text: str, today: date) -> CalendarDate | None:
     """Read a day of the year that is written out, with its year if that is said.
 
-    >>> str(calendar_date("95年5月20号", date(2024, 5, 1))), str(calendar_date("2月29", date(2024, 5, 1)))
+    >>> today = date(2024, 5, 1)
+    >>> str(calendar_date("95年5月20号", today)), str(calendar_date("2月29", today))
     ('1995-05-20', '02-29')
     """
     found = _ZH_DATE.search(text)

@@ -12,17 +12,30 @@ from plastic_memories.rules.talk.spans import DateSpan, Lean
 
 Meaning = Callable[["re.Match[str]", date, Lean], DateSpan | None]
 
-_MONTH_NAMES = (
-    "january february march april may june july august september october november december"
-).split()
-_MONTHS = {name[:3]: number for number, name in enumerate(_MONTH_NAMES, start=1)}
-_WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec"
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), start=1)}
+_WEEKDAY_NAMES = (
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+)
 _WEEKDAYS = {name[:3]: number for number, name in enumerate(_WEEKDAY_NAMES)}
 _DAYS = {
-    "the day after tomorrow": 2, "the day before yesterday": -2, "tomorrow": 1, "tonight": 0,
-    "today": 0, "this morning": 0, "this afternoon": 0, "this evening": 0, "yesterday": -1,
+    "the day after tomorrow": 2,
+    "the day before yesterday": -2,
+    "tomorrow": 1,
+    "tonight": 0,
+    "today": 0,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+    "yesterday": -1,
     "last night": -1,
-}  # fmt: skip
+}
 _TURNS = {
     "last": -1,
     "past": -1,
@@ -33,9 +46,13 @@ _TURNS = {
     "next": 1,
 }
 _HOLIDAYS = {
-    "new year's day": (1, 1), "valentine's day": (2, 14), "halloween": (10, 31),
-    "christmas eve": (12, 24), "christmas": (12, 25), "new year's eve": (12, 31),
-}  # fmt: skip
+    "new year's day": (1, 1),
+    "valentine's day": (2, 14),
+    "halloween": (10, 31),
+    "christmas eve": (12, 24),
+    "christmas": (12, 25),
+    "new year's eve": (12, 31),
+}
 MONTH = (
     r"(?P<m>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"

@@ -13,26 +13,63 @@ from plastic_memories.rules.talk.spans import DateSpan, Lean
 Meaning = Callable[["re.Match[str]", date, Lean], DateSpan | None]
 
 _DAYS = {
-    "大前天": -3, "前天": -2, "前晚": -2, "昨天": -1, "昨日": -1, "昨晚": -1, "昨儿": -1, "昨夜": -1,
-    "今天": 0, "今日": 0, "今晚": 0, "今早": 0, "今儿": 0, "今夜": 0, "明天": 1, "明日": 1, "明晚": 1,
-    "明早": 1, "明儿": 1, "后天": 2, "后晚": 2, "大后天": 3,
-}  # fmt: skip
+    "大前天": -3,
+    "前天": -2,
+    "前晚": -2,
+    "昨天": -1,
+    "昨日": -1,
+    "昨晚": -1,
+    "昨儿": -1,
+    "昨夜": -1,
+    "今天": 0,
+    "今日": 0,
+    "今晚": 0,
+    "今早": 0,
+    "今儿": 0,
+    "今夜": 0,
+    "明天": 1,
+    "明日": 1,
+    "明晚": 1,
+    "明早": 1,
+    "明儿": 1,
+    "后天": 2,
+    "后晚": 2,
+    "大后天": 3,
+}
 _WEEKS = {"上上": -2, "上": -1, "这": 0, "本": 0, "": 0, "下": 1, "下下": 2}
 _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
 _WEEKDAYS = {char: index for index, char in enumerate("一二三四五六日")} | {"天": 6}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 _PARTS = {"初": "begin", "中": "middle", "底": "end", "末": "end"}
 _HOLIDAYS = {
-    "元旦": (1, 1), "情人节": (2, 14), "妇女节": (3, 8), "愚人节": (4, 1), "劳动节": (5, 1),
-    "五一": (5, 1), "儿童节": (6, 1), "六一": (6, 1), "国庆节": (10, 1), "国庆": (10, 1), "十一": (10, 1),
-    "万圣节": (10, 31), "双十一": (11, 11), "平安夜": (12, 24), "圣诞节": (12, 25), "圣诞": (12, 25),
+    "元旦": (1, 1),
+    "情人节": (2, 14),
+    "妇女节": (3, 8),
+    "愚人节": (4, 1),
+    "劳动节": (5, 1),
+    "五一": (5, 1),
+    "儿童节": (6, 1),
+    "六一": (6, 1),
+    "国庆节": (10, 1),
+    "国庆": (10, 1),
+    "十一": (10, 1),
+    "万圣节": (10, 31),
+    "双十一": (11, 11),
+    "平安夜": (12, 24),
+    "圣诞节": (12, 25),
+    "圣诞": (12, 25),
     "跨年": (12, 31),
-}  # fmt: skip
-_N = ZH_NUMBER
+}
+_N = rf"(?<!\d){ZH_NUMBER}"
+_CENTURY = 100
+_SATURDAY = 5
 _WEEK_WORD = r"(?:周|星期|礼拜)"
 _PREFIX = r"(?P<rel>上上|下下|上|这|本|下)"
 MONTH = r"(?P<m>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])月"
-DAY = r"(?P<d>[12]\d|3[01]|0?[1-9]|[二三]?十[一二三四五六七八九]?|廿[一二三四五六七八九]?|[一二三四五六七八九])"
+DAY = (
+    r"(?P<d>[12]\d|3[01]|0?[1-9]|[二三]?十[一二三四五六七八九]?|廿[一二三四五六七八九]?|"
+    r"[一二三四五六七八九])"
+)
 _LONG_YEAR = r"(?:1[89]|2[01])\d\d|[一二][零〇九][零〇一二三四五六七八九]{2}"
 _SHORT_YEAR = r"\d\d|[零〇一二九八七六][零〇一二三四五六七八九]"
 YEAR = rf"(?P<y>{_LONG_YEAR})年"
@@ -46,7 +83,7 @@ def full_year(text: str, today: date) -> int:
     (1995, 2023)
     """
     year = zh_number(text)
-    if year >= 100:
+    if year >= _CENTURY:
         return year
     return 2000 + year if 2000 + year <= today.year + 10 else 1900 + year
 
@@ -82,7 +119,7 @@ def _weekday(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
 
 
 def _weekend(rel: str | None, today: date, lean: Lean) -> DateSpan | None:
-    if rel is None and lean is Lean.PAST and today.weekday() < 5:
+    if rel is None and lean is Lean.PAST and today.weekday() < _SATURDAY:
         return spans.weekend_of_week(today, -1)
     return spans.weekend_of_week(today, _WEEKS[rel or ""])
 
@@ -214,7 +251,7 @@ _GRAMMAR: tuple[tuple[str, Meaning], ...] = (
     (rf"(?<![\d月]){DAY}[号](?!楼|线|店|房|码|机|称|院)", _day_of_month),
     (rf"(?P<name>{'|'.join(sorted(_HOLIDAYS, key=len, reverse=True))})", _holiday),
     (r"(?P<season>[春夏秋冬])[天季]", _season),
-)  # fmt: skip
+)
 RULES = tuple((re.compile(pattern), meaning) for pattern, meaning in _GRAMMAR)
 HINT = re.compile(
     r"[天日周月年号儿晚早]|星期|礼拜|元旦|国庆|圣诞|节|五一|六一|十一|平安夜|\d[-/.]\d"
@@ -222,6 +259,7 @@ HINT = re.compile(
 # A lunar date has no fixed day in our calendar: it is kept as it was said.
 LUNAR = re.compile(
     r"(?:农历|阴历|旧历)的?(?:[一二三四五六七八九十正冬腊闰\d]{1,3}月)?"
-    r"(?:初?[一二三四五六七八九十廿\d]{1,3})?[日号]?|(?:大年|正月|腊月|冬月)初?[一二三四五六七八九十廿]{1,3}"
+    r"(?:初?[一二三四五六七八九十廿\d]{1,3})?[日号]?|(?:大年|正月|腊月|"
+    r"冬月)初?[一二三四五六七八九十廿]{1,3}"
     r"|[一二三四五六七八九十]{1,2}月初[一二三四五六七八九十]"
 )

@@ -41,51 +41,74 @@ class Said:
 
 
 _PAST = re.compile(
-    r"\b(?:used to|formerly|previously|back then|as a (?:kid|child)|when i was|in the past|years ago i|once|no longer|"
+    r"\b(?:used to|formerly|previously|back then|as a (?:kid|child)|when i was|in the "
+    r"past|years ago i|once|no longer|"
     r"not anymore|any ?more|before)\b",
     re.IGNORECASE,
 )
 _PASSING = re.compile(
-    r"\b(?:today|tonight|right now|at the moment|this (?:morning|afternoon|evening|time|week)|for now|currently craving|"
+    r"\b(?:today|tonight|right now|at the moment|this (?:morning|afternoon|evening|time|"
+    r"week)|for now|currently craving|"
     r"yesterday|just now|lately|these days|temporarily)\b",
     re.IGNORECASE,
 )
 _FILLER = re.compile(
-    r"^(?:(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|hmm+|ok|okay|so|and|but|also|plus|because|since|although|"
-    r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so you know|just to let you know|fyi|for the record|"
-    r"correction|sorry|no wait|wait|no|nope|yes|yeah|yep|sure|please (?:remember|note|keep in mind)(?: that)?|(?:do )?remember(?: that)?|"
-    r"note(?: that)?|keep in mind(?: that)?|don't forget(?: that)?|you should know(?: that)?|i(?:'d| would)? (?:want|like) you to know(?: that)?|"
-    r"let me (?:introduce myself|tell you|clarify|correct myself)|i mean|i meant|you know|as you know|as i said|i(?:'ve| have)? (?:already )?told you(?: that)?|"
-    r"i have to (?:admit|say)|i must (?:admit|say)|i think|i believe|personally|in general|generally|usually|normally|currently|nowadays|"
-    r"these days|now|for me|unfortunately|fortunately|luckily|sadly|finally|recently|thanks|thank you|nice to meet you|then|besides|still|guess what|"
-    r"the truth is|fun fact|rather|from now on|in future|in the future|going forward)\b[\s,:!.-]*)+",
+    r"^(?:(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|"
+    r"hmm+|ok|okay|so|and|but|also|plus|because|since|although|"
+    r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so "
+    r"you know|just to let you know|fyi|for the record|"
+    r"correction|sorry|no wait|wait|no|nope|yes|yeah|yep|sure|please (?:remember|note|"
+    r"keep in mind)(?: that)?|(?:do )?remember(?: that)?|"
+    r"note(?: that)?|keep in mind(?: that)?|don't forget(?: that)?|you should know(?: "
+    r"that)?|i(?:'d| would)? (?:want|like) you to know(?: that)?|"
+    r"let me (?:introduce myself|tell you|clarify|correct myself)|i mean|i meant|you "
+    r"know|as you know|as i said|i(?:'ve| have)? (?:already )?told you(?: that)?|"
+    r"i have to (?:admit|say)|i must (?:admit|say)|i think|i believe|personally|in "
+    r"general|generally|usually|normally|currently|nowadays|"
+    r"these days|now|for me|unfortunately|fortunately|luckily|sadly|finally|recently|"
+    r"thanks|thank you|nice to meet you|then|besides|still|guess what|"
+    r"the truth is|fun fact|rather|from now on|in future|in the future|going "
+    r"forward)\b[\s,:!.-]*)+",
     re.IGNORECASE,
 )
 _EXPANDED = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (
-        (r"\bi'm\b|\bim\b(?=\s)", "I am"), (r"\bi've\b", "I have"), (r"\bi'll\b", "I will"), (r"\bi'd\b", "I would"),
-        (r"\bwe're\b", "we are"), (r"\bwe'll\b", "we will"), (r"\bwe've\b", "we have"), (r"\bcan't\b|\bcannot\b", "can not"),
-        (r"\bwon't\b", "will not"), (r"\b(do|does|did|is|are|was|have|has|would|could|should)n'?t\b", r"\1 not"),
+        (r"\bi'm\b|\bim\b(?=\s)", "I am"),
+        (r"\bi've\b", "I have"),
+        (r"\bi'll\b", "I will"),
+        (r"\bi'd\b", "I would"),
+        (r"\bwe're\b", "we are"),
+        (r"\bwe'll\b", "we will"),
+        (r"\bwe've\b", "we have"),
+        (r"\bcan't\b|\bcannot\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"\b(do|does|did|is|are|was|have|has|would|could|should)n'?t\b", r"\1 not"),
         (r"\b(name|birthday|anniversary|hometown|job|hobby|nickname)'s (?=\w)", r"\1 is "),
     )
-)  # fmt: skip
+)
 _ADVERBS = (
-    r"(?:really|also|absolutely|truly|just|do(?= (?:like|love|hate|enjoy|live|work|have))|still|always|personally|actually|particularly|especially|"
-    r"definitely|totally|usually|currently|now|only|mostly|generally|honestly|quite|so|very much|very|pretty|too|simply|both|already|"
-    r"originally|finally|recently|kind of|kinda|even|deeply|genuinely|strictly|severely|highly|extremely|deathly|mildly|super|terribly|"
-    r"incredibly|a bit|a little|rather|somewhat|naturally|officially|happily|literally|basically|secretly|proudly|well|barely)"
+    r"(?:really|also|absolutely|truly|just|do(?= (?:like|love|hate|enjoy|live|work|"
+    r"have))|still|always|personally|actually|particularly|especially|"
+    r"definitely|totally|usually|currently|now|only|mostly|generally|honestly|quite|so|"
+    r"very much|very|pretty|too|simply|both|already|"
+    r"originally|finally|recently|kind of|kinda|even|deeply|genuinely|strictly|severely|"
+    r"highly|extremely|deathly|mildly|super|terribly|"
+    r"incredibly|a bit|a little|rather|somewhat|naturally|officially|happily|literally|"
+    r"basically|secretly|proudly|well|barely)"
 )
 _AFTER_I = re.compile(rf"^(i(?: am| have| was)?) (?:{_ADVERBS} )+", re.IGNORECASE)
 _USER = re.compile(r"^i\b(?!\.)", re.IGNORECASE)
 _OWN = re.compile(r"^my\b", re.IGNORECASE)
 _WE = re.compile(r"^(?:we|our|me and|my \w+ and i)\b", re.IGNORECASE)
 _OTHER = re.compile(
-    r"^(?:you|your|he|she|it|they|his|her|their|this|that|these|those|there|someone|people|everyone)\b",
+    r"^(?:you|your|he|she|it|they|his|her|their|this|that|these|those|there|someone|"
+    r"people|everyone)\b",
     re.IGNORECASE,
 )
 _CARRIED = re.compile(
-    r"^(?:am|live|work|love|hate|enjoy|have|study|come|do not|can not|prefer|got|moved|adore|dislike|teach|was born|never|avoid|"
+    r"^(?:am|live|work|love|hate|enjoy|have|study|come|do not|can not|prefer|got|moved|"
+    r"adore|dislike|teach|was born|never|avoid|"
     r"speak|graduated|plan|will)\b",
     re.IGNORECASE,
 )
@@ -113,13 +136,17 @@ def _subject(text: str) -> Subject:
 
 _EDGES = " '\"“”.,!;:~"
 _TAIL = re.compile(
-    r"(?:\s+(?:too|as well|a lot|very much|so much|the most|best|most of all|more|these days|though|actually|anymore|by the way|you know|lol|haha|"
+    r"(?:\s+(?:too|as well|a lot|very much|so much|the most|best|most of all|more|these "
+    r"days|though|actually|anymore|by the way|you know|lol|haha|"
     r"please|now|btw|since \w+|and stuff|etc))+$",
     re.IGNORECASE,
 )
 _CUT = re.compile(
-    r"\s(?:because|but|when|whenever|so|since|although|though|if|while|which|who|that|after|before|more than|rather than|better than|instead of|"
-    r"over|unless|except|as|for (?:a living|now|the last|over|about|\d+|many|years|\w+ years)|with my|with friends|every|on weekends|in my (?:free|spare) time|to relax)\b.*$",
+    r"\s(?:because|but|when|whenever|so|since|although|though|if|while|which|who|that|"
+    r"after|before|more than|rather than|better than|instead of|"
+    r"over|unless|except|as|for (?:a living|now|the last|over|about|\d+|many|years|\w+ "
+    r"years)|with my|with friends|every|on weekends|in my (?:free|spare) time|to "
+    r"relax)\b.*$",
     re.IGNORECASE,
 )
 _LIST = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+", re.IGNORECASE)

@@ -14,67 +14,120 @@ from plastic_memories.rules.talk.keys import slug
 
 _I = re.IGNORECASE
 _PLAN = re.compile(
-    r"^(?:i|we) (?:will (?!not|be fine|see|try|let|think|tell)(?:be )?(?P<a>.+)|(?:am|are) (?:going|planning|about|scheduled|supposed|due|flying|leaving|travell?ing|moving|meeting|getting|having|starting|visiting|taking|seeing|running|hosting|attending|giving|presenting|driving|heading|throwing|celebrating|graduating|returning|coming|working|hiking|camping|speaking|performing)(?P<b>\b.*)|"
-    r"(?:have|have got|got) (?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|must|plan|intend|promised)(?: to)? (?P<d>.+)|(?:booked|scheduled|signed up for|registered for|bought tickets for|fly|leave|start|move|graduate|return|travel) ?(?P<e>.*))$",
+    r"^(?:i|we) (?:will (?!not|be fine|see|try|let|think|tell)(?:be )?(?P<a>.+)|(?:am|"
+    r"are) (?:going|planning|about|scheduled|supposed|due|flying|leaving|travell?ing|"
+    r"moving|meeting|getting|having|starting|visiting|taking|seeing|running|hosting|"
+    r"attending|giving|presenting|driving|heading|throwing|celebrating|graduating|"
+    r"returning|coming|working|hiking|camping|speaking|performing)(?P<b>\b.*)|"
+    r"(?:have|have got|got) (?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|"
+    r"must|plan|intend|promised)(?: to)? (?P<d>.+)|(?:booked|scheduled|signed up for|"
+    r"registered for|bought tickets for|fly|leave|start|move|graduate|return|travel) "
+    r"?(?P<e>.*))$",
     _I,
 )
+_MODAL = re.compile(
+    r"^(?:i|we) (?:will|am|are|have|need|must|got)(?: (?:to|got|going to|planning to|be))* ", _I
+)
 _OWN_OCCASION = re.compile(
-    r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:appointment|exam|interview|wedding|surgery|flight|trip|meeting|deadline|presentation|graduation|recital|concert|party|test|final|defense|vacation|holiday|checkup|operation|move|marathon|race|game|first day)) (?:is|will be|starts|begins)\b",
+    r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:appointment|exam|interview|wedding|surgery|"
+    r"flight|trip|meeting|deadline|presentation|graduation|recital|concert|party|test|"
+    r"final|defense|vacation|holiday|checkup|operation|move|marathon|race|game|first "
+    r"day)) (?:is|will be|starts|begins)\b",
     _I,
 )
 _REMIND = re.compile(r"^(?:please )?remind me (?:to |about |that )(?P<v>.+)$", _I)
 _UNDATED = re.compile(
-    r"^i (?:am planning|plan|intend|have decided|decided|am preparing|am getting ready) (?:to|on|for) (?P<v>.{3,60})$",
+    r"^i (?:am planning|plan|intend|have decided|decided|am preparing|am getting ready) "
+    r"(?:to|on|for) (?P<v>.{3,60})$",
     _I,
 )
 _GOAL = re.compile(
-    r"^my (?:biggest |main |life |ultimate )?(?:goal|dream|ambition)(?: in life| this year| for this year)? is (?:to )?(?P<v>.{3,60})$",
+    r"^my (?:biggest |main |life |ultimate )?(?:goal|dream|ambition)(?: in life| this "
+    r"year| for this year)? is (?:to )?(?P<v>.{3,60})$",
     _I,
 )
 _PROMISE = re.compile(
-    r"^i (?:have )?(?:promise|promised|swear|vowed|vow)(?: you| her| him| my \w+| myself| them)? (?:to|that i will|i will|i would|never to|not to) (?P<v>.{3,60})$",
+    r"^i (?:have )?(?:promise|promised|swear|vowed|vow)(?: you| her| him| my \w+| myself|"
+    r" them)? (?:to|that i will|i will|i would|never to|not to) (?P<v>.{3,60})$",
     _I,
 )
 _ANNIVERSARY = re.compile(
     r"\b(?:our|my) (?P<v>(?:wedding |dating |first |\w+th )?anniversary)\b", _I
 )
 _TURNS: tuple[tuple[str, str, str], ...] = (
-    ("achievement", "positive", r"graduated(?: from [\w .]+| (?:high school|college|university))?|(?:got|was|have been|have gotten) promoted(?: to [\w ]+)?|got a (?:promotion|raise)|passed (?:my |the )[\w' -]{3,30}|won [\w' -]{3,30}|got (?:into|accepted (?:to|into|by)) [\w .]{2,30}|was accepted (?:to|into|by) [\w .]{2,30}|"
-     r"(?:got|landed|found|received|accepted) (?:a |an |my )?(?:new |first |dream )?(?:job|job offer|offer)(?: at [\w ]+| as [\w ]+)?|got my (?:driver'?s licen[sc]e|degree|phd|licen[sc]e|diploma)|published (?:my |a )[\w ]{3,30}|finished (?:my |the )(?:thesis|first marathon|dissertation|degree|marathon)|ran (?:my |a )(?:first )?(?:half )?marathon|completed (?:my |a )[\w ]{3,30}|earned (?:my |a )[\w ]{3,30}"),
-    ("life_event", "positive", r"(?:got|have gotten) (?:married|engaged)(?: to \w+)?|am getting married|am (?:\w+ weeks )?pregnant|had (?:a|our|my) (?:first )?(?:baby|son|daughter|child)(?: \w+)?|gave birth(?: to [\w ]+)?|became an? (?:father|mother|dad|mom|parent|uncle|aunt|grandfather|grandmother)|bought (?:a|an|our|my) (?:new |first )?(?:house|home|apartment|car|flat)|"
-     r"adopted (?:a|an|two) [\w ]{3,20}|moved (?:to [\w ]{2,30}|in with [\w ]+|out|house|into [\w ]+)|started (?:a |my |at )(?:new |own )?[\w ]{3,25}|retired|quit smoking|proposed(?: to [\w ]+)?"),
-    ("life_event", "negative", r"(?:got|was|have been) (?:fired|laid off|divorced|hospitalized|diagnosed with [\w ]+)|lost my (?:job|dog|cat|home|father|mother|dad|mom|grandma|grandmother|grandpa|grandfather)|quit my job|left my job|resigned(?: from [\w ]+)?|had (?:an? )?(?:\w+ )?(?:surgery|operation|accident|car accident|miscarriage)|broke my (?:leg|arm|wrist|ankle|foot)|dropped out(?: of [\w ]+)?"),
+    (
+        "achievement",
+        "positive",
+        r"graduated(?: from [\w .]+| (?:high school|college|university))?|(?:got|was|have "
+        r"been|have gotten) promoted(?: to [\w ]+)?|got a (?:promotion|raise)|passed (?:my |"
+        r"the )[\w' -]{3,30}|won [\w' -]{3,50}|got (?:into|accepted (?:to|into|by)) [\w "
+        r".]{2,30}|was accepted (?:to|into|by) [\w .]{2,30}|"
+        r"(?:got|landed|found|received|accepted) (?:a |an |my )?(?:new |first |dream "
+        r")?(?:job|job offer|offer)(?: at [\w ]+| as [\w ]+)?|got my (?:driver'?s "
+        r"licen[sc]e|degree|phd|licen[sc]e|diploma)|published (?:my |a )[\w ]{3,30}|"
+        r"finished (?:my |the )(?:thesis|first marathon|dissertation|degree|marathon)|ran "
+        r"(?:my |a )(?:first )?(?:half )?marathon|completed (?:my |a )[\w ]{3,30}|earned "
+        r"(?:my |a )[\w ]{3,30}",
+    ),
+    (
+        "life_event",
+        "positive",
+        r"(?:got|have gotten) (?:married|engaged)(?: to \w+)?|am (?:\w+ "
+        r"weeks )?pregnant|had (?:a|our|my) (?:first )?(?:baby|son|daughter|child)(?: \w+)?|"
+        r"gave birth(?: to [\w ]+)?|became an? (?:father|mother|dad|mom|parent|uncle|aunt|"
+        r"grandfather|grandmother)|bought (?:a|an|our|my) (?:new |first )?(?:house|home|"
+        r"apartment|car|flat)|"
+        r"adopted (?:a|an|two) [\w ]{3,20}|moved (?:to [\w ]{2,30}|in with [\w ]+|out|house|"
+        r"into [\w ]+)|started (?:a |my |at )(?:new |own )?[\w ]{3,25}|retired|quit smoking|"
+        r"proposed(?: to [\w ]+)?",
+    ),
+    (
+        "life_event",
+        "negative",
+        r"(?:got|was|have been) (?:fired|laid off|divorced|hospitalized|diagnosed with [\w "
+        r"]+)|lost my (?:job|dog|cat|home|father|mother|dad|mom|grandma|grandmother|grandpa|"
+        r"grandfather)|quit my job|left my job|resigned(?: from [\w ]+)?|had (?:an? )?(?:\w+ "
+        r")?(?:surgery|operation|accident|car accident|miscarriage)|broke my (?:leg|arm|"
+        r"wrist|ankle|foot)|dropped out(?: of [\w ]+)?",
+    ),
     ("emotional", "sad", r"broke up(?: with [\w ]+)?|(?:got|was) dumped"),
-)  # fmt: skip
+)
 _TURN_RULES = tuple(
     (
         kind,
         mood,
         re.compile(
-            rf"^(?:i|we|i have|we have)(?: (?:just|finally|recently|officially|also|both|have))* (?P<v>{pattern})$",
+            rf"^(?:i|we|i have|we have)(?: (?:just|finally|recently|officially|also|both|"
+            rf"have))* (?P<v>{pattern})$",
             _I,
         ),
     )
     for kind, mood, pattern in _TURNS
 )
 _LOSS = re.compile(
-    r"^my (?P<who>[\w ]{3,20}?) (?:has )?(?:just |recently )?(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",
+    r"^my (?P<who>[\w ]{3,20}?) (?:has )?(?:just |recently )?(?P<v>passed away|died|was "
+    r"hospitalized|is in (?:the )?hospital)$",
     _I,
 )
 _WENT = re.compile(
-    r"^(?:i|we) (?P<v>(?:went to|visited|travell?ed to|flew to|met|attended|hiked|climbed|saw|ran|took a trip to) [\w' ]{2,40})$",
+    r"^(?:i|we) (?P<v>(?:went to|visited|travell?ed to|flew to|met|attended|hiked|"
+    r"climbed|saw|ran|took a trip to) [\w' ]{2,40})$",
     _I,
 )
 _NOT_A_PLAN = re.compile(
-    r"\b(?:not|never|maybe|might|perhaps|to say|to admit|no |a feeling|a question|a problem|an idea|been|fun|a good|a bad|a great|a headache|a cold|seen|had|done|gone|it|this|that|there|them|try|fine|see you)\b",
+    r"\b(?:not|never|maybe|might|perhaps|to say|to admit|no |a feeling|a question|a "
+    r"problem|an idea|been|fun|a good|a bad|a great|a headache|a cold|seen|had|done|gone|"
+    r"it|this|that|there|them|try|fine|see you|will be \d+)\b",
     _I,
 )
 _TRIVIAL_VISIT = re.compile(
-    r"\b(?:the store|the supermarket|bed|work|sleep|school|the gym|you|home|a movie|the toilet|lunch|dinner)\b",
+    r"\b(?:the store|the supermarket|bed|work|sleep|school|the gym|you|home|a movie|the "
+    r"toilet|lunch|dinner)\b",
     _I,
 )
 _CLOCK = re.compile(
-    r"\s*\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|midnight)\b|\s*\b(?:in the )?(?:morning|afternoon|evening)\b|\s*\bat night\b",
+    r"\s*\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|midnight)\b|"
+    r"\s*\b(?:in the )?(?:morning|afternoon|evening)\b|\s*\bat night\b",
     _I,
 )
 
@@ -179,18 +232,9 @@ def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
     found = remind or own
     if found:
         return [event(said, "plan", tidy(found["v"]), mention)]
-    if (
-        plan
-        and said.subject is not Subject.NONE
-        or (plan and re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I))
-    ):
-        title = re.sub(
-            r"^(?:i|we) (?:will|am|are|have|need|must|got)(?: (?:to|got|going to|planning to|be))* ",
-            "",
-            text,
-            flags=_I,
-        )
-        return [event(said, "plan", tidy(title), mention)] if len(title) > 2 else []
+    dated_first = re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I)
+    if plan and (said.subject is not Subject.NONE or dated_first):
+        return [event(said, "plan", tidy(_MODAL.sub("", text)), mention)]
     return []
 
 
@@ -201,4 +245,8 @@ def _undated(said: Said) -> list[Found]:
     if goal:
         return [Found("basic_info.goal", tidy(goal["v"]), said.content)]
     plan = _UNDATED.match(said.text)
-    return [event(said, "plan", tidy(plan["v"]), None)] if plan and not said.is_passing and not _NOT_A_PLAN.search(plan["v"]) else []
+    return (
+        [event(said, "plan", tidy(plan["v"]), None)]
+        if plan and not said.is_passing and not _NOT_A_PLAN.search(plan["v"])
+        else []
+    )

@@ -7,63 +7,120 @@ from collections.abc import Iterator
 
 from plastic_memories.rules.talk.en_clause import Said, Subject, listed, tidy
 from plastic_memories.rules.talk.found import Found
-from plastic_memories.rules.talk.keys import slug
+from plastic_memories.rules.talk.keys import slug, style_key
 
 _I = re.IGNORECASE
 _ALLERGIC = re.compile(
-    r"^(?:i (?:am|have been)(?: \w+ly)? |i )?allergic to (?P<v>.+)$|^i have (?:an? )?(?:\w+ )?allerg(?:y|ies) to (?P<w>.+)$|^i have (?:an? )?(?:severe |bad |serious |mild )?(?P<x>[\w ]{2,20}?) allerg(?:y|ies)$|^my allergies are (?P<y>.+)$",
+    r"^(?:i (?:am|have been)(?: \w+ly)? |i )?allergic to (?P<v>.+)$|^i have (?:an? "
+    r")?(?:\w+ )?allerg(?:y|ies) to (?P<w>.+)$|^i have (?:an? )?(?:severe |bad |serious |"
+    r"mild )?(?P<x>[\w ]{2,20}?) allerg(?:y|ies)$|^my allergies are (?P<y>.+)$",
     _I,
 )
 _INTOLERANT = re.compile(
     r"^i am (?P<v>\w+)[- ]intolerant$|^i have (?:an? )?(?P<w>\w+) intolerance$", _I
 )
 _DIET = re.compile(
-    r"^i (?:am|have been|eat|became|went|follow)(?: on)? (?:an? |the |only |strictly )?(?P<v>vegan|vegetarian|pescatarian|kosher|halal|gluten-free|keto|paleo|dairy-free|plant-based)(?: diet| food| \w+ years)?(?: for .*)?$",
+    r"^i (?:am|have been|eat|became|went|follow)(?: on)? (?:an? |the |only |strictly "
+    r")?(?P<v>vegan|vegetarian|pescatarian|kosher|halal|gluten-free|keto|paleo|"
+    r"dairy-free|plant-based)(?: diet| food| \w+ years)?(?: for .*)?$",
     _I,
 )
 _NO_FOOD = re.compile(
-    r"^i (?:do not|can not|never|will not|must not|am not allowed to|should not) (?:ever |really |usually |even )?(?:eat|drink|consume|touch|(?<!do not )(?<!never )have) (?P<v>.+)$|^i (?:avoid|stay away from|abstain from) (?:eating |drinking )?(?P<w>.+)$",
+    r"^i (?:do not|can not|never|will not|must not|am not allowed to|should not) (?:ever "
+    r"|really |usually |even )?(?:eat|drink|consume|touch|(?<!do not )(?<!never )have) "
+    r"(?P<v>.+)$|^i (?:avoid|stay away from|abstain from) (?:eating |drinking "
+    r")?(?P<w>.+)$",
     _I,
 )
 _NOT_FOOD = re.compile(
-    r"^(?:it|this|that|you|them|time|to|any(?:thing)?$|much|a |an |enough|my|breakfast|lunch|dinner|your|the |money|idea|plans|siblings|kids|brothers|sisters|pets|conflict|people|driving|talking|going|crowds)|\byou\b",
+    r"^(?:it|this|that|you|them|time|to|any(?:thing)?$|much|a |an |enough|my|breakfast|"
+    r"lunch|dinner|your|the |money|idea|plans|siblings|kids|brothers|sisters|pets|"
+    r"conflict|people|driving|talking|going|crowds)|\byou\b",
     _I,
 )
 _ILLNESS = re.compile(
-    r"^i (?:have|suffer from|was diagnosed with|live with|am) (?:an? |type [12] |severe |mild |chronic |bad )*(?P<v>diabetes|diabetic|asthma|asthmatic|adhd|autism|autistic|depression|anxiety|ocd|ptsd|bipolar disorder|epilepsy|epileptic|celiac disease|coeliac disease|crohn's disease|high blood pressure|hypertension|a heart condition|heart condition|migraines|insomnia|dyslexia|dyslexic|color ?blind|colour ?blind|arthritis|eczema|hay fever|ibs|hemophilia|tinnitus|motion sickness|wheelchair user|deaf|hard of hearing|nearsighted)$",
+    r"^i (?:have|suffer from|was diagnosed with|live with|am) (?:an? |type [12] |severe |"
+    r"mild |chronic |bad )*(?P<v>diabetes|diabetic|asthma|asthmatic|adhd|autism|autistic|"
+    r"depression|anxiety|ocd|ptsd|bipolar disorder|epilepsy|epileptic|celiac disease|"
+    r"coeliac disease|crohn's disease|high blood pressure|hypertension|a heart condition|"
+    r"heart condition|migraines|insomnia|dyslexia|dyslexic|color ?blind|colour ?blind|"
+    r"arthritis|eczema|hay fever|ibs|hemophilia|tinnitus|motion sickness|wheelchair user|"
+    r"deaf|hard of hearing|nearsighted)$",
     _I,
 )
 _TABOO = re.compile(
-    r"^(?:please |kindly )?(?:do not|never|stop|avoid|i do not want to|i would rather not|i never want to|no)(?: ever| you)? (?:mention|mentioning|bring up|bringing up|talk(?:ing)?(?: to me)? about|ask(?:ing)? me about|discuss(?:ing)?|speak(?:ing)? of|remind(?:ing)? me of|spoiling|spoil|joking about|joke about|hear about) (?P<v>.+)$",
+    r"^(?:please |kindly )?(?:do not|never|stop|avoid|i do not want to|i would rather "
+    r"not|i never want to|no)(?: ever| you)? (?:mention|mentioning|bring up|bringing up|"
+    r"talk(?:ing)?(?: to me)? about|ask(?:ing)? me about|discuss(?:ing)?|speak(?:ing)? "
+    r"of|remind(?:ing)? me of|spoiling|spoil|joking about|joke about|hear about) "
+    r"(?P<v>.+)$",
     _I,
 )
 _TABOO_SUBJECT = re.compile(
-    r"^(?P<v>[\w' ]{3,30}) (?:is|are) (?:a )?(?:taboo|off[- ]limits|a sensitive (?:topic|subject)|a touchy subject)(?: for me)?$",
+    r"^(?P<v>[\w' ]{3,30}) (?:is|are) (?:a )?(?:taboo|off[- ]limits|a sensitive (?:topic|"
+    r"subject)|a touchy subject)(?: for me)?$",
     _I,
 )
 _TABOO_VAGUE = re.compile(
     r"^(?:it|this|that|them|him|her|anything|everything|things)\b(?!.*\w{4})|\bthis\b|\bthat again",
     _I,
 )
-_LANG = r"(?P<v>(?:simplified |traditional |british |american )?(?:english|chinese|mandarin|cantonese|japanese|korean|french|german|spanish|italian|russian|portuguese|中文|英文|日语))"
-_ASK = r"^(?:please |always |kindly |from now on |i (?:would )?(?:want|like|prefer|need) (?:you to |it if you )?|you should |you must |just |try to |only |could you |can you )*"
+_LANG = (
+    r"(?P<v>(?:simplified |traditional |british |american )?(?:english|chinese|mandarin|"
+    r"cantonese|japanese|korean|french|german|spanish|italian|russian|portuguese|中文|英文|"
+    r"日语))"
+)
+_ASK = (
+    r"^(?:please |always |kindly |from now on |i (?:would )?(?:want|like|prefer|need) (?:you "
+    r"to |it if you )?|you should |you must |just |try to |only |could you |can you )*"
+)
 _LANGUAGE = re.compile(
-    rf"{_ASK}(?:(?:answer|reply|respond|speak|talk|write|communicate|chat|converse)(?: to| with)?(?: me)?(?: back)?(?: always| only)? (?:in )?|use |default to |switch to |stick to |replies in |answers in |your (?:answers|replies) in ){_LANG}(?: only| please| by default| from now on| with me| always| when (?:talking|speaking|replying) to me)*$|^my preferred language is (?P<w>\w+)$",
+    rf"{_ASK}(?:(?:answer|reply|respond|speak|talk|write|communicate|chat|converse)(?: "
+    rf"to| with)?(?: me)?(?: back)?(?: always| only)? (?:in )?|use |default to |switch "
+    rf"to |stick to |replies in |answers in |your (?:answers|replies) in ){_LANG}(?: "
+    rf"only| please| by default| from now on| with me| always| when (?:talking|speaking|"
+    rf"replying) to me)*$|^my preferred language is (?P<w>\w+)$",
     _I,
 )
-_STYLE_WORDS = r"(?:briefly|concisely|formally|informally|casually|politely|directly|bluntly|honestly|in detail|in depth|step by step|simply|short|concise|brief|formal|informal|casual|friendly|polite|direct|blunt|honest|detailed|funny|humorous|sarcastic|professional|gentle|kind|technical|simple|serious|playful|to the point|straightforward|succinct|precise|patient|warm|in bullet points|with examples|with bullet points|in plain english|in simple terms|like a friend|like an engineer|less formal|less verbose|more concise|more detailed|more casual|more formal|more direct|short and sweet)"
+_STYLE_WORDS = (
+    r"(?:briefly|concisely|formally|informally|casually|politely|directly|bluntly|honestly|"
+    r"in detail|in depth|step by step|simply|short|concise|brief|formal|informal|casual|"
+    r"friendly|polite|direct|blunt|honest|detailed|funny|humorous|sarcastic|professional|"
+    r"gentle|kind|technical|simple|serious|playful|to the point|straightforward|succinct|"
+    r"precise|patient|warm|in bullet points|with examples|with bullet points|in plain "
+    r"english|in simple terms|like a friend|like an engineer|less formal|less verbose|more "
+    r"concise|more detailed|more casual|more formal|more direct|short and sweet)"
+)
 _STYLES = tuple(
     re.compile(pattern, _I)
     for pattern in (
-        rf"{_ASK}(?:answer|reply|respond|speak|talk|write|explain|explain things)(?: to| with)?(?: me)?(?: everything| questions| things)? (?:as |more |very )?(?P<v>{_STYLE_WORDS}(?: and (?:more )?{_STYLE_WORDS})?)(?: please| with me| to me| from now on)*$",
-        rf"{_ASK}(?:be|stay|sound) (?:more |very |a bit more |a little more |as )?(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)(?: with me| please| in your (?:answers|replies)| when (?:answering|replying|you answer|you reply).*| from now on)*$",
-        rf"{_ASK}(?:keep|make) (?:it|your (?:answers|replies|responses|explanations|messages)|answers|replies|responses|things|them) (?:more |very |as )?(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)(?: please| from now on| with me)*$",
-        rf"{_ASK}(?P<v>use (?:more |only |fewer |less |no )?(?:bullet points|emojis?|examples|markdown|simple words|plain language|short sentences|tables|code blocks|humou?r|metric units|jargon))(?: please| in your (?:answers|replies)| when .*| from now on)*$",
-        rf"{_ASK}(?P<v>(?:do not|never|stop|avoid|no)(?: use| using| include| add)? (?:any )?(?:more )?(?:emojis?|markdown|jargon|slang|exclamation marks|bullet points|apologizing|filler|small talk|sugarcoat(?:ing)?))(?: please| it| things| with me| in your (?:answers|replies))*$",
-        rf"^i (?:would )?(?:prefer|like|want|love) (?:my answers |your (?:answers|replies) (?:to be )?|it when you are )?(?P<v>{_STYLE_WORDS}(?:,? and {_STYLE_WORDS})?)(?: (?:answers|replies|responses|explanations))?$",
-        rf"^your (?:answers|replies|responses) should (?:always )?be (?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)$",
+        rf"{_ASK}(?:answer|reply|respond|speak|talk|write|explain|explain things)(?: to| "
+        rf"with)?(?: me)?(?: everything| questions| things)? (?:as |more |very "
+        rf")?(?P<v>{_STYLE_WORDS}(?: and (?:more )?{_STYLE_WORDS})?)(?: please| with me| "
+        rf"to me| from now on)*$",
+        rf"{_ASK}(?:be|stay|sound) (?:more |very |a bit more |a little more |as "
+        rf")?(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)(?: with me| please| in your "
+        rf"(?:answers|replies)| when (?:answering|replying|you answer|you reply).*| from "
+        rf"now on)*$",
+        rf"{_ASK}(?:keep|make) (?:it|your (?:answers|replies|responses|explanations|"
+        rf"messages)|answers|replies|responses|things|them) (?:more |very |as "
+        rf")?(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)(?: please| from now on| with "
+        rf"me)*$",
+        rf"{_ASK}(?P<v>use (?:more |only |fewer |less |no )?(?:bullet points|emojis?|"
+        rf"examples|markdown|simple words|plain language|short sentences|tables|code "
+        rf"blocks|humou?r|metric units|jargon))(?: please| in your (?:answers|replies)| "
+        rf"when .*| from now on)*$",
+        rf"{_ASK}(?P<v>(?:do not|never|stop|avoid|no)(?: use| using| include| add)? "
+        rf"(?:any )?(?:more )?(?:emojis?|markdown|jargon|slang|exclamation marks|bullet "
+        rf"points|apologizing|filler|small talk|sugarcoat(?:ing)?))(?: please| it| "
+        rf"things| with me| in your (?:answers|replies))*$",
+        rf"^i (?:would )?(?:prefer|like|want|love) (?:my answers |your (?:answers|"
+        rf"replies) (?:to be )?|it when you are )?(?P<v>{_STYLE_WORDS}(?:,? and "
+        rf"{_STYLE_WORDS})?)(?: (?:answers|replies|responses|explanations))?$",
+        rf"^your (?:answers|replies|responses) should (?:always )?be "
+        rf"(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)$",
     )
-)  # fmt: skip
+)
 _ONE_OFF = re.compile(
     r"\b(?:this|these|following|above|translate|next|essay|email|just once|for once)\b", _I
 )
@@ -91,7 +148,8 @@ def _wishes(said: Said) -> Iterator[Found]:
     for pattern in _STYLES:
         found = pattern.match(said.text)
         if found:
-            yield Found("preference.reply_style", found["v"].lower(), said.content)
+            value = found["v"].lower()
+            yield Found(style_key(value), value, said.content)
             return
 
 
@@ -115,7 +173,8 @@ def _allergies(said: Said) -> Iterator[Found]:
     text = tidy(next(value for value in found.groupdict().values() if value))
     for item in listed(text):
         if not re.match(
-            r"(?:you|him|her|it|work|mondays|bullshit|stupidity|people|this|that|any|some|my|morning|commitment|drama|math)\b",
+            r"(?:you|him|her|it|work|mondays|bullshit|stupidity|people|this|that|any|"
+            r"some|my|morning|commitment|drama|math)\b",
             item,
             _I,
         ):

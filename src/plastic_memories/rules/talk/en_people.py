@@ -8,46 +8,89 @@ from collections.abc import Iterator
 from plastic_memories.model.memory import MemoryType
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.en_clause import Said, Subject
-from plastic_memories.rules.talk.en_self import JOBS
+from plastic_memories.rules.talk.en_work import JOBS
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.numerals import EN_NUMBER
 
 _I = re.IGNORECASE
 _KIN = {
-    "mother": "mother|mom|mum|mommy", "father": "father|dad|daddy", "parents": "parents", "brother": "brothers?", "sister": "sisters?",
-    "wife": "wife", "husband": "husband", "boyfriend": "boyfriend", "girlfriend": "girlfriend", "partner": "partner", "fiance": "fianc[eé]e?",
-    "son": "sons?", "daughter": "daughters?", "child": "child|children|kids?|baby", "grandfather": "grandfather|grandpa|granddad",
-    "grandmother": "grandmother|grandma|granny|nana", "cousin": "cousins?", "uncle": "uncle", "aunt": "aunt", "nephew": "nephews?", "niece": "nieces?",
-    "twins": "twins", "best_friend": "best friend", "friend": "friend", "roommate": "roommate|flatmate", "colleague": "colleague|coworker",
-    "boss": "boss", "neighbor": "neighbou?r",
-}  # fmt: skip
+    "mother": "mother|mom|mum|mommy",
+    "father": "father|dad|daddy",
+    "parents": "parents",
+    "brother": "brothers?",
+    "sister": "sisters?",
+    "wife": "wife",
+    "husband": "husband",
+    "boyfriend": "boyfriend",
+    "girlfriend": "girlfriend",
+    "partner": "partner",
+    "fiance": "fianc[eé]e?",
+    "son": "sons?",
+    "daughter": "daughters?",
+    "child": "child|children|kids?|baby",
+    "grandfather": "grandfather|grandpa|granddad",
+    "grandmother": "grandmother|grandma|granny|nana",
+    "cousin": "cousins?",
+    "uncle": "uncle",
+    "aunt": "aunt",
+    "nephew": "nephews?",
+    "niece": "nieces?",
+    "twins": "twins",
+    "best_friend": "best friend",
+    "friend": "friend",
+    "roommate": "roommate|flatmate",
+    "colleague": "colleague|coworker",
+    "boss": "boss",
+    "neighbor": "neighbou?r",
+}
 _PETS = {
-    "cat": "cats?|kittens?|kitty", "dog": "dogs?|puppy|puppies|corgi|golden retriever|husky|poodle|labrador|beagle|border collie|shiba(?: inu)?|dachshund|german shepherd",
-    "hamster": "hamsters?", "rabbit": "rabbits?|bunny|bunnies", "parrot": "parrots?", "turtle": "turtles?|tortoise", "fish": "goldfish|fish", "bird": "birds?|parakeets?|budgies?",
-    "snake": "pet snake|snakes?", "lizard": "lizards?|gecko", "hedgehog": "hedgehogs?", "guinea_pig": "guinea pigs?", "horse": "horses?", "ferret": "ferrets?",
-}  # fmt: skip
+    "cat": "cats?|kittens?|kitty",
+    "dog": "dogs?|puppy|puppies|corgi|golden retriever|husky|poodle|labrador|beagle|border "
+    "collie|shiba(?: inu)?|dachshund|german shepherd",
+    "hamster": "hamsters?",
+    "rabbit": "rabbits?|bunny|bunnies",
+    "parrot": "parrots?",
+    "turtle": "turtles?|tortoise",
+    "fish": "goldfish|fish",
+    "bird": "birds?|parakeets?|budgies?",
+    "snake": "pet snake|snakes?",
+    "lizard": "lizards?|gecko",
+    "hedgehog": "hedgehogs?",
+    "guinea_pig": "guinea pigs?",
+    "horse": "horses?",
+    "ferret": "ferrets?",
+}
 _DISTANT = {"friend", "roommate", "colleague", "boss", "neighbor", "best_friend"}
 _WORDS = "|".join([*_KIN.values(), *_PETS.values(), "pet"])
 _NAME = r"(?P<name>(?-i:[A-Z\u3400-\u9fff])[\w'\u3400-\u9fff-]*(?:(?: and |, )(?-i:[A-Z])[\w'-]*)*)"
 _HAS = re.compile(
-    rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) of)(?: also)? (?:(?P<count>{EN_NUMBER}|some|twin|another) )?(?P<kind>(?(count)(?:(?!and |by |of |with |for )[a-z-]+ ){{0,3}}?))(?P<who>{_WORDS})(?:,? (?:named|called|whose names? (?:is|are)|by the name of) {_NAME})?(?: at home)?$",
+    rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) "
+    rf"of)(?: also)? (?:(?P<count>{EN_NUMBER}|some|twin|another) "
+    rf")?(?P<kind>(?(count)(?:(?!and |by |of |with |for )[a-z-]+ "
+    rf"){{0,3}}?))(?P<who>{_WORDS})(?:,? (?:named|called|whose names? (?:is|are)|by the "
+    rf"name of) {_NAME})?(?: at home)?$",
     _I,
 )
 _NAMED = re.compile(
-    rf"^(?:my|our) (?:\w+ )?(?P<who>{_WORDS})(?:'s name (?:is)|s' names are| is called| is named| are called| are named| goes by|'s called|'s named) {_NAME}$",
+    rf"^(?:my|our) (?:\w+ )?(?P<who>{_WORDS})(?:'s name (?:is)|s' names are| is called| "
+    rf"is named| are called| are named| goes by|'s called|'s named) {_NAME}$",
     _I,
 )
 _KIN_JOB = re.compile(
-    rf"^my (?:\w+ )?(?P<who>{_WORDS}) (?:is|works as|was) (?:an? |the )(?P<v>(?:[\w-]+ ){{0,3}}?(?:{JOBS}))(?: (?:at|in|for)\b.*)?$",
+    rf"^my (?:\w+ )?(?P<who>{_WORDS}) (?:is|works as|was) (?:an? |the )(?P<v>(?:[\w-]+ "
+    rf"){{0,3}}?(?:{JOBS}))(?: (?:at|in|for)\b.*)?$",
     _I,
 )
 _KIN_AGE = re.compile(
-    rf"^my (?:\w+ )?(?P<who>{_WORDS}) (?:is|just turned|turned) (?P<v>\d{{1,3}}|{EN_NUMBER})(?: (?:years?|months?) old)?$",
+    rf"^my (?:\w+ )?(?P<who>{_WORDS}) (?:is|just turned|turned) (?P<v>\d{{1,3}}|"
+    rf"{EN_NUMBER})(?: (?:years?|months?) old)?$",
     _I,
 )
 _KIN_BIRTHDAY = re.compile(rf"^my (?P<who>{_WORDS})'?s birthday (?:is|falls)", _I)
 _STATUS = re.compile(
-    r"^i am (?:happily |newly |still |currently |recently )?(?P<v>single|married|divorced|widowed|engaged|an only child|a single (?:mom|mum|dad|parent)|in a relationship)(?: (?:with|to|and)\b.*)?$",
+    r"^i am (?:happily |newly |still |currently |recently )?(?P<v>single|married|"
+    r"divorced|widowed|engaged|an only child|a single (?:mom|mum|dad|parent)|in a "
+    r"relationship)(?: (?:with|to|and)\b.*)?$",
     _I,
 )
 _MARRIED_TO = re.compile(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)

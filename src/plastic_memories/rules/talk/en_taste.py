@@ -10,40 +10,53 @@ from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import favorite, slug
 
 _I = re.IGNORECASE
+_MOST_WORDS = 6
 _LIKE = re.compile(
-    r"^i (?:(?:have )?(?:like|love|enjoy|adore|cherish|come to love)(?! (?:it|you|to be called))|am (?:(?:really |totally |so |very |big )?(?:into|fond of|keen on|obsessed with|crazy about|passionate about|addicted to|interested in|in love with)|"
+    r"^i (?:(?:have )?(?:like|love|enjoy|adore|cherish|come to love)(?! (?:it|you|to be "
+    r"called))|am (?:(?:really |totally |so |very |big )?(?:into|fond of|keen on|"
+    r"obsessed with|crazy about|passionate about|addicted to|interested in|in love with)|"
     r"an? (?:\w+ ){0,2}(?:fan|lover) of))(?: to)? (?P<v>.+)$",
     _I,
 )
 _PREFER = re.compile(r"^i prefer (?P<v>.+?)(?: to (?P<other>.+)| over .+)?$", _I)
 _LOVER = re.compile(
-    r"^i am an? (?:\w+ )?(?:huge |big |real |total |true )?(?P<v>\w+(?: \w+)?) (?:lover|person|enthusiast|addict|fan|nerd|buff|geek|aficionado)$",
+    r"^i am an? (?:\w+ )?(?:huge |big |real |total |true )?(?P<v>\w+(?: \w+)?) (?:lover|"
+    r"person|enthusiast|addict|fan|nerd|buff|geek|aficionado)$",
     _I,
 )
 _DISLIKE = re.compile(
-    r"^i (?:(?:do|can) not (?:really |particularly |even |actually )?(?:like|enjoy|love|stand|bear|care for|tolerate)|hate|dislike|detest|loathe|despise|can not stand|"
-    r"am not (?:really |exactly )?(?:an? (?:\w+ )?fan of|into|fond of|keen on|interested in)|am sick of|have no interest in)(?: to)? (?P<v>.+)$",
+    r"^i (?:(?:do|can) not (?:really |particularly |even |actually )?(?:like|enjoy|love|"
+    r"stand|bear|care for|tolerate)|hate|dislike|detest|loathe|despise|can not stand|"
+    r"am not (?:really |exactly )?(?:an? (?:\w+ )?fan of|into|fond of|keen on|interested "
+    r"in)|am sick of|have no interest in)(?: to)? (?P<v>.+)$",
     _I,
 )
 _HOBBY = re.compile(
-    r"^my (?:main |favou?rite |biggest )?(?:hobby is|hobbies are|hobbies include|interests are|interests include|passion is|hobbies:) (?P<v>.+)$",
+    r"^my (?:main |favou?rite |biggest )?(?:hobby is|hobbies are|hobbies include|"
+    r"interests are|interests include|passion is|hobbies:) (?P<v>.+)$",
     _I,
 )
 _FAVORITE = re.compile(
-    r"^my (?:all-time |absolute |number one )?favou?rite (?P<c>[a-z]+(?: [a-z]+)?(?: of all time)?) (?:is|are|has always been|would be) (?P<v>.+)$",
+    r"^my (?:all-time |absolute |number one )?favou?rite (?P<c>[a-z]+(?: [a-z]+)?(?: of "
+    r"all time)?) (?:is|are|has always been|would be) (?P<v>.+)$",
     _I,
 )
 _IS_FAVORITE = re.compile(
-    r"^(?P<v>[\w' -]{2,40}?) (?:is|are|has always been) my (?:all-time |absolute )?favou?rite(?: (?P<c>[a-z]+(?: [a-z]+)?))?$",
+    r"^(?P<v>[\w' -]{2,40}?) (?:is|are|has always been) my (?:all-time |absolute "
+    r")?favou?rite(?: (?P<c>[a-z]+(?: [a-z]+)?))?$",
     _I,
 )
 _BEST = re.compile(r"^my favou?rite (?:thing|activity)(?: to do)? is (?P<v>.+)$", _I)
 _VAGUE = re.compile(
-    r"^(?:you|your|him|her|them|it|this|that|these|those|the way|how|when|what|who|where|me|myself|us|everything|nothing|something|anything|someone|"
-    r"everyone|one|my|his|their|its|being (?:called|here)|be|know|think|see|hear|say|ask|not|idea|thing|things|to know|the idea|having you|talking to you|"
-    r"chatting with you|the fact|such|people who|a girl|a boy|a guy|this one|here|there|all of|to$)\b|"
+    r"^(?:you|your|him|her|them|it|this|that|these|those|the way|how|when|what|who|where|"
+    r"me|myself|us|everything|nothing|something|anything|someone|"
+    r"everyone|one|my|his|their|its|being (?:called|here)|be|know|think|see|hear|say|ask|"
+    r"not|idea|thing|things|to know|the idea|having you|talking to you|"
+    r"chatting with you|the fact|such|people who|a girl|a boy|a guy|this one|here|there|"
+    r"all of|to$)\b|"
     r"\b(?:you|your|it|them|they|this|that|these|those|us|he|she|him|her|we|i)\b|"
-    r"^the (?!(?-i:[A-Z])|beach|sea|ocean|mountains?|outdoors|rain|snow|sun|city|countryside|cold|heat|piano|guitar|"
+    r"^the (?!(?-i:[A-Z])|beach|sea|ocean|mountains?|outdoors|rain|snow|sun|city|"
+    r"countryside|cold|heat|piano|guitar|"
     r"violin|theat(?:er|re)|night|stars|moon|forest|gym|(?:smell|sound|taste|color|colour) of)",
     _I,
 )
@@ -51,20 +64,28 @@ _REPLY = re.compile(
     r"^(?P<s>(?:[\w-]+,? (?:and )?){1,3}?)(?:answers?|replies|responses?|explanations?)$", _I
 )
 _TRAITS = (
-    "introverted|introvert|extroverted|extrovert|outgoing|shy|sensitive|optimistic|optimist|pessimistic|pessimist|perfectionist|night owl|early bird|morning person|"
-    "homebody|workaholic|procrastinator|stubborn|impatient|patient|ambitious|lazy|clumsy|forgetful|curious person|creative|organized|disorganized|easygoing|easy-going|"
-    "competitive|independent|anxious person|overthinker|people pleaser|romantic|realist|idealist|minimalist|loner|extravert|ambivert|socially awkward|"
-    "introspective|reserved|quiet person|talkative|punctual|messy|tidy|indecisive|superstitious|foodie|bookworm|light sleeper|heavy sleeper|hopeless romantic|detail-oriented"
+    "introverted|introvert|extroverted|extrovert|outgoing|shy|sensitive|optimistic|"
+    "optimist|pessimistic|pessimist|perfectionist|night owl|early bird|morning person|"
+    "homebody|workaholic|procrastinator|stubborn|impatient|patient|ambitious|lazy|clumsy|"
+    "forgetful|curious person|creative|organized|disorganized|easygoing|easy-going|"
+    "competitive|independent|anxious person|overthinker|people pleaser|romantic|realist|"
+    "idealist|minimalist|loner|extravert|ambivert|socially awkward|"
+    "introspective|reserved|quiet person|talkative|punctual|messy|tidy|indecisive|"
+    "superstitious|foodie|bookworm|light sleeper|heavy sleeper|hopeless romantic|"
+    "detail-oriented"
 )
 _TRAIT = re.compile(
-    rf"^i (?:am|tend to be|have always been) (?:an? |such an? )?(?:(?:very|quite|pretty|rather|bit|total|real|naturally|fairly|extremely|huge|little|lifelong|somewhat|kind of|born) )*(?P<v>{_TRAITS})(?: person| by nature| type)?$",
+    rf"^i (?:am|tend to be|have always been) (?:an? |such an? )?(?:(?:very|quite|pretty|"
+    rf"rather|bit|total|real|naturally|fairly|extremely|huge|little|lifelong|somewhat|"
+    rf"kind of|born) )*(?P<v>{_TRAITS})(?: person| by nature| type)?$",
     _I,
 )
 _MBTI = re.compile(
     r"^(?:i am|my mbti is|my personality type is) (?:an? )?(?P<v>[IE][NS][TF][JP])(?:-[AT])?$", _I
 )
 _FEAR = re.compile(
-    r"^i (?:am (?:afraid|scared|terrified|frightened) of|fear|have a fear of|am phobic of) (?P<v>.+)$",
+    r"^i (?:am (?:afraid|scared|terrified|frightened) of|fear|have a fear of|am phobic "
+    r"of) (?P<v>.+)$",
     _I,
 )
 _ABSTAIN = re.compile(r"^i (?:do not|never) (?P<v>smoke|vape|gamble)$", _I)
@@ -113,8 +134,8 @@ def _tastes(said: Said) -> Iterator[Found]:
         return
     lover = _LOVER.match(said.text)
     if lover and not re.search(
-        _TRAITS
-        + r"|\b(?:good|bad|nice|kind|busy|morning|people|quiet|private|the|normal|different|new|changed|only|very|simple)\b",
+        _TRAITS + r"|\b(?:good|bad|nice|kind|busy|morning|people|quiet|private|the|normal|"
+        r"different|new|changed|only|very|simple)\b",
         lover["v"],
         _I,
     ):
@@ -138,7 +159,7 @@ def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
             item,
             flags=_I,
         )
-        if value and len(value.split()) <= 6 and not _VAGUE.search(item):
+        if value and len(value.split()) <= _MOST_WORDS and not _VAGUE.search(item):
             content = said.with_item(item, cut)
             yield Found(f"preference.{taste}.{slug(value)}", value, content)
 

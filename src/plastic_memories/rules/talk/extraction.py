@@ -18,11 +18,23 @@ _CHINESE = re.compile(f"[{CJK}]")
 _LATIN = re.compile(r"[A-Za-z]")
 _LONGEST = 4_000
 _IMPORTANCE = (
-    ("constraint.", 0.95), ("basic_info.name", 0.9), ("basic_info.address", 0.9),
-    ("preference.reply", 0.8), ("basic_info.birthday", 0.8), ("relationship.", 0.7), ("basic_info.", 0.7),
-    ("birthday.", 0.8), ("anniversary.", 0.8), ("life_event.", 0.8), ("achievement.", 0.7), ("emotional.", 0.7),
-    ("plan.", 0.6), ("preference.favorite", 0.6), ("preference.", 0.5), ("personality.", 0.5),
-)  # fmt: skip
+    ("constraint.", 0.95),
+    ("basic_info.name", 0.9),
+    ("basic_info.address", 0.9),
+    ("preference.reply", 0.8),
+    ("basic_info.birthday", 0.8),
+    ("relationship.", 0.7),
+    ("basic_info.", 0.7),
+    ("birthday.", 0.8),
+    ("anniversary.", 0.8),
+    ("life_event.", 0.8),
+    ("achievement.", 0.7),
+    ("emotional.", 0.7),
+    ("plan.", 0.6),
+    ("preference.favorite", 0.6),
+    ("preference.", 0.5),
+    ("personality.", 0.5),
+)
 
 
 def extract(talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:

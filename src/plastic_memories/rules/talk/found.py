@@ -10,6 +10,8 @@ from plastic_memories.model.memory import MemoryType
 
 SURE = 0.9
 LIKELY = 0.75
+# Who talks is of such an age.
+AGES = range(3, 121)
 
 
 @dataclass(frozen=True, slots=True)

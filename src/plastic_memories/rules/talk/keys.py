@@ -143,6 +143,22 @@ def slug(text: str) -> str:
     return _NOT_WORD.sub("_", plain).strip("_")[:_SLUG_LENGTH].strip("_") or "other"
 
 
+_SIDE_WISH = re.compile(r"^(?:不要|别|少|不用|多|do not|never|no |stop|avoid|use )")
+
+
+def style_key(value: str) -> str:
+    """Return the key of a wish how to answer: one manner holds, any number of dos and don'ts.
+
+    >>> style_key("简洁"), style_key("别太长")
+    ('preference.reply_style', 'preference.reply_style.别太长')
+    """
+    return (
+        f"preference.reply_style.{slug(value)}"
+        if _SIDE_WISH.match(value)
+        else "preference.reply_style"
+    )
+
+
 _OPPOSITES = (("preference.like.", "preference.dislike."),)
 
 
@@ -157,19 +173,72 @@ def opposite(key: str) -> str | None:
 
 
 FAVORITES = {
-    "食物": "food", "菜": "food", "美食": "food", "吃的": "food", "颜色": "color", "电影": "movie",
-    "歌": "song", "歌曲": "song", "音乐": "music", "歌手": "singer", "书": "book", "小说": "book",
-    "运动": "sport", "动物": "animal", "水果": "fruit", "季节": "season", "游戏": "game",
-    "动漫": "anime", "番": "anime", "动画": "anime", "城市": "city", "饮料": "drink", "饮品": "drink",
-    "喝的": "drink", "作家": "author", "作者": "author", "演员": "actor", "明星": "star", "花": "flower",
-    "数字": "number", "乐队": "band", "电视剧": "show", "剧": "show", "零食": "snack", "甜点": "dessert",
-    "甜品": "dessert", "科目": "subject", "球队": "team", "球星": "player", "角色": "character",
-    "编程语言": "programming_language", "语言": "language", "节日": "holiday", "口味": "flavor",
-    "蔬菜": "vegetable", "宠物": "pet", "品牌": "brand", "天气": "weather", "诗人": "poet",
-    "画家": "painter", "导演": "director", "咖啡": "coffee", "茶": "tea", "地方": "place", "国家": "country",
-    "colour": "color", "film": "movie", "tv show": "show", "series": "show", "dish": "food",
-    "meal": "food", "cuisine": "food", "writer": "author", "movies": "movie", "musician": "singer",
-}  # fmt: skip
+    "食物": "food",
+    "菜": "food",
+    "美食": "food",
+    "吃的": "food",
+    "颜色": "color",
+    "电影": "movie",
+    "歌": "song",
+    "歌曲": "song",
+    "音乐": "music",
+    "歌手": "singer",
+    "书": "book",
+    "小说": "book",
+    "运动": "sport",
+    "动物": "animal",
+    "水果": "fruit",
+    "季节": "season",
+    "游戏": "game",
+    "动漫": "anime",
+    "番": "anime",
+    "动画": "anime",
+    "城市": "city",
+    "饮料": "drink",
+    "饮品": "drink",
+    "喝的": "drink",
+    "作家": "author",
+    "作者": "author",
+    "演员": "actor",
+    "明星": "star",
+    "花": "flower",
+    "数字": "number",
+    "乐队": "band",
+    "电视剧": "show",
+    "剧": "show",
+    "零食": "snack",
+    "甜点": "dessert",
+    "甜品": "dessert",
+    "科目": "subject",
+    "球队": "team",
+    "球星": "player",
+    "角色": "character",
+    "编程语言": "programming_language",
+    "语言": "language",
+    "节日": "holiday",
+    "口味": "flavor",
+    "蔬菜": "vegetable",
+    "宠物": "pet",
+    "品牌": "brand",
+    "天气": "weather",
+    "诗人": "poet",
+    "画家": "painter",
+    "导演": "director",
+    "咖啡": "coffee",
+    "茶": "tea",
+    "地方": "place",
+    "国家": "country",
+    "colour": "color",
+    "film": "movie",
+    "tv show": "show",
+    "series": "show",
+    "dish": "food",
+    "meal": "food",
+    "cuisine": "food",
+    "writer": "author",
+    "movies": "movie",
+    "musician": "singer",
+}
 
 
 def favorite(category: str) -> str:

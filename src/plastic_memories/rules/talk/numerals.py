@@ -6,16 +6,20 @@ ZH_DIGITS = dict(zip("零〇一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 
 _EN_SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_EN_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_EN = {word: number for number, word in enumerate(_EN_SMALL)}
+)
+_EN_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_EN = {word: number for number, word in enumerate(_EN_SMALL.split())}
 _EN |= {word: number * 10 for number, word in enumerate(_EN_TENS, start=2)}
 _EN |= {"a": 1, "an": 1, "a couple of": 2, "couple": 2}
 
 ZH_NUMBER = r"(?:\d{1,4}|[零〇一二两三四五六七八九十百廿]{1,5})"
 EN_NUMBER = (
-    r"(?:\d{1,4}|(?:" + "|".join(_EN_TENS) + r")(?:[ -](?:" + "|".join(_EN_SMALL[1:10]) + r"))?|"
-    r"a couple of|" + "|".join(reversed(_EN_SMALL)) + r"|an?)"
+    r"(?:\d{1,4}|(?:"
+    + "|".join(_EN_TENS)
+    + r")(?:[ -](?:"
+    + "|".join(_EN_SMALL.split()[1:10])
+    + r"))?|"
+    r"a couple of|" + "|".join(reversed(_EN_SMALL.split())) + r"|an?)"
 )
 
 

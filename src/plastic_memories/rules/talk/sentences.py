@@ -34,81 +34,109 @@ _ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:
 _LISTING = rf"(?!\s(?:{_ITEM},\s){{0,8}}(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
 _CLAUSE_BREAK = re.compile(
     rf"(?<!\d)[，,]{_LISTING}|[，,](?!\d){_LISTING}"
-    rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)(?<!过敏源)"
+    rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)"
+    rf"(?<!过敏源)"
     r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
-    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|但|因为|所以|请|以后|目前))"
+    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|但|因为|"
+    rf"所以|请|以后|目前))"
     r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
-    r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|my|you|we|he|she|they|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|moved|was born)\b)",
+    r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|"
+    r"my|you|we|he|she|they|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"
+    r"moved|was born)\b)",
     re.IGNORECASE,
 )
 _SPACE_BESIDE_CJK = re.compile(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
 
 _FICTION = re.compile(
-    r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|中)(?!的)|角色扮演|假装|扮演|"
+    r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|"
+    r"中)(?!的)|角色扮演|假装|扮演|"
     r"我们来玩|梦见|梦到|做(?:了个|了一个)?梦|剧情[:：]|平行世界|前世|上辈子|穿越|"
-    r"\bin (?:the|this|my|our|a) (?:story|game|novel|dream|movie|book|scene|role-?play|fantasy|rp)\b|"
-    r"role-?play|\bpretend|make-believe|\bi (?:dreamed|dreamt)\b|\bmy (?:character|oc|avatar|persona)\b|"
+    r"\bin (?:the|this|my|our|a) (?:story|game|novel|dream|movie|book|scene|role-?play|"
+    r"fantasy|rp)\b|"
+    r"role-?play|\bpretend|make-believe|\bi (?:dreamed|dreamt)\b|\bmy (?:character|oc|"
+    r"avatar|persona)\b|"
     r"\bonce upon a time\b|\bin a past life\b|\bas a character\b",
     re.IGNORECASE,
 )
 _HYPOTHETICAL = re.compile(
-    r"^(?:.{0,6}?)(?:如果|要是|假如|假设|倘若|万一|若是|假使|设想|想象|比如|例如|譬如|就算|即使|哪怕|除非|只要|"
-    r"要不是|若我|若能|一旦|但愿|恨不得|巴不得)|的话(?:$|[，,])|(?:就好了|该多好|多好啊?)$|^我?(?:真|多么?)?希望(?:我|自己)|"
+    r"^(?:.{0,6}?)(?:如果|要是|假如|假设|倘若|万一|若是|假使|设想|想象|比如|例如|譬如|"
+    r"就算|即使|哪怕|除非|只要|"
+    r"要不是|若我|若能|一旦|但愿|恨不得|巴不得)|的话(?:$|[，,])|(?:就好了|该多好|"
+    r"多好啊?)$|^我?(?:真|多么?)?希望(?:我|自己)|"
     r"\b(?:if|suppose|supposing|imagine|unless|assuming|what if|let's say|as if|hypothetically|"
     r"i wish|if only|would|could be|might be|for example|for instance|e\.g\.)\b",
     re.IGNORECASE,
 )
 _PERSON = (
-    r"(?:他们|她们|他|她|它|你们|你|您|人家|别人|大家|有人|网上|新闻|老师|医生|同事|朋友|同学|老板|领导|妈妈?|爸爸?|"
-    r"老婆|老公|男朋友|女朋友|男友|女友|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|室友|客户|孩子|书上|作者|歌手|小[一-龥]|老[一-龥])"
+    r"(?:他们|她们|他|她|它|你们|你|您|人家|别人|大家|有人|网上|新闻|老师|医生|同事|朋友|"
+    r"同学|老板|领导|妈妈?|爸爸?|"
+    r"老婆|老公|男朋友|女朋友|男友|女友|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|室友|客户|孩子|"
+    r"书上|作者|歌手|小[一-龥]|老[一-龥])"
 )
 _REPORT = re.compile(
-    rf"^.{{0,12}}?{_PERSON}(?:们)?(?:都|还|也|总|老是?|经常|一直|曾|跟我|对我|告诉|常|刚才|昨天|之前|总是)*"
-    r"(?:说过?了?|告诉|讲|问|觉得|认为|以为|猜|写道|骂|表示|提到|开玩笑|怀疑|建议|坚持|推荐|误会|嫌)"
-    r"|^(?:听说|据说|据.{1,6}说|传说|听.{1,5}(?:说|讲)|有人说|都说|谣言|传闻|俗话说|常言道|所谓|看到.{0,4}(?:说|写)|小红书|微博)"
+    rf"^.{{0,12}}?{_PERSON}(?:们)?(?:都|还|也|总|老是?|经常|一直|曾|跟我|对我|告诉|常|"
+    rf"刚才|昨天|之前|总是)*"
+    r"(?:说过?了?|告诉|讲|问|觉得|认为|以为|猜|写道|骂|表示|提到|开玩笑|怀疑|建议|坚持|"
+    r"推荐|误会|嫌)"
+    r"|^(?:听说|据说|据.{1,6}说|传说|听.{1,5}(?:说|讲)|有人说|都说|谣言|传闻|俗话说|"
+    r"常言道|所谓|看到.{0,4}(?:说|写)|小红书|微博)"
     r"|^.{0,10}(?:开玩笑(?:的|地)?说)"
-    r"|\b(?:they|he|she|people|everyone|everybody|someone|somebody|you|mom|dad|mother|father|friend|"
-    r"boss|wife|husband|sister|brother|doctor|teacher|colleague|article|rumou?rs?|(?-i:[A-Z][a-z]+)) "
+    r"|\b(?:they|he|she|people|everyone|everybody|someone|somebody|you|mom|dad|mother|"
+    r"father|friend|"
+    r"boss|wife|husband|sister|brother|doctor|teacher|colleague|article|rumou?rs?|"
+    r"(?-i:[A-Z][a-z]+)) "
     r"(?:always |often |just |once |also |all |keeps? |even |jokingly )*"
     r"(?:says?|said|saying|tells?|told|thinks?|thought|believes?|claims?|claimed|asked|asks|wrote|"
     r"insists?|insisted|assumes?|assumed|guessed|joked|mentioned|replied)\b"
-    r"|\b(?:i heard|apparently|supposedly|reportedly|allegedly|rumou?r has it|according to|i read that|"
+    r"|\b(?:i heard|apparently|supposedly|reportedly|allegedly|rumou?r has it|according "
+    r"to|i read that|"
     r"the saying goes|so-called)\b",
     re.IGNORECASE,
-)  # fmt: skip
+)
+_SARCASM = re.compile(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
 # What follows is text to work on, not talk.
 _MATERIAL = re.compile(
-    r"^(?:请|帮我|麻烦)*(?:翻译|改写|润色|造句|朗读|跟我读|复述|续写|仿写)|"
-    r"^(?:please )?(?:translate|rewrite|paraphrase|proofread|summari[sz]e|repeat after me)\b",
+    r"^(?:请|帮我|麻烦)*(?:翻译|改写|润色|造句|朗读|跟我读|复述|续写|仿写|(?:写|编|生成|"
+    r"造)一?(?:段|篇|个|封|首|句))|"
+    r"^(?:please )?(?:translate|rewrite|paraphrase|proofread|summari[sz]e|repeat after "
+    r"me|write (?:me )?an?)\b",
     re.IGNORECASE,
 )
 # What the user reports of themself is still their own word.
 _OWN_REPORT = re.compile(
-    r"^(?:我|之前我|刚才我)?(?:刚才|之前|昨天|早就|已经)*(?:跟|和|对|告诉)?(?:你|您)?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
+    r"^(?:我|之前我|刚才我)?(?:刚才|之前|昨天|早就|已经)*(?:跟|和|对|告诉)?(?:你|"
+    r"您)?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
     r"|^i(?:'ve| have)? (?:already |just )?(?:told|said to) you\b|^as i said\b",
     re.IGNORECASE,
 )
 _UNSURE = re.compile(
-    r"可能|也许|或许|大概|好像|似乎|说不定|差点|差一点|几乎|仿佛|不确定|不一定|不知道|不记得|忘了|像是|怀疑自己|算是吧|"
-    r"\b(?:maybe|perhaps|probably|possibly|might|not sure|i guess|i suppose|i don't know|almost|nearly|"
+    r"可能|也许|或许|大概|好像|似乎|说不定|差点|差一点|几乎|仿佛|不确定|不一定|不知道|"
+    r"不记得|忘了|像是|怀疑自己|算是吧|"
+    r"\b(?:maybe|perhaps|probably|possibly|might|not sure|i guess|i suppose|i don't know|"
+    r"almost|nearly|"
     r"sort of|no idea|i doubt|should be)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"吗[呀啊呢]?$|么$|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|(?<![不没])怎么|怎样|如何|为何|几(?:岁|点|号|月)|多少|多大|是不是|有没有|会不会|"
+    r"吗[呀啊呢]?$|么$|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|"
+    r"(?<![不没])怎么|怎样|如何|为何|几(?:岁|点|号|月)|多少|多大|是不是|有没有|会不会|"
     r"能不能|要不要|对不对|好不好|可不可以|喜不喜欢|行不行|是否|难道|^.{0,3}呢$|猜猜|猜一?下|你猜|"
-    r"^(?:so |and |but |hey |ok )?(?:what|who|where|when|why|how|which|whose|do|does|did|am|is|are|was|were|"
+    r"^(?:so |and |but |hey |ok )?(?:what|who|where|when|why|how|which|whose|do|does|did|"
+    r"am|is|are|was|were|"
     r"can|could|will|would|should|have|has|guess|shall)\b(?! not\b)",
     re.IGNORECASE,
 )
 _ASKING_OPENING = re.compile(
-    r"^(?:那|那么|所以|嘿|喂|诶)?(?:你|您)?(?:还|是否)?(?:知道|记得|知不知道|记不记得|晓得|猜|觉得|认为|忘了)|^(?:难道|请问|是不是|为什么|是否)|"
-    r"^(?:so |and |but |hey |ok )?(?:do|does|did|can|could|would|will|have|has|am|is|are|was|were|what|who|"
+    r"^(?:那|那么|所以|嘿|喂|诶)?(?:你|您)?(?:还|是否)?(?:知道|记得|知不知道|记不记得|"
+    r"晓得|猜|觉得|认为|忘了)|^(?:难道|请问|是不是|为什么|是否)|"
+    r"^(?:so |and |but |hey |ok )?(?:do|does|did|can|could|would|will|have|has|am|is|are|"
+    r"was|were|what|who|"
     r"where|when|why|how|which|guess|tell me|remember)\b(?! that\b)",
     re.IGNORECASE,
 )
 _CONFIRM_TAG = re.compile(
-    r"^(?:对吧|对吗|是吗|是吧|是不是|没错吧|对不对|你说呢|是这样吗|真的吗|right|correct|yes|is(?:n't)? (?:it|that)"
+    r"^(?:对吧|对吗|是吗|是吧|是不是|没错吧|对不对|你说呢|是这样吗|真的吗|right|correct|"
+    r"yes|is(?:n't)? (?:it|that)"
     r"(?: right| true)?|don't i|do i|am i|aren't i|is that so|no)$",
     re.IGNORECASE,
 )
@@ -116,7 +144,8 @@ _CONFIRM_TAG = re.compile(
 _POLITE = re.compile(
     r"^(?:以后|今后)?(?:你|您)?(?:以后)?(?:能不能|能否|可不可以|可否|能|可以)(?:请你?)?"
     r"(?=(?:以后|都|一直)*(?:叫我|称呼我|用.{1,6}(?:回答|回复|交流|聊天|说话|沟通)))"
-    r"|^(?:can|could|would|will) you (?:please )?(?=(?:always )?(?:call me|(?:answer|reply|respond|speak|talk) "
+    r"|^(?:can|could|would|will) you (?:please )?(?=(?:always )?(?:call me|(?:answer|"
+    r"reply|respond|speak|talk) "
     r"(?:to me |with me )?in ))",
     re.IGNORECASE,
 )
@@ -145,6 +174,8 @@ def believable(content: str) -> Iterator[Clause]:
     """
     masked = _masked(content)
     for start, end in _sentence_spans(masked):
+        if _SARCASM.search(masked, start, end):
+            continue
         if _FICTION.search(masked, start, end):
             # A story that has begun goes on to the end of the message.
             return
@@ -169,7 +200,10 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _unquoted(found: re.Match[str]) -> str:
-    inner, before = found[0][1:-1], found.string[max(0, found.start() - _LABEL_LENGTH) : found.start()]
+    inner, before = (
+        found[0][1:-1],
+        found.string[max(0, found.start() - _LABEL_LENGTH) : found.start()],
+    )
     label = len(inner) <= _LABEL_LENGTH and not _SPEECH_INSIDE.search(inner)
     said = _SAID_BEFORE.search(before) and not _CALLED_BEFORE.search(before)
     return f" {inner} " if label and not said else _blank(found)

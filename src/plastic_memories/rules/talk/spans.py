@@ -67,9 +67,9 @@ def shifted_month(year: int, month: int, months: int) -> tuple[int, int]:
 
 def months_away(today: date, months: int) -> DateSpan | None:
     """The same day in another month, or that month's last day if it is shorter."""
-    year, month = shifted_month(today.year, today.month, months)
-    if not MINYEAR <= year <= MAXYEAR:
+    if abs(months) > _FURTHEST_DAYS // 30:
         return None
+    year, month = shifted_month(today.year, today.month, months)
     return one_day(date(year, month, min(today.day, monthrange(year, month)[1])))
 
 

@@ -7,17 +7,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from plastic_memories.rules.talk import zh_events, zh_limits, zh_people, zh_self, zh_taste
+from plastic_memories.rules.talk import zh_events, zh_limits, zh_people, zh_self, zh_taste, zh_work
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.sentences import Clause
 from plastic_memories.rules.talk.zh_clause import Said, Subject, read
 from plastic_memories.rules.talk.zh_words import KIN_WORD, PET_WORD
 
-_FINDERS = (zh_self.find, zh_taste.find, zh_limits.find, zh_people.find, zh_events.find)
+_FINDERS = (
+    zh_self.find,
+    zh_work.find,
+    zh_taste.find,
+    zh_limits.find,
+    zh_people.find,
+    zh_events.find,
+)
 _NOT_BUT = re.compile(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
 _BUT = re.compile(r"^(?:而|其实|应该|准确地说)*(?:是)(?P<new>.{1,20})$")
 # 我叫小红不是小明: what comes after "not" is taken back.
-_BUT_NOT = re.compile(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$")
+_BUT_NOT = re.compile(
+    r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$"
+)
 _SOMEBODY = re.compile(f"{KIN_WORD}|{PET_WORD}")
 _NOT_BUT_INSIDE = re.compile(
     r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$"
