@@ -8,8 +8,8 @@ from dataclasses import replace
 from plastic_memories.errors import NotFound
 from plastic_memories.hub.ledger import record
 from plastic_memories.model.key import Caller
-from plastic_memories.model.memory import Draft, Memory, Status
-from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.model.memory import Memory, Status
+from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.lifecycle import ended
@@ -45,23 +45,9 @@ def active_of_slot(stores: Stores, memory: Memory) -> list[Memory]:
 
 
 def active_of_key(stores: Stores, memory: Memory) -> list[Memory]:
-    return same_key(stores, memory.owner, memory, {Status.ACTIVE})
-
-
-def same_key(
-    stores: Stores, owner: Owner, memory: Memory | Draft, statuses: set[Status]
-) -> list[Memory]:
-    """Return the rows that stand in the same place: same key, scope, bot and realm."""
-    wanted = MemoryFilter(
-        statuses=statuses,
-        types={memory.type},
-        key=memory.key,
-        scope=memory.scope,
-        scope_ref=memory.scope_ref,
-        realm=memory.realm,
-        bot_id=memory.bot_id,
-    )
-    return stores.memories.find(owner, wanted)
+    """Return the active rows of the memory's key, scope, bot and realm: one at most."""
+    live = stores.memories.same_place(memory.owner, memory)
+    return [row for row in live if row.status is Status.ACTIVE]
 
 
 def refresh_slot(stores: Stores, caller: Caller, memory: Memory, now: float) -> None:

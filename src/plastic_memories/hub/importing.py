@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plastic_memories.errors import InvalidInput, Rejected
-from plastic_memories.hub.chain import active_of_slot, refresh_slot, same_key
+from plastic_memories.hub.chain import active_of_key, active_of_slot, refresh_slot
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.goal import Goal
 from plastic_memories.model.key import Caller
@@ -181,7 +181,7 @@ class Importer:
         """Return the active row that an active import would have to replace."""
         if memory.status is not Status.ACTIVE:
             return None
-        rivals = same_key(self.stores, memory.owner, memory, {Status.ACTIVE})
+        rivals = active_of_key(self.stores, memory)
         if memory.is_slot and memory.type not in LIST_SLOTS:
             rivals = active_of_slot(self.stores, memory)
         return rivals[0] if rivals else None

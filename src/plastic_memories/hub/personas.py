@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plastic_memories.errors import InvalidInput, NotFound
-from plastic_memories.hub.chain import add_replacing, same_key
+from plastic_memories.hub.chain import active_of_key, add_replacing
 from plastic_memories.hub.ledger import Ledger, record
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
@@ -183,7 +183,7 @@ def _template_draft(template: Template, kind: MemoryType, key: str, content: str
 
 
 def _apply(stores: Stores, new: Memory, now: float, *, overwrite: bool) -> str:
-    there = same_key(stores, new.owner, new, {Status.ACTIVE})
+    there = active_of_key(stores, new)
     if there and not overwrite:
         return "skipped"
     add_replacing(stores, new, there, now)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from plastic_memories.errors import NotFound, PlasticMemoriesError, Rejected
-from plastic_memories.hub.chain import active_of_key, active_of_slot, add_replacing, same_key
+from plastic_memories.hub.chain import active_of_key, active_of_slot, add_replacing
 from plastic_memories.hub.ledger import Ledger, record_memory
 from plastic_memories.hub.review import confirm_in
 from plastic_memories.hub.screening import Screening
@@ -122,8 +122,7 @@ def _write(
     stores.personas.ensure(owner, now)
     if not _may_learn(stores, owner, draft, learned=learned):
         return Written(None, updated=False, skipped="forgotten, never again")
-    live = {Status.ACTIVE, Status.CANDIDATE}
-    plan = plan_write(draft, same_key(stores, owner, draft, live))
+    plan = plan_write(draft, stores.memories.same_place(owner, draft))
     if plan.same is not None:
         return Written(plan.same, updated=False)
     replaced = plan.replaces
@@ -144,6 +143,8 @@ def _earlier(stores: Stores, owner: Owner, draft: Draft) -> Memory | None:
 
 def _may_learn(stores: Stores, owner: Owner, draft: Draft, *, learned: bool) -> bool:
     """Ask the tombstones; a person's explicit statement lifts them."""
+    if not stores.tombstones.exist(owner):
+        return True
     marks = digests(stores.tombstones.secret(), owner, draft)
     if not learned and draft.source_type is SourceType.USER_EXPLICIT:
         stores.tombstones.lift(owner, marks)

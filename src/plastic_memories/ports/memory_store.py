@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
+from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
 from plastic_memories.model.persona import Slot
 from plastic_memories.model.recall import TextMatches
@@ -50,6 +50,10 @@ class MemoryStore(Protocol):
 
     def find_global(self, user: User, wanted: MemoryFilter) -> list[Memory]:
         """Return the rows of scope `global` of all the user's personas, newest first."""
+        ...
+
+    def same_place(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
+        """Return the active and waiting rows of the same key, scope, bot and realm."""
         ...
 
     def core(self, view: Viewpoint, now: float) -> list[Memory]:
@@ -96,6 +100,10 @@ class SlotStore(Protocol):
 
 class TombstoneStore(Protocol):
     """Marks of what must never be learned again: keyed digests, never text."""
+
+    def exist(self, owner: Owner) -> bool:
+        """Say whether the owner has any mark at all; most have none."""
+        ...
 
     def add(self, owner: Owner, digests: Collection[str], now: float) -> None: ...
 

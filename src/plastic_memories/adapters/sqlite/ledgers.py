@@ -85,6 +85,9 @@ class SqliteTombstoneStore:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
 
+    def exist(self, owner: Owner) -> bool:
+        return fetch_one(self._db, QUERIES["has_tombstones"], owner_params(owner)) is not None
+
     def add(self, owner: Owner, digests: Collection[str], now: float) -> None:
         for digest in digests:
             params = {**owner_params(owner), "digest": digest, "now": now}

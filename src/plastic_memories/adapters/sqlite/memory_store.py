@@ -25,7 +25,7 @@ from plastic_memories.adapters.sqlite.text_index import (
     persona_partition,
     user_partition,
 )
-from plastic_memories.model.memory import Memory, Scope, Status
+from plastic_memories.model.memory import Draft, Memory, Scope, Status
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.memory_store import MemoryFilter
@@ -33,6 +33,8 @@ from plastic_memories.rules.searchable import memory_text
 from plastic_memories.rules.text import index_terms
 
 logger = logging.getLogger(__name__)
+# With this many rows it pays to look up how common each term is before searching for it.
+_LARGE = 2000
 
 
 class SqliteMemoryStore:
@@ -53,6 +55,18 @@ class SqliteMemoryStore:
         sql, params = select("memory_items", wanted, all_personas=True)
         rows = fetch(self._db, sql, {**user_params(user), **params})
         return [memory_of(row) for row in rows]
+
+    def same_place(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
+        params = {
+            **owner_params(owner),
+            "type": memory.type,
+            "mkey": memory.key,
+            "bot_id": memory.bot_id,
+            "realm": memory.realm,
+            "scope": memory.scope,
+            "scope_ref": memory.scope_ref,
+        }
+        return [memory_of(row) for row in fetch(self._db, QUERIES["same_place"], params)]
 
     def core(self, view: Viewpoint, now: float) -> list[Memory]:
         rows = fetch(self._db, QUERIES["core_memories"], {**view_params(view), "now": now})
@@ -112,12 +126,23 @@ class SqliteMemoryStore:
     ) -> TextMatches:
         own = persona_partition(self._db, view.owner)
         shared = user_partition(self._db, view.owner.user)
-        match = index.match([part for part in (own, shared) if part], terms)
+        partitions = [part for part in (own, shared) if part]
+        documents = self._up_to_large(view)
+        if documents >= _LARGE:
+            terms = index.telling(partitions, terms, documents)
+        match = index.match(partitions, terms)
         if not match:
             return TextMatches()
         params = {**view_params(view), "now": now, "match": match, "limit": limit}
         rows = fetch(self._db, QUERIES["search_memory"], params)
         return TextMatches([memory_of(row) for row in rows], [row["score"] for row in rows])
+
+    def _up_to_large(self, view: Viewpoint) -> int:
+        """Count the active rows, but no further than it takes to call them many."""
+        row = fetch_one(
+            self._db, QUERIES["count_active"], {**owner_params(view.owner), "limit": _LARGE}
+        )
+        return int(row["n"]) if row else 0
 
     def _scan(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
         """Search without an index: every visible row is looked at."""
@@ -135,8 +160,8 @@ class SqliteMemoryStore:
         self._index.put(memory.id, self._partition(memory), index_terms(memory_text(memory)))
 
     def _unindex(self, memory: Memory) -> None:
-        if self._index is not None and self._index.holds(memory.id):
-            self._index.remove(memory.id, self._partition(memory))
+        if self._index is not None:
+            self._index.remove(memory.id)
 
     def _partition(self, memory: Memory) -> str:
         """Return where the row is searched; a story never crosses personas."""

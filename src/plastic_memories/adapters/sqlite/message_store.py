@@ -48,7 +48,7 @@ class SqliteMessageStore:
         )
         params = {**owner_params(owner), "now": now, "ids": to_json(list(message_ids))}
         hidden = execute(self._db, sql, params)
-        self._unindex(owner, message_ids)
+        self._unindex(message_ids)
         return hidden
 
     def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
@@ -61,7 +61,7 @@ class SqliteMessageStore:
 
     def drop(self, owner: Owner, message_ids: Collection[int]) -> None:
         """Remove messages without a note: their time was over, nobody asked to forget them."""
-        self._unindex(owner, message_ids)
+        self._unindex(message_ids)
         self._db.execute(
             f"DELETE FROM messages WHERE {_OWNED} "  # noqa: S608 - constants
             "AND id IN (SELECT value FROM json_each(:ids))",
@@ -71,7 +71,7 @@ class SqliteMessageStore:
     def reindex(self, owner: Owner) -> int:
         """Make the index entries of this owner's messages anew; return how many."""
         visible = self.find(owner, MessageFilter(hidden=False))
-        self._unindex(owner, [message.id for message in visible])
+        self._unindex([message.id for message in visible])
         for message in visible:
             self._index_message(message.owner, message.id, message.content)
         return len(visible)
@@ -90,10 +90,8 @@ class SqliteMessageStore:
         if self._index is not None and partition:
             self._index.put(message_id, partition, index_terms(content))
 
-    def _unindex(self, owner: Owner, message_ids: Collection[int]) -> None:
-        partition = persona_partition(self._db, owner)
-        if self._index is None or partition is None:
+    def _unindex(self, message_ids: Collection[int]) -> None:
+        if self._index is None:
             return
         for message_id in message_ids:
-            if self._index.holds(message_id):
-                self._index.remove(message_id, partition)
+            self._index.remove(message_id)

@@ -119,6 +119,20 @@ SELECT m.*, -fts_memory.rank AS score FROM fts_memory
         OR (m.scope = 'global' AND m.realm = 'real'))
  ORDER BY fts_memory.rank LIMIT :limit;
 
+-- count_active --
+SELECT count(*) AS n FROM (
+    SELECT 1 FROM memory_items
+     WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+       AND status = 'active' LIMIT :limit);
+
+-- same_place --
+-- What a write may replace or repeat: the live rows of one key, scope, bot and realm.
+SELECT * FROM memory_items INDEXED BY memory_by_key
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND type = :type AND mkey = :mkey AND bot_id = :bot_id AND realm = :realm
+   AND scope = :scope AND scope_ref = :scope_ref AND status IN ('active', 'candidate')
+ ORDER BY id DESC;
+
 -- scan_memory --
 -- The same rows without the index. Terms hold letters and digits only, so none is a LIKE pattern.
 SELECT m.* FROM memory_items m
@@ -169,6 +183,10 @@ DO UPDATE SET value_json = excluded.value_json, provenance_json = excluded.prove
 DELETE FROM persona_slots
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND bot_id = :bot_id AND realm = :realm AND slot_name = :slot_name;
+
+-- has_tombstones --
+SELECT 1 AS x FROM tombstones
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id LIMIT 1;
 
 -- add_tombstone --
 INSERT INTO tombstones (tenant_id, user_id, persona_id, digest, created_at)

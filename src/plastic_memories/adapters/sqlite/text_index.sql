@@ -14,11 +14,3 @@ CREATE VIRTUAL TABLE fts_messages USING fts5(
 );
 INSERT INTO fts_messages (fts_messages, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE fts_messages_terms USING fts5vocab(fts_messages, row);
-
--- How many rows of each partition are indexed: bm25 needs it, and counting would be slow.
-CREATE TABLE text_partitions (
-    kind      TEXT NOT NULL,
-    partition TEXT NOT NULL,
-    documents INTEGER NOT NULL,
-    PRIMARY KEY (kind, partition)
-) STRICT, WITHOUT ROWID;

@@ -16,6 +16,16 @@ const EXAMPLES = {
   memory_id: 1,
   goal_id: 1,
   status: "done",
+  days: 90,
+  time_zone: "Asia/Shanghai",
+  language: "zh-CN",
+};
+// Fields that a route needs in practice, besides those its schema requires.
+const ALSO = {
+  "/memory/forget": ["type", "key"],
+  "/memory/update": ["content"],
+  "/messages/purge": ["days"],
+  "/persona/delete": ["confirm"],
 };
 
 const byId = (id) => document.getElementById(id);
@@ -37,14 +47,14 @@ function prose(text) {
 
 // ---- schemas ----
 
+/** Follow references; what stands beside a reference (a default, a description) wins over it. */
 function resolver(document) {
-  return function resolve(schema = {}) {
-    let found = schema;
-    for (let hops = 0; found.$ref && hops < 10; hops += 1) {
-      const place = found.$ref.replace("#/", "").split("/");
-      found = place.reduce((node, name) => node?.[name], document) ?? {};
-    }
-    return found.allOf?.length === 1 ? { ...resolve(found.allOf[0]), ...found, allOf: undefined } : found;
+  return function resolve(schema = {}, hops = 0) {
+    const { $ref, ...beside } = schema;
+    if (!$ref || hops > 9) return beside;
+    const place = $ref.replace("#/", "").split("/");
+    const target = place.reduce((node, name) => node?.[name], document) ?? {};
+    return { ...resolve(target, hops + 1), ...beside };
   };
 }
 
@@ -52,7 +62,7 @@ let resolve = (schema) => schema;
 
 /** Return the alternatives of a schema without null, and whether null is one of them. */
 function alternatives(schema) {
-  const all = (schema.anyOf ?? schema.oneOf ?? [schema]).map(resolve);
+  const all = (schema.anyOf ?? schema.oneOf ?? [schema]).map((one) => resolve(one));
   return { options: all.filter((one) => one.type !== "null"), nullable: all.some((one) => one.type === "null") };
 }
 
@@ -140,7 +150,11 @@ function schemaView(schema, marked) {
   );
 }
 
-const spaced = (title = "Fields") => title.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replace(/^./, (c) => c.toUpperCase());
+/** Write the name of a schema as words: `WriteMany` is "Write many". */
+function spaced(title = "Fields") {
+  const words = title.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
 
 // ---- examples ----
 
@@ -227,7 +241,7 @@ function statusesView(responses) {
 
 function tryView(route) {
   const inputs = (route.operation.parameters ?? []).map((one) => parameterInput(one));
-  const body = bodyInput(route.operation.requestBody);
+  const body = bodyInput(route);
   const verdict = element("p", { class: "verdict", role: "status", hidden: true });
   const answer = element("pre", { class: "answer", hidden: true });
   const request = () => buildRequest(route, inputs, body);
@@ -258,13 +272,14 @@ function parameterInput(parameter) {
   return { parameter, input, label };
 }
 
-function bodyInput(requestBody) {
-  const [kind, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+function bodyInput({ path, operation }) {
+  const [kind, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   if (!kind) return null;
   const area = element("textarea", { "aria-label": "Request body", spellcheck: "false" });
   const shapes = kind === "application/json" ? objectsIn(content.schema ?? {}) : [];
   const show = (shape) => {
-    area.value = JSON.stringify(exampleObject(shape, 0), null, 2);
+    const more = (ALSO[path] ?? []).map((name) => [name, exampleOf(shape.properties[name] ?? {}, name)]);
+    area.value = JSON.stringify({ ...exampleObject(shape, 0), ...Object.fromEntries(more) }, null, 2);
   };
   if (shapes.length) show(shapes[0]);
   const choices = shapes.length > 1 ? choiceButtons(shapes, show) : "";
@@ -278,7 +293,8 @@ function choiceButtons(shapes, show) {
       for (const other of row.children) other.setAttribute("aria-pressed", other === event.target);
       show(shape);
     };
-    row.append(element("button", { type: "button", "aria-pressed": String(place === 0), onclick: choose }, spaced(shape.title)));
+    const attributes = { type: "button", "aria-pressed": String(place === 0), onclick: choose };
+    row.append(element("button", attributes, spaced(shape.title)));
   });
   return row;
 }
@@ -292,7 +308,8 @@ function buildRequest(route, inputs, body) {
     if (parameter.in === "header") headers[parameter.name] = input.value;
   }
   if (body) headers["Content-Type"] = body.kind;
-  return { method: route.method.toUpperCase(), url, headers, body: body?.area.value, keyed: Boolean(route.operation.security) || byId("key").value !== "" };
+  const keyed = Boolean(route.operation.security) || byId("key").value !== "";
+  return { method: route.method.toUpperCase(), url, headers, body: body?.area.value, keyed };
 }
 
 async function sendRequest(request, verdict, answer) {
@@ -378,11 +395,13 @@ function draw(document) {
   for (const tag of new Set(routes.map((route) => route.tag))) {
     const own = routes.filter((route) => route.tag === tag);
     for (const route of own) {
-      route.link = element("a", { href: `#${route.id}` }, element("span", { class: `method ${route.method}` }, route.method), element("span", {}, route.path));
+      const badge = element("span", { class: `method ${route.method}` }, route.method);
+      route.link = element("a", { href: `#${route.id}` }, badge, element("span", {}, route.path));
       route.view = routeView(route);
     }
-    byId("contents").append(element("section", {}, element("h2", {}, tag), own.map((route) => route.link)));
-    byId("reference").append(element("section", { class: "group" }, element("h2", {}, tag), own.map((route) => route.view)));
+    const title = () => element("h2", {}, tag);
+    byId("contents").append(element("section", {}, title(), own.map((route) => route.link)));
+    byId("reference").append(element("section", { class: "group" }, title(), own.map((route) => route.view)));
   }
   byId("status").textContent = "";
   searchIn(routes);

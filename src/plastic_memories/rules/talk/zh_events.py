@@ -44,7 +44,7 @@ _TIME_OF_DAY = re.compile(
 )
 _UNDATED = re.compile(
     r"(?:正在|在|一直在|已经|最近|一直|也)*(?:打算|准备|计划|决定|下定决心|立志|筹备|"
-    r"备战)(?:着|了|要|在|去|好|以后|将来)*(?P<v>[^，,你]{2,20})$|(?:快要?|就要|"
+    r"备战)(?:着|了|要|好|以后|将来)*(?P<v>[^，,你]{2,20})$|(?:快要?|就要|"
     r"马上(?:就)?要?|即将|要)(?P<w>结婚|毕业|搬家|当爸爸|当妈妈|生孩子|生宝宝|高考|考研|"
     r"中考|退休|出国|订婚|入职|开学|离职|生|答辩)了$"
 )
@@ -115,6 +115,7 @@ _TURN_RULES = tuple(
 # "今天去了公园" is over; "订了机票" and "约了牙医" are still to come.
 _DONE = re.compile(r"每|过$|的$|了$|(?<![约订定买名好排])了")
 _TRIFLE = re.compile(r"不|没|今天|今晚|现在|睡|出门|吃|洗|先|一些|推荐|再|试试|看看|这|那")
+_NEAR_THE_FRONT = 6
 _SOON = re.compile(r"(?:终于|刚刚|刚|已经|正式|顺利|成功|自己)+")
 _LOSS = re.compile(
     r"(?:昨天|今天|上周|上个月|前天|去年|今年|.{0,8})?(?:去世|过世|走|离世|离开|离开我|"
@@ -207,6 +208,9 @@ def _dated(said: Said) -> list[Found]:
     """What the clause dates: a plan if it lies ahead, a turning point if it is done."""
     ahead = _mention(said, Lean.FUTURE)
     if ahead is None:
+        return []
+    # With no subject the day must come first: otherwise the clause is about something else.
+    if said.left_out and said.subject is Subject.NONE and ahead.start > _NEAR_THE_FRONT:
         return []
     rest = _without_date(said, ahead)
     today = said.now.date()
