@@ -19,7 +19,10 @@ ZONE = "Asia/Shanghai"
 NOON = datetime(2024, 5, 15, 12, tzinfo=ZoneInfo(ZONE)).timestamp()
 TABLE = tomllib.loads(Path(__file__).with_name("talk_sentences.toml").read_text("utf-8"))
 SAYING = {
-    sentence: expected for part in TABLE.values() for sentence, expected in part.items() if sentence != "sentences"
+    sentence: expected
+    for part in TABLE.values()
+    for sentence, expected in part.items()
+    if sentence != "sentences"
 }
 NOTHING = [sentence for part in TABLE.values() for sentence in part.get("sentences", [])]
 
@@ -58,7 +61,11 @@ def test_little_is_missed_and_less_is_invented() -> None:
     hits = sum(len(found[s] & right[s]) for s in found)
     precision = hits / sum(map(len, found.values()))
     recall = hits / sum(map(len, right.values()))
-    misses = [f"{s}: {right[s] - found[s]} but {found[s] - right[s]}" for s in found if found[s] != right[s]]
+    misses = [
+        f"{s}: {right[s] - found[s]} but {found[s] - right[s]}"
+        for s in found
+        if found[s] != right[s]
+    ]
 
     assert precision >= 0.95, misses
     assert recall >= 0.80, misses

@@ -15,7 +15,8 @@ from pathlib import Path
 from plastic_memories import __version__, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.adapters.sqlite import doctor as database
-from plastic_memories.cli.doorway import address, health_of, local_key
+from plastic_memories.cli.address import address
+from plastic_memories.cli.doorway import health_of, local_key
 from plastic_memories.cli.local import EMBEDDED, opened
 from plastic_memories.cli.place import Place
 from plastic_memories.cli.screen import counted, size

@@ -27,13 +27,13 @@ _TALK = (
     ("assistant", "好的，小林！"),
     ("user", "我对海鲜过敏，千万别给我推荐虾。"),
     ("assistant", "记住了，以后避开海鲜。"),
-    ("user", "I prefer tea over coffee, and my birthday is 3 May."),
-    ("assistant", "Tea it is. I'll remember the third of May."),
+    ("user", "我喜欢喝乌龙茶。 And my birthday is 3 May."),
+    ("assistant", "Oolong it is, and I'll remember the third of May."),
     ("user", "我下周五要去北京出差。"),
     ("assistant", "一路顺风，需要帮你列个清单吗？"),
 )
 _WISH = ("values", "style", "先给结论，再讲理由；不确定就直说。")
-_QUESTION = "今晚和同事聚餐，喝点什么、吃什么好？"
+_QUESTION = "今晚聚餐喝什么茶好？能点虾吗？"
 _REGRET = "Please forget my birthday, and don't learn it again."
 _AGAIN = "By the way, my birthday is 3 May."
 
@@ -135,7 +135,7 @@ class _Stage:
 
     async def _recall(self) -> None:
         self._line(f"小林  {_QUESTION}", _voice("user"))
-        found = await self._client.recall(_QUESTION, bots="all", include=["profile", "memory"])
+        found = await self._client.recall(_QUESTION, include=["profile", "memory"])
         self._played.recalled = {"query": _QUESTION, "injection_block": found.injection_block}
         title = f"the block for the prompt, {found.tokens} tokens"
         self._panel(found.injection_block.strip(), title)

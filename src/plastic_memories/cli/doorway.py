@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import click
 import httpx
 
 from plastic_memories import settings as configuration
+from plastic_memories.cli.address import address, is_local
 from plastic_memories.cli.place import Place
 from plastic_memories.model.key import ANY_USER
 from plastic_memories.settings import Settings
@@ -23,7 +23,6 @@ T = TypeVar("T")
 _SOURCE_APP = "cli"
 # A hub on this machine answers in a few milliseconds, or there is none.
 _KNOCK_S = httpx.Timeout(3.0, connect=0.4)
-_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where a server listens
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +34,15 @@ class Door:
     key: str
     transport: httpx.AsyncBaseTransport | None = None
 
-    def client(self, bot_id: str = "", timeout_s: float = 30.0) -> AsyncPlasticMemoriesClient:
-        """Return a client; one with a bot may touch that bot's memories."""
+    def client(self, timeout_s: float = 30.0) -> AsyncPlasticMemoriesClient:
+        """Return a client; people see everything of theirs, whichever bot it came through."""
         return AsyncPlasticMemoriesClient(
             self.url,
             user_id=self.place.user,
             persona_id=self.place.persona,
             source_app=_SOURCE_APP,
             api_key=self.key or None,
-            bot_id=bot_id or None,
+            bots="all",
             timeout_s=timeout_s,
             transport=self.transport,
         )
@@ -105,12 +104,6 @@ async def in_process(settings: Settings) -> AsyncIterator[httpx.AsyncBaseTranspo
         yield httpx.ASGITransport(app=app)
 
 
-def address(settings: Settings) -> str:
-    """Return where the hub of these settings would be, seen from this machine."""
-    host = _ANY_ADDRESS.get(settings.host, settings.host)
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
-
-
 async def answers(url: str) -> bool:
     """Say whether something at this address speaks like the hub."""
     return (await health_of(url)) is not None
@@ -127,10 +120,6 @@ async def health_of(url: str, key: str = "") -> dict[str, object] | None:
         return None
     known = envelope.get("data") if isinstance(envelope, dict) else None
     return known if isinstance(known, dict) else None
-
-
-def is_local(url: str) -> bool:
-    return (urlsplit(url).hostname or "") in ("127.0.0.1", "::1", "localhost")
 
 
 def local_key(url: str, settings: Settings, user: str) -> str:

@@ -35,14 +35,17 @@ def forget(
     yes: bool,
     **how: bool,
 ) -> None:
-    """Forget memories for good, with a receipt: by ID, by --type and --mkey, or by --query."""
-    which: Any = {**_which(memory_ids, kind, name, query), "dry_run": True, "bots": "all"}
+    """Forget for good, with a receipt.
+
+    Say what by ID, by --type and --mkey, or by --query.
+    """
+    which: Any = _which(memory_ids, kind, name, query)
     if place.as_json and not (yes or dry_run):
         raise click.UsageError("With --json nobody can be asked: give --yes or --dry-run.")
     screen = Screen.of(place)
 
     async def work(client: AsyncPlasticMemoriesClient) -> None:
-        preview = await client.forget_memory(**which)
+        preview = await client.forget_memory(**which, dry_run=True)
         items = await rows.by_ids(client, preview.memory_ids)
         if not preview.memory_ids or dry_run:
             _show_preview(screen, preview, items)
@@ -50,7 +53,7 @@ def forget(
         if not yes:
             _show_preview(screen, preview, items)
             click.confirm(f"Forget {_these(len(items))} for good?", abort=True)
-        options: Any = {**how, "bots": "all"}
+        options: Any = how
         gone = await client.forget_memory(memory_ids=preview.memory_ids, **options)
         _show_receipt(screen, gone)
 

@@ -8,12 +8,11 @@ from typing import Any
 import click
 
 from plastic_memories.cli import rows
-from plastic_memories.cli.doorway import Door, run
+from plastic_memories.cli.doorway import ask
 from plastic_memories.cli.place import Place, user_command
 from plastic_memories.cli.screen import Screen, when
 from plastic_memories.model.memory import LIST_SLOTS, SLOT_TYPES
-from plastic_memories_client import AsyncPlasticMemoriesClient, MemoryItem
-from plastic_memories_client import Conflict as Conflicts
+from plastic_memories_client import AsyncPlasticMemoriesClient, Conflict, MemoryItem
 
 _QUIT = "q"
 _ANSWERS = {
@@ -45,34 +44,38 @@ class Waiting:
 @click.option("--replace", is_flag=True, help="With --yes: confirm those that replace, too.")
 @user_command
 def inbox(place: Place, every_persona: bool, yes: bool, replace: bool) -> None:
-    """Go through what waits for a yes or a no, one by one.
+    """Go through what waits for a yes or a no.
 
     With --json the candidates are only shown.
     """
     screen = Screen.of(place)
 
-    async def work(door: Door) -> None:
-        waiting = await _waiting(door, every_persona)
-        if yes:
-            await _confirm_all(screen, door, waiting, replace)
-        elif not screen.told({"items": [one.dumped() for one in waiting]}):
-            await _go_through(screen, door, waiting)
-
-    run(place, work)
-
-
-async def _waiting(door: Door, every_persona: bool) -> list[Waiting]:
-    found: list[Waiting] = []
-    async with door.client() as client:
-        personas = [door.place.persona]
+    async def work(client: AsyncPlasticMemoriesClient) -> None:
+        personas = [place.persona]
         if every_persona:
             personas = [one.persona_id for one in await client.persona_list()]
-        for persona_id in personas:
-            async for item in rows.memories(client, status="candidate", persona_id=persona_id):
-                rivals = await _rivals(client, item, persona_id)
-                found.append(Waiting(item, persona_id, rivals))
+        waiting = await _waiting(client, personas)
+        if yes:
+            await _confirm_all(screen, client, waiting, replace)
+        elif not screen.told({"items": [one.dumped() for one in waiting]}):
+            await _go_through(screen, client, waiting)
+
+    ask(place, work)
+
+
+async def _waiting(client: AsyncPlasticMemoriesClient, personas: list[str]) -> list[Waiting]:
+    found: list[Waiting] = []
+    for persona_id in personas:
+        async for item in rows.memories(client, status="candidate", persona_id=persona_id):
+            rivals = await _rivals(client, item, persona_id)
+            found.append(Waiting(item, persona_id, rivals))
     # Oldest first: an answer may decide about a later candidate.
     return sorted(found, key=lambda one: one.item.id)
+
+
+async def _looked_at_again(client: AsyncPlasticMemoriesClient, one: Waiting) -> Waiting:
+    """What was confirmed a moment ago may be what this one would replace."""
+    return Waiting(one.item, one.persona_id, await _rivals(client, one.item, one.persona_id))
 
 
 async def _rivals(
@@ -87,18 +90,18 @@ async def _rivals(
     ]
 
 
-async def _confirm_all(screen: Screen, door: Door, waiting: list[Waiting], replace: bool) -> None:
-    confirmed, left = [], []
+async def _confirm_all(
+    screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[Waiting], replace: bool
+) -> None:
+    confirmed: list[int] = []
+    left: list[Waiting] = []
     for one in waiting:
-        async with door.client(one.item.bot_id) as client:
-            # What was confirmed a moment ago may be what this one would replace.
-            rivals = await _rivals(client, one.item, one.persona_id)
-            current = Waiting(one.item, one.persona_id, rivals)
-            if rivals and not replace:
-                left.append(current)
-                continue
-            await _confirm(client, current)
-            confirmed.append(one.item.id)
+        current = await _looked_at_again(client, one)
+        if current.replaces and not replace:
+            left.append(current)
+            continue
+        await _confirm(client, current)
+        confirmed.append(one.item.id)
     answer = {"confirmed": confirmed, "left": [one.dumped() for one in left]}
     if screen.told(answer):
         return
@@ -111,23 +114,21 @@ async def _confirm_all(screen: Screen, door: Door, waiting: list[Waiting], repla
         )
 
 
-async def _go_through(screen: Screen, door: Door, waiting: list[Waiting]) -> None:
+async def _go_through(
+    screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[Waiting]
+) -> None:
     if not waiting:
         screen.line("Nothing waits for you.", style="dim")
-        return
     for number, one in enumerate(waiting, start=1):
-        async with door.client(one.item.bot_id) as client:
-            rivals = await _rivals(client, one.item, one.persona_id)
-            current = Waiting(one.item, one.persona_id, rivals)
-            _show(screen, current, f"{number} of {len(waiting)}")
-            answer = _asked(current)
-            if answer == _QUIT:
-                break
-            try:
-                said = await _answered(client, current, answer)
-            except Conflicts as problem:
-                said = f"✗ {problem.message}"
-            screen.line(said, style="red" if said.startswith("✗") else "green")
+        current = await _looked_at_again(client, one)
+        _show(screen, current, f"{number} of {len(waiting)}")
+        answer = _asked(current)
+        if answer == _QUIT:
+            break
+        try:
+            screen.line(await _answered(client, current, answer), style="green")
+        except Conflict as problem:
+            screen.line(f"  ✗ {problem.message}", style="red")
 
 
 def _show(screen: Screen, one: Waiting, place_in_line: str) -> None:

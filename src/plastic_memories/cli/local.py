@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-import apsw
-
+from plastic_memories.adapters.sqlite.doctor import FILE_ERRORS
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.settings import Settings
@@ -30,7 +29,7 @@ def naming_the_file(settings: Settings) -> Iterator[None]:
     """Say which file it was that the driver could not open."""
     try:
         yield
-    except apsw.Error as error:
+    except FILE_ERRORS as error:
         raise Unavailable(f"{settings.db_path} cannot be opened: {error}.") from error
 
 

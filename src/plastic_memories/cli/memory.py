@@ -41,7 +41,7 @@ _KEY_DIGITS = 10
 def remember(
     place: Place, text: str, kind: str | None, name: str | None, confirm: bool, **fields: Any
 ) -> None:
-    """Remember TEXT.
+    """Remember a text.
 
     What the text says about the user is found by itself (叫我小林, I am allergic to peanuts);
     anything else becomes a note. With --type the text is kept as it is.
@@ -104,12 +104,10 @@ def _show_written(screen: Screen, items: list[MemoryItem]) -> None:
 def recall(
     place: Place, query: str, limit: int, budget: int | None, block: bool, explain: bool
 ) -> None:
-    """Show what bears on QUERY, best first."""
+    """Show what bears on a text, best first."""
 
     async def work(client: AsyncPlasticMemoriesClient) -> RecallResult:
-        return await client.recall(
-            query, limit=limit, budget_tokens=budget, explain=explain, bots="all"
-        )
+        return await client.recall(query, limit=limit, budget_tokens=budget, explain=explain)
 
     found = ask(place, work)
     screen = Screen.of(place)

@@ -14,9 +14,8 @@ _PAGE = 200
 async def memories(
     client: AsyncPlasticMemoriesClient, limit: int | None = None, **wanted: Any
 ) -> AsyncIterator[MemoryItem]:
-    """Yield a persona's memories, newest first, those of all its bots."""
-    # People see everything of theirs; a bot of a persona sees only its own.
-    options: Any = {**wanted, "bots": "all", "limit": min(limit or _PAGE, _PAGE)}
+    """Yield a persona's memories, newest first, page after page."""
+    options: Any = {**wanted, "limit": min(limit or _PAGE, _PAGE)}
     left = limit
     async for item in client.iter_memory(**options):
         if left is not None:
@@ -26,17 +25,9 @@ async def memories(
         yield item
 
 
-async def by_ids(
-    client: AsyncPlasticMemoriesClient, memory_ids: Iterable[int], **wanted: Any
-) -> list[MemoryItem]:
-    """Return those of the memories that are there, whatever their status or bot."""
-    found: list[MemoryItem] = []
-    for memory_id in memory_ids:
-        # The newest one below the next id is this one, if it is there.
-        cursor = str(memory_id + 1)
-        nearest = memories(client, 1, status="all", cursor=cursor, **wanted)
-        found += [item async for item in nearest if item.id == memory_id]
-    return found
+async def by_ids(client: AsyncPlasticMemoriesClient, memory_ids: Iterable[int]) -> list[MemoryItem]:
+    """Return the memories with these ids, whatever their status."""
+    return [await client.memory_get(memory_id) for memory_id in memory_ids]
 
 
 def show(screen: Screen, items: Sequence[MemoryItem], *, status: bool = True) -> None:

@@ -50,6 +50,9 @@ class Screen:
 
     def text(self, text: str, style: str = "", indent: int = 0) -> None:
         """Print text that may be broken where the window ends."""
+        if not text:
+            self.line()
+            return
         words = Text(plain(text), style=style)
         self.console.print(Padding(words, (0, 0, 0, indent), expand=False))
 

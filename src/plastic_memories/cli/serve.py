@@ -12,7 +12,7 @@ import click
 import uvicorn
 
 from plastic_memories import settings as configuration
-from plastic_memories.cli.doorway import address
+from plastic_memories.cli.address import address
 from plastic_memories.cli.local import check_folders, opened
 from plastic_memories.cli.place import Place, local_command
 from plastic_memories.cli.screen import Screen

@@ -30,7 +30,10 @@ _BY_SUFFIX: dict[str, _Format] = {".md": "markdown", ".zip": "bundle"}
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @user_command
 def export(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
-    """Write everything of the user's into DEST, or to standard output."""
+    """Write everything of the user's into a file.
+
+    Without DEST it goes to standard output.
+    """
     to_screen = str(dest) == "-"
     if to_screen and place.as_json:
         raise click.UsageError("With --json name a file to write: plastic-memories export FILE.")
@@ -63,7 +66,7 @@ def export(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
 @user_command
 def import_file(place: Place, source: Path, dry_run: bool) -> None:
-    """Take in SOURCE: JSON lines or a bundle, as export writes them."""
+    """Take in an export: JSON lines or a bundle."""
     screen = Screen.of(place)
 
     async def work(door: Door) -> Imported:
@@ -97,7 +100,7 @@ def _show_report(screen: Screen, report: Imported, dry_run: bool) -> None:
 @click.argument("persona_ids", nargs=-1, metavar="[PERSONA]...")
 @user_command
 def rebuild(place: Place, persona_ids: tuple[str, ...]) -> None:
-    """Make the text index of the user's personas anew, while everything goes on."""
+    """Make the text index of the user's personas anew."""
     screen = Screen.of(place)
 
     async def work(door: Door) -> dict[str, dict[str, Any]]:

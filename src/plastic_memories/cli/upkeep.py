@@ -24,7 +24,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @local_command
 def backup(place: Place, dest: Path, force: bool) -> None:
-    """Copy the database into DEST, one file, while the hub runs.
+    """Copy the database into one file, while the hub runs.
 
     If DEST is a folder, the copy is named after the day and hour. Move a database with this:
     copying its file by hand loses what is still in the log beside it.
@@ -47,9 +47,10 @@ def backup(place: Place, dest: Path, force: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @local_command
 def restore(place: Place, source: Path, yes: bool) -> None:
-    """Put the backup SOURCE in the place of the database, while the hub runs.
+    """Put a backup in the place of the database.
 
-    What was forgotten since the backup stays forgotten. The replaced database is kept.
+    The hub may run meanwhile. What was forgotten since the backup stays forgotten. The
+    replaced database is kept.
     """
     settings = configuration.load()
     database = embedded_database(settings)

@@ -48,6 +48,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
         # Our own page instead: the usual ones load their scripts from another host.
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
     app.state.options = options
     app.state.rate = RateLimit(*options.rate) if options.rate else None
@@ -67,7 +68,6 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
     app.add_exception_handler(PlasticMemoriesError, on_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)
-    app.add_middleware(Frame, options=options)
     app.add_middleware(
         CORSMiddleware,
         allow_origins=options.cors_origins,
@@ -76,5 +76,6 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
         allow_headers=["*"],
         expose_headers=["X-Request-Id"],
     )
+    app.add_middleware(Frame, options=options)  # the last one added stands outermost
     describe(app)
     return app

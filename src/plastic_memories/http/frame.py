@@ -64,8 +64,7 @@ class Frame:
         answer = _Answer(send, request_id)
         try:
             self._check_source(Headers(scope=scope))
-            receive = await self._within_limit(scope, receive)
-            await self._app(scope, receive, answer.send)
+            await self._app(scope, self._within_limit(scope, receive), answer.send)
         except PlasticMemoriesError as error:
             await failure(request_id, error)(scope, receive, answer.send)
         except Exception:
@@ -98,24 +97,29 @@ class Frame:
     def _is_known_origin(self, origin: str, host: str) -> bool:
         if "*" in self._options.cors_origins or origin in self._options.cors_origins:
             return True
-        if urlsplit(origin).netloc == host:
+        if origin.partition("://")[2] == host:
             return True
         return bool(self._origin and self._origin.fullmatch(origin))
 
-    async def _within_limit(self, scope: Scope, receive: Receive) -> Receive:
-        """Refuse a body over the limit; one of unknown length is counted as it comes in."""
+    def _within_limit(self, scope: Scope, receive: Receive) -> Receive:
+        """Refuse a body over the limit: at once if it says so, else when it gets there."""
         limit = self._options.max_body_bytes
         if scope["path"] == _IMPORT_PATH:
             limit = self._options.max_import_bytes
-        headers = Headers(scope=scope)
-        declared = headers.get("content-length", "")
-        if declared.isdigit():
-            if int(declared) > limit:
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isdigit() and int(declared) > limit:
+            raise _too_large(limit)
+        size = 0
+
+        async def counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > limit:
                 raise _too_large(limit)
-            return receive
-        if "transfer-encoding" not in headers:
-            return receive
-        return await _counted(receive, limit)
+            return message
+
+        return counted
 
 
 class _Answer:
@@ -135,26 +139,6 @@ class _Answer:
         await self._send(message)
 
 
-async def _counted(receive: Receive, limit: int) -> Receive:
-    parts: list[bytes] = []
-    size = 0
-    more = True
-    while more:
-        message = await receive()
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        more = message.get("more_body", False)
-        if size > limit:
-            raise _too_large(limit)
-    body: Message = {"type": "http.request", "body": b"".join(parts), "more_body": False}
-    waiting = [body]
-
-    async def replay() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return replay
-
-
 def _too_large(limit: int) -> BodyTooLarge:
     return BodyTooLarge(f"The body is larger than {limit} bytes.", {"limit": limit})
 
@@ -167,7 +151,10 @@ def _request_id(headers: Headers) -> str:
 @lru_cache(maxsize=256)
 def _is_local_name(host: str, allowed: tuple[str, ...]) -> bool:
     """Allow addresses and names without a dot: neither can be pointed here by a foreign page."""
-    name = urlsplit(f"//{host}").hostname or ""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
     if "*" in allowed or name in allowed or host in allowed or "." not in name.rstrip("."):
         return True
     if name.endswith(".localhost"):

@@ -48,6 +48,9 @@ class Importer:
         """Import messages first, then memories in the order of their making, then goals."""
         parsed = [(number, self._parse(number, text)) for number, text in enumerate(lines, 1)]
         readable = [(number, line) for number, line in parsed if line is not None]
+        for number, line in readable:
+            if line["kind"] == "settings":
+                self._settings(line, number)
         steps: dict[str, Callable[[Owner, Mapping[str, Any], int], None]] = {
             "persona": self._persona,
             "message": self._message,
@@ -65,7 +68,7 @@ class Importer:
             return None
         try:
             line = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             line = None
         if isinstance(line, dict) and isinstance(line.get("kind"), str):
             return line
@@ -88,10 +91,30 @@ class Importer:
             category = (error.detail or {}).get("category", "")
             self.skipped.append({"line": number, "reason": f"refused: {category}"})
 
+    def _settings(self, line: Mapping[str, Any], number: int) -> None:
+        """Take over the settings of one who has none yet: what is set here was set on purpose."""
+        try:
+            zone, language = portable.settings_from(line)
+        except InvalidInput as error:
+            self.skipped.append({"line": number, "reason": error.message})
+            return
+        known = self.stores.personas.settings(self.caller.user)
+        if known.updated_at == 0 and (zone, language) != (known.time_zone, known.language):
+            self.stores.personas.save_settings(
+                replace(known, time_zone=zone, language=language, updated_at=self.now)
+            )
+            self.counts["settings"] += 1
+
     def _persona(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         persona = portable.persona_from(line, owner)
+        screened = replace(
+            persona,
+            display_name=self.screening.text(persona.display_name),
+            description=self.screening.text(persona.description),
+            updated_at=self.now,
+        )
         if self.stores.personas.ensure(owner, self.now):
-            self.stores.personas.save(replace(persona, updated_at=self.now))
+            self.stores.personas.save(screened)
             self.counts["personas"] += 1
 
     def _message(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
@@ -171,9 +194,17 @@ class Importer:
             self.stores.memories.save(replace(older, superseded_by=added.id))
 
     def _memory_twin(self, memory: Memory) -> Memory | None:
-        wanted = MemoryFilter(types={memory.type}, key=memory.key, bot_id=memory.bot_id)
+        wanted = MemoryFilter(
+            types={memory.type},
+            key=memory.key,
+            bot_id=memory.bot_id,
+            scope=memory.scope,
+            scope_ref=memory.scope_ref,
+            realm=memory.realm,
+            statuses={memory.status},
+        )
         for other in self.stores.memories.find(memory.owner, wanted):
-            if (other.content, other.status) == (memory.content, memory.status):
+            if (other.content, other.created_at) == (memory.content, memory.created_at):
                 return other
         return None
 
@@ -192,6 +223,8 @@ class Importer:
             content=self.screening.text(memory.content),
             quote=self.screening.text(memory.quote),
             key=self.screening.identifier(memory.key),
+            source_ref=self.screening.identifier(memory.source_ref),
+            speaker=self.screening.identifier(memory.speaker),
             tags=tuple(self.screening.text(tag) for tag in memory.tags),
             metadata=self.screening.values(memory.metadata),
             attributes=self.screening.values(memory.attributes),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from plastic_memories.errors import InvalidInput
 from plastic_memories.model.goal import Goal, GoalLink, GoalStatus
@@ -20,10 +22,19 @@ from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.persona import Persona
 from plastic_memories.rules.lifecycle import memory_from
+from plastic_memories.rules.plain_json import ATTRIBUTES_BYTES, METADATA_BYTES, check_json_object
 
 FORMAT = "plastic_memories"
 VERSION = 1
 MAX_CONTENT_CHARS = 1_000_000
+MAX_NAME_CHARS = 500
+# Far enough from the ends of the calendar that every time zone can write the date.
+EARLIEST, LATEST = -62_000_000_000, 253_000_000_000
+_LARGEST = 2**62
+_LONG_TEXTS = frozenset(
+    {"content", "quote", "description", "details", "note", "source_ref", "tags"}
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def persona_line(persona: Persona) -> dict[str, Any]:
@@ -50,6 +61,16 @@ def _plain(row: Any) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
 
+def settings_from(line: Mapping[str, Any]) -> tuple[str, str]:
+    """Read time zone and language; what is no time zone is refused."""
+    zone = _text(line, "time_zone") or "UTC"
+    try:
+        ZoneInfo(zone)
+    except (ValueError, OSError):
+        raise InvalidInput("time_zone is not known") from None
+    return zone, _text(line, "language")
+
+
 def owner_from(line: Mapping[str, Any], tenant_id: str, user_id: str) -> Owner:
     return Owner(tenant_id, user_id, _text(line, "persona_id", required=True))
 
@@ -59,8 +80,8 @@ def persona_from(line: Mapping[str, Any], owner: Owner) -> Persona:
         owner=owner,
         display_name=_text(line, "display_name"),
         description=_text(line, "description"),
-        created_at=_number(line, "created_at") or 0.0,
-        updated_at=_number(line, "updated_at") or 0.0,
+        created_at=_time(line, "created_at") or 0.0,
+        updated_at=_time(line, "updated_at") or 0.0,
     )
 
 
@@ -71,16 +92,16 @@ def memory_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Memor
         key=_text(line, "key", required=True),
         content=_text(line, "content", required=True),
         tags=tuple(_texts(line, "tags")),
-        expires_at=_number(line, "expires_at"),
+        expires_at=_time(line, "expires_at"),
         scope=_choice(line, "scope", Scope, Scope.PERSONA),
         realm=_choice(line, "realm", Realm, Realm.REAL),
         source_type=_choice(line, "source_type", SourceType, SourceType.IMPORTED),
-        occurred_at=_number(line, "occurred_at"),
+        occurred_at=_time(line, "occurred_at"),
         confidence=_share(line, "confidence"),
         importance=_share(line, "importance"),
         pinned=bool(line.get("pinned")),
-        metadata=_object(line, "metadata"),
-        attributes=_object(line, "attributes"),
+        metadata=_object(line, "metadata", METADATA_BYTES),
+        attributes=_object(line, "attributes", ATTRIBUTES_BYTES),
         supersedes_id=_whole(line, "supersedes_id"),
         source_message_ids=tuple(_wholes(line, "source_message_ids")),
         **{name: _text(line, name) for name in _DRAFT_TEXTS},
@@ -91,9 +112,9 @@ def memory_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Memor
         "root_id": _whole(line, "root_id") or 0,
         "superseded_by": _whole(line, "superseded_by"),
         "status": _choice(line, "status", Status, Status.ACTIVE),
-        "created_at": _number(line, "created_at") or now,
-        "updated_at": _number(line, "updated_at") or now,
-        "last_recalled_at": _number(line, "last_recalled_at"),
+        "created_at": _time(line, "created_at") or now,
+        "updated_at": _time(line, "updated_at") or now,
+        "last_recalled_at": _time(line, "last_recalled_at"),
         "recall_count": _whole(line, "recall_count") or 0,
     }
     return Memory(**{**{f.name: getattr(row, f.name) for f in fields(row)}, **given})
@@ -114,10 +135,10 @@ def message_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Mess
         id=_whole(line, "id") or 0,
         role=_choice(line, "role", Role, None),
         content=_text(line, "content", required=True),
-        ts=_number(line, "ts") or now,
+        ts=_time(line, "ts") or now,
         realm=_choice(line, "realm", Realm, Realm.REAL),
-        created_at=_number(line, "created_at") or now,
-        hidden_at=_number(line, "hidden_at"),
+        created_at=_time(line, "created_at") or now,
+        hidden_at=_time(line, "hidden_at"),
         **{name: _text(line, name) for name in _MESSAGE_TEXTS},
     )
 
@@ -132,8 +153,8 @@ def goal_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Goal:
         title=_text(line, "title", required=True),
         details=_text(line, "details"),
         status=_choice(line, "status", GoalStatus, GoalStatus.ACTIVE),
-        created_at=_number(line, "created_at") or now,
-        updated_at=_number(line, "updated_at") or now,
+        created_at=_time(line, "created_at") or now,
+        updated_at=_time(line, "updated_at") or now,
         links=tuple(_link(link, now) for link in links),
     )
 
@@ -144,7 +165,7 @@ def _link(line: Mapping[str, Any], now: float) -> GoalLink:
         goal_id=0,
         memory_id=_whole(line, "memory_id"),
         note=_text(line, "note"),
-        created_at=_number(line, "created_at") or now,
+        created_at=_time(line, "created_at") or now,
     )
 
 
@@ -154,23 +175,46 @@ def _text(line: Mapping[str, Any], name: str, *, required: bool = False) -> str:
         return ""
     if not isinstance(value, str) or (required and not value):
         raise InvalidInput(f"{name} must be text")
-    if len(value) > MAX_CONTENT_CHARS or "\x00" in value:
-        raise InvalidInput(f"{name} is too long or holds a null character")
+    return _checked(value, name)
+
+
+def _checked(value: str, name: str) -> str:
+    limit = MAX_CONTENT_CHARS if name in _LONG_TEXTS else MAX_NAME_CHARS
+    if len(value) > limit or "\x00" in value or not _is_whole(value):
+        raise InvalidInput(f"{name} is too long, or holds what is no character")
+    if name not in _LONG_TEXTS and _CONTROL.search(value):
+        raise InvalidInput(f"{name} holds control characters")
     return value
+
+
+def _is_whole(value: str) -> bool:
+    """Say whether a text holds no half of a character (JSON can smuggle one in)."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _texts(line: Mapping[str, Any], name: str) -> list[str]:
     values = line.get(name) or []
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise InvalidInput(f"{name} must be a list of texts")
-    return values
+    return [_checked(value, name) for value in values]
 
 
 def _wholes(line: Mapping[str, Any], name: str) -> list[int]:
     values = line.get(name) or []
-    if not isinstance(values, list) or not all(isinstance(value, int) for value in values):
+    if not isinstance(values, list):
         raise InvalidInput(f"{name} must be a list of whole numbers")
-    return values
+    return [_whole({name: value}, name) or 0 for value in values]
+
+
+def _time(line: Mapping[str, Any], name: str) -> float | None:
+    value = _number(line, name)
+    if value is not None and not EARLIEST <= value <= LATEST:
+        raise InvalidInput(f"{name} is no time of the calendar")
+    return value
 
 
 def _number(line: Mapping[str, Any], name: str) -> float | None:
@@ -179,6 +223,8 @@ def _number(line: Mapping[str, Any], name: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{name} must be a number")
+    if not abs(value) <= _LARGEST:  # so that what is no number at all is refused too
+        raise InvalidInput(f"{name} is too large")
     return float(value)
 
 
@@ -193,15 +239,19 @@ def _whole(line: Mapping[str, Any], name: str) -> int | None:
     value = line.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
         raise InvalidInput(f"{name} must be a whole number")
     return value
 
 
-def _object(line: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _object(line: Mapping[str, Any], name: str, limit: int) -> Mapping[str, Any]:
     value = line.get(name) or {}
     if not isinstance(value, dict):
         raise InvalidInput(f"{name} must be an object")
+    try:
+        check_json_object(value, limit)
+    except ValueError as error:
+        raise InvalidInput(f"{name} {error}") from None
     return value
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from plastic_memories.testing import explained as explained
 from plastic_memories.testing.event_sink import EventSinkContract
+from plastic_memories.testing.judge import JudgeEngineContract
 from plastic_memories.testing.profile_builder import ProfileBuilderContract
 from plastic_memories.testing.recall_engine import RecallEngineContract
 from plastic_memories.testing.sensitive_policy import SensitivePolicyContract
@@ -14,6 +15,7 @@ from plastic_memories.testing.storage import StorageContract
 
 __all__ = [
     "EventSinkContract",
+    "JudgeEngineContract",
     "ProfileBuilderContract",
     "RecallEngineContract",
     "SensitivePolicyContract",

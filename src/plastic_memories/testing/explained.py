@@ -16,6 +16,7 @@ pytest.register_assert_rewrite(
     "plastic_memories.testing.storage_memories",
     "plastic_memories.testing.storage_messages",
     "plastic_memories.testing.storage_personas",
+    "plastic_memories.testing.storage_places",
     "plastic_memories.testing.storage_search",
     "plastic_memories.testing.storage_upkeep",
 )

@@ -31,6 +31,7 @@ from plastic_memories.testing.storage_ledgers import (
 from plastic_memories.testing.storage_memories import MemoryStoreContract
 from plastic_memories.testing.storage_messages import MessageStoreContract
 from plastic_memories.testing.storage_personas import PersonaStoreContract, SlotStoreContract
+from plastic_memories.testing.storage_places import PlaceContract
 from plastic_memories.testing.storage_search import SearchContract
 from plastic_memories.testing.storage_upkeep import UpkeepContract
 
@@ -64,6 +65,17 @@ class TransactionContract:
         )
 
         assert outcomes == [error, error]
+
+    @pytest.mark.parametrize("kind", ["read", "write"])
+    async def test_a_stray_stop_iteration_is_an_error_and_not_a_silence(
+        self, storage: StorageBackend, kind: str
+    ) -> None:
+        """`next` of nothing is an everyday bug, and no future takes a StopIteration."""
+        run = storage.read if kind == "read" else storage.write
+
+        async with asyncio.timeout(5):
+            with pytest.raises(RuntimeError):
+                await run(lambda _: next(iter(())))
 
     async def test_failed_work_leaves_nothing_behind(self, storage: StorageBackend) -> None:
         [kept] = await remember(storage, memory("kept tea"))
@@ -155,6 +167,7 @@ class TransactionContract:
 class StorageContract(
     TransactionContract,
     MemoryStoreContract,
+    PlaceContract,
     SearchContract,
     CoreContract,
     MessageStoreContract,

@@ -37,6 +37,15 @@ class TombstoneStoreContract:
         assert await storage.read(lambda s: s.tombstones.covers(MINE, ["a"])) is False
         assert await storage.read(lambda s: s.tombstones.covers(MINE, ["b"])) is True
 
+    async def test_an_owner_knows_whether_there_is_any_mark(self, storage: StorageBackend) -> None:
+        assert await storage.read(lambda s: s.tombstones.exist(MINE)) is False
+
+        await storage.write(lambda s: s.tombstones.add(MINE, ["a"], NOW))
+
+        assert await storage.read(lambda s: s.tombstones.exist(MINE)) is True
+        others = await storage.read(lambda s: [s.tombstones.exist(who) for who in STRANGERS])
+        assert others == [False, False, False]
+
     @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
     async def test_a_mark_is_its_owners_only(
         self, storage: StorageBackend, stranger: Owner

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -117,8 +116,26 @@ class MemoryStoreContract:
     async def test_an_empty_collection_lets_nothing_through(self, storage: StorageBackend) -> None:
         await remember(storage, memory())
 
-        for wanted in (MemoryFilter(statuses=()), MemoryFilter(types=()), MemoryFilter(ids=())):
-            assert await _find(storage, MINE, wanted) == []
+        for name in ("statuses", "types", "ids", "root_ids", "source_message_ids"):
+            nothing: dict[str, Any] = {name: ()}
+            assert await _find(storage, MINE, MemoryFilter(**nothing)) == []
+
+    async def test_a_collection_of_any_size_lets_through_what_it_names(
+        self, storage: StorageBackend
+    ) -> None:
+        rows = await remember(storage, *(memory(f"fact {n}") for n in range(40)))
+
+        for size in (1, 2, 5, 40):
+            ids = {row.id for row in rows[:size]}
+            found_rows = await _find(storage, MINE, MemoryFilter(ids=ids))
+            assert {row.id for row in found_rows} == ids
+
+    async def test_erasing_nothing_erases_nothing_else(self, storage: StorageBackend) -> None:
+        [added] = await remember(storage, memory())
+
+        await storage.write(lambda stores: stores.memories.erase(MINE, [], NOW))
+
+        assert await _get(storage, MINE, added.id) == added
 
     async def test_rows_are_found_by_the_message_they_came_from(
         self, storage: StorageBackend
@@ -228,81 +245,6 @@ class MemoryStoreContract:
 
         assert contents(rows) == ["butler's", "mine"]
 
-    async def test_a_key_has_one_active_row(self, storage: StorageBackend) -> None:
-        await remember(storage, memory("tea", key="drink"))
-
-        assert await _refused(storage, memory("coffee", key="drink"))
-
-        assert contents(await _find(storage, MINE, EVERYTHING)) == ["tea"]
-
-    async def test_a_candidate_cannot_be_saved_beside_the_active_row(
-        self, storage: StorageBackend
-    ) -> None:
-        _, waiting = await remember(
-            storage,
-            memory("tea", key="drink"),
-            memory("coffee", key="drink", status=Status.CANDIDATE),
-        )
-
-        confirmed = replace(waiting, status=Status.ACTIVE)
-        outcomes = await asyncio.gather(
-            storage.write(lambda stores: stores.memories.save(confirmed)), return_exceptions=True
-        )
-
-        assert isinstance(outcomes[0], Exception)
-        assert await _get(storage, MINE, waiting.id) == waiting
-
-    @pytest.mark.parametrize("kind", [MemoryType.IDENTITY, MemoryType.VALUES])
-    async def test_a_single_slot_has_one_active_row(
-        self, storage: StorageBackend, kind: MemoryType
-    ) -> None:
-        await remember(storage, memory("first", type=kind))
-
-        assert await _refused(storage, memory("second", type=kind))
-
-        await remember(storage, memory("of a bot", type=kind, bot_id="bot-1"))
-        await remember(storage, memory("in a story", type=kind, realm=Realm.STORY))
-
-    @pytest.mark.parametrize("kind", [MemoryType.PREFERENCES, MemoryType.CONSTRAINTS])
-    async def test_rows_of_a_list_slot_may_coexist(
-        self, storage: StorageBackend, kind: MemoryType
-    ) -> None:
-        await remember(storage, memory("first", type=kind), memory("second", type=kind))
-
-        assert contents(await _find(storage, MINE, EVERYTHING)) == ["second", "first"]
-
-    @pytest.mark.parametrize(
-        "other",
-        [
-            {"type": MemoryType.NOTE},
-            {"key": "food"},
-            {"scope": Scope.GLOBAL},
-            {"realm": Realm.STORY},
-            {"bot_id": "bot-1"},
-            {"status": Status.CANDIDATE},
-            {"status": Status.REVOKED},
-            {"owner": OTHER_PERSONA},
-            {"owner": OTHER_USER},
-            {"owner": OTHER_TENANT},
-        ],
-        ids=str,
-    )
-    async def test_a_row_of_another_place_stands_beside_it(
-        self, storage: StorageBackend, other: dict[str, Any]
-    ) -> None:
-        await remember(storage, memory("tea", key="drink"))
-
-        [added] = await remember(storage, memory("coffee", **{"key": "drink", **other}))
-
-        assert added.id
-
-    async def test_an_idempotency_key_is_stored_once(self, storage: StorageBackend) -> None:
-        await remember(storage, memory("tea", idempotency_key="once"))
-
-        assert await _refused(storage, memory("coffee", idempotency_key="once"))
-
-        await remember(storage, memory("tea", OTHER_USER, idempotency_key="once"))
-
     @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
     async def test_a_stranger_reads_no_memory(
         self, storage: StorageBackend, stranger: Owner
@@ -348,9 +290,3 @@ async def _get(storage: StorageBackend, owner: Owner, memory_id: int) -> Memory 
 
 async def _find(storage: StorageBackend, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
     return await storage.read(lambda stores: stores.memories.find(owner, wanted))
-
-
-async def _refused(storage: StorageBackend, row: Memory) -> bool:
-    """Say whether the store keeps a row out; which error says so is its own affair."""
-    outcomes = await asyncio.gather(remember(storage, row), return_exceptions=True)
-    return isinstance(outcomes[0], Exception)

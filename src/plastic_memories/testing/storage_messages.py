@@ -166,6 +166,17 @@ class MessageStoreContract:
 
         assert [one.hidden_at for one in await _find(storage)] == [NOW]
 
+    async def test_an_empty_collection_of_ids_names_no_message(
+        self, storage: StorageBackend
+    ) -> None:
+        await say(storage, message())
+        nothing = MessageFilter(ids=())
+
+        assert await _find(storage, MINE, nothing) == []
+        assert await storage.write(lambda s: s.messages.hide(MINE, [], NOW)) == 0
+        assert await storage.write(lambda s: s.messages.erase(MINE, nothing, NOW)) == []
+        assert await _recent(storage) == ["hello"]
+
     async def test_erasing_removes_what_fits_and_says_which(self, storage: StorageBackend) -> None:
         one, _, three = await say(
             storage,

@@ -101,7 +101,16 @@ class PersonaStoreContract:
 
         assert await _holdings(storage, stranger) == before
 
-    async def test_erasing_nothing_erases_nothing(self, storage: StorageBackend) -> None:
+    async def test_an_empty_persona_can_be_erased(self, storage: StorageBackend) -> None:
+        await name_personas(storage, MINE)
+
+        await storage.write(lambda s: s.personas.erase(MINE, NOW))
+
+        assert await storage.read(lambda s: s.personas.get(MINE)) is None
+
+    async def test_erasing_a_persona_that_is_not_there_erases_nothing(
+        self, storage: StorageBackend
+    ) -> None:
         erased = await storage.write(lambda s: s.personas.erase(MINE, NOW))
 
         assert sum(erased.values()) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, model_validator
@@ -11,6 +10,11 @@ from pydantic import Tag as Variant
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, SourceType, Status
 from plastic_memories.model.message import Role
 from plastic_memories.model.owner import Realm
+from plastic_memories.rules.plain_json import (
+    ATTRIBUTES_BYTES,
+    METADATA_BYTES,
+    check_json_object,
+)
 from plastic_memories.wire.text import (
     AsBot,
     Body,
@@ -29,21 +33,18 @@ from plastic_memories.wire.text import (
     Timestamp,
 )
 
-_METADATA_BYTES = 4096
-_ATTRIBUTES_BYTES = 16384
 
-
-def _at_most(limit: int) -> AfterValidator:
+def _plain_json(limit: int) -> AfterValidator:
     def check(value: dict[str, Any]) -> dict[str, Any]:
-        if len(json.dumps(value, ensure_ascii=False).encode()) > limit:
-            raise ValueError(f"must be at most {limit} bytes of JSON")
+        # Checked here, not by a type for the keys: an error would name the key it is about.
+        check_json_object(value, limit)
         return value
 
     return AfterValidator(check)
 
 
-Metadata = Annotated[dict[Key, Any], _at_most(_METADATA_BYTES)]
-Attributes = Annotated[dict[Key, Any], _at_most(_ATTRIBUTES_BYTES)]
+Metadata = Annotated[dict[str, Any], _plain_json(METADATA_BYTES)]
+Attributes = Annotated[dict[str, Any], _plain_json(ATTRIBUTES_BYTES)]
 Tags = Annotated[list[Tag], Field(max_length=50)]
 
 

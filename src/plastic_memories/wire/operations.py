@@ -27,6 +27,10 @@ class Capabilities(Out):
     templates: list[str]
 
 
+class Metrics(Out):
+    samples: list[dict[str, Any]]
+
+
 class Imported(Out):
     status: str
     dry_run: bool

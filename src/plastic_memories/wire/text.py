@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from plastic_memories.rules.portable import EARLIEST, LATEST
+
 # No database of ours stores a null character in text.
 _NO_NULL = r"^[^\x00]*$"
 _NO_CONTROL = r"^[^\x00-\x1f\x7f]*$"
 _LARGEST_ID = 2**63 - 1
-# Far enough from the ends of the calendar that every time zone can write the date.
-_EARLIEST, _LATEST = -62_000_000_000, 253_000_000_000
 
 Text = Annotated[str, StringConstraints(pattern=_NO_NULL)]
 NonEmptyText = Annotated[str, StringConstraints(min_length=1, pattern=_NO_NULL)]
@@ -21,7 +21,7 @@ OptionalName = Annotated[str, StringConstraints(max_length=200, pattern=_NO_CONT
 Key = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_NO_CONTROL)]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_NO_NULL)]
 Id = Annotated[int, Field(ge=1, le=_LARGEST_ID)]
-Timestamp = Annotated[float, Field(ge=_EARLIEST, le=_LATEST, allow_inf_nan=False)]
+Timestamp = Annotated[float, Field(ge=EARLIEST, le=LATEST, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Page = Annotated[int, Field(ge=1, le=200)]
 

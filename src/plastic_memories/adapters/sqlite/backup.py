@@ -13,7 +13,12 @@ import apsw
 
 from plastic_memories.adapters.sqlite.backend import SqliteStores
 from plastic_memories.adapters.sqlite.connection import Row, connect, execute, fetch, fetch_one
-from plastic_memories.adapters.sqlite.doctor import damage, is_indexed, rebuild_text_index
+from plastic_memories.adapters.sqlite.doctor import (
+    FILE_ERRORS,
+    damage,
+    is_indexed,
+    rebuild_text_index,
+)
 from plastic_memories.adapters.sqlite.migrate import bring_up_to_date, has_text_index, version_of
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_of
@@ -132,7 +137,7 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except apsw.NotADBError as error:
         raise InvalidInput(f"{path} is not a database.") from error
-    except apsw.Error as error:
+    except FILE_ERRORS as error:
         raise Unavailable(f"{path} cannot be copied: {error}.") from error
 
 
@@ -270,14 +275,14 @@ class _Replay:
 
     def run(self) -> Replayed:
         new = self._new_erasures()
+        for row in new:
+            if row["kind"] == "persona":
+                self._erase_persona(row)
         for owner, ids in _by_owner(new, "memory").items():
             self._forget(owner, ids)
         for owner, ids in _by_owner(new, "message").items():
             gone = self._stores.messages.erase(owner, MessageFilter(ids=ids), self._now)
             self._done.messages += len(gone)
-        for row in new:
-            if row["kind"] == "persona":
-                self._erase_persona(row)
         self._hide()
         self._tombstones()
         self._keys()
@@ -300,6 +305,8 @@ class _Replay:
             found += self._stores.memories.find(owner, summaries)
             self._done.hidden += self._stores.messages.hide(owner, sources, self._now)
         gone = {memory.id: memory for memory in found}
+        if not gone:
+            return
         self._stores.memories.erase(owner, gone, self._now)
         for memory in gone.values():
             self._refresh_slot(memory)

@@ -22,10 +22,20 @@ from plastic_memories.errors import Unavailable
 
 Progress = Callable[[int, int], None]
 
-# Readers of another database first: a vocabulary cannot stand without its index.
-_INDEX_TABLES = (
-    "fts_memory_terms", "fts_memory", "fts_messages_terms", "fts_messages", "text_partitions",
-)  # fmt: skip
+# The vocabularies first: none can stand without its index.
+_INDEX_TABLES = ("fts_memory_terms", "fts_memory", "fts_messages_terms", "fts_messages")
+# What a file or its disk can do to us. Whatever else the driver raises is a bug.
+FILE_ERRORS = (
+    apsw.BusyError,
+    apsw.CantOpenError,
+    apsw.CorruptError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.LockedError,
+    apsw.NotADBError,
+    apsw.PermissionsError,
+    apsw.ReadOnlyError,
+)
 _EMPTY_SLOTS = (
     "DELETE FROM persona_slots AS s WHERE NOT EXISTS (SELECT 1 FROM memory_items m "
     "WHERE m.tenant_id = s.tenant_id AND m.user_id = s.user_id AND m.persona_id = s.persona_id "
@@ -68,7 +78,7 @@ def schema_of(path: Path) -> tuple[int, int]:
             return version_of(db), current_version()
         finally:
             db.close()
-    except apsw.Error as error:
+    except FILE_ERRORS as error:
         raise Unavailable(f"{path} cannot be read: {error}.") from error
 
 
@@ -80,7 +90,7 @@ def examine(path: Path, busy_timeout_ms: int) -> Examination:
             return _examine(db)
         finally:
             db.close()
-    except apsw.Error as error:
+    except FILE_ERRORS as error:
         raise Unavailable(f"{path} cannot be read: {error}.") from error
 
 
@@ -92,7 +102,7 @@ def repair(path: Path, busy_timeout_ms: int, progress: Progress) -> Mapping[str,
             return rebuild_text_index(db, progress)
         finally:
             db.close()
-    except apsw.Error as error:
+    except FILE_ERRORS as error:
         raise Unavailable(f"{path} cannot be repaired: {error}.") from error
 
 

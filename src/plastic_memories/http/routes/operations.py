@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
+import zlib
 from collections.abc import Iterable
 from typing import Annotated, Any
 
@@ -30,6 +30,16 @@ keyed = APIRouter(tags=["operations"], route_class=KeyedRoute, responses=FAILURE
 public = APIRouter(tags=["operations"], responses={s: FAILURES[s] for s in (500, 503)})
 _FILE = {"jsonl": "application/x-ndjson", "markdown": "text/markdown", "bundle": "application/zip"}
 _ZIP_START = b"PK\x03\x04"
+# What a damaged, encrypted or strangely packed archive makes the library raise.
+_UNREADABLE = (
+    UnicodeDecodeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+)
 
 
 @public.get("/health", response_model=Answer[wire.Health])
@@ -66,10 +76,13 @@ async def _has_key(request: Request, hub: Hub) -> bool:
     return True
 
 
-@keyed.get("/capabilities", response_model=Answer[wire.Capabilities])
-async def capabilities(call: Reading) -> Response:
+@public.get(
+    "/capabilities", response_model=Answer[wire.Capabilities], responses={401: FAILURES[401]}
+)
+async def capabilities(request: Request) -> Response:
     """Say what is plugged in, and which types, scopes and limits hold."""
-    options = call.options
+    hub, options = _installed(request)
+    await _tenant(request)
     answer = wire.Capabilities(
         version=options.version,
         plugged_in=dict(options.plugged_in),
@@ -80,9 +93,18 @@ async def capabilities(call: Reading) -> Response:
         realms=[realm.value for realm in Realm],
         limits=_limits(options),
         features=["recall", "slots", "goals", "export", "import", "audit", "events"],
-        templates=call.hub.personas.templates.names(),
+        templates=hub.personas.templates.names(),
     )
-    return call.reply(answer)
+    return reply(request, answer)
+
+
+async def _tenant(request: Request) -> str | None:
+    """Return the tenant of the caller's key; None for anybody, where that is allowed."""
+    hub, options = _installed(request)
+    text = key_of(request.headers)
+    if text or not options.metrics_public:
+        return (await hub.keys.authenticate(text)).tenant_id
+    return None
 
 
 def _limits(options: HttpOptions) -> dict[str, Any]:
@@ -105,20 +127,18 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
     response_class=PlainTextResponse,
     responses={
         401: FAILURES[401],
-        200: {"content": {"application/json": {}, "text/plain": {"schema": {"type": "string"}}}},
+        200: {
+            "model": Answer[wire.Metrics],
+            "content": {"text/plain": {"schema": {"type": "string"}}},
+        },
     },
 )
 async def metrics(request: Request) -> Response:
     """Return Prometheus text (JSON on `Accept: application/json`): the caller's own tenant's."""
-    hub, options = _installed(request)
-    tenant: str | None = None
-    if not options.metrics_public:
-        text = key_of(request.headers)
-        if not text:
-            raise NotAuthenticated("Send a key in the header X-API-Key.")
-        tenant = (await hub.keys.authenticate(text)).tenant_id
+    hub, _ = _installed(request)
+    tenant = await _tenant(request)
     if "application/json" in request.headers.get("accept", ""):
-        return Response(json.dumps(hub.meter.samples(tenant)), media_type="application/json")
+        return reply(request, wire.Metrics(samples=hub.meter.samples(tenant)))
     return PlainTextResponse(
         hub.meter.render(tenant), media_type="text/plain; version=0.0.4; charset=utf-8"
     )
@@ -178,7 +198,7 @@ def _lines(body: bytes, limit: int) -> Iterable[str]:
         if body.startswith(_ZIP_START):
             body = _unpacked(body, limit)
         return body.decode("utf-8-sig").split("\n")
-    except (UnicodeDecodeError, zipfile.BadZipFile, KeyError):
+    except _UNREADABLE:
         raise BadRequest("The body is neither JSON lines in UTF-8 nor a bundle.") from None
 
 

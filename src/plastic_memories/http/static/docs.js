@@ -17,16 +17,12 @@ const EXAMPLES = {
   goal_id: 1,
   status: "done",
   days: 90,
+  display_name: "小雨",
   time_zone: "Asia/Shanghai",
   language: "zh-CN",
 };
-// Fields that a route needs in practice, besides those its schema requires.
-const ALSO = {
-  "/memory/forget": ["type", "key"],
-  "/memory/update": ["content"],
-  "/messages/purge": ["days"],
-  "/persona/delete": ["confirm"],
-};
+// Without these a first try would change nothing, though the schema allows it.
+const ALSO = { "/memory/update": ["content"], "/persona/create": ["display_name"] };
 
 const byId = (id) => document.getElementById(id);
 
@@ -62,7 +58,9 @@ let resolve = (schema) => schema;
 
 /** Return the alternatives of a schema without null, and whether null is one of them. */
 function alternatives(schema) {
-  const all = (schema.anyOf ?? schema.oneOf ?? [schema]).map((one) => resolve(one));
+  // An object with fields of its own is one thing, whatever it asks for besides (`eitherOf`).
+  const several = schema.properties ? null : (schema.anyOf ?? schema.oneOf);
+  const all = (several ?? [schema]).map((one) => resolve(one));
   return { options: all.filter((one) => one.type !== "null"), nullable: all.some((one) => one.type === "null") };
 }
 
@@ -106,13 +104,21 @@ function objectsIn(schema, depth = 0) {
   });
 }
 
+/** Return the sets of fields of which a request needs one: `type` and `key`, or `memory_id`. */
+function eitherOf(schema) {
+  const sets = schema.properties ? (schema.anyOf ?? schema.oneOf ?? []).map((one) => one.required ?? []) : [];
+  return sets.filter((names) => names.length);
+}
+
 /** List the fields of an object; in a request, what is required is marked. */
 function fieldList(schema, marked, depth = 0) {
   const required = new Set(marked ? schema.required : []);
   const items = Object.entries(schema.properties ?? {}).map(([name, field]) =>
     fieldRow(name, field, { required: required.has(name), marked, depth }),
   );
-  return element("ul", { class: "fields" }, items);
+  const either = eitherOf(schema).map((names) => names.join(" and "));
+  const note = either.length ? element("p", { class: "hint" }, `Needs one of: ${either.join("; ")}.`) : "";
+  return element("div", { class: "shape" }, note, element("ul", { class: "fields" }, items));
 }
 
 function fieldRow(name, schema, { required, marked, depth }) {
@@ -171,7 +177,8 @@ function exampleOf(schema, name = "", depth = 0) {
 }
 
 function exampleObject(schema, depth) {
-  const names = schema.required?.length ? schema.required : Object.keys(schema.properties).slice(0, 1);
+  const needed = [...(schema.required ?? []), ...(eitherOf(schema)[0] ?? [])];
+  const names = needed.length ? [...new Set(needed)] : Object.keys(schema.properties).slice(0, 1);
   return Object.fromEntries(names.map((name) => [name, exampleOf(schema.properties[name] ?? {}, name, depth + 1)]));
 }
 
@@ -278,8 +285,8 @@ function bodyInput({ path, operation }) {
   const area = element("textarea", { "aria-label": "Request body", spellcheck: "false" });
   const shapes = kind === "application/json" ? objectsIn(content.schema ?? {}) : [];
   const show = (shape) => {
-    const more = (ALSO[path] ?? []).map((name) => [name, exampleOf(shape.properties[name] ?? {}, name)]);
-    area.value = JSON.stringify({ ...exampleObject(shape, 0), ...Object.fromEntries(more) }, null, 2);
+    const required = [...(shape.required ?? []), ...(ALSO[path] ?? [])];
+    area.value = JSON.stringify(exampleObject({ ...shape, required }, 0), null, 2);
   };
   if (shapes.length) show(shapes[0]);
   const choices = shapes.length > 1 ? choiceButtons(shapes, show) : "";

@@ -1,0 +1,174 @@
+"""The reference of the settings: their fields, with a line of explanation each."""
+
+from __future__ import annotations
+
+import typing
+from types import NoneType
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from docs.generator.markdown import GENERATED, code, pages, table
+from plastic_memories.settings import PREFIX, Settings
+
+_INTRODUCTION = f"""# Settings
+
+Every setting is an environment variable that begins with `{PREFIX}`. The same names, with or
+without the prefix and in either case, may stand in a TOML file that `{PREFIX}CONFIG` names; the
+environment wins over the file. An empty variable counts as not set. A bad value or an unknown
+implementation stops the start with one line that names it.
+
+```toml
+# plastic_memories.toml
+db_path = "/srv/memories/plastic_memories.db"
+message_retention_days = 30
+cors_origins = ["https://pet.example"]
+```"""
+
+_CLIENT = f"""## For clients
+
+Read by the command line and by the Python client, not by the server:
+
+| variable | meaning |
+|---|---|
+| `{PREFIX}API_KEY` | the key to send |
+| `{PREFIX}URL` | address of the hub (command line) |
+| `{PREFIX}USER` | the user an app key acts for (command line) |
+| `{PREFIX}PERSONA` | the persona to speak for (command line) |
+
+Without a key of their own, both look for the key file in the data folder, and only for a hub on
+this machine."""
+
+# What a default is that is worked out at the start.
+_WORKED_OUT = {
+    "data_dir": "`~/.plastic_memories` (Windows: `%APPDATA%/PlasticMemories`); the folder of "
+    "DB_PATH, if that is set",
+    "db_path": "`plastic_memories.db` in the data folder",
+    "log_dir": "`logs` in the data folder",
+    "log_path": "`plastic_memories.log` in LOG_DIR",
+    "template_root": "the templates that came with the program",
+}
+
+MEANINGS: dict[str, dict[str, str]] = {
+    "Where it listens": {
+        "host": "address to listen at; `0.0.0.0` for every network, and then set ALLOWED_HOSTS",
+        "port": "port to listen at; 0 for any that is free",
+    },
+    "What is plugged in": {
+        "backend": "where everything is stored",
+        "recall": "how memories are found: `keyword` is text search with bm25, recency and "
+        "importance",
+        "judge": "what decides what is worth keeping: `rules` needs no model",
+        "profile": "how a persona's profile is written",
+        "sensitive": "what happens to credentials, payment data and government ids: `strict` "
+        "refuses, `redact` masks, `off` passes",
+        "events": "whether `/ws/events` tells what changes: `ws`, or `none`",
+    },
+    "Where things lie": {
+        "data_dir": "the folder that holds everything which is not put elsewhere, the key "
+        "file included",
+        "db_path": "the database file",
+        "database_url": "address of a database server, for backends that need one; none is "
+        "built in yet",
+        "template_root": "the folder of persona templates",
+        "log_dir": "the folder of the log",
+        "log_path": "the log file; wins over LOG_DIR",
+    },
+    "The embedded database": {
+        "busy_timeout_ms": "how long a statement waits for another process that holds the file",
+        "write_group": "how many waiting writes may share one commit; 1 gives each its own",
+    },
+    "Log": {
+        "log_level": "how much is logged; texts and keys never are",
+    },
+    "Who may call": {
+        "api_keys": "keys of the environment, divided by commas: `key:user`, `key:*` (app key), "
+        "`key:tenant/user`, `key:tenant/*`",
+        "cors_origins": "origins of web pages that may call, divided by commas; `*` for all. If "
+        "none is named, pages on this machine may, on any port",
+        "allowed_hosts": "names under which the hub may be called, divided by commas; addresses "
+        "and names without a dot always are",
+        "rate_limit": "requests a key may send, such as `60/minute` or `10/s`; none if empty",
+        "metrics_public": "`/metrics` without a key, for all tenants together",
+    },
+    "Keeping and deleting": {
+        "sensitive_contact": "`refuse` treats contact data like secrets; by default it is stored, "
+        "and never logged",
+        "message_retention_days": "how long raw messages are kept; memories are not touched by it",
+        "message_max_per_persona": "how many raw messages a persona keeps at most",
+        "audit_retention_days": "how long the audit log is kept",
+    },
+    "Recall": {
+        "snippet_days": "how far back recent messages are quoted",
+        "snippet_limit": "how many of them at most",
+        "recall_budget_tokens": "size of `injection_block` when the request names none",
+        "core_budget_tokens": "size of the stable block; the request cannot change it, so that it "
+        "stays the same",
+        "recall_deadline_ms": "how long searches may take when the request names no deadline",
+    },
+    "Limits": {
+        "max_query_chars": "longest `query`",
+        "max_content_chars": "longest `content`",
+        "max_body_bytes": "largest request (413 above it)",
+        "max_import_bytes": "largest import",
+    },
+}
+
+
+def page() -> str:
+    """Return the whole page."""
+    sections = [
+        f"## {title}\n\n"
+        + table(["variable", "default", "values", "meaning"], map(_row, names.items()))
+        for title, names in MEANINGS.items()
+    ]
+    return pages(GENERATED, _INTRODUCTION, *sections, _CLIENT)
+
+
+def explained() -> set[str]:
+    """Return the names of the fields that this page explains."""
+    return {name for names in MEANINGS.values() for name in names}
+
+
+def _row(item: tuple[str, str]) -> list[str]:
+    name, meaning = item
+    field = Settings.model_fields[name]
+    return [f"`{PREFIX}{name.upper()}`", _default(name, field), _values(field), meaning]
+
+
+def _default(name: str, field: FieldInfo) -> str:
+    if name in _WORKED_OUT:
+        return _WORKED_OUT[name]
+    value = field.default
+    if value is PydanticUndefined or value in ("", (), None):
+        return "none"
+    return code(str(int(value)) if isinstance(value, bool) else str(value))
+
+
+def _values(field: FieldInfo) -> str:
+    """Say which values a field takes, from its annotation."""
+    kinds = [kind for kind in _kinds(field.annotation) if kind is not NoneType]
+    if all(isinstance(kind, str) for kind in kinds):
+        return ", ".join(f"`{kind}`" for kind in kinds)
+    names: dict[object, str] = {
+        int: "whole number",
+        float: "number",
+        bool: "`1` or `0`",
+        str: "text",
+        tuple: "list",
+    }
+    return " or ".join(dict.fromkeys(names.get(kind, "path") for kind in kinds))
+
+
+def _kinds(annotation: object) -> list[object]:
+    """Take an annotation apart: unions into their members, literals into their values."""
+    origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return _kinds(typing.get_args(annotation)[0])
+    if origin is tuple:
+        return [tuple]
+    if origin is typing.Literal:
+        return list(typing.get_args(annotation))
+    if origin is not None:
+        return [kind for part in typing.get_args(annotation) for kind in _kinds(part)]
+    return [annotation]

@@ -1,0 +1,81 @@
+"""A hub in this process, a hub in a process of its own, and how long Hypothesis looks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, settings
+
+from harness import BASE_URL, Api, Server, StartHub, StartServer, StillClock, environment
+from plastic_memories import wiring
+from plastic_memories.http.app import create_app
+from plastic_memories.settings import load
+
+# No deadlines: a slow machine is not a bug.
+_QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+settings.register_profile("default", deadline=None, suppress_health_check=_QUIET)
+settings.register_profile("ci", deadline=None, suppress_health_check=_QUIET, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture
+async def start_hub(tmp_path: Path) -> AsyncGenerator[StartHub]:
+    """Return a function that opens a hub with some settings, and a clock if one is given."""
+    async with AsyncExitStack() as stack:
+
+        async def start(clock: StillClock | None = None, **more: str) -> Api:
+            chosen = load(environment(tmp_path, **more))
+            if clock is None:
+                app = wiring.build_app(chosen)
+            else:
+                app = create_app(
+                    wiring.http_options(chosen), lambda: wiring.open_hub(chosen, clock)
+                )
+            await stack.enter_async_context(app.router.lifespan_context(app))
+            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+            client = httpx.AsyncClient(transport=transport, base_url=BASE_URL)
+            await stack.enter_async_context(client)
+            return Api(client, app.state.hub)
+
+        yield start
+
+
+@pytest.fixture
+async def api(start_hub: StartHub) -> Api:
+    """The caller of contract section 15 before an empty hub: key `devkey`, persona `p1`."""
+    opened: Api = await start_hub()
+    return opened
+
+
+@pytest.fixture
+def clock() -> StillClock:
+    return StillClock()
+
+
+@pytest.fixture
+async def timed(start_hub: StartHub, clock: StillClock) -> Api:
+    """The same caller, before a hub whose time stands still."""
+    opened: Api = await start_hub(clock)
+    return opened
+
+
+@pytest.fixture
+def start_server(tmp_path: Path) -> Iterator[StartServer]:
+    """Return a function that starts a server process in a folder (or two in the same one)."""
+    servers: list[Server] = []
+
+    def start(folder: str = "server", **more: str) -> Server:
+        place = tmp_path / folder
+        place.mkdir(exist_ok=True)
+        servers.append(Server(place, more))
+        return servers[-1].start()
+
+    yield start
+
+    for server in servers:
+        server.close()

@@ -1,0 +1,155 @@
+"""Power cuts and full disks: what was acknowledged is there, and nothing is half there."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import resource
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from harness import Api, Server, StartServer, environment, refused
+from plastic_memories.settings import load
+from plastic_memories.wiring import open_storage
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and limits"),
+]
+
+ROUNDS = 20
+CLIENTS = 6
+BATCH = 10
+
+
+@dataclass
+class Storm:
+    """What several clients have sent, and what was acknowledged."""
+
+    sent: set[str] = field(default_factory=set)
+    memories: dict[int, str] = field(default_factory=dict)
+    batches: set[str] = field(default_factory=set)
+    numbers: itertools.count[int] = field(default_factory=itertools.count)
+    enough: asyncio.Event = field(default_factory=asyncio.Event)
+    acknowledged: int = 0
+
+    async def write(self, api: Api) -> None:
+        name = f"m{next(self.numbers)}"
+        self.sent.add(name)
+        memory_id = await api.remember(f"记住 {name} tea", "note", name)
+        self.memories[memory_id] = name
+
+    async def append(self, api: Api) -> None:
+        name = f"b{next(self.numbers)}"
+        self.sent.add(name)
+        batch = [{"role": "user", "content": f"{name} 第 {n} 句"} for n in range(BATCH)]
+        await api.did("/messages/append", messages=batch, session_id=name)
+        self.batches.add(name)
+
+    async def client(self, server: Server, goal: int) -> None:
+        """Write and append until the server dies."""
+        try:
+            async with httpx.AsyncClient(base_url=server.url, timeout=30) as http:
+                api = Api(http)
+                for step in itertools.cycle((self.write, self.append)):
+                    await step(api)
+                    self.acknowledged += 1
+                    if self.acknowledged >= goal:
+                        self.enough.set()
+        except httpx.TransportError:
+            return
+
+
+async def found(folder: Path) -> tuple[dict[int, str], dict[str, int], list[str]]:
+    """Open the file as it was left; return memories, messages by session, and what is wrong."""
+    async with open_storage(load(environment(folder))) as storage:
+        db = folder / "hub.db"
+        assert db.exists()
+        return await storage.read(
+            lambda stores: (
+                {
+                    row["id"]: row["mkey"]
+                    for row in _rows(stores, "SELECT id, mkey FROM memory_items")
+                },
+                {
+                    row["session_id"]: row["n"]
+                    for row in _rows(
+                        stores, "SELECT session_id, count(*) AS n FROM messages GROUP BY 1"
+                    )
+                },
+                list(stores.upkeep.check()),
+            )
+        )
+
+
+def _rows(stores, sql):  # type: ignore[no-untyped-def]
+    from plastic_memories.adapters.sqlite.connection import fetch  # noqa: PLC0415
+
+    return fetch(stores.upkeep._db, sql)
+
+
+async def test_twenty_power_cuts_in_a_write_storm_lose_nothing(start_server: StartServer) -> None:
+    server = start_server()
+    storm = Storm()
+    for round_ in range(ROUNDS):
+        storm.enough.clear()
+        goal = storm.acknowledged + 15 + round_
+        clients = [asyncio.create_task(storm.client(server, goal)) for _ in range(CLIENTS)]
+        await asyncio.wait_for(storm.enough.wait(), 60)
+
+        server.kill()
+        await asyncio.gather(*clients)
+        memories, sessions, problems = await found(server.folder)
+
+        assert problems == []
+        missing = {n: name for n, name in storm.memories.items() if memories.get(n) != name}
+        assert missing == {}
+        assert {name for name in storm.batches if sessions.get(name) != BATCH} == set()
+        assert {name for name, count in sessions.items() if count != BATCH} == set()
+        assert set(memories.values()) | set(sessions) <= storm.sent
+        server.start()
+    async with httpx.AsyncClient(base_url=server.url, timeout=30) as http:
+        api = Api(http)
+        last = max(storm.memories)
+        assert f"记住 {storm.memories[last]} tea" in await api.recalled(storm.memories[last])
+
+
+async def test_a_full_disk_is_unavailable_and_comes_back(start_server: StartServer) -> None:
+    server = start_server(log_level="ERROR")
+    async with httpx.AsyncClient(base_url=server.url, timeout=30) as http:
+        api = Api(http)
+        kept = [await api.remember(f"before {n} 茶", "note", f"b{n}") for n in range(5)]
+        limit_files_of(server, 0)
+
+        answers = [
+            await api.post("/memory/write", type="note", key=f"f{n}", content="x" * 20_000)
+            for n in range(10)
+        ]
+        batch = [{"role": "user", "content": "y" * 5_000}] * 20
+        answers.append(await api.post("/messages/append", messages=batch))
+
+        for answer in answers:
+            refused(answer, 503, "unavailable")
+        assert len(await api.listed()) == 5
+        assert (await api.recall("茶"))["PERSONA_MEMORY"]
+
+        limit_files_of(server, resource.RLIM_INFINITY)
+        kept.append(await api.remember("after", "note", "a"))
+        assert len(await api.listed("all")) == 6
+    server.kill()
+
+    memories, sessions, problems = await found(server.folder)
+    assert (set(memories), sessions, problems) == (set(kept), {}, [])
+
+
+def limit_files_of(server: Server, extra: int) -> None:
+    """Let no file of the server grow beyond what the largest of them has now, and `extra`."""
+    assert server.process is not None
+    wal = server.folder / "hub.db-wal"
+    size = extra if extra == resource.RLIM_INFINITY else wal.stat().st_size + extra
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

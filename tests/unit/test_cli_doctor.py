@@ -1,0 +1,133 @@
+"""`plastic-memories doctor`, over a folder of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from click.testing import CliRunner
+
+from plastic_memories.cli.main import main
+
+
+class Patient:
+    """An installation in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._env = {
+            "HOME": str(folder),
+            "PLASTIC_MEMORIES_DATA_DIR": str(folder / "data"),
+            "PLASTIC_MEMORIES_PORT": "1",
+            "PLASTIC_MEMORIES_API_KEYS": None,
+            "PLASTIC_MEMORIES_API_KEY": None,
+        }
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "data" / "plastic_memories.db"
+
+    def run(self, *arguments: str, **more: str) -> tuple[int, str]:
+        done = CliRunner().invoke(main, list(arguments), env={**self._env, **more})
+        return done.exit_code, done.stdout
+
+    def examined(self, *arguments: str, **more: str) -> tuple[int, dict[str, dict[str, Any]]]:
+        """Return the exit code and the checks by their names."""
+        code, out = self.run("doctor", "--json", *arguments, **more)
+        return code, {check["name"]: check for check in json.loads(out)["checks"]}
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> Patient:
+    return Patient(tmp_path)
+
+
+def test_a_fresh_machine_is_well_and_nothing_is_made(patient: Patient) -> None:
+    code, checks = patient.examined()
+
+    assert code == 0
+    assert "fail" not in {check["status"] for check in checks.values()}
+    assert list(patient.folder.iterdir()) == []
+
+
+def test_an_installation_in_use_is_well(patient: Patient) -> None:
+    patient.run("remember", "我对海鲜过敏")
+
+    code, checks = patient.examined()
+
+    assert code == 0
+    assert "memory items 1" in checks["database"]["found"]
+
+
+def test_a_key_that_others_can_read_is_found(patient: Patient) -> None:
+    patient.run("list")
+    (patient.folder / "data" / "key").chmod(0o644)
+
+    code, checks = patient.examined()
+
+    assert code == 1
+    assert checks["key"]["advice"].startswith("Run: chmod 600")
+
+
+def test_a_broken_text_index_is_found_and_put_right(patient: Patient) -> None:
+    patient.run("remember", "我对海鲜过敏")
+    db = apsw.Connection(str(patient.database))
+    db.execute("DELETE FROM fts_memory WHERE rowid = 1")
+    db.close()
+
+    code, checks = patient.examined()
+    fixed, after = patient.examined("--fix")
+
+    assert (code, fixed) == (1, 0)
+    assert "1 active memories missing from the text index" in checks["database"]["found"]
+    assert checks["database"]["advice"] == "Run: plastic-memories doctor --fix"
+    assert after["database"]["status"] == "ok"
+
+
+def test_what_was_put_right_is_found_again(patient: Patient) -> None:
+    patient.run("remember", "The wifi box is under the stairs")
+    db = apsw.Connection(str(patient.database))
+    db.execute("DELETE FROM fts_memory WHERE rowid = 1")
+    db.close()
+
+    patient.run("doctor", "--fix")
+
+    _, out = patient.run("recall", "wifi", "--json")
+    assert [row["id"] for row in json.loads(out)["PERSONA_MEMORY"]] == [1]
+
+
+def test_a_file_that_is_no_database_is_found(patient: Patient) -> None:
+    patient.database.parent.mkdir()
+    patient.database.write_bytes(b"x" * 5000)
+
+    code, checks = patient.examined()
+
+    assert code == 1
+    assert "restore" in checks["database"]["advice"]
+
+
+def test_a_wrong_setting_is_found(patient: Patient) -> None:
+    code, checks = patient.examined(PLASTIC_MEMORIES_PORT="eighty")
+
+    assert code == 1
+    assert "PLASTIC_MEMORIES_PORT" in checks["settings"]["found"]
+
+
+def test_an_unknown_plug_in_is_found(patient: Patient) -> None:
+    code, checks = patient.examined(PLASTIC_MEMORIES_JUDGE="oracle")
+
+    assert code == 1
+    assert checks["plug-in judge"]["advice"] == "Choose one of: rules."
+
+
+def test_people_are_told_what_to_do_next(patient: Patient) -> None:
+    patient.run("list")
+    (patient.folder / "data" / "key").chmod(0o644)
+
+    _, shown = patient.run("doctor")
+
+    assert "→ Run: chmod 600" in shown
+    assert "1 must be put right." in shown

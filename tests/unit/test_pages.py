@@ -1,0 +1,92 @@
+"""The pages a browser sees need no key, and nothing from another host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from plastic_memories.settings import load
+from plastic_memories.wiring import build_app
+
+PAGES = {
+    "/": "text/html",
+    "/docs": "text/html",
+    "/static/docs.js": "text/javascript",
+    "/static/style.css": "text/css",
+}
+HTML = [path for path, kind in PAGES.items() if kind == "text/html"]
+
+
+@pytest.fixture
+async def browser(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """A client without a key; the pages do not even need the hub to be open."""
+    app = build_app(load({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)}))
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_a_page_is_served_without_a_key(browser: httpx.AsyncClient, path: str) -> None:
+    response = await browser.get(path)
+
+    assert response.status_code == 200
+    assert response.headers["content-type"] == f"{PAGES[path]}; charset=utf-8"
+    assert len(response.text) > 500
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_a_page_may_load_from_its_own_host_only(
+    browser: httpx.AsyncClient, path: str
+) -> None:
+    response = await browser.get(path)
+
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_a_page_names_no_foreign_host(browser: httpx.AsyncClient, path: str) -> None:
+    text = (await browser.get(path)).text
+
+    loaded = re.findall(r"""(?:src|href|action)\s*=\s*["']?([^"'\s>]+)""", text)
+    loaded += re.findall(
+        r"""(?:url\(|@import|\bimport\b[^(]*?from|fetch\()\s*["']?([^"')\s]+)""", text
+    )
+    assert [url for url in loaded if re.match(r"(?:[a-z]+:)?//", url)] == []
+
+
+@pytest.mark.parametrize("path", HTML)
+async def test_a_page_has_no_inline_script_or_style(browser: httpx.AsyncClient, path: str) -> None:
+    text = (await browser.get(path)).text
+
+    assert re.findall(r"<script(?![^>]*\bsrc=)", text) == []
+    assert re.findall(r"<style|\sstyle=|\son\w+=", text) == []
+
+
+@pytest.mark.parametrize("path", HTML)
+async def test_whatever_a_page_links_to_is_there(browser: httpx.AsyncClient, path: str) -> None:
+    text = (await browser.get(path)).text
+
+    links = set(re.findall(r"""(?:src|href)="(/[^"#]*)""", text)) - {"/health"}
+    assert links
+    for link in links:
+        assert (await browser.get(link)).status_code == 200, link
+
+
+async def test_the_first_page_speaks_both_languages(browser: httpx.AsyncClient) -> None:
+    text = (await browser.get("/")).text
+
+    assert "long-term memory" in text
+    assert "长期记忆" in text
+
+
+async def test_the_key_is_kept_nowhere(browser: httpx.AsyncClient) -> None:
+    script = (await browser.get("/static/docs.js")).text
+
+    assert not re.search(r"localStorage|sessionStorage|cookie|indexedDB|innerHTML", script)

@@ -1,0 +1,120 @@
+"""From a conversation to drafts: who speaks, what holds, and where it came from."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from plastic_memories.model.memory import Draft, MemoryType, SourceType
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Owner
+from plastic_memories.rules.talk import extract
+
+OWNER = Owner("default", "ann", "miku")
+LATE = datetime(2024, 5, 15, 23, 30, tzinfo=ZoneInfo("UTC")).timestamp()
+
+
+def said(content: str, number: int = 1, role: Role = Role.USER) -> Message:
+    return Message(owner=OWNER, role=role, content=content, ts=LATE, id=number)
+
+
+def keyed(drafts: list[Draft]) -> dict[str, str]:
+    return {draft.key: draft.attributes["value"] for draft in drafts}
+
+
+def test_only_the_user_speaks_of_the_user() -> None:
+    talk = [said("我叫初音", role=Role.ASSISTANT), said("My name is Hub", role=Role.SYSTEM)]
+
+    assert extract(talk) == []
+
+
+def test_a_statement_keeps_the_users_own_words() -> None:
+    [draft] = extract([said("对了，我海鲜过敏。", 9)])
+
+    assert (draft.type, draft.key) == (MemoryType.PROFILE, "constraint.allergy.seafood")
+    assert (draft.content, draft.quote) == ("我海鲜过敏", "我海鲜过敏")
+    assert (draft.source_message_ids, draft.occurred_at) == ((9,), LATE)
+    assert draft.source_type is SourceType.USER_EXPLICIT
+
+
+def test_a_message_that_is_not_stored_yet_gives_no_ids() -> None:
+    [draft] = extract([said("叫我 tcmiku", 0)])
+
+    assert draft.source_message_ids == ()
+    assert draft.content == "叫我 tcmiku"
+
+
+def test_of_two_names_the_later_holds() -> None:
+    drafts = extract([said("我叫小明", 1), said("我喜欢茶", 2), said("我叫小红", 3)])
+
+    assert keyed(drafts) == {"preference.like.tea": "茶", "basic_info.name": "小红"}
+    assert drafts[-1].source_message_ids == (3,)
+
+
+def test_a_dislike_ends_the_like_of_the_same_thing() -> None:
+    drafts = extract([said("我喜欢猫"), said("I don't like cats")])
+
+    assert keyed(drafts) == {"preference.dislike.cat": "cats"}
+
+
+def test_a_subject_left_out_is_added() -> None:
+    drafts = extract([said("我叫小明，住在上海")])
+
+    assert [draft.content for draft in drafts] == ["我叫小明", "我住在上海"]
+
+
+def test_each_item_of_a_list_is_its_own_sentence() -> None:
+    drafts = extract([said("我对花生和虾过敏")])
+
+    assert [draft.content for draft in drafts] == ["我对花生过敏", "我对虾过敏"]
+    assert {draft.quote for draft in drafts} == {"我对花生和虾过敏"}
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"),
+    [("UTC", "2024-05-16"), ("Asia/Shanghai", "2024-05-17"), ("No/Where", "2024-05-16")],
+)
+def test_tomorrow_is_the_users_tomorrow(zone: str, day: str) -> None:
+    [draft] = extract([said("明天我有个面试")], zone)
+
+    assert draft.type is MemoryType.EVENT
+    assert draft.attributes["date"] == day
+
+
+def test_an_event_says_what_when_and_how_it_felt() -> None:
+    [draft] = extract([said("我上周五升职了")])
+
+    assert draft.attributes == {
+        "value": "2024-05-10",
+        "title": "升职",
+        "event_type": "achievement",
+        "emotion": "positive",
+        "date": "2024-05-10",
+        "date_text": "上周五",
+    }
+
+
+def test_a_birthday_comes_every_year() -> None:
+    [draft] = extract([said("我的生日是2月29日")])
+
+    assert draft.attributes["date"] == "02-29"
+    assert draft.attributes["recurrence"] == "yearly"
+
+
+def test_a_lunar_birthday_is_kept_as_it_was_said() -> None:
+    [draft] = extract([said("我的生日是农历八月十五")])
+
+    assert draft.attributes["date_text"] == "农历八月十五"
+    assert "date" not in draft.attributes
+
+
+def test_a_clause_far_too_long_is_passed_over() -> None:
+    assert extract([said("我喜欢" + "茶" * 5_000)]) == []
+
+
+def test_a_subject_goes_with_its_own_clauses() -> None:
+    drafts = extract([said("我养了一只狗，叫旺财。我妈妈喜欢茶，讨厌咖啡。我喜欢猫")])
+
+    assert keyed(drafts) == {"relationship.pet.dog": "旺财", "preference.like.cat": "猫"}
