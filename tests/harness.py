@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -193,15 +194,19 @@ class Server:
         return self
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """End it as a power cut would; callers that still wait in line are sent away."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
+        port = self.listener.getsockname()[1]
+        self.listener.close()
+        self.listener = _listen(port)
 
-    def stop(self) -> int:
+    def stop(self) -> bool:
+        """Ask it to end; say whether it did so in order."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=20) in (0, -signal.SIGTERM)
 
     def close(self) -> None:
         if self.process is not None and self.process.poll() is None:
@@ -209,8 +214,8 @@ class Server:
         self.listener.close()
 
 
-def _listen() -> socket.socket:
-    listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+def _listen(port: int = 0) -> socket.socket:
+    listener = socket.create_server(("127.0.0.1", port), backlog=256)
     listener.set_inheritable(True)
     return listener
 

@@ -103,6 +103,7 @@ def _assemble(
     meter = PrometheusMeter()
     return Hub(
         ledger=ledger,
+        screening=screening,
         keys=Keys(storage, clock, settings.keys),
         write=WriteMemory(ledger, screening, judge),
         review=ReviewMemory(ledger, screening),

@@ -68,7 +68,10 @@ class Call:
     options: HttpOptions
 
     def owner(self, persona_id: str) -> Owner:
-        return self.caller.owner(persona_id)
+        """Name the persona a request is about; it stands in every log line from here on."""
+        owner = self.caller.owner(self.hub.screening.identifier(persona_id))
+        request_fields.set({**request_fields.get(), "persona_id": persona_id})
+        return owner
 
     def now(self) -> float:
         return self.hub.ledger.clock.now()
@@ -83,10 +86,11 @@ class Call:
     def view(self, body: AsBot, **place: Any) -> Viewpoint:
         """Return where this request stands; `place` names session, realm and the like."""
         return Viewpoint(
-            owner=self.caller.owner(body.persona_id),
+            owner=self.owner(body.persona_id),
             bot_id=body.bot_id or "",
             all_bots=body.bots == "all",
             source_app=self.app(place.pop("source_app", None)),
+            only_app=self.caller.key.limits.source_app,
             **place,
         )
 

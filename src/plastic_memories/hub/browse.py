@@ -50,16 +50,16 @@ class BrowseMemories:
 
         def work(stores: Stores) -> list[Memory]:
             if wanted.scope is Scope.GLOBAL:
-                return stores.memories.find_global(view.owner.user, chosen)
+                return stores.memories.find_global(view.owner, chosen)
             return stores.memories.find(view.owner, chosen)
 
-        rows = await self.ledger.read(work)
+        rows = await self.ledger.read_swept(work)
         has_more = len(rows) > wanted.limit
         shown = rows[: wanted.limit]
         return Page(shown, shown[-1].id if has_more else None)
 
     async def one(self, view: Viewpoint, memory_id: int) -> Memory:
-        return await self.ledger.read(lambda stores: the_memory(stores, view, memory_id))
+        return await self.ledger.read_swept(lambda stores: the_memory(stores, view, memory_id))
 
     async def history(self, view: Viewpoint, memory_id: int) -> list[Version]:
         """Return every version of a memory, oldest first, with who changed it and when."""
@@ -73,7 +73,7 @@ class BrowseMemories:
                 for row in sorted(chain, key=lambda row: row.id)
             ]
 
-        return await self.ledger.read(work)
+        return await self.ledger.read_swept(work)
 
     async def audit(
         self, caller: Caller, *, since: float, after_id: int, memory_id: int | None, limit: int
@@ -94,6 +94,7 @@ class BrowseMemories:
             realm=wanted.realm,
             bot_id=None if view.all_bots else view.bot_id,
             containing=wanted.containing,
+            for_app=view.only_app or None,
             before_id=wanted.before_id,
             # What has expired is expired, whether the sweeper came by or not.
             not_expired_at=self.ledger.clock.now() if live else None,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from plastic_memories.errors import NotFound
-from plastic_memories.hub.ledger import record
+from plastic_memories.hub.record import record
 from plastic_memories.model.key import Caller
-from plastic_memories.model.memory import Memory, Status
+from plastic_memories.model.memory import Memory, Scope, Status
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import Stores
@@ -19,9 +19,15 @@ from plastic_memories.rules.slots import slot_of
 def the_memory(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
     """Return one row this viewpoint may touch; raise `NotFound` for every other."""
     memory = stores.memories.get(view.owner, memory_id)
-    if memory is None or not (view.all_bots or memory.bot_id == view.bot_id):
+    if memory is None or not _sees(view, memory):
         raise NotFound(f"There is no memory {memory_id} here.")
     return memory
+
+
+def _sees(view: Viewpoint, memory: Memory) -> bool:
+    if view.only_app and memory.scope is Scope.APP and memory.scope_ref != view.only_app:
+        return False
+    return view.all_bots or memory.bot_id == view.bot_id
 
 
 def add_replacing(stores: Stores, new: Memory, replaced: Sequence[Memory], now: float) -> Memory:

@@ -8,7 +8,8 @@ from typing import Any
 
 from plastic_memories.errors import InvalidInput
 from plastic_memories.hub.chain import refresh_slot, the_memory
-from plastic_memories.hub.ledger import Ledger, record
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.record import record
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.owner import Viewpoint
@@ -17,7 +18,7 @@ from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.lifecycle import value_of
 from plastic_memories.rules.text import query_terms
-from plastic_memories.rules.tombstone import digests
+from plastic_memories.rules.tombstone import marks_of
 
 _DRY_RUN_LIMIT = 50
 
@@ -77,7 +78,7 @@ def _forget(
     derived = _derived(stores, view, message_ids, targets)
     if request.never_again:
         for memory in targets:
-            marks = digests(stores.tombstones.secret(), view.owner, memory)
+            marks = marks_of(stores.tombstones.secret(), view.owner, memory)
             stores.tombstones.add(view.owner, marks, now)
     gone = [*targets, *derived]
     stores.memories.erase(view.owner, [memory.id for memory in gone], now)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from plastic_memories.errors import NotFound
-from plastic_memories.hub.ledger import Ledger, record
+from plastic_memories.hub.chain import the_memory
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.goal import Goal, GoalLink, GoalStatus
 from plastic_memories.model.key import Caller
-from plastic_memories.model.owner import Owner
+from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import Stores
 
 
@@ -66,16 +68,17 @@ class KeepGoals:
         return await self.ledger.write(work)
 
     async def link(
-        self, caller: Caller, owner: Owner, goal_id: int, memory_id: int | None, note: str
+        self, caller: Caller, view: Viewpoint, goal_id: int, memory_id: int | None, note: str
     ) -> GoalLink:
         """Tie a note, and a memory if one is named, to a goal."""
         now = self.ledger.clock.now()
         screened = self.screening.text(note)
 
         def work(stores: Stores) -> GoalLink:
+            owner = view.owner
             _the_goal(stores, owner, goal_id)
-            if memory_id is not None and stores.memories.get(owner, memory_id) is None:
-                raise NotFound(f"There is no memory {memory_id} here.")
+            if memory_id is not None:
+                the_memory(stores, view, memory_id)
             link = GoalLink(
                 id=0, goal_id=goal_id, memory_id=memory_id, note=screened, created_at=now
             )

@@ -13,6 +13,7 @@ from plastic_memories.hub.messages import KeepMessages
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall
 from plastic_memories.hub.review import ReviewMemory
+from plastic_memories.hub.screening import Screening
 from plastic_memories.hub.transfer import Transfer
 from plastic_memories.hub.upkeep import KeepUp
 from plastic_memories.hub.write import WriteMemory
@@ -22,6 +23,7 @@ from plastic_memories.ports.meter import Meter
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hub:
     ledger: Ledger
+    screening: Screening
     keys: Keys
     write: WriteMemory
     review: ReviewMemory

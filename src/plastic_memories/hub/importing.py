@@ -20,7 +20,7 @@ from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules import portable
-from plastic_memories.rules.tombstone import digests
+from plastic_memories.rules.tombstone import marks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Importer:
     ) -> None:
         try:
             owner = portable.owner_from(line, self.caller.user.tenant_id, self.caller.user.user_id)
-            self.caller.owner(owner.persona_id)
+            self.caller.owner(self.screening.identifier(owner.persona_id))
             step(owner, line, number)
         except InvalidInput as error:
             self.skipped.append({"line": number, "reason": error.message})
@@ -119,7 +119,7 @@ class Importer:
 
     def _message(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         message = portable.message_from_line(line, owner, self.now)
-        masked = replace(message, content=self.screening.message(message.content))
+        masked = self.screening.message(message)
         twin = self._message_twin(masked)
         if twin is not None:
             self._message_ids[message.id] = twin
@@ -143,7 +143,7 @@ class Importer:
 
     def _memory(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         memory = self._screened(portable.memory_from_line(line, owner, self.now))
-        marks = digests(self.stores.tombstones.secret(), owner, memory)
+        marks = marks_of(self.stores.tombstones.secret(), owner, memory)
         if self.stores.tombstones.covers(owner, marks):
             self.skipped.append({"line": number, "reason": "forgotten, never again"})
             return

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from plastic_memories.hub.ledger import Ledger, record
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
 from plastic_memories.model.message import Message, Stored
@@ -24,10 +25,7 @@ class KeepMessages:
     ) -> list[Stored]:
         """Store messages, masked where they hold secrets; a known client id stores nothing new."""
         now = self.ledger.clock.now()
-        masked = [
-            replace(message, content=self.screening.message(message.content), created_at=now)
-            for message in messages
-        ]
+        masked = [replace(self.screening.message(message), created_at=now) for message in messages]
 
         def work(stores: Stores) -> list[Stored]:
             stores.personas.ensure(owner, now)

@@ -9,10 +9,11 @@ from typing import Any
 
 from plastic_memories.errors import InvalidInput, NotFound
 from plastic_memories.hub.chain import active_of_key, add_replacing
-from plastic_memories.hub.ledger import Ledger, record
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
-from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
+from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, SourceType, Status
 from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
 from plastic_memories.ports.memory_store import MemoryFilter
@@ -108,6 +109,7 @@ class KeepPersonas:
             statuses={Status.ACTIVE},
             types={MemoryType.PROFILE},
             realm=view.realm,
+            scopes={Scope.PERSONA, Scope.GLOBAL},
             bot_id=None if view.all_bots else view.bot_id,
             not_expired_at=now,
             limit=limit,
@@ -119,12 +121,13 @@ class KeepPersonas:
         return self.profiles.build(persona, list(rows.values()), language)
 
     async def slots(self, view: Viewpoint) -> list[Slot]:
-        return await self.ledger.read(lambda stores: stores.slots.all(view))
+        return await self.ledger.read_swept(lambda stores: stores.slots.all(view))
 
     async def delete(self, caller: Caller, owner: Owner, confirm: str) -> Mapping[str, Any]:
         """Erase a persona with everything it holds; the name must be repeated."""
         if confirm != owner.persona_id:
-            raise InvalidInput("To delete a persona, repeat its persona_id in confirm.")
+            wrong = {"loc": ["body", "confirm"], "msg": "must repeat persona_id", "type": "confirm"}
+            raise InvalidInput("To delete a persona, repeat its persona_id in confirm.", [wrong])
         now = self.ledger.clock.now()
 
         def work(stores: Stores) -> Mapping[str, Any]:

@@ -83,6 +83,7 @@ class Recall:
         recollection = self._compose(query, structure, found, snippets)
         self.touches.add([hit.memory for hit in recollection.hits], query.now)
         degraded = (*late, *found.degraded)
+        logger.info("memory.recall", extra={"fields": _fields(query, recollection, degraded)})
         return replace(recollection, degraded=degraded, explain=_explained(query, recollection))
 
     async def _structure(self, query: RecallQuery) -> _Structure:
@@ -113,11 +114,11 @@ class Recall:
         snippets: Sequence[Message],
     ) -> Recollection:
         budget = query.budget_tokens or self.options.budget_tokens
-        core, cut = chosen_core(structure.core, self.options.core_budget_tokens)
         style = _style(structure)
+        core, cut = chosen_core(structure.core, self.options.core_budget_tokens, style)
         stable = stable_block(core, style)
         # The stable block owes nothing to the caller's budget; what goes into one prompt does.
-        within, cut_again = chosen_core(structure.core, budget)
+        within, cut_again = chosen_core(structure.core, budget, style)
         prompt_core = stable.text if within == core else stable_block(within, style).text
         left = budget - estimate_tokens(prompt_core)
         turn = turn_block(found.hits, snippets, style, left, already=prompt_core)
@@ -172,6 +173,15 @@ def _with_core(hits: Sequence[Hit], core: Sequence[Memory], limit: int) -> list[
     ]
     room = max(limit - len(always), limit // 2)
     return [*hits[:room], *always][:limit]
+
+
+def _fields(query: RecallQuery, answer: Recollection, degraded: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "persona_id": query.viewpoint.owner.persona_id,
+        "found": len(answer.hits),
+        "intent": answer.intent.type.value,
+        "degraded": list(degraded),
+    }
 
 
 def _explained(query: RecallQuery, answer: Recollection) -> list[Mapping[str, Any]] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from plastic_memories.errors import Conflict
+from plastic_memories.errors import Conflict, Expired
 from plastic_memories.hub.chain import (
     active_of_key,
     active_of_slot,
@@ -13,7 +13,8 @@ from plastic_memories.hub.chain import (
     refresh_slot,
     the_memory,
 )
-from plastic_memories.hub.ledger import Ledger, record_memory
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.record import record_memory
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, Scope, SourceType, Status
@@ -25,7 +26,7 @@ from plastic_memories.rules.lifecycle import (
     ended,
     replaced_by_confirm,
 )
-from plastic_memories.rules.tombstone import digests
+from plastic_memories.rules.tombstone import marks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,9 @@ class ReviewMemory:
 
         def work(stores: Stores) -> Reviewed:
             memory = the_memory(stores, view, memory_id)
+            if memory.status is Status.EXPIRED:
+                # The same answer whether the sweeper came by or not.
+                raise Expired(f"Memory {memory_id} has expired.")
             if memory.status is not Status.CANDIDATE:
                 return Reviewed(memory, updated=False)
             if edited is not None:
@@ -85,7 +89,7 @@ class ReviewMemory:
             if memory.status is not Status.CANDIDATE:
                 return Reviewed(memory, updated=False)
             if never_again:
-                marks = digests(stores.tombstones.secret(), memory.owner, memory)
+                marks = marks_of(stores.tombstones.secret(), memory.owner, memory)
                 stores.tombstones.add(memory.owner, marks, now)
             return Reviewed(_end(stores, caller, memory, "memory.reject", now), updated=True)
 
@@ -157,6 +161,8 @@ def _correct(stores: Stores, memory: Memory, correction: Correction, now: float)
     if memory.is_slot and memory.status is Status.ACTIVE:
         waiting = replace(version, status=Status.CANDIDATE, supersedes_id=memory.id)
         return stores.memories.add(replace(waiting, root_id=memory.root_id))
+    if memory.status is Status.CANDIDATE:
+        return add_replacing(stores, version, [memory], now)
     rivals = [row for row in active_of_key(stores, version) if row.id != memory.id]
     return add_replacing(stores, version, [memory, *rivals], now)
 

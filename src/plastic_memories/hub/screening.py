@@ -8,8 +8,14 @@ from typing import Any
 
 from plastic_memories.errors import Rejected
 from plastic_memories.model.memory import Draft
+from plastic_memories.model.message import Message
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.sensitive_policy import SensitivePolicy
+
+_DRAFT_IDS = (
+    "key", "source_ref", "source_app", "bot_id", "session_id", "speaker", "idempotency_key",
+)  # fmt: skip
+_MESSAGE_IDS = ("source_app", "bot_id", "session_id", "speaker", "client_msg_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +25,8 @@ class Screening:
 
     def text(self, text: str) -> str:
         """Return the text as it may be stored, or raise `Rejected` with its category."""
+        if not text:
+            return text
         screened = self.policy.screen(text)
         if screened.refused:
             raise _refusal(screened.refused)
@@ -26,14 +34,19 @@ class Screening:
 
     def identifier(self, text: str) -> str:
         """Return a key, an id or a reference; a credential in it is refused."""
+        if not text:
+            return text
         screened = self.policy.screen_id(text)
         if screened.refused:
             raise _refusal(screened.refused)
         return screened.text
 
-    def message(self, text: str) -> str:
-        """Return a message's text, masked: a conversation is never refused."""
-        return self.policy.mask(text)
+    def message(self, message: Message) -> Message:
+        """Return a message, masked: a conversation is never refused, but for a secret as an id."""
+        for name in _MESSAGE_IDS:
+            self.identifier(getattr(message, name))
+        masked = self.policy.mask(message.content)
+        return message if masked == message.content else replace(message, content=masked)
 
     def draft(self, draft: Draft) -> Draft:
         """Return a draft as it may be stored, or raise `Rejected`."""
@@ -43,10 +56,10 @@ class Screening:
                 "The judge refuses to keep this.",
                 {"reason": verdict.reason, "category": verdict.category},
             )
+        for name in _DRAFT_IDS:
+            self.identifier(getattr(draft, name))
         return replace(
             draft,
-            key=self.identifier(draft.key),
-            source_ref=self.identifier(draft.source_ref),
             content=self.text(draft.content),
             quote=self.text(draft.quote),
             tags=tuple(self.text(tag) for tag in draft.tags),
@@ -65,6 +78,8 @@ class Screening:
             return self.values(value)
         if isinstance(value, list | tuple):
             return [self._value(item) for item in value]
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            self.text(str(value))  # a card number is one with or without quotation marks
         return value
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from plastic_memories.hub.importing import Importer, ImportReport
-from plastic_memories.hub.ledger import Ledger, record
+from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.personas import KeepPersonas
+from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory
@@ -51,7 +52,7 @@ class Transfer:
         )
         for persona in await self._personas(caller, persona_id):
             yield _json(portable.persona_line(persona))
-            async for line in self._persona_lines(persona.owner):
+            async for line in self._persona_lines(persona.owner, caller.key.limits.source_app):
                 yield line
 
     async def markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
@@ -60,7 +61,7 @@ class Transfer:
             view = Viewpoint(persona.owner, all_bots=True)
             profile = await self.personas.profile(view)
             yield (profile or f"# {persona.owner.persona_id}\n") + "\n"
-            async for memory in self._memories(persona.owner):
+            async for memory in self._memories(persona.owner, caller.key.limits.source_app):
                 text = " ".join(memory.content.split())
                 yield f"- {memory.type}/{memory.key} ({memory.status}): {text}\n"
             yield "\n"
@@ -102,25 +103,25 @@ class Transfer:
         owner = caller.owner(persona_id)
         return [one for one in found if one.owner == owner]
 
-    async def _persona_lines(self, owner: Owner) -> AsyncIterator[str]:
-        async for message in self._messages(owner):
+    async def _persona_lines(self, owner: Owner, app: str) -> AsyncIterator[str]:
+        async for message in self._messages(owner, app):
             yield _json(portable.message_line(message))
-        async for memory in self._memories(owner):
+        async for memory in self._memories(owner, app):
             yield _json(portable.memory_line(memory))
         for goal in await self.ledger.read(lambda stores: stores.goals.find(owner, None)):
             yield _json(portable.goal_line(goal))
 
-    async def _memories(self, owner: Owner) -> AsyncIterator[Memory]:
+    async def _memories(self, owner: Owner, app: str) -> AsyncIterator[Memory]:
         async def page(before: int | None) -> list[Memory]:
-            wanted = MemoryFilter(before_id=before, limit=_PAGE)
+            wanted = MemoryFilter(before_id=before, for_app=app or None, limit=_PAGE)
             return await self.ledger.read(lambda stores: stores.memories.find(owner, wanted))
 
         async for memory in _all_pages(page):
             yield memory
 
-    async def _messages(self, owner: Owner) -> AsyncIterator[Message]:
+    async def _messages(self, owner: Owner, app: str) -> AsyncIterator[Message]:
         async def page(before: int | None) -> list[Message]:
-            wanted = MessageFilter(before_id=before, limit=_PAGE)
+            wanted = MessageFilter(before_id=before, source_app=app or None, limit=_PAGE)
             return await self.ledger.read(lambda stores: stores.messages.find(owner, wanted))
 
         async for message in _all_pages(page):

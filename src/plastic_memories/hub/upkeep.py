@@ -7,13 +7,9 @@ import logging
 from dataclasses import dataclass
 
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.chain import refresh_slot
-from plastic_memories.hub.ledger import Ledger, record_memory
+from plastic_memories.hub.expiry import EXPIRED_AT_ONCE
+from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.touches import Touches
-from plastic_memories.model.key import ApiKey, Caller
-from plastic_memories.model.memory import Memory
-from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.lifecycle import ended
 
 logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0
@@ -54,12 +50,10 @@ class KeepUp:
 
     async def _expire(self, now: float) -> int:
         total = 0
-        while True:
-            due = await self.ledger.read(lambda stores: stores.upkeep.due(now, _AT_ONCE))
-            if not due:
-                return total
-            await self.ledger.write(lambda stores: _expire(stores, now))
+        while due := await self.ledger.read(lambda stores: stores.upkeep.due(now, EXPIRED_AT_ONCE)):
+            await self.ledger.write(lambda stores: None)  # every write ends what has expired
             total += len(due)
+        return total
 
     async def _prune(self, now: float) -> int:
         keep = self.retention
@@ -78,20 +72,3 @@ class KeepUp:
             oldest = now - keep.audit_days * _DAY_S
             await self.ledger.write(lambda stores: stores.upkeep.prune_audit(oldest))
         return total
-
-
-def _expire(stores: Stores, now: float) -> None:
-    """Write down that rows have expired; asked again here, inside the transaction."""
-    for memory in stores.upkeep.due(now, _AT_ONCE):
-        done = ended(memory, now)
-        stores.memories.save(done)
-        caller = _the_hub(memory)
-        refresh_slot(stores, caller, done, now)
-        record_memory(stores, caller, "memory.expire", done, now)
-
-
-def _the_hub(memory: Memory) -> Caller:
-    """The hub itself as a caller, so that the log says who did it."""
-    user = memory.owner.user
-    key = ApiKey(id=0, digest="", tenant_id=user.tenant_id, user_id=user.user_id, label="(the hub)")
-    return Caller(user=user, key=key)

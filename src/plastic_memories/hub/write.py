@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from plastic_memories.errors import NotFound, PlasticMemoriesError, Rejected
-from plastic_memories.hub.chain import active_of_key, active_of_slot, add_replacing
-from plastic_memories.hub.ledger import Ledger, record_memory
+from plastic_memories.hub.chain import active_of_key, active_of_slot, add_replacing, refresh_slot
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.record import record_memory
 from plastic_memories.hub.review import confirm_in
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
@@ -18,7 +19,7 @@ from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.lifecycle import ConfirmRequest, memory_from, plan_write
-from plastic_memories.rules.tombstone import digests
+from plastic_memories.rules.tombstone import marks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +120,21 @@ def _write(
     earlier = _earlier(stores, owner, draft)
     if earlier is not None:
         return Written(earlier, updated=False)
-    stores.personas.ensure(owner, now)
-    if not _may_learn(stores, owner, draft, learned=learned):
+    stated = not learned and draft.source_type is SourceType.USER_EXPLICIT
+    if not stated and _is_forgotten(stores, owner, draft):
         return Written(None, updated=False, skipped="forgotten, never again")
     plan = plan_write(draft, stores.memories.same_place(owner, draft))
-    if plan.same is not None:
-        return Written(plan.same, updated=False)
     replaced = plan.replaces
     if plan.status is Status.ACTIVE and draft.supersedes_id is not None:
-        replaced = (*replaced, *_named(stores, owner, draft.supersedes_id, replaced))
+        replaced = (*replaced, *_named(stores, owner, draft, replaced))
+    if stated:
+        _lift(stores, owner, draft)
+    if plan.same is not None:
+        return Written(plan.same, updated=False)
+    stores.personas.ensure(owner, now)
     added = add_replacing(stores, memory_from(owner, draft, now, plan.status), replaced, now)
+    for row in replaced:
+        refresh_slot(stores, caller, row, now)
     record_memory(stores, caller, "memory.write", added, now)
     return Written(added, updated=True)
 
@@ -137,29 +143,34 @@ def _earlier(stores: Stores, owner: Owner, draft: Draft) -> Memory | None:
     """Return what an earlier call with the same idempotency key has stored."""
     if not draft.idempotency_key:
         return None
-    found = stores.memories.find(owner, MemoryFilter(idempotency_key=draft.idempotency_key))
+    wanted = MemoryFilter(idempotency_key=draft.idempotency_key, bot_id=draft.bot_id)
+    found = stores.memories.find(owner, wanted)
     return found[0] if found else None
 
 
-def _may_learn(stores: Stores, owner: Owner, draft: Draft, *, learned: bool) -> bool:
-    """Ask the tombstones; a person's explicit statement lifts them."""
+def _is_forgotten(stores: Stores, owner: Owner, draft: Draft) -> bool:
+    """Say whether the user wanted this never to be learned again."""
     if not stores.tombstones.exist(owner):
-        return True
-    marks = digests(stores.tombstones.secret(), owner, draft)
-    if not learned and draft.source_type is SourceType.USER_EXPLICIT:
-        stores.tombstones.lift(owner, marks)
-        return True
-    return not stores.tombstones.covers(owner, marks)
+        return False
+    return stores.tombstones.covers(owner, marks_of(stores.tombstones.secret(), owner, draft))
+
+
+def _lift(stores: Stores, owner: Owner, draft: Draft) -> None:
+    """A person's explicit statement takes back a "never again"."""
+    if stores.tombstones.exist(owner):
+        stores.tombstones.lift(owner, marks_of(stores.tombstones.secret(), owner, draft))
 
 
 def _named(
-    stores: Stores, owner: Owner, memory_id: int, already: Sequence[Memory]
+    stores: Stores, owner: Owner, draft: Draft, already: Sequence[Memory]
 ) -> tuple[Memory, ...]:
     """Return the row the caller wants replaced, unless it is replaced anyway."""
+    memory_id = draft.supersedes_id
+    assert memory_id is not None
     if any(row.id == memory_id for row in already):
         return ()
     row = stores.memories.get(owner, memory_id)
-    if row is None or row.status is not Status.ACTIVE:
+    if row is None or row.status is not Status.ACTIVE or row.bot_id != draft.bot_id:
         raise NotFound(f"There is no active memory {memory_id} to supersede.")
     return (row,)
 

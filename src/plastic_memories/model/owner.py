@@ -50,3 +50,4 @@ class Viewpoint:
     source_app: str = ""
     realm: Realm = Realm.REAL
     branch_id: str = ""
+    only_app: str = ""  # a key bound to one app does not see what belongs to another

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, Status
-from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
+from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.model.persona import Slot
 from plastic_memories.model.recall import TextMatches
+from plastic_memories.rules.tombstone import Marks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,7 @@ class MemoryFilter:
     types: Collection[MemoryType] | None = None
     key: str | None = None
     scope: Scope | None = None
+    scopes: Collection[Scope] | None = None
     scope_ref: str | None = None
     realm: Realm | None = None
     bot_id: str | None = None
@@ -28,6 +30,7 @@ class MemoryFilter:
     idempotency_key: str | None = None
     source_message_ids: Collection[int] | None = None
     containing: str | None = None
+    for_app: str | None = None  # leave out what belongs to another app
     before_id: int | None = None
     not_expired_at: float | None = None
     limit: int | None = None
@@ -48,8 +51,11 @@ class MemoryStore(Protocol):
         """Return the owner's rows that match, newest first."""
         ...
 
-    def find_global(self, user: User, wanted: MemoryFilter) -> list[Memory]:
-        """Return the rows of scope `global` of all the user's personas, newest first."""
+    def find_global(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
+        """Return the user's rows of scope `global` as this persona sees them, newest first.
+
+        A story of another persona is not among them: only what is real crosses.
+        """
         ...
 
     def same_place(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
@@ -105,14 +111,14 @@ class TombstoneStore(Protocol):
         """Say whether the owner has any mark at all; most have none."""
         ...
 
-    def add(self, owner: Owner, digests: Collection[str], now: float) -> None: ...
+    def add(self, owner: Owner, marks: Marks, now: float) -> None: ...
 
-    def covers(self, owner: Owner, digests: Collection[str]) -> bool:
-        """Say whether any of the digests is marked."""
+    def covers(self, owner: Owner, marks: Marks) -> bool:
+        """Say whether any of the marks is set."""
         ...
 
-    def lift(self, owner: Owner, digests: Collection[str]) -> int:
-        """Remove marks; return how many there were."""
+    def lift(self, owner: Owner, marks: Marks) -> int:
+        """Remove these marks and, where a key holds one value, all others of the key."""
         ...
 
     def secret(self) -> bytes:

@@ -112,15 +112,23 @@ def section_of(memory: Memory) -> Section:
     return Section.RULES if memory.type is MemoryType.RULE else Section.CORE
 
 
-def chosen_core(core: Sequence[Memory], budget: int) -> tuple[list[Memory], bool]:
-    """Return what fits the budget, by section, then id; constraints and identity always do."""
+def chosen_core(core: Sequence[Memory], budget: int, style: Style) -> tuple[list[Memory], bool]:
+    """Return what fits the budget, by section, then id; constraints and identity always do.
+
+    Costs are counted part by part, which is never less than the whole costs.
+    """
     kept: list[Memory] = []
-    spent = 0
+    sections: set[Section] = set()
+    spent = estimate_tokens(_fenced("stable", [style.words.notice]))
     for memory in sorted(core, key=lambda row: (section_of(row), row.id)):
-        cost = estimate_tokens(memory.content) + 8
-        if section_of(memory) > Section.IDENTITY and spent + cost > budget:
+        section = section_of(memory)
+        cost = estimate_tokens(_core_item(memory, style)) + 1
+        if section not in sections:
+            cost += estimate_tokens(f"## {style.words.sections[section]}") + 1
+        if section > Section.IDENTITY and spent + cost > budget:
             continue
         kept.append(memory)
+        sections.add(section)
         spent += cost
     return kept, len(kept) < len(core)
 
@@ -180,7 +188,9 @@ def turn_block(
     memories = [memory_line(hit.memory, style) for hit in hits]
     memories = [memories[n] for n in without_repeats(memories) if memories[n] not in already]
     talk = [message_line(message, style) for message in snippets]
-    fixed = estimate_tokens(_fenced("turn", [style.words.memories, style.words.snippets]))
+    headings = [f"## {style.words.memories}", f"## {style.words.snippets}"]
+    # One more for the line break that joins the block to the one before it.
+    fixed = estimate_tokens(_fenced("turn", headings)) + 1
     kept_memories, left = _fitting(memories, budget - fixed)
     kept_talk, _ = _fitting(talk[::-1], left)
     lines: list[str] = []

@@ -99,10 +99,21 @@ def _must_wait(new: Draft, active: Sequence[Memory]) -> bool:
         return True
     if new.source_type is SourceType.USER_EXPLICIT:
         return False
-    if new.source_type is SourceType.MODEL_INFERRED and new.type not in _ADDITIVE:
+    if new.source_type is SourceType.MODEL_INFERRED and not _adds_only(new, active):
         return True
     less_sure = any(confidence_of(new) < row.confidence for row in active)
     return new.type in _STATED_ONCE and less_sure
+
+
+def _adds_only(new: Draft, active: Sequence[Memory]) -> bool:
+    """Say whether an inferred item stands beside what the user said, and replaces none of it."""
+    if new.type not in _ADDITIVE or any(_is_stated(row) for row in active):
+        return False
+    return new.type is not MemoryType.EVENT or "date" in new.attributes
+
+
+def _is_stated(memory: Memory) -> bool:
+    return memory.source_type is SourceType.USER_EXPLICIT
 
 
 def _equal_row(new: Draft, rows: Sequence[Memory]) -> Memory | None:

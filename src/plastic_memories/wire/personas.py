@@ -135,7 +135,7 @@ class UpdatedGoal(Out):
     updated: bool
 
 
-class LinkGoal(ForPersona):
+class LinkGoal(AsBot):
     goal_id: Id
     memory_id: Id | None = None
     note: Text | None = None

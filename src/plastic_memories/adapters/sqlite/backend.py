@@ -25,6 +25,7 @@ from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, S
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.adapters.sqlite.text_index import TextIndex
 from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
+from plastic_memories.errors import InvalidSetting
 from plastic_memories.ports.storage import Stores
 
 logger = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ class SqliteStores:
         self.goals = SqliteGoalStore(db)
         self.keys = SqliteKeyStore(db)
         self.audit = SqliteAuditLog(db)
-        self.upkeep = SqliteUpkeep(db, self.memories, self.messages)
+        self.upkeep = SqliteUpkeep(db, self.memories, self.messages, indexed=indexed)
 
 
 class SqliteBackend:
@@ -86,18 +87,35 @@ class SqliteBackend:
 @asynccontextmanager
 async def open_sqlite(options: SqliteOptions) -> AsyncIterator[SqliteBackend]:
     """Open the database file, bring it up to date, and close it at the end."""
-    options.db_path.parent.mkdir(parents=True, exist_ok=True)
-    database = SqliteDatabase(
-        str(options.db_path),
-        busy_timeout_ms=options.busy_timeout_ms,
-        group_max=options.write_group,
-    )
+    database = _open_file(options)
     try:
-        indexed = await database.maintain(_prepare)
+        indexed = await _prepared(database)
         logger.info("db.init", extra={"fields": {"text_index": "fts5" if indexed else "like"}})
         yield SqliteBackend(database, indexed=indexed)
     finally:
         database.close()
+
+
+def _open_file(options: SqliteOptions) -> SqliteDatabase:
+    path = options.db_path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # What is remembered of a person is nobody else's: the file is made with its mode.
+        path.touch(mode=0o600, exist_ok=True)
+        return SqliteDatabase(
+            str(path),
+            busy_timeout_ms=options.busy_timeout_ms,
+            group_max=options.write_group,
+        )
+    except (OSError, apsw.Error) as error:
+        raise InvalidSetting(f"The database {path} cannot be opened: {error}") from error
+
+
+async def _prepared(database: SqliteDatabase) -> bool:
+    try:
+        return await database.maintain(_prepare)
+    except apsw.Error as error:
+        raise InvalidSetting(f"The database {database.path} cannot be used: {error}") from error
 
 
 def _prepare(db: apsw.Connection) -> bool:

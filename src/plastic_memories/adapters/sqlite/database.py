@@ -115,6 +115,8 @@ class SqliteDatabase:
             db.execute("BEGIN")
             try:
                 return work(db)
+            except StopIteration as error:
+                raise RuntimeError("the work raised StopIteration") from error
             finally:
                 if db.in_transaction:
                     db.execute("COMMIT")
@@ -181,7 +183,8 @@ class SqliteDatabase:
             job.error = Unavailable("The database cannot write now.")
             raise _GroupSpoilt from error
         except BaseException as error:
-            job.error = error
+            # A future takes no StopIteration: its caller would wait for ever.
+            job.error = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
             # Most refusals are decided before anything is written; then nothing is to undo.
             if self._writer.total_changes() != before or not self._writer.in_transaction:
                 raise _GroupSpoilt from error

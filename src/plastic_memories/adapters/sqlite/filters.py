@@ -11,11 +11,14 @@ from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 
 _OWNED = "{0}tenant_id = :tenant_id AND {0}user_id = :user_id AND {0}persona_id = :persona_id"
-_GLOBAL = "{0}tenant_id = :tenant_id AND {0}user_id = :user_id AND scope = 'global'"
+_GLOBAL = (
+    "{0}tenant_id = :tenant_id AND {0}user_id = :user_id AND scope = 'global' "
+    "AND (realm = 'real' OR persona_id = :persona_id)"
+)
 # One of several values: an equation if there is just one, which an index can follow in order;
 # spelt out if there are few, because a list from JSON costs more than the search itself.
 _FEW = 4
-_ONE_OF = {"statuses": "status", "types": "type", "ids": "id"}
+_ONE_OF = {"statuses": "status", "types": "type", "ids": "id", "scopes": "scope"}
 _CONDITIONS = {
     "key": "mkey = :key",
     "scope": "scope = :scope",
@@ -34,6 +37,7 @@ _CONDITIONS = {
         "AND s.message_id IN (SELECT value FROM json_each(:source_message_ids)))"
     ),
     "containing": "(content LIKE :containing ESCAPE '\\' OR mkey LIKE :containing ESCAPE '\\')",
+    "for_app": "(scope <> 'app' OR scope_ref = :for_app)",
     "not_expired_at": "(expires_at IS NULL OR expires_at > :not_expired_at)",
     "session_id": "session_id = :session_id",
     "source_app": "source_app = :source_app",
@@ -71,6 +75,8 @@ def _condition(name: str, value: Any, given: dict[str, Any]) -> str:
         return _CONDITIONS[name]
     if name == "statuses" and "key" in given:
         column = "+status"  # likewise: a key says far more than a status
+    if not value:
+        return "0"  # one of none: no row at all
     if len(value) <= _FEW:
         marks = ", ".join(f":{name}{place}" for place in range(len(value)))
         return f"{column} IN ({marks})" if len(value) > 1 else f"{column} = {marks}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import apsw
@@ -20,6 +20,7 @@ from plastic_memories.adapters.sqlite.rows import (
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import ApiKey, KeyLimits
 from plastic_memories.model.owner import Owner, User
+from plastic_memories.rules.tombstone import Marks
 
 
 class SqliteKeyStore:
@@ -88,19 +89,22 @@ class SqliteTombstoneStore:
     def exist(self, owner: Owner) -> bool:
         return fetch_one(self._db, QUERIES["has_tombstones"], owner_params(owner)) is not None
 
-    def add(self, owner: Owner, digests: Collection[str], now: float) -> None:
-        for digest in digests:
-            params = {**owner_params(owner), "digest": digest, "now": now}
-            self._db.execute(QUERIES["add_tombstone"], params)
+    def add(self, owner: Owner, marks: Marks, now: float) -> None:
+        for digest in marks.digests:
+            params = {**owner_params(owner), "digest": digest, "key_digest": marks.of_key}
+            self._db.execute(QUERIES["add_tombstone"], {**params, "now": now})
 
-    def covers(self, owner: Owner, digests: Collection[str]) -> bool:
-        params = {**owner_params(owner), "digests": to_json(list(digests))}
-        cursor = self._db.execute(QUERIES["covering_tombstones"], params)
-        row = cursor.fetchone()
-        return bool(row and row[0])
+    def covers(self, owner: Owner, marks: Marks) -> bool:
+        params = {**owner_params(owner), "digests": to_json(list(marks.digests))}
+        row = fetch_one(self._db, QUERIES["covering_tombstones"], params)
+        return bool(row and row["n"])
 
-    def lift(self, owner: Owner, digests: Collection[str]) -> int:
-        params = {**owner_params(owner), "digests": to_json(list(digests))}
+    def lift(self, owner: Owner, marks: Marks) -> int:
+        params = {
+            **owner_params(owner),
+            "digests": to_json(list(marks.digests)),
+            "key_digest": marks.of_key if marks.covers_key else "",
+        }
         return execute(self._db, QUERIES["lift_tombstones"], params)
 
     def secret(self) -> bytes:

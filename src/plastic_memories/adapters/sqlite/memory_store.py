@@ -16,8 +16,6 @@ from plastic_memories.adapters.sqlite.rows import (
     memory_of,
     memory_params,
     owner_params,
-    to_json,
-    user_params,
     view_params,
 )
 from plastic_memories.adapters.sqlite.text_index import (
@@ -26,7 +24,7 @@ from plastic_memories.adapters.sqlite.text_index import (
     user_partition,
 )
 from plastic_memories.model.memory import Draft, Memory, Scope, Status
-from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
+from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.rules.searchable import memory_text
@@ -35,6 +33,8 @@ from plastic_memories.rules.text import index_terms
 logger = logging.getLogger(__name__)
 # With this many rows it pays to look up how common each term is before searching for it.
 _LARGE = 2000
+# Without the index, this many of the newest rows are searched.
+_SCANNED = 5000
 
 
 class SqliteMemoryStore:
@@ -51,9 +51,9 @@ class SqliteMemoryStore:
         rows = fetch(self._db, sql, {**owner_params(owner), **params})
         return [memory_of(row) for row in rows]
 
-    def find_global(self, user: User, wanted: MemoryFilter) -> list[Memory]:
+    def find_global(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
         sql, params = select("memory_items", wanted, all_personas=True)
-        rows = fetch(self._db, sql, {**user_params(user), **params})
+        rows = fetch(self._db, sql, {**owner_params(owner), **params})
         return [memory_of(row) for row in rows]
 
     def same_place(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
@@ -93,8 +93,9 @@ class SqliteMemoryStore:
         return added
 
     def save(self, memory: Memory) -> None:
-        execute(self._db, QUERIES["save_memory"], memory_params(memory))
-        self._reindex(memory)
+        # Another owner's row is not changed, and so its place in the index must not be either.
+        if execute(self._db, QUERIES["save_memory"], memory_params(memory)):
+            self._reindex(memory)
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
         for memory in self.find(owner, MemoryFilter(ids=memory_ids)):
@@ -145,10 +146,15 @@ class SqliteMemoryStore:
         return int(row["n"]) if row else 0
 
     def _scan(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
-        """Search without an index: every visible row is looked at."""
-        params = {**view_params(view), "terms": to_json(list(terms)), "now": now, "limit": limit}
-        found = [memory_of(row) for row in fetch(self._db, QUERIES["scan_memory"], params)]
-        return TextMatches(found, [1.0] * len(found), degraded=True)
+        """Search without an index: the newest visible rows are looked at one by one."""
+        params = {**view_params(view), "now": now, "limit": _SCANNED}
+        rows = [memory_of(row) for row in fetch(self._db, QUERIES["scan_memory"], params)]
+        wanted = frozenset(terms)
+        scored = [(len(wanted.intersection(index_terms(memory_text(row)))), row) for row in rows]
+        found = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:limit]
+        return TextMatches(
+            [row for _, row in found], [float(score) for score, _ in found], degraded=True
+        )
 
     def _reindex(self, memory: Memory) -> None:
         self._unindex(memory)

@@ -42,14 +42,13 @@ class SqliteMessageStore:
         return [message_of(row) for row in fetch(self._db, QUERIES["recent_messages"], params)]
 
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
+        own = [row.id for row in self.find(owner, MessageFilter(ids=message_ids, hidden=False))]
+        self._unindex(own)
         sql = (
-            f"UPDATE messages SET hidden_at = :now WHERE {_OWNED} AND hidden_at IS NULL "  # noqa: S608
+            f"UPDATE messages SET hidden_at = :now WHERE {_OWNED} "  # noqa: S608 - constants
             "AND id IN (SELECT value FROM json_each(:ids))"
         )
-        params = {**owner_params(owner), "now": now, "ids": to_json(list(message_ids))}
-        hidden = execute(self._db, sql, params)
-        self._unindex(message_ids)
-        return hidden
+        return execute(self._db, sql, {**owner_params(owner), "now": now, "ids": to_json(own)})
 
     def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
         ids = [message.id for message in self.find(owner, wanted)]

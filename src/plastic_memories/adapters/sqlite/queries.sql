@@ -134,7 +134,7 @@ SELECT * FROM memory_items INDEXED BY memory_by_key
  ORDER BY id DESC;
 
 -- scan_memory --
--- The same rows without the index. Terms hold letters and digits only, so none is a LIKE pattern.
+-- The same rows without the index: their terms are compared outside.
 SELECT m.* FROM memory_items m
  WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
    AND (m.expires_at IS NULL OR m.expires_at > :now)
@@ -145,7 +145,6 @@ SELECT m.* FROM memory_items m
               OR (m.scope_ref <> '' AND m.scope = 'session' AND m.scope_ref = :session_id)
               OR (m.scope_ref <> '' AND m.scope = 'app' AND m.scope_ref = :source_app)))
         OR (m.scope = 'global' AND m.realm = 'real'))
-   AND EXISTS (SELECT 1 FROM json_each(:terms) t WHERE m.content LIKE '%' || t.value || '%')
  ORDER BY m.id DESC LIMIT :limit;
 
 -- add_source --
@@ -189,18 +188,18 @@ SELECT 1 AS x FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id LIMIT 1;
 
 -- add_tombstone --
-INSERT INTO tombstones (tenant_id, user_id, persona_id, digest, created_at)
-VALUES (:tenant_id, :user_id, :persona_id, :digest, :now) ON CONFLICT DO NOTHING;
+INSERT INTO tombstones (tenant_id, user_id, persona_id, digest, key_digest, created_at)
+VALUES (:tenant_id, :user_id, :persona_id, :digest, :key_digest, :now) ON CONFLICT DO NOTHING;
 
 -- covering_tombstones --
-SELECT count(*) FROM tombstones
+SELECT count(*) AS n FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND digest IN (SELECT value FROM json_each(:digests));
 
 -- lift_tombstones --
 DELETE FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND digest IN (SELECT value FROM json_each(:digests));
+   AND (digest IN (SELECT value FROM json_each(:digests)) OR key_digest = :key_digest);
 
 -- add_goal --
 INSERT INTO goals (tenant_id, user_id, persona_id, title, details, status, created_at, updated_at)

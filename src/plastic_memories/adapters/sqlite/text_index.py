@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Sequence
 
 import apsw
@@ -11,6 +13,9 @@ from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_params, user_params
 from plastic_memories.model.owner import Owner, User
 
+logger = logging.getLogger(__name__)
+# Nothing that could end a quoted string.
+_SAFE = re.compile(r'[^"\x00]+')
 # A term that more rows than this hold costs more than it tells.
 _COMMON_SHARE = 0.1
 
@@ -26,21 +31,23 @@ class TextIndex:
     def put(self, row_id: int, partition: str, terms: Sequence[str]) -> None:
         """Index a row that is not in the index yet."""
         tokens = " ".join(f"{partition}x{term}" for term in terms)
-        self._db.execute(
-            f"INSERT INTO {self._table} (rowid, terms) VALUES (?, ?)",  # noqa: S608 - a constant
-            (row_id, tokens),
-        )
+        self._run(f"INSERT INTO {self._table} (rowid, terms) VALUES (?, ?)", (row_id, tokens))  # noqa: S608
 
     def remove(self, row_id: int) -> None:
         """Take a row out of the index, if it is there."""
-        self._db.execute(
-            f"DELETE FROM {self._table} WHERE rowid = ?",  # noqa: S608 - a constant
-            (row_id,),
-        )
+        self._run(f"DELETE FROM {self._table} WHERE rowid = ?", (row_id,))  # noqa: S608 - a constant
+
+    def _run(self, sql: str, params: tuple[object, ...]) -> None:
+        try:
+            self._db.execute(sql, params)
+        except apsw.SQLError as error:
+            # Dropped while we run: rows are still kept, and searched without it. `doctor` says so.
+            logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
 
     def match(self, partitions: Sequence[str], terms: Sequence[str]) -> str:
         """Write terms as an FTS5 search of these partitions; empty if there is nothing to find."""
         # A term has letters and digits only (rules/text.py), and is quoted all the same.
+        terms = [term for term in terms if _SAFE.fullmatch(term)]
         return " OR ".join(f'"{part}x{term}"' for part in partitions for term in terms)
 
     def telling(self, partitions: Sequence[str], terms: Sequence[str], documents: int) -> list[str]:

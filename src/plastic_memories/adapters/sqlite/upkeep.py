@@ -10,6 +10,7 @@ import apsw
 from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.memory_store import SqliteMemoryStore
 from plastic_memories.adapters.sqlite.message_store import SqliteMessageStore
+from plastic_memories.adapters.sqlite.migrate import has_text_index
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import memory_of, owner_of, owner_params
 from plastic_memories.model.memory import Memory
@@ -45,11 +46,17 @@ _DISAGREEMENTS = {
 
 class SqliteUpkeep:
     def __init__(
-        self, db: apsw.Connection, memories: SqliteMemoryStore, messages: SqliteMessageStore
+        self,
+        db: apsw.Connection,
+        memories: SqliteMemoryStore,
+        messages: SqliteMessageStore,
+        *,
+        indexed: bool,
     ) -> None:
         self._db = db
         self._memories = memories
         self._messages = messages
+        self._indexed = indexed
 
     def due(self, now: float, limit: int) -> list[Memory]:
         rows = fetch(self._db, QUERIES["due_memories"], {"now": now, "limit": limit})
@@ -74,6 +81,8 @@ class SqliteUpkeep:
     def check(self) -> list[str]:
         found = [row["integrity_check"] for row in fetch(self._db, "PRAGMA integrity_check")]
         problems = [line for line in found if line != "ok"]
+        if not has_text_index(self._db):
+            return [*problems, "the text index is missing"] if self._indexed else problems
         for what, sql in _DISAGREEMENTS.items():
             if number := self._number(sql):
                 problems.append(f"{number} {what}")

@@ -44,9 +44,9 @@ async def update_status(body: wire.UpdateGoal, call: Writing) -> Response:
 async def link(body: wire.LinkGoal, call: Writing) -> Response:
     """Tie a note, and a memory if one is named, to a goal."""
     call.check_length(body.note, "note")
-    owner = call.owner(body.persona_id)
+    view = call.view(body)
     made = await call.hub.goals.link(
-        call.caller, owner, body.goal_id, body.memory_id, body.note or ""
+        call.caller, view, body.goal_id, body.memory_id, body.note or ""
     )
     return call.reply(wire.LinkedGoal(status="ok", link_id=made.id))
 

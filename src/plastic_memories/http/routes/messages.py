@@ -64,6 +64,10 @@ async def recent(asked: Annotated[RecentQuery, Query()], call: Reading) -> Respo
 @router.post("/purge", response_model=Answer[Purged])
 async def purge(body: PurgeRequest, call: Writing) -> Response:
     """Erase messages for good."""
-    wanted = MessageFilter(until_ts=body.until(call.now()), session_id=body.session_id)
+    wanted = MessageFilter(
+        until_ts=body.until(call.now()),
+        session_id=body.session_id,
+        source_app=call.app(None) or None,
+    )
     deleted = await call.hub.messages.purge(call.caller, call.owner(body.persona_id), wanted)
     return call.reply(Purged(status="ok", deleted=deleted))

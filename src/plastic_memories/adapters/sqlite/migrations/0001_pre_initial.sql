@@ -120,7 +120,7 @@ CREATE UNIQUE INDEX memory_one_slot ON memory_items
     (tenant_id, user_id, persona_id, bot_id, realm, type)
     WHERE status = 'active' AND type IN ('identity', 'values');
 CREATE UNIQUE INDEX memory_idempotent ON memory_items
-    (tenant_id, user_id, persona_id, idempotency_key) WHERE idempotency_key <> '';
+    (tenant_id, user_id, persona_id, bot_id, idempotency_key) WHERE idempotency_key <> '';
 
 -- From a message to what was learned from it: edits and forget follow these arrows.
 CREATE TABLE memory_sources (
@@ -152,6 +152,8 @@ CREATE TABLE tombstones (
     user_id    TEXT NOT NULL,
     persona_id TEXT NOT NULL,
     digest     TEXT NOT NULL,
+    -- The same over the key alone: an explicit statement about a key lifts all its marks.
+    key_digest TEXT NOT NULL,
     created_at REAL NOT NULL,
     PRIMARY KEY (tenant_id, user_id, persona_id, digest)
 ) STRICT, WITHOUT ROWID;

@@ -1,0 +1,46 @@
+"""Notes a change in the transaction that makes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plastic_memories.model.event import Event
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Memory
+from plastic_memories.ports.storage import Stores
+
+
+def record(
+    stores: Stores,
+    caller: Caller,
+    event: str,
+    persona_id: str,
+    now: float,
+    **data: Any,
+) -> None:
+    """Note a change in the transaction that makes it."""
+    stores.audit.record(
+        Event(
+            user=caller.user,
+            persona_id=persona_id,
+            event=event,
+            ts=now,
+            request_id=caller.request_id,
+            key_label=caller.key.label,
+            memory_id=data.get("memory_id"),
+            data=data,
+        )
+    )
+
+
+def record_memory(stores: Stores, caller: Caller, event: str, memory: Memory, now: float) -> None:
+    record(
+        stores,
+        caller,
+        event,
+        memory.owner.persona_id,
+        now,
+        memory_id=memory.id,
+        type=memory.type.value,
+        status=memory.status.value,
+    )
