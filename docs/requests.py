@@ -389,6 +389,14 @@ OPERATIONS = [
         "data.receipt exists",
     ),
     _get("… it is gone", "/persona/list", {}, "data.items = []"),
+    Example(
+        "A persona from a template",
+        "POST",
+        "/persona/create_from_template",
+        ("status = 200", 'data.applied contains "persona:persona"', "data.skipped = []"),
+        {**_KEY, **_JSON},
+        {"persona_id": "p2", "template_path": "personas/engineer"},
+    ),
 ]
 
 REQUESTS: list[Example] = [*SLOTS, *GOALS, *REFUSALS, *TALK, *KEEPING, *OPERATIONS]

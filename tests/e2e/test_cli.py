@@ -191,7 +191,7 @@ def test_with_json_the_server_names_the_port_it_was_given(machine: Machine) -> N
 def test_doctor_finds_a_broken_index_under_a_running_hub(machine: Machine, hub: list[str]) -> None:
     machine.run("remember", "The wifi box is under the stairs")
     db = apsw.Connection(str(machine.database))
-    db.execute("DELETE FROM fts_memory WHERE rowid = 1")
+    db.execute("DELETE FROM fts_memory_docsize WHERE id = 1")
     db.close()
 
     sick = machine.run("doctor")

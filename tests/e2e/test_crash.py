@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import resource
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,10 @@ import httpx
 import pytest
 
 from harness import Api, Server, StartServer, environment, refused
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.ports.storage import Stores
 from plastic_memories.settings import load
 from plastic_memories.wiring import open_storage
 
@@ -65,32 +70,27 @@ class Storm:
             return
 
 
+async def gone(clients: list[asyncio.Task[None]]) -> None:
+    """Send the clients home; what one of them has seen go wrong is raised."""
+    for client in clients:
+        client.cancel()
+    for outcome in await asyncio.gather(*clients, return_exceptions=True):
+        if isinstance(outcome, Exception):
+            raise outcome
+
+
 async def found(folder: Path) -> tuple[dict[int, str], dict[str, int], list[str]]:
     """Open the file as it was left; return memories, messages by session, and what is wrong."""
+    owner = Owner("default", "userA", "p1")
+
+    def look(stores: Stores) -> tuple[dict[int, str], dict[str, int], list[str]]:
+        rows = stores.memories.find(owner, MemoryFilter())
+        messages = stores.messages.find(owner, MessageFilter())
+        sessions = Counter(message.session_id for message in messages)
+        return {row.id: row.key for row in rows}, dict(sessions), stores.upkeep.check()
+
     async with open_storage(load(environment(folder))) as storage:
-        db = folder / "hub.db"
-        assert db.exists()
-        return await storage.read(
-            lambda stores: (
-                {
-                    row["id"]: row["mkey"]
-                    for row in _rows(stores, "SELECT id, mkey FROM memory_items")
-                },
-                {
-                    row["session_id"]: row["n"]
-                    for row in _rows(
-                        stores, "SELECT session_id, count(*) AS n FROM messages GROUP BY 1"
-                    )
-                },
-                list(stores.upkeep.check()),
-            )
-        )
-
-
-def _rows(stores, sql):  # type: ignore[no-untyped-def]
-    from plastic_memories.adapters.sqlite.connection import fetch  # noqa: PLC0415
-
-    return fetch(stores.upkeep._db, sql)
+        return await storage.read(look)
 
 
 async def test_twenty_power_cuts_in_a_write_storm_lose_nothing(start_server: StartServer) -> None:
@@ -103,7 +103,7 @@ async def test_twenty_power_cuts_in_a_write_storm_lose_nothing(start_server: Sta
         await asyncio.wait_for(storm.enough.wait(), 60)
 
         server.kill()
-        await asyncio.gather(*clients)
+        await gone(clients)
         memories, sessions, problems = await found(server.folder)
 
         assert problems == []

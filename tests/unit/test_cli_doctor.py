@@ -75,7 +75,7 @@ def test_a_key_that_others_can_read_is_found(patient: Patient) -> None:
 def test_a_broken_text_index_is_found_and_put_right(patient: Patient) -> None:
     patient.run("remember", "我对海鲜过敏")
     db = apsw.Connection(str(patient.database))
-    db.execute("DELETE FROM fts_memory WHERE rowid = 1")
+    db.execute("DELETE FROM fts_memory_docsize WHERE id = 1")
     db.close()
 
     code, checks = patient.examined()
@@ -90,7 +90,7 @@ def test_a_broken_text_index_is_found_and_put_right(patient: Patient) -> None:
 def test_what_was_put_right_is_found_again(patient: Patient) -> None:
     patient.run("remember", "The wifi box is under the stairs")
     db = apsw.Connection(str(patient.database))
-    db.execute("DELETE FROM fts_memory WHERE rowid = 1")
+    db.execute("DELETE FROM fts_memory_docsize WHERE id = 1")
     db.close()
 
     patient.run("doctor", "--fix")

@@ -66,7 +66,7 @@ def settings_from(line: Mapping[str, Any]) -> tuple[str, str]:
     zone = _text(line, "time_zone") or "UTC"
     try:
         ZoneInfo(zone)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):
         raise InvalidInput("time_zone is not known") from None
     return zone, _text(line, "language")
 

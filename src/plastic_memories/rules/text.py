@@ -12,6 +12,8 @@ from operator import add
 
 import Stemmer
 
+# Raise it with every change to what a text is indexed under: indexes are then made anew.
+TERMS_VERSION = 1
 MAX_TERM_CHARS = 64
 MAX_QUERY_TERMS = 64
 

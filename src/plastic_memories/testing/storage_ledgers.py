@@ -12,6 +12,7 @@ from plastic_memories.model.goal import Goal, GoalLink, GoalStatus
 from plastic_memories.model.key import ApiKey, KeyLimits
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.ports.storage import StorageBackend, Stores
+from plastic_memories.rules.tombstone import Marks
 from plastic_memories.testing.samples import (
     MINE,
     NOW,
@@ -24,23 +25,41 @@ from plastic_memories.testing.samples import (
 )
 
 
+def marks(value: str, key: str = "k", *, covers_key: bool = False) -> Marks:
+    return Marks(of_value=value, of_key=key, covers_key=covers_key)
+
+
 class TombstoneStoreContract:
     async def test_a_mark_covers_until_it_is_lifted(self, storage: StorageBackend) -> None:
-        await storage.write(lambda s: s.tombstones.add(MINE, ["a", "b"], NOW))
-        await storage.write(lambda s: s.tombstones.add(MINE, ["a"], NOW))
-        assert await storage.read(lambda s: s.tombstones.covers(MINE, ["x", "a"])) is True
-        assert await storage.read(lambda s: s.tombstones.covers(MINE, ["x"])) is False
-        assert await storage.read(lambda s: s.tombstones.covers(MINE, [])) is False
+        await storage.write(lambda s: s.tombstones.add(MINE, marks("a"), NOW))
+        await storage.write(lambda s: s.tombstones.add(MINE, marks("b"), NOW))
+        await storage.write(lambda s: s.tombstones.add(MINE, marks("a"), NOW))
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("a"))) is True
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("x"))) is False
 
-        assert await storage.write(lambda s: s.tombstones.lift(MINE, ["a", "x"])) == 1
+        assert await storage.write(lambda s: s.tombstones.lift(MINE, marks("a"))) == 1
 
-        assert await storage.read(lambda s: s.tombstones.covers(MINE, ["a"])) is False
-        assert await storage.read(lambda s: s.tombstones.covers(MINE, ["b"])) is True
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("a"))) is False
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("b"))) is True
+
+    async def test_where_a_key_holds_one_value_its_mark_covers_every_value(
+        self, storage: StorageBackend
+    ) -> None:
+        said = marks("a", covers_key=True)
+        in_other_words = marks("x", covers_key=True)
+        elsewhere = marks("x", "another key", covers_key=True)
+
+        await storage.write(lambda s: s.tombstones.add(MINE, said, NOW))
+
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, in_other_words)) is True
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, elsewhere)) is False
+        await storage.write(lambda s: s.tombstones.lift(MINE, in_other_words))
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, said)) is False
 
     async def test_an_owner_knows_whether_there_is_any_mark(self, storage: StorageBackend) -> None:
         assert await storage.read(lambda s: s.tombstones.exist(MINE)) is False
 
-        await storage.write(lambda s: s.tombstones.add(MINE, ["a"], NOW))
+        await storage.write(lambda s: s.tombstones.add(MINE, marks("a"), NOW))
 
         assert await storage.read(lambda s: s.tombstones.exist(MINE)) is True
         others = await storage.read(lambda s: [s.tombstones.exist(who) for who in STRANGERS])
@@ -50,19 +69,19 @@ class TombstoneStoreContract:
     async def test_a_mark_is_its_owners_only(
         self, storage: StorageBackend, stranger: Owner
     ) -> None:
-        await storage.write(lambda s: s.tombstones.add(MINE, ["a"], NOW))
+        await storage.write(lambda s: s.tombstones.add(MINE, marks("a"), NOW))
 
-        assert await storage.read(lambda s: s.tombstones.covers(stranger, ["a"])) is False
-        assert await storage.write(lambda s: s.tombstones.lift(stranger, ["a"])) == 0
-        assert await storage.read(lambda s: s.tombstones.covers(MINE, ["a"])) is True
+        assert await storage.read(lambda s: s.tombstones.covers(stranger, marks("a"))) is False
+        assert await storage.write(lambda s: s.tombstones.lift(stranger, marks("a"))) == 0
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("a"))) is True
 
     async def test_a_mark_outlives_the_persona(self, storage: StorageBackend) -> None:
         await name_personas(storage, MINE)
-        await storage.write(lambda s: s.tombstones.add(MINE, ["a"], NOW))
+        await storage.write(lambda s: s.tombstones.add(MINE, marks("a"), NOW))
 
         await storage.write(lambda s: s.personas.erase(MINE, NOW))
 
-        assert await storage.read(lambda s: s.tombstones.covers(MINE, ["a"])) is True
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("a"))) is True
 
     async def test_the_secret_is_long_and_stays_the_same(self, storage: StorageBackend) -> None:
         secret = await storage.write(lambda s: s.tombstones.secret())

@@ -215,7 +215,7 @@ class MemoryStoreContract:
 
         assert await _get(storage, MINE, gone.id) is None
         assert contents(await _find(storage, MINE, EVERYTHING)) == ["black tea"]
-        assert await storage.read(lambda s: s.memories.find_global(MINE.user, EVERYTHING)) == []
+        assert await storage.read(lambda s: s.memories.find_global(MINE, EVERYTHING)) == []
         from_it = MemoryFilter(source_message_ids={message_id})
         assert await _find(storage, MINE, from_it) == []
         assert await found(storage, "tea green") == ["black tea"]
@@ -237,11 +237,12 @@ class MemoryStoreContract:
             memory("mine", scope=Scope.GLOBAL),
             memory("local"),
             memory("butler's", OTHER_PERSONA, scope=Scope.GLOBAL),
+            memory("butler's story", OTHER_PERSONA, scope=Scope.GLOBAL, realm=Realm.STORY),
             memory("of another user", OTHER_USER, scope=Scope.GLOBAL),
             memory("of another tenant", OTHER_TENANT, scope=Scope.GLOBAL),
         )
 
-        rows = await storage.read(lambda s: s.memories.find_global(MINE.user, EVERYTHING))
+        rows = await storage.read(lambda s: s.memories.find_global(MINE, EVERYTHING))
 
         assert contents(rows) == ["butler's", "mine"]
 

@@ -149,7 +149,7 @@ class LinkedGoal(Out):
 def _known_zone(name: str) -> str:
     try:
         ZoneInfo(name)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):
         raise ValueError("is not a known time zone, such as Asia/Shanghai") from None
     return name
 

@@ -20,13 +20,19 @@ from plastic_memories.adapters.sqlite.ledgers import (
 )
 from plastic_memories.adapters.sqlite.memory_store import SqliteMemoryStore
 from plastic_memories.adapters.sqlite.message_store import SqliteMessageStore
-from plastic_memories.adapters.sqlite.migrate import bring_up_to_date, has_text_index, version_of
+from plastic_memories.adapters.sqlite.migrate import (
+    bring_up_to_date,
+    has_text_index,
+    note,
+    version_of,
+)
 from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, SqliteSlotStore
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.adapters.sqlite.text_index import TextIndex
 from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
 from plastic_memories.errors import InvalidSetting
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.text import TERMS_VERSION
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -123,16 +129,23 @@ def _prepare(db: apsw.Connection) -> bool:
     indexed = has_text_index(db)
     if not indexed:
         logger.warning("fts.fallback", extra={"fields": {"why": "this SQLite has no FTS5"}})
-    elif fetch_one(db, "SELECT 1 AS x FROM meta WHERE key = 'text_index_filled'") is None:
+    elif _terms_version(db) != TERMS_VERSION:
         _fill_text_index(db)
     return indexed
 
 
+def _terms_version(db: apsw.Connection) -> int:
+    row = fetch_one(db, "SELECT value FROM meta WHERE key = 'terms_version'")
+    return int(row["value"]) if row else 0
+
+
 def _fill_text_index(db: apsw.Connection) -> None:
-    """Index what is there already: the database may have come from an SQLite without FTS5."""
+    """Index what is there already: the index is new, or its words are now made otherwise."""
     db.execute("BEGIN IMMEDIATE")
+    for table in ("fts_memory", "fts_messages"):
+        db.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")  # noqa: S608 - constants
     upkeep = SqliteStores(db, indexed=True).upkeep
     for row in fetch(db, "SELECT tenant_id, user_id, persona_id FROM personas"):
         upkeep.rebuild_index(owner_of(row))
-    db.execute("INSERT INTO meta (key, value) VALUES ('text_index_filled', '1')")
+    note(db, "terms_version", str(TERMS_VERSION))
     db.execute("COMMIT")

@@ -14,11 +14,13 @@ from plastic_memories.adapters.sqlite.migrate import (
     current_version,
     has_fts5,
     has_text_index,
+    note,
     version_of,
 )
 from plastic_memories.adapters.sqlite.queries import sql_file
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.errors import Unavailable
+from plastic_memories.rules.text import TERMS_VERSION
 
 Progress = Callable[[int, int], None]
 
@@ -123,7 +125,7 @@ def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, 
                 counts[kind] += number
             progress(done, len(personas))
         counts["slots"] = execute(db, _EMPTY_SLOTS)
-        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('text_index_filled', '1')")
+        note(db, "terms_version", str(TERMS_VERSION))
         db.execute("COMMIT")
     finally:
         if db.in_transaction:
@@ -133,7 +135,7 @@ def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, 
 
 def is_indexed(db: apsw.Connection) -> bool:
     """Say whether the text index is there and was filled."""
-    filled = fetch_one(db, "SELECT 1 AS x FROM meta WHERE key = 'text_index_filled'")
+    filled = fetch_one(db, "SELECT 1 AS x FROM meta WHERE key = 'terms_version'")
     return filled is not None and has_text_index(db)
 
 

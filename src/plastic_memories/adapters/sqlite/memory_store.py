@@ -93,9 +93,12 @@ class SqliteMemoryStore:
         return added
 
     def save(self, memory: Memory) -> None:
-        # Another owner's row is not changed, and so its place in the index must not be either.
-        if execute(self._db, QUERIES["save_memory"], memory_params(memory)):
-            self._reindex(memory)
+        before = self.get(memory.owner, memory.id)
+        if before is None:  # another owner's row, or none: neither is ours to change
+            return
+        self._unindex(before)
+        execute(self._db, QUERIES["save_memory"], memory_params(memory))
+        self._index_row(memory)
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
         for memory in self.find(owner, MemoryFilter(ids=memory_ids)):
@@ -115,7 +118,8 @@ class SqliteMemoryStore:
         """Make the index entries of this owner's rows anew; return how many."""
         rows = self.find(owner, MemoryFilter())
         for memory in rows:
-            self._reindex(memory)
+            self._unindex(memory)
+            self._index_row(memory)
         return sum(memory.status is Status.ACTIVE for memory in rows)
 
     def _run(self, query: str, memory: Memory, **more: Any) -> None:
@@ -156,18 +160,14 @@ class SqliteMemoryStore:
             [row for _, row in found], [float(score) for score, _ in found], degraded=True
         )
 
-    def _reindex(self, memory: Memory) -> None:
-        self._unindex(memory)
-        self._index_row(memory)
-
     def _index_row(self, memory: Memory) -> None:
         if self._index is None or memory.status is not Status.ACTIVE:
             return
-        self._index.put(memory.id, self._partition(memory), index_terms(memory_text(memory)))
+        self._index.put(memory.id, self._partition(memory), memory_text(memory))
 
     def _unindex(self, memory: Memory) -> None:
-        if self._index is not None:
-            self._index.remove(memory.id)
+        if self._index is not None and self._index.holds(memory.id):
+            self._index.remove(memory.id, self._partition(memory), memory_text(memory))
 
     def _partition(self, memory: Memory) -> str:
         """Return where the row is searched; a story never crosses personas."""

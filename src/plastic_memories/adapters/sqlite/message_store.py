@@ -20,7 +20,6 @@ from plastic_memories.adapters.sqlite.text_index import TextIndex, persona_parti
 from plastic_memories.model.message import Message, Stored
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.message_store import MessageFilter
-from plastic_memories.rules.text import index_terms
 
 _OWNED = "tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id"
 
@@ -42,35 +41,38 @@ class SqliteMessageStore:
         return [message_of(row) for row in fetch(self._db, QUERIES["recent_messages"], params)]
 
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
-        own = [row.id for row in self.find(owner, MessageFilter(ids=message_ids, hidden=False))]
+        own = self.find(owner, MessageFilter(ids=message_ids, hidden=False))
         self._unindex(own)
         sql = (
             f"UPDATE messages SET hidden_at = :now WHERE {_OWNED} "  # noqa: S608 - constants
             "AND id IN (SELECT value FROM json_each(:ids))"
         )
-        return execute(self._db, sql, {**owner_params(owner), "now": now, "ids": to_json(own)})
+        ids = to_json([message.id for message in own])
+        return execute(self._db, sql, {**owner_params(owner), "now": now, "ids": ids})
 
     def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
-        ids = [message.id for message in self.find(owner, wanted)]
-        self.drop(owner, ids)
+        ids = self.drop(owner, wanted)
         for message_id in ids:
             noted = {**owner_params(owner), "kind": "message", "row_id": message_id, "now": now}
             self._db.execute(QUERIES["note_erasure"], noted)
         return ids
 
-    def drop(self, owner: Owner, message_ids: Collection[int]) -> None:
+    def drop(self, owner: Owner, wanted: MessageFilter) -> list[int]:
         """Remove messages without a note: their time was over, nobody asked to forget them."""
-        self._unindex(message_ids)
+        gone = self.find(owner, wanted)
+        self._unindex(gone)
+        ids = [message.id for message in gone]
         self._db.execute(
             f"DELETE FROM messages WHERE {_OWNED} "  # noqa: S608 - constants
             "AND id IN (SELECT value FROM json_each(:ids))",
-            {**owner_params(owner), "ids": to_json(list(message_ids))},
+            {**owner_params(owner), "ids": to_json(ids)},
         )
+        return ids
 
     def reindex(self, owner: Owner) -> int:
         """Make the index entries of this owner's messages anew; return how many."""
         visible = self.find(owner, MessageFilter(hidden=False))
-        self._unindex([message.id for message in visible])
+        self._unindex(visible)
         for message in visible:
             self._index_message(message.owner, message.id, message.content)
         return len(visible)
@@ -87,10 +89,12 @@ class SqliteMessageStore:
     def _index_message(self, owner: Owner, message_id: int, content: str) -> None:
         partition = persona_partition(self._db, owner)
         if self._index is not None and partition:
-            self._index.put(message_id, partition, index_terms(content))
+            self._index.put(message_id, partition, content)
 
-    def _unindex(self, message_ids: Collection[int]) -> None:
-        if self._index is None:
+    def _unindex(self, messages: Sequence[Message]) -> None:
+        if self._index is None or not messages:
             return
-        for message_id in message_ids:
-            self._index.remove(message_id)
+        partition = persona_partition(self._db, messages[0].owner)
+        for message in messages:
+            if partition and self._index.holds(message.id):
+                self._index.remove(message.id, partition, message.content)

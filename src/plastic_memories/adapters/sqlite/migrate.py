@@ -78,7 +78,7 @@ def _run_pending(db: apsw.Connection) -> list[str]:
         for name in ran:
             db.execute(sql_file(f"migrations/{name}"))
     if ran:
-        _note(db, "schema_version", str(current_version()))
+        note(db, "schema_version", str(current_version()))
     _note_once(db, "installation_id", secrets.token_hex(16))
     _note_once(db, "tombstone_secret", secrets.token_hex(32))
     return ran
@@ -87,14 +87,15 @@ def _run_pending(db: apsw.Connection) -> list[str]:
 def _ensure_text_index(db: apsw.Connection) -> None:
     if has_fts5(db) and not _has_table(db, "fts_memory"):
         db.execute(sql_file("text_index.sql"))
-        db.execute("DELETE FROM meta WHERE key = 'text_index_filled'")
+        db.execute("DELETE FROM meta WHERE key = 'terms_version'")
 
 
 def _has_table(db: apsw.Connection, name: str) -> bool:
     return bool(fetch_one(db, "SELECT 1 AS x FROM sqlite_schema WHERE name = ?", (name,)))
 
 
-def _note(db: apsw.Connection, key: str, value: str) -> None:
+def note(db: apsw.Connection, key: str, value: str) -> None:
+    """Keep a fact about the database itself."""
     db.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?) "
         "ON CONFLICT (key) DO UPDATE SET value = excluded.value",

@@ -12,6 +12,7 @@ from plastic_memories.adapters.sqlite.connection import fetch_one
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_params, user_params
 from plastic_memories.model.owner import Owner, User
+from plastic_memories.rules.text import index_terms
 
 logger = logging.getLogger(__name__)
 # Nothing that could end a quoted string.
@@ -28,14 +29,26 @@ class TextIndex:
         self._kind = kind
         self._table = f"fts_{kind}"
 
-    def put(self, row_id: int, partition: str, terms: Sequence[str]) -> None:
+    def put(self, row_id: int, partition: str, text: str) -> None:
         """Index a row that is not in the index yet."""
-        tokens = " ".join(f"{partition}x{term}" for term in terms)
-        self._run(f"INSERT INTO {self._table} (rowid, terms) VALUES (?, ?)", (row_id, tokens))  # noqa: S608
+        sql = f"INSERT INTO {self._table} (rowid, terms) VALUES (?, ?)"  # noqa: S608 - a constant
+        self._run(sql, (row_id, _tokens(partition, text)))
 
-    def remove(self, row_id: int) -> None:
-        """Take a row out of the index, if it is there."""
-        self._run(f"DELETE FROM {self._table} WHERE rowid = ?", (row_id,))  # noqa: S608 - a constant
+    def remove(self, row_id: int, partition: str, text: str) -> None:
+        """Take a row out of the index; `text` must be what it was indexed with.
+
+        The index keeps no text of its own, so it is told again which words to take out. A change
+        of `TERMS_VERSION` therefore makes the whole index anew (backend.py).
+        """
+        sql = f"INSERT INTO {self._table} ({self._table}, rowid, terms) VALUES ('delete', ?, ?)"  # noqa: S608
+        self._run(sql, (row_id, _tokens(partition, text)))
+
+    def holds(self, row_id: int) -> bool:
+        sql = f"SELECT 1 AS x FROM {self._table}_docsize WHERE id = ?"  # noqa: S608 - a constant
+        try:
+            return fetch_one(self._db, sql, (row_id,)) is not None
+        except apsw.SQLError:
+            return False  # the index is gone; whoever searches will say so
 
     def _run(self, sql: str, params: tuple[object, ...]) -> None:
         try:
@@ -65,6 +78,10 @@ class TextIndex:
                 row = fetch_one(self._db, sql, (f"{partition}x{term}",))
                 counts[term] += int(row["doc"]) if row else 0
         return counts
+
+
+def _tokens(partition: str, text: str) -> str:
+    return " ".join(f"{partition}x{term}" for term in index_terms(text))
 
 
 def persona_partition(db: apsw.Connection, owner: Owner) -> str | None:

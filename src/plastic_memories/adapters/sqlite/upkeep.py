@@ -15,6 +15,7 @@ from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import memory_of, owner_of, owner_params
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
+from plastic_memories.ports.message_store import MessageFilter
 
 _COUNTED = ("users", "personas", "messages", "memory_items", "goals", "api_keys", "audit")
 # Rows that should be indexed but are not, or the other way round.
@@ -108,7 +109,7 @@ class SqliteUpkeep:
         for row in rows:
             by_owner[owner_of(row)].append(row["id"])
         for owner, ids in by_owner.items():
-            self._messages.drop(owner, ids)
+            self._messages.drop(owner, MessageFilter(ids=ids))
         return sum(map(len, by_owner.values()))
 
     def _number(self, sql: str) -> int:
