@@ -132,10 +132,17 @@ def read(clause: Clause, now: datetime, before: Subject, topic: str = "") -> Sai
     body = whole[lead.end() :] if lead else whole
     subject, kin, rest = _subject(body)
     if subject is Subject.NONE and (whose := _somebody_near(rest, before, topic)):
-        return Said(_bare(whose[1]), whole, f"我{content}", Subject.KIN, clause, now, kin=whose[0])
+        stated = _with_owner(content, whose[0])
+        return Said(_bare(whose[1]), whole, stated, Subject.KIN, clause, now, kin=whose[0])
     if subject is Subject.NONE:
-        return Said(_bare(rest), whole, f"我{content}", before, clause, now, left_out=True)
+        stated = content if "我" in content else f"我{content}"
+        return Said(_bare(rest), whole, stated, before, clause, now, left_out=True)
     return Said(_bare(rest), whole, content, subject, clause, now, kin=kin)
+
+
+def _with_owner(content: str, kin: str) -> str:
+    """Say whose it is, so that the statement stands alone: 叫豆豆 becomes 我的猫叫豆豆."""
+    return f"我{content}" if kin in content else f"我的{kin}{content.lstrip('它他她')}"
 
 
 def _somebody_near(rest: str, before: Subject, topic: str) -> tuple[str, str] | None:
