@@ -2,14 +2,16 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed-$(shell cksum pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
+SUM    := $(shell cksum pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
+READY  := $(VENV)/.ready-$(SUM)
+STAMP  := $(VENV)/.ready-dev-$(SUM)
 
 .PHONY: run test check fuzz bench docs clean help
 
 help:  ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-run: $(STAMP)  ## Start the hub on this machine
+run: $(READY)  ## Start the hub on this machine
 	@$(BIN)/plastic-memories serve
 
 test: $(STAMP)  ## Run every test that needs only Python
@@ -33,11 +35,17 @@ docs: $(STAMP)  ## Write the generated reference pages anew
 clean:  ## Remove what the other commands made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .test_tmp build dist
 
-$(STAMP):
+$(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Plastic Memories needs Python 3.11 or newer; try: make PYTHON=python3.12 ...")'
-	@echo "Setting up $(VENV) (once) ..."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@echo "Making $(VENV) (once) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(READY): | $(VENV)/bin/python
+	@echo "Installing (once) ..."
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all]'
+	@touch $@
+
+$(STAMP): | $(VENV)/bin/python
+	@echo "Installing with the tools for tests (once) ..."
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev]'
-	@rm -f $(VENV)/.installed-*
 	@touch $@

@@ -111,9 +111,7 @@ class Api:
         return await self.did("/memory/write", messages=messages, **more)
 
     async def export(self, kind: str = "jsonl") -> bytes:
-        answer = await self.http.get(
-            "/export", params={"format": kind}, headers=self.all_headers
-        )
+        answer = await self.http.get("/export", params={"format": kind}, headers=self.all_headers)
         assert answer.status_code == 200, answer.text
         return answer.content
 
@@ -157,6 +155,12 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     return {f"PLASTIC_MEMORIES_{name}": value for name, value in given.items()}
 
 
+def _listen(port: int = 0) -> socket.socket:
+    listener = socket.create_server(("127.0.0.1", port), backlog=256)
+    listener.set_inheritable(True)
+    return listener
+
+
 @dataclass
 class Server:
     """A real server process on a port of its own.
@@ -167,7 +171,7 @@ class Server:
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
-    listener: socket.socket = field(default_factory=lambda: _listen())
+    listener: socket.socket = field(default_factory=_listen)
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -212,12 +216,6 @@ class Server:
         if self.process is not None and self.process.poll() is None:
             self.kill()
         self.listener.close()
-
-
-def _listen(port: int = 0) -> socket.socket:
-    listener = socket.create_server(("127.0.0.1", port), backlog=256)
-    listener.set_inheritable(True)
-    return listener
 
 
 StartHub = Callable[..., Any]

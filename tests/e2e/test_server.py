@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import InvalidStatus
 
 from harness import Api, Server, StartServer, data_of, environment
 
@@ -51,9 +51,7 @@ async def ready(socket: ClientConnection) -> None:
 
 async def closed(socket: ClientConnection) -> tuple[int, str]:
     """Wait for the end; return its code and reason."""
-    with pytest.raises(ConnectionClosed):
-        while True:
-            await asyncio.wait_for(socket.recv(), 20)
+    await asyncio.wait_for(socket.wait_closed(), 20)
     assert socket.close_code is not None
     return socket.close_code, socket.close_reason or ""
 
@@ -85,8 +83,7 @@ async def test_events_tell_of_every_change(server: Server, api: Api) -> None:
         "messages.append",
     ]
     assert all(
-        {"id", "event", "ts", "request_id", "persona_id", "data"} <= set(frame)
-        for frame in frames
+        {"id", "event", "ts", "request_id", "persona_id", "data"} <= set(frame) for frame in frames
     )
     assert "dev" not in [value for frame in frames for value in frame["data"].values()]
 
@@ -176,7 +173,7 @@ async def test_a_wrong_key_or_wish_is_told_why(server: Server, api: Api) -> None
 
 
 async def test_a_foreign_page_gets_no_events(server: Server, api: Api) -> None:
-    with pytest.raises(Exception, match="403|rejected"):  # noqa: PT011 - the client's own words
+    with pytest.raises(Exception, match="403|rejected"):
         async with events(server, Origin="https://evil.example"):
             pass
 
@@ -258,9 +255,7 @@ async def test_the_first_start_makes_a_key_and_shows_it_once(start_server: Start
     ("name", "value"),
     [("api_keys", "broken"), ("backend", "oracle"), ("port", "x"), ("sensitive", "maybe")],
 )
-def test_a_bad_setting_stops_the_start_with_one_line(
-    tmp_path: Path, name: str, value: str
-) -> None:
+def test_a_bad_setting_stops_the_start_with_one_line(tmp_path: Path, name: str, value: str) -> None:
     env = {"PATH": "/usr/bin", **environment(tmp_path, **{name: value})}
 
     done = subprocess.run(

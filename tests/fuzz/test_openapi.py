@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis import Case
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from harness import environment
 from plastic_memories.settings import load
@@ -18,6 +20,16 @@ from plastic_memories.wiring import build_app
 # `make fuzz` looks longer.
 EXAMPLES = int(os.environ.get("PLASTIC_MEMORIES_FUZZ_EXAMPLES", "8"))
 HEADERS = {"X-API-Key": "devkey"}
+# Two checks hold a schema to be the whole law. Ours is not: a user key's `X-User-Id` is ignored,
+# `"1"` is taken for a number, and no schema knows which templates or time zones there are.
+LEFT_OUT = [negative_data_rejection, positive_data_acceptance]
+
+
+@schemathesis.serializer("application/x-ndjson", "application/zip")
+def as_it_is(_context: object, value: Any) -> bytes:
+    """Send an import as whatever was thought up for it."""
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+
 
 _folder = tempfile.TemporaryDirectory(prefix="plastic-memories-fuzz-")
 app = build_app(load(environment(Path(_folder.name), log_level="ERROR")))
@@ -35,4 +47,4 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
     suppress_health_check=list(HealthCheck),
 )
 def test_every_route_keeps_its_word(case: Case) -> None:
-    case.call_and_validate(headers=HEADERS)
+    case.call_and_validate(headers=HEADERS, excluded_checks=LEFT_OUT)

@@ -216,9 +216,7 @@ class Lives(RuleBasedStateMachine):
         if row is None:
             return multiple()
         content = f"{row.who.tag} likes {drink}"
-        status, body = self.post(
-            row.who, "/memory/update", memory_id=memory_id, content=content
-        )
+        status, body = self.post(row.who, "/memory/update", memory_id=memory_id, content=content)
 
         if row.status == "revoked":
             assert status == 409
@@ -241,9 +239,7 @@ class Lives(RuleBasedStateMachine):
 
         chain = {n for n, other in self.rows.items() if other.root == row.root}
         said = (row.who, row.kind, row.key, row.content)
-        chain |= {
-            n for n, o in self.rows.items() if (o.who, o.kind, o.key, o.content) == said
-        }
+        chain |= {n for n, o in self.rows.items() if (o.who, o.kind, o.key, o.content) == said}
         assert status == 200
         assert set(body["data"]["memory_ids"]) == chain
         assert set(body["data"]["receipt"]["remaining"].values()) == {0}
@@ -256,9 +252,7 @@ class Lives(RuleBasedStateMachine):
         if row is None or row.who == stranger:
             return
         paths = ("confirm", "revoke", "forget", "update", "reject")
-        codes = {
-            self.post(stranger, f"/memory/{path}", memory_id=memory_id)[0] for path in paths
-        }
+        codes = {self.post(stranger, f"/memory/{path}", memory_id=memory_id)[0] for path in paths}
 
         assert codes == {404}
 

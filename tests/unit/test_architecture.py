@@ -113,7 +113,9 @@ def test_every_condition_on_what_is_owned_compares_tenant_and_user() -> None:
             assert "user_id = :user_id" in statement, name
 
 
-def every_error(kind: type[errors.PlasticMemoriesError]) -> Iterator[type[errors.PlasticMemoriesError]]:
+def every_error(
+    kind: type[errors.PlasticMemoriesError],
+) -> Iterator[type[errors.PlasticMemoriesError]]:
     yield kind
     for child in kind.__subclasses__():
         yield from every_error(child)
@@ -122,11 +124,11 @@ def every_error(kind: type[errors.PlasticMemoriesError]) -> Iterator[type[errors
 def test_every_error_has_a_status_of_its_own_family() -> None:
     for kind in every_error(errors.PlasticMemoriesError):
         status = status_of(kind)
-        own = [family for family in kind.__mro__ if family in STATUS][0]
+        own = next(family for family in kind.__mro__ if family in STATUS)
         assert STATUS[own] == status
-        assert (status == 500) is (
-            kind in (errors.PlasticMemoriesError, errors.InternalError)
-        ), kind
+        assert (status == 500) is (kind in (errors.PlasticMemoriesError, errors.InternalError)), (
+            kind
+        )
 
 
 CODES = {

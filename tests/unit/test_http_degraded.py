@@ -122,7 +122,7 @@ async def test_without_the_text_index_rows_are_scanned(api: Api) -> None:
     found = await ask(recall)
 
     assert found.degraded == ("text_index",)
-    assert [hit.memory.content for hit in found.hits][0] == "jasmine tea"
+    assert next(hit.memory.content for hit in found.hits) == "jasmine tea"
 
 
 async def test_without_the_text_index_memories_can_still_be_kept(api: Api) -> None:

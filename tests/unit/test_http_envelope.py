@@ -264,9 +264,7 @@ async def test_a_refused_preflight_is_in_the_envelope(api: Api) -> None:
 
 
 async def test_a_named_origin_and_host_are_welcome(start_hub: StartHub) -> None:
-    api = await start_hub(
-        cors_origins="https://app.example", allowed_hosts="memory.example"
-    )
+    api = await start_hub(cors_origins="https://app.example", allowed_hosts="memory.example")
     headers = {**KEY, "Host": "memory.example", "Origin": "https://app.example"}
 
     assert (await api.http.get("/persona/list", headers=headers)).status_code == 200
@@ -310,8 +308,8 @@ QUERIES: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("value", ["\x00", "\n", "a\x1fb", "\ud800".encode("utf-8", "surrogatepass")])
-async def test_no_query_parameter_can_break_a_route(api: Api, value: str | bytes) -> None:
+@pytest.mark.parametrize("value", ["\x00", "\n", "a\x1fb"])
+async def test_no_query_parameter_can_break_a_route(api: Api, value: str) -> None:
     for path, name in QUERIES:
         url = httpx.URL(BASE_URL + path, params={"persona_id": "p1", "memory_id": "1"})
         asked = url.copy_set_param(name, value)

@@ -7,9 +7,7 @@ import time
 from harness import Api, StillClock, refused
 
 
-async def test_a_ttl_ends_a_memory_for_every_reader_at_once(
-    timed: Api, clock: StillClock
-) -> None:
+async def test_a_ttl_ends_a_memory_for_every_reader_at_once(timed: Api, clock: StillClock) -> None:
     await timed.remember("对花生过敏", "profile", "constraint.allergy.peanut", ttl_seconds=60)
     await timed.remember("green tea", "fact", "t", ttl_seconds=60)
 
@@ -31,9 +29,7 @@ async def test_an_expired_memory_is_nowhere_called_active(timed: Api, clock: Sti
     assert await timed.listed("expired") == ["green tea"]
 
 
-async def test_an_expired_slot_is_empty_without_the_sweeper(
-    timed: Api, clock: StillClock
-) -> None:
+async def test_an_expired_slot_is_empty_without_the_sweeper(timed: Api, clock: StillClock) -> None:
     memory_id = await timed.remember("dev", "identity", "a", ttl_seconds=60)
     await timed.did("/memory/confirm", memory_id=memory_id)
 

@@ -26,20 +26,23 @@ async def everything_said(api: Api) -> str:
         (await api.export("jsonl")).decode(),
         (await api.export("markdown")).decode(),
     ]
-    for query in ("", WORD, "豆豆", "what pet?"):
-        parts.append(str(await api.recall(query, explain=True, limit=200)).replace(query, ""))
-    return "\n".join(parts)
+    queries = ("", WORD, "豆豆", "what pet?")
+    found = [await api.recall(query, explain=True, limit=200) for query in queries]
+    # The answer names the query it was asked; that is no memory of it.
+    asked = [str({**answer, "intent": None}) for answer in found]
+    return "\n".join([*parts, *asked])
 
 
 def in_database(folder: Path, word: str, kind: str = "NOT LIKE") -> list[str]:
     """Return the tables in which the word stands; those of the text index are looked at alone."""
     db = apsw.Connection(str(folder / "hub.db"))
-    found = []
     tables = f"SELECT name FROM sqlite_schema WHERE type = 'table' AND name {kind} 'fts_%'"
-    for (table,) in db.execute(tables).fetchall():
-        for row in db.execute(f"SELECT * FROM {table}"):
-            if any(word in str(value) for value in row):
-                found.append(table)
+    found = [
+        table
+        for (table,) in db.execute(tables).fetchall()
+        for row in db.execute(f"SELECT * FROM {table}").fetchall()
+        if any(word in str(value) for value in row)
+    ]
     db.close()
     return found
 
@@ -47,9 +50,7 @@ def in_database(folder: Path, word: str, kind: str = "NOT LIKE") -> list[str]:
 async def test_a_forgotten_memory_is_in_no_read_path(api: Api) -> None:
     message_id = await api.say(TEXT)
     memory_id = await api.remember(TEXT, "fact", "pet", source_message_ids=[message_id])
-    summary = await api.remember(
-        f"聊到 {WORD}", "summary", "s", source_message_ids=[message_id]
-    )
+    summary = await api.remember(f"聊到 {WORD}", "summary", "s", source_message_ids=[message_id])
     goal = (await api.did("/goals/create", title="买笼子"))["goal_id"]
     await api.did("/goals/link", goal_id=goal, memory_id=memory_id, note="for it")
     await api.recall(WORD)
@@ -100,9 +101,7 @@ async def test_the_text_index_forgets_too(api: Api, tmp_path: Path) -> None:
     assert not [term for term in terms if WORD in term]
 
 
-async def test_no_page_of_the_text_index_holds_a_forgotten_word(
-    api: Api, tmp_path: Path
-) -> None:
+async def test_no_page_of_the_text_index_holds_a_forgotten_word(api: Api, tmp_path: Path) -> None:
     message_id = await api.say(TEXT)
     memory_id = await api.remember(TEXT, "fact", "pet", source_message_ids=[message_id])
 
@@ -184,9 +183,7 @@ async def test_several_ids_go_together_or_not_at_all(api: Api) -> None:
     first = await api.remember("one", key="a")
     second = await api.remember("two", key="b")
 
-    refused(
-        await api.post("/memory/forget", memory_ids=[first, second, 999]), 404, "not_found"
-    )
+    refused(await api.post("/memory/forget", memory_ids=[first, second, 999]), 404, "not_found")
 
     assert len(await api.listed()) == 2
     done = await api.did("/memory/forget", memory_ids=[first, second])
@@ -228,9 +225,7 @@ async def test_without_never_again_it_may_be_learned_anew(api: Api) -> None:
 
 async def test_an_explicit_write_lifts_the_tombstone(api: Api) -> None:
     learned = await api.learn("我对海鲜过敏")
-    await api.did(
-        "/memory/forget", memory_id=learned["items"][0]["memory_id"], never_again=True
-    )
+    await api.did("/memory/forget", memory_id=learned["items"][0]["memory_id"], never_again=True)
 
     await api.remember("我对海鲜过敏", "profile", "constraint.allergy.seafood")
 

@@ -86,9 +86,7 @@ async def test_a_key_of_one_app_speaks_for_that_app(api: Api) -> None:
     assert (await api.saw("/memory/get", memory_id=memory_id))["source_app"] == "ide"
     [message] = (await api.saw("/messages/recent"))["messages"]
     assert message["source_app"] == "ide"
-    answer = await bound.post(
-        "/memory/write", type="fact", key="k", content="x", source_app="web"
-    )
+    answer = await bound.post("/memory/write", type="fact", key="k", content="x", source_app="web")
     refused(answer, 403, "forbidden")
 
 
@@ -132,12 +130,16 @@ async def test_a_revoked_key_is_dead(api: Api) -> None:
     refused(await caller.get("/memory/list"), 401, "unauthorized")
 
 
+def all_bytes(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
 async def test_the_text_of_a_key_is_stored_nowhere(api: Api, tmp_path: Path) -> None:
     caller = await key_for(api)
     await caller.remember("x")
 
     assert caller.key is not None
-    stored = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    stored = all_bytes(tmp_path)
     assert caller.key.encode() not in stored
     assert b"devkey" not in stored
 
@@ -169,9 +171,7 @@ def test_a_malformed_key_stops_the_start(tmp_path: Path, keys: str) -> None:
         ("metrics_public", "perhaps"),
     ],
 )
-def test_a_bad_setting_stops_the_start_with_its_name(
-    tmp_path: Path, name: str, value: str
-) -> None:
+def test_a_bad_setting_stops_the_start_with_its_name(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(InvalidSetting, match=f"PLASTIC_MEMORIES_{name.upper()}") as raised:
         build_app(load(environment(tmp_path, **{name: value})))
 

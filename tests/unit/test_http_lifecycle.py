@@ -370,9 +370,7 @@ async def test_an_update_of_an_active_slot_waits(api: Api) -> None:
 
 
 @pytest.mark.parametrize("kind", ["identity", "preferences", "profile", "fact"])
-async def test_an_update_of_a_candidate_leaves_the_active_row_standing(
-    api: Api, kind: str
-) -> None:
+async def test_an_update_of_a_candidate_leaves_the_active_row_standing(api: Api, kind: str) -> None:
     active = await api.remember("one", kind, "a")
     await api.did("/memory/confirm", memory_id=active)
     waiting = await api.remember("two", kind, "a", source_type="model_inferred")
@@ -402,9 +400,7 @@ async def test_expires_at_null_clears_the_expiry(api: Api) -> None:
 async def test_a_slot_row_that_a_fact_supersedes_leaves_its_slot(api: Api) -> None:
     identity = await api.confirmed("dev", "identity")
 
-    await api.post(
-        "/memory/write", type="fact", key="f", content="student", supersedes_id=identity
-    )
+    await api.post("/memory/write", type="fact", key="f", content="student", supersedes_id=identity)
 
     slots = await api.slots()
     assert ("identity" in slots) is (await api.status_of(identity) == "active")

@@ -71,9 +71,7 @@ async def test_a_request_is_logged_with_its_ids(api: Api, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "event", ["db.init", "db.migrate", "messages.append", "memory.write", "memory.recall"]
 )
-async def test_what_happens_is_logged_by_its_name(
-    api: Api, tmp_path: Path, event: str
-) -> None:
+async def test_what_happens_is_logged_by_its_name(api: Api, tmp_path: Path, event: str) -> None:
     await a_busy_day(api)
 
     assert event in {line["event"] for line in log_lines(tmp_path)}

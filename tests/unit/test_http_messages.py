@@ -42,9 +42,7 @@ async def test_every_role_may_speak(api: Api, role: str) -> None:
 
 
 async def test_an_unknown_role_is_refused(api: Api) -> None:
-    refused(
-        await api.post("/messages/append", role="god", content="x"), 422, "validation_error"
-    )
+    refused(await api.post("/messages/append", role="god", content="x"), 422, "validation_error")
 
 
 async def test_the_same_client_msg_id_is_stored_once(api: Api) -> None:

@@ -158,9 +158,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("line", LINES)
-async def test_an_import_refuses_secrets_line_by_line(
-    api: Api, tmp_path: Path, line: str
-) -> None:
+async def test_an_import_refuses_secrets_line_by_line(api: Api, tmp_path: Path, line: str) -> None:
     good = '{"kind":"memory","persona_id":"p1","type":"fact","key":"good","content":"tea"}'
 
     answer = await api.bring_in("\n".join([line % f"my key {KEY}", good]))

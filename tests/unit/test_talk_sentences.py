@@ -13,7 +13,7 @@ import pytest
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.talk import extract
+from plastic_memories.rules.talk.extraction import extract
 
 ZONE = "Asia/Shanghai"
 NOON = datetime(2024, 5, 15, 12, tzinfo=ZoneInfo(ZONE)).timestamp()

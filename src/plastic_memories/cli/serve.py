@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import shlex
+import shutil
 import socket
 import sys
 
@@ -20,6 +22,7 @@ from plastic_memories.settings import Settings
 from plastic_memories.wiring import build_app
 
 _WAITING = 2048
+_HOME = "http://127.0.0.1:8007"  # where the commands look by themselves
 _EXAMPLE = {"persona_id": "default", "messages": [{"role": "user", "content": "叫我小林"}]}
 
 
@@ -115,10 +118,17 @@ def _welcome(screen: Screen, settings: Settings) -> None:
     screen.line("Try it in another window:")
     screen.line()
     screen.line(f"  {_curl(url, settings)}", style="cyan")
-    screen.line("  plastic-memories recall '我叫什么'", style="cyan")
+    screen.line(f"  {_command(url)} recall '我叫什么'", style="cyan")
     screen.line()
     screen.line("Stop with Ctrl-C.", style="dim")
     sys.stdout.flush()
+
+
+def _command(url: str) -> str:
+    """Return how this program is called from here: it may not be on the path, nor at home."""
+    on_path = shutil.which("plastic-memories")
+    called = "plastic-memories" if on_path else shlex.quote(sys.argv[0])
+    return called if url == _HOME else f"{called} --url {url}"
 
 
 def _curl(url: str, settings: Settings) -> str:

@@ -76,7 +76,8 @@ class WriteMemory:
     ) -> BatchResult:
         """Store what the judge finds in talk; `confirm` says yes where nothing objects."""
         now = self.ledger.clock.now()
-        screened, skipped = self._screened(self.judge.extract(talk))
+        settings = await self.ledger.read(lambda stores: stores.personas.settings(owner.user))
+        screened, skipped = self._screened(self.judge.extract(talk, settings.time_zone))
 
         def work(stores: Stores) -> BatchResult:
             written: list[Written] = []

@@ -20,6 +20,9 @@ class JudgeEngine(Protocol):
         """Say whether a draft may be kept at all; answers at once, without a model."""
         ...
 
-    def extract(self, talk: Sequence[Message]) -> list[Draft]:
-        """Propose drafts from a conversation, in its order; each carries its quote."""
+    def extract(self, talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
+        """Propose drafts from a conversation, in its order; each carries its quote.
+
+        "Tomorrow" is the day after the message was sent, where its user lives (`time_zone`).
+        """
         ...

@@ -9,16 +9,13 @@ from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
 from plastic_memories.model.verdict import KEEP, Verdict
 from plastic_memories.ports.judge import JudgeEngine
-from plastic_memories.rules.talk import carries_injection, extract
+from plastic_memories.rules.talk.injected import carries_injection
 
 # Punctuation, separators and control characters; an emoji does say something.
 _SAYS_NOTHING = frozenset("PZC")
 
 
 class RuleJudge:
-    def __init__(self, time_zone: str = "UTC") -> None:
-        self._time_zone = time_zone
-
     def assess(self, draft: Draft) -> Verdict:
         if all(unicodedata.category(char)[0] in _SAYS_NOTHING for char in draft.content):
             return Verdict(keep=False, reason="nothing is said", category="empty")
@@ -26,8 +23,12 @@ class RuleJudge:
             return Verdict(keep=False, reason="injected text", category="loop")
         return KEEP
 
-    def extract(self, talk: Sequence[Message]) -> list[Draft]:
-        return extract(talk, self._time_zone)
+    def extract(self, talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
+        # Imported when it is first needed: its grammar takes a third of a second to compile, and
+        # a hub should answer sooner than that after its start.
+        from plastic_memories.rules.talk.extraction import extract  # noqa: PLC0415
+
+        return extract(talk, time_zone)
 
 
 def rule_judge(_context: object) -> JudgeEngine:
