@@ -12,7 +12,7 @@ from typing import Any
 
 _MAX_BYTES = 10 * 1024 * 1024
 _BACKUPS = 5
-_LINE_BYTES = 320  # what a line takes on average
+_LINE_BYTES = 320  # what a line takes on average: near enough to know when to turn the page
 # What every line of one request carries.
 request_fields: ContextVar[dict[str, Any]] = ContextVar("request_fields", default={})  # noqa: B039 - never changed in place
 
@@ -36,26 +36,23 @@ class JsonLines(logging.Formatter):
 class _SizedFile(RotatingFileHandler):
     """A rotating file that keeps its own count instead of asking the disk before every line."""
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
+        self._written = path.stat().st_size
+
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - the base's name
-        if self.stream is None:
-            self.stream = self._open()
-        self._written = getattr(self, "_written", self.stream.tell())
+        self._written += _LINE_BYTES
         return self._written >= self.maxBytes
 
     def doRollover(self) -> None:  # noqa: N802 - the base's name
         super().doRollover()
         self._written = 0
 
-    def emit(self, record: logging.LogRecord) -> None:
-        super().emit(record)
-        # Lines are of a length; what matters is that the file stays about as large as meant.
-        self._written = getattr(self, "_written", 0) + _LINE_BYTES
-
 
 def to_file(path: Path, level: str) -> logging.Handler:
     """Send this program's log lines to a rotating file; return the handler, to be closed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = _SizedFile(path, maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
+    handler = _SizedFile(path)
     handler.setFormatter(JsonLines())
     logger = logging.getLogger("plastic_memories")
     logger.setLevel(level)

@@ -21,7 +21,7 @@ async def test_an_unknown_path_is_not_found(api: Api) -> None:
     refused(enveloped(await api.http.get("/nowhere")), 404, "not_found")
 
 
-@pytest.mark.parametrize("path", ["/memory/list/", "/health/", "//", "/memory", "/%00", "/..%2f"])
+@pytest.mark.parametrize("path", ["/memory/list/", "/health/", "/memory", "/%00", "/..%2f"])
 async def test_a_path_that_is_nearly_right_is_not_found(api: Api, path: str) -> None:
     answer = await api.http.get(path, params={"persona_id": "p1"}, headers=KEY)
 

@@ -36,26 +36,24 @@ def key_of(headers: Headers) -> str:
     return value.strip() if scheme.lower() in ("bearer", "token") else ""
 
 
-async def caller_from(hub: Hub, headers: Headers, request_id: str) -> Caller:
+async def caller_from(hub: Hub, key_text: str, user_id: str, request_id: str) -> Caller:
     """Authenticate a request; raise `NotAuthenticated`, or `BadRequest` if no user is named."""
-    text = key_of(headers)
-    if not text:
+    if not key_text:
         raise NotAuthenticated("Send a key in the header X-API-Key.")
-    key = await hub.keys.authenticate(text)
-    user_id = _named_user(headers) if key.is_app_key else key.user_id
+    key = await hub.keys.authenticate(key_text)
+    if not key.is_app_key:
+        user_id = key.user_id
+    elif not _USER_ID.match(user_id) or user_id == ANY_USER:
+        raise BadRequest("An app key acts for one user: name it in the header X-User-Id.")
     return Caller(user=User(key.tenant_id, user_id), key=key, request_id=request_id)
 
 
-def _named_user(headers: Headers) -> str:
-    raw = headers.get("x-user-id", "")
+def named_user(headers: Headers) -> str:
+    """Return the user a request names. Headers are bytes; clients write Chinese names in UTF-8."""
     try:
-        # Headers are bytes; clients write Chinese names in UTF-8.
-        user_id = raw.encode("latin-1").decode()
+        return headers.get("x-user-id", "").encode("latin-1").decode()
     except UnicodeError:
-        user_id = ""
-    if not _USER_ID.match(user_id) or user_id == ANY_USER:
-        raise BadRequest("An app key acts for one user: name it in the header X-User-Id.")
-    return user_id
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +141,10 @@ class KeyedRoute(APIRoute):
 
 async def _admitted(request: Request) -> Call:
     state = request.app.state
-    caller = await caller_from(state.hub, request.headers, request.state.request_id)
+    headers = request.headers
+    caller = await caller_from(
+        state.hub, key_of(headers), named_user(headers), request.state.request_id
+    )
     if state.rate is not None:
         state.rate.spend(caller.key.digest)
     request.state.caller = caller

@@ -89,6 +89,9 @@ async def on_http(request: Request, error: Exception) -> JSONResponse:
     """Answer what the framework refuses: unknown path, wrong method."""
     assert isinstance(error, HTTPException)
     kind = _BY_STATUS.get(error.status_code, errors.BadRequest)
-    return failure(
-        request.state.request_id, kind(str(error.detail)), dict(error.headers or {}) or None
-    )
+    headers = dict(error.headers or {})
+    known = request.app.openapi()["paths"].get(request.url.path)
+    if kind is errors.WrongMethod and known:
+        # The framework names the methods of the first route it met; a path may have several.
+        headers["Allow"] = ", ".join(sorted(method.upper() for method in known))
+    return failure(request.state.request_id, kind(str(error.detail)), headers or None)

@@ -11,7 +11,7 @@ from plastic_memories.hub.chain import refresh_slot, the_memory
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record
 from plastic_memories.model.key import Caller
-from plastic_memories.model.memory import Memory, MemoryType
+from plastic_memories.model.memory import Draft, Memory, MemoryType
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
@@ -80,6 +80,8 @@ def _forget(
         for memory in targets:
             marks = marks_of(stores.tombstones.secret(), view.owner, memory)
             stores.tombstones.add(view.owner, marks, now)
+        if not targets and request.type is MemoryType.PROFILE:
+            _never_learn(stores, view, request, now)
     gone = [*targets, *derived]
     stores.memories.erase(view.owner, [memory.id for memory in gone], now)
     for memory in gone:
@@ -89,6 +91,14 @@ def _forget(
     for memory_id in ids:
         record(stores, caller, "memory.forget", view.owner.persona_id, now, memory_id=memory_id)
     return Forgotten(ids, _receipt(stores, view, gone, messages, request, now))
+
+
+def _never_learn(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> None:
+    """Mark a key of the profile of which nothing is known yet: nothing will be."""
+    assert request.type is not None, "checked by the caller"
+    unknown = Draft(type=request.type, key=request.key or "", content="")
+    marks = marks_of(stores.tombstones.secret(), view.owner, unknown)
+    stores.tombstones.add(view.owner, marks, now)
 
 
 def _targets(stores: Stores, view: Viewpoint, request: ForgetRequest) -> list[Memory]:

@@ -73,7 +73,7 @@ class ReviewMemory:
             if memory.status is not Status.CANDIDATE:
                 return Reviewed(memory, updated=False)
             if edited is not None:
-                memory = replace(memory, content=edited, source_type=SourceType.USER_EXPLICIT)
+                memory = _said_anew(memory, edited)
             return Reviewed(confirm_in(stores, caller, memory, request, now), updated=True)
 
         return await self.ledger.write(work)
@@ -167,13 +167,27 @@ def _correct(stores: Stores, memory: Memory, correction: Correction, now: float)
     return add_replacing(stores, version, [memory, *rivals], now)
 
 
+def _said_anew(memory: Memory, content: str) -> Memory:
+    """Return a row in the user's own new words; the value taken from the old ones is void."""
+    attributes = {name: value for name, value in memory.attributes.items() if name != "value"}
+    return replace(
+        memory,
+        content=content,
+        attributes=attributes,
+        source_type=SourceType.USER_EXPLICIT,
+        confidence=1.0,
+        quote="",
+    )
+
+
 def _version(memory: Memory, correction: Correction, now: float) -> Memory:
     changes = {
         name: getattr(correction, name)
-        for name in ("content", "tags", "importance", "pinned", "scope", "expires_at")
+        for name in ("tags", "importance", "pinned", "scope", "expires_at")
         if name in correction.given
     }
-    is_new_text = "content" in changes
+    if correction.content is not None:
+        memory = _said_anew(memory, correction.content)
     return replace(
         memory,
         **changes,
@@ -185,7 +199,4 @@ def _version(memory: Memory, correction: Correction, now: float) -> Memory:
         recall_count=0,
         # The key belongs to the call that made the first version.
         idempotency_key="",
-        source_type=SourceType.USER_EXPLICIT if is_new_text else memory.source_type,
-        confidence=1.0 if is_new_text else memory.confidence,
-        quote="" if is_new_text else memory.quote,
     )

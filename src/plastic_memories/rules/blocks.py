@@ -19,7 +19,7 @@ from plastic_memories.rules.standing import is_constraint, is_name
 FENCE = "plastic_memories"
 # Text from outside must not open or close our fence, in whatever case or spacing.
 _FENCE_LIKE = re.compile(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
-_LINE_BREAKS = re.compile(r"\s*[\r\n\u2028\u2029\u0085\v\f]+\s*")
+_LINE_BREAKS = re.compile(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 

@@ -7,4 +7,4 @@ import hashlib
 
 def digest_of(key: str) -> str:
     """Return the digest of a key. Keys are long and random, so a plain hash is enough."""
-    return hashlib.sha256(key.encode()).hexdigest()
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

@@ -18,8 +18,10 @@ from plastic_memories.rules.plain_json import (
 from plastic_memories.wire.text import (
     AsBot,
     Body,
+    Flag,
     ForPersona,
     Id,
+    IdParam,
     Key,
     Name,
     NonEmptyText,
@@ -45,6 +47,7 @@ def _plain_json(limit: int) -> AfterValidator:
 
 Metadata = Annotated[dict[str, Any], _plain_json(METADATA_BYTES)]
 Attributes = Annotated[dict[str, Any], _plain_json(ATTRIBUTES_BYTES)]
+Seconds = Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)]
 Tags = Annotated[list[Tag], Field(max_length=50)]
 
 
@@ -55,9 +58,11 @@ class Item(Body):
     key: Key
     content: NonEmptyText
     tags: Tags = Field(default=[])
-    ttl_seconds: Annotated[float, Field(gt=0, le=1e10, allow_inf_nan=False)] | None = None
+    ttl_seconds: Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)] | None = (
+        None
+    )
     expires_at: Timestamp | None = None
-    temporary: bool = False
+    temporary: Flag = False
     scope: Scope = Scope.PERSONA
     realm: Realm = Realm.REAL
     source_type: SourceType = SourceType.USER_EXPLICIT
@@ -71,7 +76,7 @@ class Item(Body):
     occurred_at: Timestamp | None = None
     confidence: Share | None = None
     importance: Share | None = None
-    pinned: bool = False
+    pinned: Flag = False
     metadata: Metadata = Field(default={})
     attributes: Attributes = Field(default={})
     supersedes_id: Id | None = None
@@ -130,7 +135,7 @@ class WriteTalk(ForPersona):
     """A conversation, from which the judge takes what is worth keeping."""
 
     messages: Annotated[list[TalkMessage], Field(max_length=500)]
-    confirm: bool = False
+    confirm: Flag = False
     session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     bot_id: OptionalName | None = None
@@ -154,13 +159,13 @@ WriteRequest = Annotated[
 class ConfirmRequest(AsBot):
     memory_id: Id
     supersedes_id: Id | None = None
-    coexist: bool = False
+    coexist: Flag = False
     content: NonEmptyText | None = None
 
 
 class RejectRequest(AsBot):
     memory_id: Id
-    never_again: bool = False
+    never_again: Flag = False
 
 
 class RevokeRequest(AsBot):
@@ -195,9 +200,9 @@ class ForgetRequest(AsBot):
     memory_id: Id | None = None
     memory_ids: Annotated[list[Id], Field(max_length=500)] | None = None
     query: Text | None = None
-    dry_run: bool = False
-    never_again: bool = False
-    include_messages: bool = False
+    dry_run: Flag = False
+    never_again: Flag = False
+    include_messages: Flag = False
 
     @model_validator(mode="after")
     def _names_something(self) -> Self:
@@ -218,7 +223,7 @@ class UpdateRequest(AsBot):
     content: NonEmptyText | None = None
     tags: Tags | None = None
     importance: Share | None = None
-    pinned: bool | None = None
+    pinned: Flag | None = None
     scope: Scope | None = None
     expires_at: Timestamp | None = None
 
@@ -241,7 +246,7 @@ class ListQuery(AsBot):
 
 
 class OneQuery(AsBot):
-    memory_id: Id
+    memory_id: IdParam
 
 
 class RebuildRequest(ForPersona):

@@ -13,8 +13,9 @@ from plastic_memories.wire.recall import MessageRow
 from plastic_memories.wire.text import (
     AsBot,
     Body,
+    Flag,
     ForPersona,
-    Id,
+    IdParam,
     Name,
     OptionalName,
     Out,
@@ -100,14 +101,14 @@ class RecentQuery(AsBot):
     days: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
     session_id: OptionalName | None = None
     source_app: OptionalName | None = None
-    before_id: Id | None = None
+    before_id: IdParam | None = None
 
 
 class RecentMessages(Out):
     messages: list[MessageRow]
 
 
-class PurgeRequest(ForPersona):
+class PurgeRequest(AsBot):
     """Say which: before a time, older than some days, or all of them."""
 
     model_config = ConfigDict(
@@ -121,8 +122,8 @@ class PurgeRequest(ForPersona):
     )
 
     before_ts: Timestamp | None = None
-    days: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] | None = None
-    all: bool = False
+    days: Annotated[float, Field(strict=True, ge=0, le=1e6, allow_inf_nan=False)] | None = None
+    all: Flag = False
     session_id: OptionalName | None = None
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from plastic_memories.wire.memory import Change
-from plastic_memories.wire.text import Body, Id, Name, Out, Page
+from plastic_memories.wire.text import Body, IdParam, Name, Out, Page
 
 
 class Health(Out):
@@ -50,7 +50,7 @@ class ImportQuery(Body):
 
 class AuditQuery(Body):
     since: Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)] = 0
-    memory_id: Id | None = None
+    memory_id: IdParam | None = None
     after_id: Annotated[int, Field(ge=0, le=2**62)] = 0
     limit: Page = 50
 

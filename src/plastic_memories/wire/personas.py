@@ -9,7 +9,17 @@ from pydantic import AfterValidator, StringConstraints
 
 from plastic_memories.model.goal import GoalStatus
 from plastic_memories.model.owner import Realm
-from plastic_memories.wire.text import AsBot, Body, ForPersona, Id, Name, NonEmptyText, Out, Text
+from plastic_memories.wire.text import (
+    AsBot,
+    Body,
+    Flag,
+    ForPersona,
+    Id,
+    Name,
+    NonEmptyText,
+    Out,
+    Text,
+)
 
 
 class CreatePersona(ForPersona):
@@ -33,7 +43,7 @@ class CreatedPersona(Out):
 
 class FromTemplate(ForPersona):
     template_path: Annotated[Name, StringConstraints(max_length=500)]
-    allow_overwrite: bool = False
+    allow_overwrite: Flag = False
 
 
 class Seed(Out):

@@ -11,7 +11,8 @@ from plastic_memories.rules.portable import EARLIEST, LATEST
 # No database of ours stores a null character in text.
 _NO_NULL = r"^[^\x00]*$"
 _NO_CONTROL = r"^[^\x00-\x1f\x7f]*$"
-_LARGEST_ID = 2**63 - 1
+# The largest that every reader of JSON keeps exactly.
+_LARGEST_ID = 2**53 - 1
 
 Text = Annotated[str, StringConstraints(pattern=_NO_NULL)]
 NonEmptyText = Annotated[str, StringConstraints(min_length=1, pattern=_NO_NULL)]
@@ -20,9 +21,12 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_N
 OptionalName = Annotated[str, StringConstraints(max_length=200, pattern=_NO_CONTROL)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_NO_CONTROL)]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_NO_NULL)]
-Id = Annotated[int, Field(ge=1, le=_LARGEST_ID)]
-Timestamp = Annotated[float, Field(ge=EARLIEST, le=LATEST, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+# In a body a number is a number and a flag a flag; only in a query string all come as text.
+Id = Annotated[int, Field(ge=1, le=_LARGEST_ID, strict=True)]
+IdParam = Annotated[int, Field(ge=1, le=_LARGEST_ID)]
+Flag = Annotated[bool, Field(strict=True)]
+Timestamp = Annotated[float, Field(ge=EARLIEST, le=LATEST, allow_inf_nan=False, strict=True)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 Page = Annotated[int, Field(ge=1, le=200)]
 
 

@@ -19,6 +19,12 @@ class TemplateFolder:
         self._root = root
 
     def load(self, path: str) -> Template:
+        try:
+            return self._load(path)
+        except OSError as error:  # a name too long for the disk, a folder that may not be read
+            raise TemplateError(f"The template cannot be read: {error.strerror}.") from error
+
+    def _load(self, path: str) -> Template:
         folder = self._folder(path)
         persona_md = self._read(folder / "persona.md")
         if persona_md is None:

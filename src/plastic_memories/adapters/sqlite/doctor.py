@@ -11,6 +11,7 @@ import apsw
 from plastic_memories.adapters.sqlite.backend import SqliteStores
 from plastic_memories.adapters.sqlite.connection import connect, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.migrate import (
+    INDEX_TABLES,
     current_version,
     has_fts5,
     has_text_index,
@@ -25,7 +26,6 @@ from plastic_memories.rules.text import TERMS_VERSION
 Progress = Callable[[int, int], None]
 
 # The vocabularies first: none can stand without its index.
-_INDEX_TABLES = ("fts_memory_terms", "fts_memory", "fts_messages_terms", "fts_messages")
 # What a file or its disk can do to us. Whatever else the driver raises is a bug.
 FILE_ERRORS = (
     apsw.BusyError,
@@ -115,7 +115,7 @@ def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, 
         return counts
     db.execute("BEGIN IMMEDIATE")
     try:
-        for table in _INDEX_TABLES:
+        for table in INDEX_TABLES:
             db.execute(f"DROP TABLE IF EXISTS {table}")
         db.execute(sql_file("text_index.sql"))
         personas = fetch(db, "SELECT tenant_id, user_id, persona_id FROM personas ORDER BY id")

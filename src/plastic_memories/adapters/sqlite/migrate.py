@@ -14,6 +14,7 @@ from plastic_memories.adapters.sqlite.queries import sql_file
 from plastic_memories.errors import InvalidSetting
 
 logger = logging.getLogger(__name__)
+INDEX_TABLES = ("fts_memory_terms", "fts_memory", "fts_messages_terms", "fts_messages")
 _MIGRATION = re.compile(r"^(\d{4})_(pre|post)_\w+\.sql$")
 
 
@@ -60,7 +61,7 @@ def has_fts5(db: apsw.Connection) -> bool:
 
 
 def has_text_index(db: apsw.Connection) -> bool:
-    return _has_table(db, "fts_memory") and has_fts5(db)
+    return has_fts5(db) and all(_has_table(db, name) for name in INDEX_TABLES)
 
 
 def _run_pending(db: apsw.Connection) -> list[str]:
@@ -85,7 +86,9 @@ def _run_pending(db: apsw.Connection) -> list[str]:
 
 
 def _ensure_text_index(db: apsw.Connection) -> None:
-    if has_fts5(db) and not _has_table(db, "fts_memory"):
+    if has_fts5(db) and not has_text_index(db):
+        for name in INDEX_TABLES:  # what is left of it, if only a part is missing
+            db.execute(f"DROP TABLE IF EXISTS {name}")
         db.execute(sql_file("text_index.sql"))
         db.execute("DELETE FROM meta WHERE key = 'terms_version'")
 

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
-from starlette.datastructures import Headers
 
 from plastic_memories.errors import (
     BadRequest,
@@ -17,7 +16,7 @@ from plastic_memories.errors import (
     PlasticMemoriesError,
     Unavailable,
 )
-from plastic_memories.http.context import caller_from, key_of
+from plastic_memories.http.context import caller_from, key_of, named_user
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
@@ -53,15 +52,12 @@ async def events(socket: WebSocket) -> None:
 async def _admit(socket: WebSocket, hub: Hub) -> tuple[Caller, dict[str, Any]]:
     """Find out who listens, and to what."""
     wish: dict[str, Any] = dict(socket.query_params)
-    headers = socket.headers
-    if not key_of(headers):
+    key, user_id = key_of(socket.headers), named_user(socket.headers)
+    if not key:
         frame = await _first_frame(socket)
         wish |= {name: frame[name] for name in ("persona_id", "resume_from") if name in frame}
-        pairs = {"x-api-key": str(frame.get("api_key", ""))}
-        if user_id := frame.get("user_id"):
-            pairs["x-user-id"] = str(user_id).encode().decode("latin-1")
-        headers = Headers(pairs)
-    caller = await caller_from(hub, headers, socket.state.request_id)
+        key, user_id = str(frame.get("api_key", "")), str(frame.get("user_id", ""))
+    caller = await caller_from(hub, key, user_id, socket.state.request_id)
     if wish.get("persona_id"):
         caller.owner(str(wish["persona_id"]))
     return caller, wish

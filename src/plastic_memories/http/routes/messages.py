@@ -68,6 +68,7 @@ async def purge(body: PurgeRequest, call: Writing) -> Response:
         until_ts=body.until(call.now()),
         session_id=body.session_id,
         source_app=call.app(None) or None,
+        bot_id=None if body.bots == "all" else body.bot_id or "",
     )
     deleted = await call.hub.messages.purge(call.caller, call.owner(body.persona_id), wanted)
     return call.reply(Purged(status="ok", deleted=deleted))
