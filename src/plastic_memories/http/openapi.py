@@ -8,8 +8,12 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 _KEY = {
-    "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-    "Bearer": {"type": "http", "scheme": "bearer"},
+    "ApiKey": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-API-Key",
+        "description": "`Authorization: Bearer …` and `Authorization: Token …` say the same.",
+    },
 }
 _USER = {
     "name": "X-User-Id",

@@ -49,7 +49,8 @@ class ForgetMemory:
     async def __call__(self, caller: Caller, view: Viewpoint, request: ForgetRequest) -> Forgotten:
         """Erase the memories with all their versions and traces; a dry run only says which."""
         now = self.ledger.clock.now()
-        if request.query is not None and not request.dry_run:
+        named = bool(request.memory_ids) or request.type is not None
+        if not named and not request.dry_run:
             raise InvalidInput(
                 "Forgetting by query needs dry_run: look first, then send the memory_ids."
             )

@@ -10,7 +10,17 @@ from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import Hit, IntentType, Recollection
 from plastic_memories.wire.memory import ScoredRow, row_fields
-from plastic_memories.wire.text import AsBot, Body, Flag, Id, OptionalName, Out, Text, Timestamp
+from plastic_memories.wire.text import (
+    INTEGRAL,
+    AsBot,
+    Body,
+    Flag,
+    Id,
+    OptionalName,
+    Out,
+    Text,
+    Timestamp,
+)
 
 
 class RecentMessage(Body):
@@ -20,18 +30,18 @@ class RecentMessage(Body):
 
 class RecallRequest(AsBot):
     query: Text
-    limit: Annotated[int, Field(strict=True, ge=1, le=200)] = 10
+    limit: Annotated[int, Field(strict=True, ge=1, le=200), INTEGRAL] = 10
     session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     branch_id: OptionalName | None = None
-    budget_tokens: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
+    budget_tokens: Annotated[int, Field(strict=True, ge=1, le=1_000_000), INTEGRAL] | None = None
     recent_messages: Annotated[list[RecentMessage], Field(max_length=200)] = Field(default=[])
     realm: Realm = Realm.REAL
     include: list[Literal["profile", "memory", "snippets"]] | None = None
     exclude_message_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default=[])
     now: Timestamp | None = None
     explain: Flag = False
-    deadline_ms: Annotated[int, Field(strict=True, ge=1, le=60_000)] | None = None
+    deadline_ms: Annotated[int, Field(strict=True, ge=1, le=60_000), INTEGRAL] | None = None
 
 
 class MessageRow(Out):

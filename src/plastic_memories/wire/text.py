@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from plastic_memories.rules.portable import EARLIEST, LATEST
 
@@ -21,8 +21,16 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_N
 OptionalName = Annotated[str, StringConstraints(max_length=200, pattern=_NO_CONTROL)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_NO_CONTROL)]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_NO_NULL)]
+
+
 # In a body a number is a number and a flag a flag; only in a query string all come as text.
-Id = Annotated[int, Field(ge=1, le=_LARGEST_ID, strict=True)]
+def _integral(value: object) -> object:
+    """To JSON, 7.0 and 7 are one number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+INTEGRAL = BeforeValidator(_integral)
+Id = Annotated[int, Field(ge=1, le=_LARGEST_ID, strict=True), INTEGRAL]
 IdParam = Annotated[int, Field(ge=1, le=_LARGEST_ID)]
 Flag = Annotated[bool, Field(strict=True)]
 Timestamp = Annotated[float, Field(ge=EARLIEST, le=LATEST, allow_inf_nan=False, strict=True)]

@@ -11,13 +11,15 @@ from plastic_memories.model.verdict import KEEP, Verdict
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.rules.talk.injected import carries_injection
 
-# Punctuation, separators and control characters; an emoji does say something.
-_SAYS_NOTHING = frozenset("PZC")
+# Punctuation, separators, control and format characters; an emoji does say something.
+_SAYS_NOTHING = frozenset(
+    {"Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs"}
+)
 
 
 class RuleJudge:
     def assess(self, draft: Draft) -> Verdict:
-        if all(unicodedata.category(char)[0] in _SAYS_NOTHING for char in draft.content):
+        if all(unicodedata.category(char) in _SAYS_NOTHING for char in draft.content):
             return Verdict(keep=False, reason="nothing is said", category="empty")
         if carries_injection(draft.content):
             return Verdict(keep=False, reason="injected text", category="loop")

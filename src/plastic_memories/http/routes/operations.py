@@ -173,15 +173,20 @@ async def export(asked: Annotated[wire.ExportQuery, Query()], call: Reading) -> 
         "requestBody": {
             "required": True,
             "content": {
-                "application/x-ndjson": {"schema": {"type": "string"}},
-                "application/zip": {"schema": {"type": "string", "format": "binary"}},
+                "application/x-ndjson": {"schema": {"type": "string", "minLength": 1}},
+                "application/zip": {
+                    "schema": {"type": "string", "format": "binary", "minLength": 1}
+                },
             },
         }
     },
 )
 async def import_(asked: Annotated[wire.ImportQuery, Query()], call: Writing) -> Response:
     """Bring in an export (JSON lines, or the bundle); a dry run says what would happen."""
-    lines = _lines(await call.request.body(), call.options.max_import_bytes)
+    body = await call.request.body()
+    if not body:
+        raise BadRequest("Send the export as the body.")
+    lines = _lines(body, call.options.max_import_bytes)
     report = await call.hub.transfer.bring_in(call.caller, lines, dry_run=asked.dry_run)
     answer = wire.Imported(
         status="ok",
