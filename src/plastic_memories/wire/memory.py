@@ -13,6 +13,7 @@ from plastic_memories.model.owner import Realm
 from plastic_memories.rules.plain_json import (
     ATTRIBUTES_BYTES,
     METADATA_BYTES,
+    NAME_PATTERN,
     check_json_object,
 )
 from plastic_memories.wire.text import (
@@ -45,8 +46,9 @@ def _plain_json(limit: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-Metadata = Annotated[dict[str, Any], _plain_json(METADATA_BYTES)]
-Attributes = Annotated[dict[str, Any], _plain_json(ATTRIBUTES_BYTES)]
+_NAMES = Field(json_schema_extra={"propertyNames": {"type": "string", "pattern": NAME_PATTERN}})
+Metadata = Annotated[dict[str, Any], _plain_json(METADATA_BYTES), _NAMES]
+Attributes = Annotated[dict[str, Any], _plain_json(ATTRIBUTES_BYTES), _NAMES]
 Seconds = Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)]
 Tags = Annotated[list[Tag], Field(max_length=50)]
 

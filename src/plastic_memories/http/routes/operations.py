@@ -124,13 +124,10 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
 
 @public.get(
     "/metrics",
-    response_class=PlainTextResponse,
+    response_model=Answer[wire.Metrics],
     responses={
+        200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
         401: FAILURES[401],
-        200: {
-            "model": Answer[wire.Metrics],
-            "content": {"text/plain": {"schema": {"type": "string"}}},
-        },
     },
 )
 async def metrics(request: Request) -> Response:
