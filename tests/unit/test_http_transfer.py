@@ -347,5 +347,5 @@ async def test_a_body_that_is_no_export_is_a_bad_request(api: Api, body: bytes) 
     refused(await api.bring_in(body), 400, "bad_request")
 
 
-async def test_an_empty_body_brings_nothing(api: Api) -> None:
-    assert data_of(await api.bring_in(""))["counts"] == {}
+async def test_an_empty_body_is_a_bad_request(api: Api) -> None:
+    refused(await api.bring_in(""), 400, "bad_request")
