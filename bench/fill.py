@@ -58,4 +58,3 @@ def _add(stores: Stores, batch: list[tuple[int, str]], users: int) -> None:
         )
         memory = memory_from(owner, draft, now)
         stores.memories.add(replace(memory, status=Status.ACTIVE))
-

@@ -39,7 +39,9 @@ def commands() -> Iterator[click.Context]:
 def _below(
     command: click.Command, parent: click.Context | None, name: str
 ) -> Iterator[click.Context]:
-    context = click.Context(command, parent=parent, info_name=name, terminal_width=_WIDTH)
+    # With the command's own settings, as when it runs: they name `-h`, and click remembers it.
+    given = {**command.context_settings, "terminal_width": _WIDTH}
+    context = click.Context(command, parent=parent, info_name=name, **given)
     yield context
     if isinstance(command, click.Group):
         for child in command.list_commands(context):

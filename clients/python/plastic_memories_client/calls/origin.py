@@ -25,9 +25,7 @@ class CallsFrom:
     def about(self, persona_id: str | None, **fields: Any) -> dict[str, Any]:
         """Return a request about a persona: by its bot, if there is one, and the given fields."""
         # A row with a bot exists only for requests of that bot, so each one says which it is.
-        place = given(
-            persona_id=persona_id or self.persona_id, bot_id=self.bot_id, bots=self.bots
-        )
+        place = given(persona_id=persona_id or self.persona_id, bot_id=self.bot_id, bots=self.bots)
         return place | given(**fields)
 
     def within(self, fields: Mapping[str, Any]) -> dict[str, Any]:
