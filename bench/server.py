@@ -17,6 +17,7 @@ from pathlib import Path
 KEYS = "benchkey:*"
 HEADERS = {"X-API-Key": "benchkey", "X-User-Id": "user0"}
 _START_LIMIT_S = 60
+_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ def running(data: Path, **settings: str) -> Iterator[Server]:
     env = {name: value for name, value in os.environ.items() if "PLASTIC_MEMORIES" not in name}
     env |= {"PLASTIC_MEMORIES_API_KEYS": KEYS, "PLASTIC_MEMORIES_DATA_DIR": str(data)}
     env |= {f"PLASTIC_MEMORIES_{name}": value for name, value in settings.items()}
+    # The measured backends of this folder are plug-ins like anybody's.
+    env["PYTHONPATH"] = f"{_HERE}{os.pathsep}{_HERE.parent}"
     command = [sys.executable, "-m", "uvicorn", "plastic_memories.api:app", "--port", str(port)]
     command += ["--log-level", "warning", "--no-access-log"]
     started = time.perf_counter()

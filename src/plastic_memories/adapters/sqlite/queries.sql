@@ -130,8 +130,7 @@ SELECT count(*) AS n FROM (
 SELECT * FROM memory_items INDEXED BY memory_by_key
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND type = :type AND mkey = :mkey AND bot_id = :bot_id AND realm = :realm
-   AND scope = :scope AND scope_ref = :scope_ref AND status IN ('active', 'candidate')
- ORDER BY id DESC;
+   AND scope = :scope AND scope_ref = :scope_ref AND status IN ('active', 'candidate');
 
 -- scan_memory --
 -- The same rows without the index: their terms are compared outside.
@@ -253,6 +252,11 @@ SELECT * FROM api_keys ORDER BY id;
 UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
 
 -- Upkeep: the server's own work, over all owners.
+
+-- any_due --
+-- Asked before every write, so it must cost next to nothing.
+SELECT 1 AS x FROM memory_items
+ WHERE expires_at IS NOT NULL AND expires_at <= :now AND status IN ('active', 'candidate');
 
 -- due_memories --
 SELECT * FROM memory_items

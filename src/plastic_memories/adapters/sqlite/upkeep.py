@@ -60,6 +60,8 @@ class SqliteUpkeep:
         self._indexed = indexed
 
     def due(self, now: float, limit: int) -> list[Memory]:
+        if self._db.execute(QUERIES["any_due"], {"now": now}).fetchone() is None:
+            return []
         rows = fetch(self._db, QUERIES["due_memories"], {"now": now, "limit": limit})
         return [memory_of(row) for row in rows]
 
