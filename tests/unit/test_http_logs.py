@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ WORD = "quokka"
 
 
 def log_lines(folder: Path) -> list[dict[str, Any]]:
+    for handler in logging.getLogger("plastic_memories").handlers:
+        handler.flush()
     text = (folder / "logs" / "plastic_memories.log").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 

@@ -26,8 +26,20 @@ from plastic_memories.http.routes import (
     personas,
     recall,
 )
+from plastic_memories.http.straight import Straight
 from plastic_memories.hub.hub import Hub
 
+ROUTERS = (
+    recall.router,
+    messages.router,
+    memory.router,
+    personas.router,
+    goals.router,
+    operations.public,
+    operations.keyed,
+    events.router,
+    pages.router,
+)
 OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
 
 
@@ -52,22 +64,12 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
     )
     app.state.options = options
     app.state.rate = RateLimit(*options.rate) if options.rate else None
-    # The busiest first: a request is matched against one router after another.
-    for router in (
-        recall.router,
-        messages.router,
-        memory.router,
-        personas.router,
-        goals.router,
-        operations.public,
-        operations.keyed,
-        events.router,
-        pages.router,
-    ):
+    for router in ROUTERS:
         app.include_router(router)
     app.add_exception_handler(PlasticMemoriesError, on_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)
+    app.add_middleware(Straight, routers=ROUTERS)
     app.add_middleware(
         CORSMiddleware,
         allow_origins=options.cors_origins,

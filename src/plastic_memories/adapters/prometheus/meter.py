@@ -39,6 +39,22 @@ class _Numbers:
             name: Histogram(name, text, labels, buckets=buckets, registry=self.registry)
             for name, (text, labels, buckets) in _HISTOGRAMS.items()
         }
+        # Looking a labelled number up in the library costs more than counting it.
+        self._labelled: dict[tuple[str, ...], Any] = {}
+
+    def counter(self, name: str, labels: dict[str, str]) -> Counter:
+        found: Counter = self._one(self.counters[name], name, labels)
+        return found
+
+    def histogram(self, name: str, labels: dict[str, str]) -> Histogram:
+        found: Histogram = self._one(self.histograms[name], name, labels)
+        return found
+
+    def _one(self, metric: Any, name: str, labels: dict[str, str]) -> Any:
+        key = (name, *labels.values())
+        if key not in self._labelled:
+            self._labelled[key] = metric.labels(**labels) if labels else metric
+        return self._labelled[key]
 
 
 class PrometheusMeter:
@@ -51,13 +67,11 @@ class PrometheusMeter:
 
     def count(self, tenant_id: str, name: str, **labels: str) -> None:
         for numbers in self._both(tenant_id):
-            counter = numbers.counters[name]
-            (counter.labels(**labels) if labels else counter).inc()
+            numbers.counter(name, labels).inc()
 
     def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
         for numbers in self._both(tenant_id):
-            histogram = numbers.histograms[name]
-            (histogram.labels(**labels) if labels else histogram).observe(value)
+            numbers.histogram(name, labels).observe(value)
 
     def render(self, tenant_id: str | None) -> str:
         return generate_latest(self._of(tenant_id).registry).decode()
