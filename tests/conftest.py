@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -21,6 +22,13 @@ _QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("default", deadline=None, suppress_health_check=_QUIET)
 settings.register_profile("ci", deadline=None, suppress_health_check=_QUIET, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """On Windows, keep temporary files and coverage inside the repository."""
+    if sys.platform == "win32":
+        config.option.basetemp = config.option.basetemp or str(config.rootpath / ".test_tmp")
+        os.environ.setdefault("COVERAGE_FILE", str(config.rootpath / ".test_tmp" / ".coverage"))
 
 
 @pytest.fixture
