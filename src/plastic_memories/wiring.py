@@ -73,6 +73,8 @@ async def open_storage(settings: Settings) -> AsyncIterator[StorageBackend]:
 async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Hub]:
     """Open everything the settings name, and close it at the end."""
     chosen = {port: plugins.factory(port, getattr(settings, _FIELDS[port])) for port in _FIELDS}
+    # What is remembered of a person is nobody else's on this machine.
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     handler = logs.to_file(settings.log_path, settings.log_level)
     try:
         async with chosen["storage"](settings) as storage:

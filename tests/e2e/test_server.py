@@ -45,10 +45,6 @@ async def next_event(socket: ClientConnection) -> dict[str, Any]:
             return frame
 
 
-async def ready(socket: ClientConnection) -> None:
-    assert json.loads(await asyncio.wait_for(socket.recv(), 20))["type"] == "ready"
-
-
 async def closed(socket: ClientConnection) -> tuple[int, str]:
     """Wait for the end; return its code and reason."""
     await asyncio.wait_for(socket.wait_closed(), 20)
@@ -67,7 +63,6 @@ async def test_a_memory_outlives_its_server(server: Server, api: Api) -> None:
 
 async def test_events_tell_of_every_change(server: Server, api: Api) -> None:
     async with events(server) as live:
-        await ready(live)
         memory_id = await api.confirmed("dev", "identity")
         await api.did("/memory/forget", memory_id=memory_id)
         await api.say("你好")
@@ -96,7 +91,6 @@ async def test_events_are_of_the_own_user_only(server: Server, api: Api) -> None
     ]
     for stranger in strangers:
         async with stranger as live:
-            await ready(live)
             await api.remember("mine", key=f"k{id(stranger)}")
             await api.as_("devkey2").remember("theirs")
             await api.as_("acmekey", "userA").remember("theirs")
@@ -113,7 +107,6 @@ async def test_events_are_of_the_own_user_only(server: Server, api: Api) -> None
 
 async def test_events_of_one_persona(server: Server, api: Api) -> None:
     async with events(server, query="?persona_id=p2") as live:
-        await ready(live)
         await api.remember("one")
         await api.of("p2").remember("two")
 
@@ -127,7 +120,6 @@ async def test_missed_events_come_with_resume_from(server: Server, api: Api) -> 
         await api.remember(f"n{n}", key=f"k{n}")
 
     async with events(server, query="?resume_from=1") as live:
-        await ready(live)
         frames = [await next_event(live) for _ in range(2)]
 
     assert [frame["id"] for frame in frames] == [2, 3]
@@ -137,7 +129,6 @@ async def test_a_key_may_come_in_the_first_frame(server: Server, api: Api) -> No
     async with events(server, None) as live:
         auth = {"type": "auth", "api_key": "devkey", "persona_id": "p1"}
         await live.send(json.dumps(auth))
-        await ready(live)
         await api.remember("one")
 
         assert (await next_event(live))["event"] == "memory.write"

@@ -52,7 +52,7 @@ def check_folders(settings: Settings) -> None:
     }
     for name, folder in folders.items():
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise InvalidSetting(
                 f"PLASTIC_MEMORIES_{name}: {folder} cannot be made: {error.strerror}."

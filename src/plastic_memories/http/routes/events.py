@@ -1,4 +1,4 @@
-"""WS /ws/events: what changes, as it changes."""
+"""WS /ws/events: what changes, as it changes. The server pings as the protocol says."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from plastic_memories.model.key import Caller
 
 router = APIRouter()
 _FIRST_FRAME_S = 10.0
-_PING_S = 30.0
 _REPLAY_PAGE = 200
 _CLOSE: dict[type[PlasticMemoriesError], int] = {
     NotAuthenticated: 4401,
@@ -36,12 +35,16 @@ _TOO_SLOW = 4408
 
 @router.websocket("/ws/events")
 async def events(socket: WebSocket) -> None:
-    """Send the caller's own events; the key comes in a header or in the first frame."""
-    await socket.accept()
+    """Send the caller's own events; the key comes in a header or in the first frame.
+
+    What happens from the moment of connecting on is sent, also while the key is being checked.
+    """
     hub: Hub = socket.app.state.hub
+    connected_at = hub.ledger.clock.now()
+    await socket.accept()
     try:
         caller, wish = await _admit(socket, hub)
-        await _stream(socket, hub, caller, wish)
+        await _stream(socket, hub, caller, wish, connected_at)
     except WebSocketDisconnect:
         return
     except PlasticMemoriesError as error:
@@ -73,14 +76,15 @@ async def _first_frame(socket: WebSocket) -> dict[str, Any]:
     return frame
 
 
-async def _stream(socket: WebSocket, hub: Hub, caller: Caller, wish: dict[str, Any]) -> None:
+async def _stream(
+    socket: WebSocket, hub: Hub, caller: Caller, wish: dict[str, Any], connected_at: float
+) -> None:
     after = _whole(wish.get("resume_from"))
     async with hub.ledger.sink.listen(caller.user) as live:
-        await socket.send_json({"type": "ready", "request_id": caller.request_id})
         watcher = asyncio.create_task(_until_gone(socket))
         try:
             # Listening began before the replay, so nothing falls between the two.
-            last = await _replay(socket, hub, caller, after, wish)
+            last = await _replay(socket, hub, caller, wish, after, connected_at)
             await _follow(socket, live, last, wish, caller, watcher)
         finally:
             watcher.cancel()
@@ -89,20 +93,25 @@ async def _stream(socket: WebSocket, hub: Hub, caller: Caller, wish: dict[str, A
 
 
 async def _replay(
-    socket: WebSocket, hub: Hub, caller: Caller, after: int | None, wish: dict[str, Any]
+    socket: WebSocket,
+    hub: Hub,
+    caller: Caller,
+    wish: dict[str, Any],
+    after: int | None,
+    connected_at: float,
 ) -> int:
     """Send what was missed; return the last id sent."""
-    if after is None:
-        return 0
+    since = connected_at if after is None else 0.0
+    last = after or 0
     while True:
         missed = await hub.browse.audit(
-            caller, since=0, after_id=after, memory_id=None, limit=_REPLAY_PAGE
+            caller, since=since, after_id=last, memory_id=None, limit=_REPLAY_PAGE
         )
         for event in missed:
             await _send(socket, event, wish, caller)
-            after = event.id
+            last = event.id
         if len(missed) < _REPLAY_PAGE:
-            return after
+            return last
 
 
 async def _follow(
@@ -116,14 +125,9 @@ async def _follow(
     following = asyncio.ensure_future(anext(live, None))
     try:
         while True:
-            done, _ = await asyncio.wait(
-                {following, watcher}, timeout=_PING_S, return_when=asyncio.FIRST_COMPLETED
-            )
+            done, _ = await asyncio.wait({following, watcher}, return_when=asyncio.FIRST_COMPLETED)
             if watcher in done:
                 return
-            if not done:
-                await socket.send_json({"type": "ping"})
-                continue
             event = following.result()
             if event is None:
                 await socket.close(_TOO_SLOW, "too slow; come back with resume_from")
