@@ -77,7 +77,7 @@ def recalls(
         data.mkdir(parents=True, exist_ok=True)
         fill(data, users, per_user, progress)
         with running(data) as server:
-            _run(server.port, _recalls(100, users, seed=1), 1)
+            _run(server.port, _recalls(number // 2, users, seed=1), 1)
             found[name] = _run(server.port, _recalls(number, users, seed=2), 1).summary()
     first = next(iter(found.values()))["p50_ms"]
     for summary in found.values():
@@ -127,8 +127,8 @@ def run(full: bool, scratch: Path | None, progress: Progress) -> Results:
             "cold_start": lambda: cold_start(Path(temporary)),
             "durable_writes": lambda: durable_writes(Path(temporary), number),
             "batch_append": lambda: batch_append(Path(temporary), 100),
-            "recall_one_persona": lambda: recalls(place, one_persona, 500, progress),
-            "recall_many_users": lambda: recalls(place, many_users, 500, progress),
+            "recall_one_persona": lambda: recalls(place, one_persona, number // 3, progress),
+            "recall_many_users": lambda: recalls(place, many_users, number // 3, progress),
         }
         results: Results = {}
         task = progress.add_task("speed", total=len(steps))

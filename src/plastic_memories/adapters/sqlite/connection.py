@@ -22,7 +22,7 @@ def connect(path: str, busy_timeout_ms: int, *, read_only: bool = False) -> apsw
     # What is deleted is overwritten, so that a forgotten thing is not left on the disk.
     db.execute("PRAGMA secure_delete = ON")
     db.execute("PRAGMA temp_store = MEMORY")
-    db.execute("PRAGMA mmap_size = 268435456")
+    db.execute("PRAGMA mmap_size = 1073741824")
     # Fewer, larger checkpoints: each one holds up the writer.
     db.execute("PRAGMA wal_autocheckpoint = 4000")
     db.execute("PRAGMA journal_size_limit = 67108864")
