@@ -22,7 +22,7 @@ async def test_a_message_comes_back_as_it_was_said(api: Api) -> None:
         speaker="小明",
         session_id="s1",
         source_app="cli",
-        ts=1_750_000_000.5,
+        ts=4_000_000_000.5,
         client_msg_id="c1",
     )
 
@@ -31,7 +31,7 @@ async def test_a_message_comes_back_as_it_was_said(api: Api) -> None:
     assert row["id"] == message_id
     assert (row["content"], row["speaker"], row["role"]) == ("你好 world 🍵", "小明", "user")
     assert (row["session_id"], row["source_app"]) == ("s1", "cli")
-    assert (row["ts"], row["client_msg_id"], row["hidden"]) == (1_750_000_000.5, "c1", False)
+    assert (row["ts"], row["client_msg_id"], row["hidden"]) == (4_000_000_000.5, "c1", False)
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "system", "tool"])
