@@ -39,15 +39,14 @@ first frame:
 
 `persona_id` (only this persona) and `resume_from` (the last id that was seen; what was missed
 since is sent first) may also stand in the query string; an app key adds `user_id` to the frame,
-or `X-User-Id` to the header. The hub answers `{"type": "ready", "request_id": "…"}` and then
-sends one frame for each change:
+or `X-User-Id` to the header. From the moment of connecting on, each change is one frame:
 
 ```json
 {"id": 121, "event": "memory.write", "ts": 1794772598.66, "request_id": "…", "persona_id": "p1",
  "data": {"memory_id": 7, "type": "fact", "status": "active"}}
 ```
 
-Frames carry ids, never the text of a memory. `{"type": "ping"}` comes when it is quiet. A
+Frames carry ids, never the text of a memory. Pings are those of the WebSocket protocol. A
 listener that is too slow is closed with 4408 and comes back with `resume_from`; see
 [errors](errors.md) for the other codes. `PLASTIC_MEMORIES_EVENTS=none` switches the stream off."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plastic_memories.rules.budget import estimate_tokens, fill
+from plastic_memories.rules.budget import estimate_tokens
 
 
 # The ranges span what the vocabularies of cl100k, o200k and Qwen spend on such text.
@@ -35,22 +35,3 @@ def test_longer_text_never_counts_less() -> None:
     counts = [estimate_tokens(text[:end]) for end in range(len(text) + 1)]
 
     assert counts == sorted(counts)
-
-
-@pytest.mark.parametrize(
-    ("costs", "budget", "expected"),
-    [
-        ([], 10, 0),
-        ([3, 4, 5], 12, 3),
-        ([3, 4, 5], 11, 2),
-        ([3, 4, 5], 0, 0),
-        ([20, 1], 10, 0),
-        ([5, 20, 1], 10, 1),
-        ([0, 0], 0, 2),
-        ([1], -1, 0),
-    ],
-)
-def test_items_fit_up_to_the_first_that_does_not(
-    costs: list[int], budget: int, expected: int
-) -> None:
-    assert fill(costs, budget) == expected

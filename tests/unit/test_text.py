@@ -10,7 +10,6 @@ from plastic_memories.rules.text import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARS,
     index_terms,
-    like_words,
     normalise,
     query_terms,
 )
@@ -104,24 +103,10 @@ def test_a_short_dialogue_keeps_its_order() -> None:
 
 
 def test_a_long_word_is_cut_the_same_everywhere() -> None:
-    (indexed,), (asked,), (word,) = (f("x1" * 500) for f in (index_terms, query_terms, like_words))
+    (indexed,), (asked,) = (f("x1" * 500) for f in (index_terms, query_terms))
 
     assert indexed == asked
-    assert max(len(indexed), len(word)) <= MAX_TERM_CHARS
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("我的猫 likes 100% Fishes", ["猫", "likes", "100", "fishes"]),
-        ("什么", ["什么"]),
-        ("the", ["the"]),
-        ("_%", []),
-        ("café", ["café"]),
-    ],
-)
-def test_words_for_a_substring_search_are_not_stemmed(text: str, expected: list[str]) -> None:
-    assert like_words(text) == expected
+    assert len(indexed) <= MAX_TERM_CHARS
 
 
 def test_threads_may_stem_at_once() -> None:

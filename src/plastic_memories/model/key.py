@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from plastic_memories.errors import NotAllowed
 from plastic_memories.model.owner import Owner, User
@@ -52,7 +52,3 @@ class Caller:
         if self.key.limits.persona_id not in ("", persona_id):
             raise NotAllowed("This key is bound to another persona.")
         return Owner(self.user.tenant_id, self.user.user_id, persona_id)
-
-    def acting_for(self, user_id: str) -> Caller:
-        """The same key speaking for another user of its own tenant."""
-        return replace(self, user=User(self.user.tenant_id, user_id))

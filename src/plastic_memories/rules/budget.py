@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import accumulate
 
 # In hundredths of a token. Set a little above what cl100k, o200k and Qwen's vocabularies spend
 # on chat prose, because a block that is too long costs more than one that is a line short:
@@ -36,15 +34,6 @@ def estimate_tokens(text: str) -> int:
         return 0
     words = sum(max(_PER_WORD, _PER_LATIN_CHAR * len(word)) for word in _LATIN_WORD.findall(text))
     return -(-(words + sum(_count(pattern, text) * cost for pattern, cost in _COSTS)) // 100) or 1
-
-
-def fill(costs: Sequence[int], budget: int) -> int:
-    """Return how many leading items fit: an item that does not fit ends the block.
-
-    >>> fill([3, 4, 5], 8)
-    2
-    """
-    return sum(1 for spent in accumulate(costs) if spent <= budget)
 
 
 _COSTS = (

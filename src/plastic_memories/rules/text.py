@@ -132,19 +132,6 @@ def query_terms(text: str) -> list[str]:
     return terms[:MAX_QUERY_TERMS]
 
 
-def like_words(text: str) -> list[str]:
-    """Return the unique unstemmed words and runs of a text, for a search by substring.
-
-    >>> like_words("我的猫 likes 100% fish")
-    ['猫', 'likes', '100', 'fish']
-    """
-    pieces = _PIECE.findall(normalise(text))
-    words = _unique(_content(*piece) for piece in pieces)
-    if not words:
-        words = _unique([run or word or emoji] for run, word, emoji in pieces)
-    return [word[:MAX_TERM_CHARS] for word in words[:MAX_QUERY_TERMS]]
-
-
 def _line_terms(line: str, *, keep_all: bool) -> list[str]:
     terms: list[str] = []
     for run, word, emoji in _PIECE.findall(_unmarked(normalise(line))):

@@ -19,7 +19,6 @@ _COUNTERS = {
     "memory_recall_requests": ("Recalls by intent and outcome.", ("intent_type", "status")),
     "memory_writes": ("Writes by the status they led to.", ("status",)),
     "http_requests": ("Requests by route and status.", ("route", "status")),
-    "events_dropped": ("Listeners that were too slow and cut off.", ()),
 }
 _HISTOGRAMS = {
     "memory_recall_latency_seconds": ("Time of a recall inside the hub.", (), _LATENCY),

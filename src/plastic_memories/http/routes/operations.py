@@ -56,7 +56,7 @@ async def health(request: Request) -> Response:
             "version": options.version,
             "db_path": storage.get("db_path"),
             "components": {**options.plugged_in, "storage": storage},
-            "embedding_backlog": 0,
+            "embedding_backlog": 0,  # no embedder yet, so nothing ever waits for one
         }
     return reply(request, wire.Health.model_construct(**answer))
 
