@@ -22,6 +22,7 @@ from plastic_memories.testing.samples import (
     remember,
 )
 from plastic_memories.testing.storage_core import CoreContract
+from plastic_memories.testing.storage_entries import EntryStoreContract
 from plastic_memories.testing.storage_ledgers import (
     AuditLogContract,
     GoalStoreContract,
@@ -169,6 +170,7 @@ class StorageContract(
     MemoryStoreContract,
     PlaceContract,
     SearchContract,
+    EntryStoreContract,
     CoreContract,
     MessageStoreContract,
     PersonaStoreContract,
