@@ -44,7 +44,10 @@ def of_an_endpoint() -> Iterator[Embedder]:
             "PLASTIC_MEMORIES_EMBEDDER": "openai:tiny",
             "PLASTIC_MEMORIES_EMBEDDER_BASE_URL": server.url,
         }
-        yield loaded(openai(load(chosen)))
+        choice = openai(load(chosen))
+        assert choice.close is not None
+        yield loaded(choice)
+        choice.close()
 
 
 class TestWheel(EmbedderContract):

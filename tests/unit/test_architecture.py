@@ -22,7 +22,10 @@ BANNED = {"utils", "helpers", "common", "misc", "base", "manager", "processor", 
 # What belongs to nobody: the installation's own notes, and keys (which name their tenant).
 UNOWNED = {"meta", "api_keys"}
 # The server's own work, over all owners.
-UPKEEP = {"any_due", "due_memories", "old_messages", "crowded_personas", "prune_audit"}
+UPKEEP = {
+    "any_due", "due_memories", "old_messages", "crowded_personas", "prune_audit",
+    "unembedded", "count_unembedded", "count_entries", "entries_after",
+}  # fmt: skip
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -49,6 +49,7 @@ class EmbedderChoice:
     name: str
     why: str
     load: Callable[[], Embedder] | None = None  # None: there are no vectors
+    close: Callable[[], None] | None = None  # called once, at the end
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from plastic_memories.ports.key_store import KeyStore
 from plastic_memories.ports.memory_store import MemoryStore, SlotStore, TombstoneStore
 from plastic_memories.ports.message_store import MessageStore
 from plastic_memories.ports.persona_store import PersonaStore
+from plastic_memories.ports.vector_store import VectorStore
 
 T = TypeVar("T")
 
@@ -51,6 +52,8 @@ class Stores(Protocol):
     def memories(self) -> MemoryStore: ...
     @property
     def entries(self) -> EntryStore: ...
+    @property
+    def vectors(self) -> VectorStore: ...
     @property
     def slots(self) -> SlotStore: ...
     @property

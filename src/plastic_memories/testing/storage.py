@@ -35,6 +35,7 @@ from plastic_memories.testing.storage_personas import PersonaStoreContract, Slot
 from plastic_memories.testing.storage_places import PlaceContract
 from plastic_memories.testing.storage_search import SearchContract
 from plastic_memories.testing.storage_upkeep import UpkeepContract
+from plastic_memories.testing.storage_vectors import VectorStoreContract
 
 WRITERS = 40
 
@@ -180,6 +181,7 @@ class StorageContract(
     KeyStoreContract,
     AuditLogContract,
     UpkeepContract,
+    VectorStoreContract,
 ):
     """Inherit it and give it an empty storage: `class TestMine(StorageContract)`.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from plastic_memories.adapters.embedding.model_folder import ModelFolder, read_folder
 from plastic_memories.adapters.embedding.options import EmbeddingOptions
+from plastic_memories.adapters.embedding.texts import readable
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
 from plastic_memories.rules.vectors import unit
@@ -23,6 +24,8 @@ _NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 _NEEDED = ("onnxruntime", "tokenizers")
 # Texts that run through the model together; more gain nothing on a processor.
 _BATCH = 16
+# More than any model reads; the tokenizer cuts at the model's own length.
+_MOST_CHARS = 8000
 Tokens = NDArray[np.int64]
 
 
@@ -45,7 +48,7 @@ class OnnxEmbedder:
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(order), _BATCH):
             some = order[start : start + _BATCH]
-            rows[some] = self._run([prefix + _whole(texts[number]) for number in some])
+            rows[some] = self._run([prefix + readable(texts[number], _MOST_CHARS) for number in some])
         return unit(rows)
 
     def _run(self, texts: Sequence[str]) -> Vectors:
@@ -161,8 +164,3 @@ def _pooled(states: NDArray[np.float32], mask: Tokens, pooling: str) -> Vectors:
     weights = mask[:, :, None].astype(np.float32)
     counted = np.maximum(weights.sum(axis=1), 1.0)
     return np.asarray((states * weights).sum(axis=1) / counted, dtype=np.float32)
-
-
-def _whole(text: str) -> str:
-    # Half a character pair cannot be handed to the tokenizer.
-    return text.encode("utf-8", "replace").decode()

@@ -9,11 +9,14 @@ import httpx
 import numpy as np
 
 from plastic_memories.adapters.embedding.options import EmbeddingOptions
+from plastic_memories.adapters.embedding.texts import readable
 from plastic_memories.errors import InvalidInput, InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
 from plastic_memories.rules.vectors import unit
 
 _BATCH = 64
+# What the usual models read, even if every character were a token.
+_MOST_CHARS = 6000
 _TRIES = 3
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 10.0
@@ -54,7 +57,7 @@ class EndpointEmbedder:
                     "embeddings",
                     json={
                         "model": self._asked_model,
-                        "input": [text or " " for text in texts],
+                        "input": [readable(text, _MOST_CHARS) or " " for text in texts],
                         "encoding_format": "float",
                     },
                 )
@@ -91,17 +94,17 @@ def openai(options: EmbeddingOptions) -> EmbedderChoice:
                 f"PLASTIC_MEMORIES_EMBEDDER_{name.upper()}."
             )
     url = _checked_url(options.embedder_base_url)
+    key = options.embedder_api_key
+    client = httpx.Client(
+        base_url=url,
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+        timeout=httpx.Timeout(options.embedder_timeout_s),
+    )
 
     def load() -> Embedder:
-        key = options.embedder_api_key
-        client = httpx.Client(
-            base_url=url,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=httpx.Timeout(options.embedder_timeout_s),
-        )
         return EndpointEmbedder(client, options.embedder_model)
 
-    return EmbedderChoice("openai", f"EMBEDDER=openai, at {url.host}", load)
+    return EmbedderChoice("openai", f"EMBEDDER=openai, at {url.host}", load, client.close)
 
 
 def _checked_url(text: str) -> httpx.URL:

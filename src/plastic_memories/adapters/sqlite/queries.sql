@@ -186,6 +186,17 @@ SELECT memory_id, bot_id, branch_id, realm, scope, scope_ref, session_id, speake
 SELECT memory_id FROM recall_entries INDEXED BY recall_by_revision
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
 
+-- put_vector --
+-- Only where the entry still is, with the same words, and has none.
+UPDATE recall_entries SET vector = :vector, revision = :revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND memory_id = :memory_id AND vector IS NULL AND terms = :terms;
+
+-- clear_vector --
+UPDATE recall_entries SET vector = NULL, revision = :revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND memory_id = :memory_id;
+
 -- add_source --
 INSERT INTO memory_sources (tenant_id, user_id, message_id, memory_id)
 VALUES (:tenant_id, :user_id, :message_id, :memory_id) ON CONFLICT DO NOTHING;
@@ -317,3 +328,22 @@ SELECT id FROM messages
 
 -- prune_audit --
 DELETE FROM audit WHERE ts < :before_ts;
+
+-- unembedded --
+SELECT m.*, e.partition_id, e.terms FROM recall_entries e INDEXED BY recall_unembedded
+  JOIN memory_items m ON m.id = e.memory_id
+ WHERE e.vector IS NULL AND e.memory_id > :after_id
+ ORDER BY e.memory_id LIMIT :limit;
+
+-- count_unembedded --
+SELECT count(*) AS n FROM recall_entries WHERE vector IS NULL;
+
+-- count_entries --
+SELECT count(*) AS n FROM recall_entries;
+
+-- entries_after --
+SELECT tenant_id, user_id, partition_id, memory_id, vector IS NOT NULL AS embedded
+  FROM recall_entries
+ WHERE (tenant_id, user_id, partition_id, memory_id)
+       > (:after_tenant, :after_user, :after_partition, :after_id)
+ ORDER BY tenant_id, user_id, partition_id, memory_id LIMIT :limit;
