@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -19,6 +19,7 @@ from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.http.app import create_app
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
 from plastic_memories.hub.hub import Hub
@@ -35,6 +36,7 @@ from plastic_memories.hub.upkeep import KeepUp, Retention
 from plastic_memories.hub.write import WriteMemory
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.ports.clock import Clock
+from plastic_memories.ports.embedder import EmbedderChoice, QueryEmbedder
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
@@ -59,6 +61,7 @@ class Context:
 
     settings: Settings
     storage: StorageBackend
+    query_embedder: QueryEmbedder
 
     @property
     def refuse_contact(self) -> bool:
@@ -82,16 +85,32 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
     try:
         async with chosen["storage"](settings) as storage:
             hub = _assemble(settings, storage, chosen, clock or SystemClock())
-            sweeper = asyncio.create_task(hub.upkeep.forever(), name="upkeep")
+            working = [
+                asyncio.create_task(hub.upkeep.forever(), name="upkeep"),
+                asyncio.create_task(hub.embedding.forever(), name="embedding"),
+            ]
             try:
                 yield hub
             finally:
-                sweeper.cancel()
-                with suppress(asyncio.CancelledError):
-                    await sweeper
+                await _stop(working)
+                await hub.embedding.close()
                 await hub.recall.touches.flush(storage)
     finally:
         logs.stop(handler)
+
+
+async def _stop(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def embedder_choice(settings: Settings) -> EmbedderChoice:
+    """Return the embedder that the settings lead to, not loaded yet."""
+    choice: EmbedderChoice = plugins.factory("embedder", settings.embedder)(settings)
+    return choice
 
 
 _FIELDS = {port: variable.lower() for port, variable in plugins.PORTS.items()}
@@ -103,14 +122,15 @@ def _assemble(
     chosen: dict[str, plugins.Factory],
     clock: Clock,
 ) -> Hub:
-    context = Context(settings, storage)
+    meter = PrometheusMeter()
+    embedding = Embedding(storage, chosen["embedder"](settings), meter)
+    context = Context(settings, storage, embedding)
     judge = chosen["judge"](context)
-    ledger = Ledger(storage, chosen["events"](context), clock)
+    ledger = Ledger(storage, chosen["events"](context), clock, embedding.wake)
     screening = Screening(chosen["sensitive"](context), judge)
     templates = TemplateFolder(settings.template_root)
     personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates)
     touches = Touches()
-    meter = PrometheusMeter()
     return Hub(
         ledger=ledger,
         screening=screening,
@@ -128,6 +148,7 @@ def _assemble(
         transfer=Transfer(ledger, screening, personas),
         upkeep=KeepUp(ledger, touches, _retention(settings)),
         meter=meter,
+        embedding=embedding,
     )
 
 
@@ -168,7 +189,8 @@ def build_app(settings: Settings) -> FastAPI:
 def http_options(settings: Settings) -> HttpOptions:
     return HttpOptions(
         version=__version__,
-        plugged_in={port: getattr(settings, name) for port, name in _FIELDS.items()},
+        plugged_in={port: getattr(settings, name) for port, name in _FIELDS.items()}
+        | {"embedder": embedder_choice(settings).name},
         max_query_chars=settings.max_query_chars,
         max_content_chars=settings.max_content_chars,
         max_body_bytes=settings.max_body_bytes,

@@ -18,7 +18,7 @@ def unit(rows: NDArray[np.floating]) -> NDArray[np.float32]:
     """
     rows = np.asarray(rows, dtype=np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths > 0, lengths, np.float32(1.0))
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
 
 
 def is_usable(rows: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -27,8 +27,7 @@ def is_usable(rows: NDArray[np.float32]) -> NDArray[np.bool_]:
     >>> is_usable(np.array([[1.0, 0.0], [0.0, 0.0], [np.nan, 1.0]], dtype=np.float32)).tolist()
     [True, False, False]
     """
-    usable: NDArray[np.bool_] = np.isfinite(rows).all(axis=1) & rows.any(axis=1)
-    return usable
+    return np.asarray(np.isfinite(rows).all(axis=1) & rows.any(axis=1), dtype=np.bool_)
 
 
 def quantise(rows: NDArray[np.float32]) -> NDArray[np.int8]:

@@ -100,15 +100,12 @@ class VectorStoreContract:
         own, _ = partitions_for(MINE)
         known = (await storage.read(lambda s: s.entries.news(own))).revision
 
-        mark: EntryMark | None = EntryMark()
-        pieces = 0
-        while mark is not None:
-            at = mark
-            mark = await storage.write(lambda s, at=at: s.vectors.clear(at, 2))
-            pieces += 1
+        marks = [await _clear(storage, EntryMark())]
+        while marks[-1] is not None:
+            marks.append(await _clear(storage, marks[-1]))
 
         news = await storage.read(lambda s: s.entries.news(own, known))
-        assert pieces == 4
+        assert len(marks) == 4
         assert await _counts(storage) == (6, 0)
         assert [entry.vector for entry in news.entries] == [None] * 5
 
@@ -142,6 +139,10 @@ async def _put(storage: StorageBackend, rows: list[Unembedded]) -> int:
 
 async def _embed(storage: StorageBackend) -> int:
     return await _put(storage, await _waiting(storage))
+
+
+async def _clear(storage: StorageBackend, mark: EntryMark) -> EntryMark | None:
+    return await storage.write(lambda stores: stores.vectors.clear(mark, 2))
 
 
 async def _counts(storage: StorageBackend) -> tuple[int, int]:

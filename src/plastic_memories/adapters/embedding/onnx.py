@@ -48,7 +48,9 @@ class OnnxEmbedder:
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(order), _BATCH):
             some = order[start : start + _BATCH]
-            rows[some] = self._run([prefix + readable(texts[number], _MOST_CHARS) for number in some])
+            rows[some] = self._run(
+                [prefix + readable(texts[number], _MOST_CHARS) for number in some]
+            )
         return unit(rows)
 
     def _run(self, texts: Sequence[str]) -> Vectors:

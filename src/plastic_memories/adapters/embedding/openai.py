@@ -90,21 +90,30 @@ def openai(options: EmbeddingOptions) -> EmbedderChoice:
     for name in ("base_url", "model"):
         if not getattr(options, f"embedder_{name}"):
             raise InvalidSetting(
-                "PLASTIC_MEMORIES_EMBEDDER=openai needs "
-                f"PLASTIC_MEMORIES_EMBEDDER_{name.upper()}."
+                f"PLASTIC_MEMORIES_EMBEDDER=openai needs PLASTIC_MEMORIES_EMBEDDER_{name.upper()}."
             )
     url = _checked_url(options.embedder_base_url)
+    opened: list[httpx.Client] = []
+
+    def load() -> Embedder:
+        if not opened:
+            opened.append(_client(url, options))
+        return EndpointEmbedder(opened[0], options.embedder_model)
+
+    def close() -> None:
+        for client in opened:
+            client.close()
+
+    return EmbedderChoice("openai", f"EMBEDDER=openai, at {url.host}", load, close)
+
+
+def _client(url: httpx.URL, options: EmbeddingOptions) -> httpx.Client:
     key = options.embedder_api_key
-    client = httpx.Client(
+    return httpx.Client(
         base_url=url,
         headers={"Authorization": f"Bearer {key}"} if key else {},
         timeout=httpx.Timeout(options.embedder_timeout_s),
     )
-
-    def load() -> Embedder:
-        return EndpointEmbedder(client, options.embedder_model)
-
-    return EmbedderChoice("openai", f"EMBEDDER=openai, at {url.host}", load, client.close)
 
 
 def _checked_url(text: str) -> httpx.URL:

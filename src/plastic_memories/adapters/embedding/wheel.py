@@ -118,7 +118,7 @@ def wheel(options: EmbeddingOptions) -> EmbedderChoice:
     if name not in MODELS:
         known = ", ".join(MODELS)
         raise InvalidSetting(
-            f"PLASTIC_MEMORIES_EMBEDDER_MODEL={name!r} is unknown to EMBEDDER=wheel; known: {known}."
+            f"PLASTIC_MEMORIES_EMBEDDER_MODEL={name!r} comes in no wheel; known: {known}."
         )
     chosen = MODELS[name]
     if not chosen.is_installed():

@@ -18,11 +18,16 @@ _LATENCY = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 _COUNTERS = {
     "memory_recall_requests": ("Recalls by intent and outcome.", ("intent_type", "status")),
     "memory_writes": ("Writes by the status they led to.", ("status",)),
+    "vector_operations": (
+        "Work on vectors by backend and outcome.",
+        ("backend", "operation", "status"),
+    ),
     "http_requests": ("Requests by route and status.", ("route", "status")),
 }
 _HISTOGRAMS = {
     "memory_recall_latency_seconds": ("Time of a recall inside the hub.", (), _LATENCY),
     "memory_recall_count": ("Memories in one answer.", (), (0, 1, 2, 3, 5, 10)),
+    "vector_latency_seconds": ("Time of work on vectors.", ("backend", "operation"), _LATENCY),
     "http_request_seconds": ("Time of a request by route.", ("route",), _LATENCY),
 }
 
