@@ -10,6 +10,7 @@ from types import FunctionType
 from docs.generator.markdown import GENERATED, pages, table
 from plastic_memories import testing
 from plastic_memories.plugins import PORTS
+from plastic_memories.ports.embedder import Embedder
 from plastic_memories.ports.event_sink import EventSink
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.profile_builder import ProfileBuilder
@@ -24,6 +25,7 @@ PROTOCOLS: dict[str, type] = {
     "profile": ProfileBuilder,
     "sensitive": SensitivePolicy,
     "events": EventSink,
+    "embedder": Embedder,
 }
 _PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 _INTRODUCTION = """# Ports and plug-ins
@@ -39,7 +41,9 @@ The entry point names a function with one argument.
 
 - **storage** is given the `Settings`, and returns an async context manager that yields the
   backend.
-- **The others** are given a context with `settings` and `storage`, and return the
+- **embedder** is given the `Settings`, looks at them, and returns an `EmbedderChoice`: a name, the
+  reason, and a function that loads the model. That is called later, on a thread of its own.
+- **The others** are given a context with `settings`, `storage` and `query_embedder`, and return the
   implementation at once.
 
 They are called once, when the hub is opened. The ports are also listed, with what is plugged

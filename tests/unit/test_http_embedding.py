@@ -78,7 +78,7 @@ async def test_the_same_text_of_two_users_has_two_vectors(embedding_api: Api) ->
     assert len(await _vectors(embedding_api, "userB")) == 1
 
 
-async def test_a_rebuild_makes_the_vectors_anew(embedding_api: Api) -> None:
+async def test_a_rebuild_makes_the_vectors_anew_at_once(embedding_api: Api) -> None:
     await embedding_api.remember("我对海鲜过敏")
     await _filled(embedding_api)
     before = await _vectors(embedding_api)

@@ -29,7 +29,7 @@ COMMANDS = {
     "persona": ("persona", "The characters that remember."),
     "export": ("transfer", "Write everything of the user's into a file."),
     "import": ("transfer", "Take in an export: JSON lines or a bundle."),
-    "rebuild": ("transfer", "Make the text index of the user's personas anew."),
+    "rebuild": ("transfer", "Make text index and vectors of the user's personas anew."),
     "embedder": ("embedder", "Models that find memories by meaning."),
     "keys": ("keys", "Make, list and revoke API keys."),
     "backup": ("upkeep", "Copy the database into one file, while the hub runs."),

@@ -14,7 +14,9 @@ Purpose: TypeAlias = Literal["passage", "query"]
 
 
 class Embedder(Protocol):
-    """A loaded model. Called from several threads at once.
+    """A loaded model, called from several threads at once.
+
+    It has a `model`, a name that changes whenever its vectors would, and a `dimension`.
 
     The promises below are executable: `plastic_memories.testing.EmbedderContract`.
     """
