@@ -106,6 +106,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "recall_budget_tokens": "size of `injection_block` when the request names none",
         "core_budget_tokens": "size of the stable block; the request cannot change it, so that it "
         "stays the same",
+        "recall_cache_mb": "memory for what ranking reads; whoever was asked about least lately "
+        "goes first",
         "recall_deadline_ms": "how long searches may take when the request names no deadline",
     },
     "Embedder": {

@@ -53,7 +53,7 @@ class Settings(BaseModel):
     port: Annotated[int, Field(ge=0, le=65535)] = 8007
 
     backend: str = "sqlite"
-    recall: str = "keyword"
+    recall: str = "hybrid"
     judge: str = "rules"
     profile: str = "markdown"
     sensitive: str = "strict"
@@ -87,6 +87,7 @@ class Settings(BaseModel):
     recall_budget_tokens: Positive = 1000
     core_budget_tokens: Positive = 2000
     recall_deadline_ms: Positive = 1000
+    recall_cache_mb: Positive = 256
 
     embedder_model: str = ""
     embedder_threads: Annotated[int, Field(ge=1, le=64)] = 1

@@ -64,6 +64,10 @@ class Context:
     query_embedder: QueryEmbedder
 
     @property
+    def recall_cache_bytes(self) -> int:
+        return self.settings.recall_cache_mb * 1024 * 1024
+
+    @property
     def refuse_contact(self) -> bool:
         return self.settings.refuse_contact
 

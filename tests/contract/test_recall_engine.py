@@ -1,4 +1,4 @@
-"""The built-in recall engine keeps the published contract."""
+"""The built-in recall engines keep the published contract."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from embedding_parts import hashed
+from plastic_memories.adapters.recall.hybrid import hybrid_engine
 from plastic_memories.adapters.recall.keyword import keyword_engine
 from plastic_memories.adapters.sqlite.backend import open_sqlite
+from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.testing import RecallEngineContract
@@ -27,6 +30,30 @@ class Context:
     storage: StorageBackend
 
 
+@dataclass(frozen=True)
+class WithVectors(Context):
+    """Vectors that tell words apart, and nothing else."""
+
+    recall_cache_bytes: int = 1_000_000
+
+    @property
+    def query_embedder(self) -> QueryEmbedder:
+        return self
+
+    async def query_vector(
+        self, text: str, deadline_s: float, *, tenant_id: str = ""
+    ) -> QueryVector:
+        return QueryVector(hashed([text])[0])
+
+
+@dataclass(frozen=True)
+class WithoutVectors(WithVectors):
+    async def query_vector(
+        self, text: str, deadline_s: float, *, tenant_id: str = ""
+    ) -> QueryVector:
+        return QueryVector()
+
+
 class TestKeyword(RecallEngineContract):
     @pytest.fixture
     async def storage(self, tmp_path: Path) -> AsyncIterator[StorageBackend]:
@@ -35,3 +62,13 @@ class TestKeyword(RecallEngineContract):
 
     def build(self, storage: StorageBackend) -> RecallEngine:
         return keyword_engine(Context(storage))
+
+
+class TestHybrid(TestKeyword):
+    def build(self, storage: StorageBackend) -> RecallEngine:
+        return hybrid_engine(WithoutVectors(storage))
+
+
+class TestHybridWithVectors(TestKeyword):
+    def build(self, storage: StorageBackend) -> RecallEngine:
+        return hybrid_engine(WithVectors(storage))

@@ -60,7 +60,9 @@ async def test_killed_while_embedding_the_next_start_finishes(start_server: Star
         news = await storage.read(lambda stores: stores.entries.news(partition))
         problems = await storage.read(lambda stores: stores.upkeep.check())
     stored = {entry.memory_id: entry.vector for entry in news.entries}
-    assert sorted(stored.values(), key=str) == sorted(packed(hashed(texts)), key=str)
+    assert sorted(stored.values(), key=str) == sorted(
+        (packed(hashed([text])) for text in texts), key=str
+    )
     assert problems == []
 
 

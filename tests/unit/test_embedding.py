@@ -99,9 +99,9 @@ async def test_what_is_there_gets_its_own_vector(storage: StorageBackend) -> Non
     async with embedding_with(storage, Model()) as embedding:
         await filled(embedding)
 
-    mine = packed(hashed([row.content for row in rows]))
+    mine = [packed(hashed([row.content])) for row in rows]
     assert await vectors(storage) == dict(zip([row.id for row in rows], mine, strict=True))
-    assert await vectors(storage, OTHER_USER) == {other.id: packed(hashed([other.content]))[0]}
+    assert await vectors(storage, OTHER_USER) == {other.id: packed(hashed([other.content]))}
 
 
 async def test_a_write_wakes_it(storage: StorageBackend) -> None:
@@ -113,7 +113,7 @@ async def test_a_write_wakes_it(storage: StorageBackend) -> None:
         embedding.wake()
         await filled(embedding)
 
-        assert (await vectors(storage))[row.id] == packed(hashed(["喝茶"]))[0]
+        assert (await vectors(storage))[row.id] == packed(hashed(["喝茶"]))
 
 
 async def test_what_another_process_wrote_is_found_without_being_told(
@@ -380,7 +380,9 @@ async def test_another_model_starts_anew(storage: StorageBackend) -> None:
     async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
         await filled(embedding)
 
-    assert {len(vector or b"") for vector in (await vectors(storage)).values()} == {32}
+    assert {len(vector or b"") for vector in (await vectors(storage)).values()} == {
+        33
+    }  # how many, and one byte for each dimension
     assert await storage.read(lambda stores: stores.vectors.model()) == "fake/2#32"
 
 
@@ -406,7 +408,7 @@ async def test_clearing_that_was_cut_short_is_finished(storage: StorageBackend) 
     async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
         await filled(embedding)
 
-    assert {len(vector or b"") for vector in (await vectors(storage)).values()} == {32}
+    assert {len(vector or b"") for vector in (await vectors(storage)).values()} == {33}
 
 
 async def test_what_another_process_changes_to_is_never_compared(

@@ -7,17 +7,23 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+
+import numpy as np
 
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError, Unavailable
 from plastic_memories.hub.lane import Lane
 from plastic_memories.model.vector import Unembedded
-from plastic_memories.ports.embedder import Embedder
+from plastic_memories.ports.embedder import Embedder, Vectors
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.rules.passages import passages
 from plastic_memories.rules.vectors import is_usable, packed
 
 logger = logging.getLogger(__name__)
 _BATCH = 64
+# Texts that a model is given in one call.
+_AT_ONCE = 32
 _PATIENCE_S = 120.0
 Packed = list[tuple[Unembedded, bytes]]
 
@@ -77,8 +83,6 @@ class Vectorise:
         wanted = [row for row in rows if row.memory_id not in self.set_aside]
         if not wanted:
             return []
-        # Texts of one length together: less padding, where a model pads.
-        wanted.sort(key=lambda row: len(row.text))
         started = time.perf_counter()
         try:
             found = await self._embedded(wanted)
@@ -119,13 +123,25 @@ class Vectorise:
             raise Unavailable(f"The embedder raised {type(error).__name__}.") from error
 
     def _vectors(self, texts: Sequence[str]) -> list[bytes | None]:
-        rows = self.embedder.embed(texts, purpose="passage")
-        if rows.shape != (len(texts), self.embedder.dimension):
-            raise Unavailable("The embedder returned vectors of another shape.")
-        usable = is_usable(rows)
-        rows[~usable] = 0.0
-        stored = packed(rows)
-        return [row if good else None for row, good in zip(stored, usable, strict=True)]
+        pieces = [passages(text) for text in texts]
+        rows = self._rows([piece for some in pieces for piece in some])
+        ends = list(accumulate(len(some) for some in pieces))
+        found = [rows[end - len(some) : end] for some, end in zip(pieces, ends, strict=True)]
+        # The first is the whole text: without it, the others say too little.
+        usable = [(some, is_usable(some)) for some in found]
+        return [packed(some[good]) if good[0] else None for some, good in usable]
+
+    def _rows(self, texts: Sequence[str]) -> Vectors:
+        # Texts of one length together: less padding, where a model pads.
+        order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+        rows = np.empty((len(texts), self.embedder.dimension), np.float32)
+        for start in range(0, len(order), _AT_ONCE):
+            some = order[start : start + _AT_ONCE]
+            made = self.embedder.embed([texts[number] for number in some], purpose="passage")
+            if made.shape != (len(some), self.embedder.dimension):
+                raise Unavailable("The embedder returned vectors of another shape.")
+            rows[some] = made
+        return rows
 
     def _count(self, rows: Sequence[Unembedded], status: str, seconds: float | None = None) -> None:
         labels = {"backend": self.backend, "operation": "embed"}

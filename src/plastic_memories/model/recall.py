@@ -60,12 +60,24 @@ class TextMatches:
 
 
 @dataclass(frozen=True, slots=True)
+class NearMiss:
+    """One memory that was looked at and not returned, and why."""
+
+    memory_id: int
+    score: float
+    parts: Mapping[str, float]
+    found_by: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """What an engine found, best first, and which of its parts did not answer."""
 
     hits: Sequence[Hit]
     intent: Intent
     degraded: tuple[str, ...] = ()
+    near_misses: Sequence[NearMiss] = ()  # only if the query asks for an explanation
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,10 @@ class MemoryStore(Protocol):
         """Return active rows this viewpoint may see that hold one of the terms, best first."""
         ...
 
+    def seen(self, view: Viewpoint, memory_ids: Collection[int], now: float) -> list[Memory]:
+        """Return those of these active rows that this viewpoint may see, in any order."""
+        ...
+
     def add(self, memory: Memory) -> Memory:
         """Store a new row; return it with its id (and its root, if it starts a chain)."""
         ...

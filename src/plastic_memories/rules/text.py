@@ -16,6 +16,9 @@ import Stemmer
 
 # Raise it with every change to what a text is indexed under: indexes are then made anew.
 TERMS_VERSION = 2
+# What the code of a term tells: it says little by itself (a function word, a single character);
+# it is a word between spaces.
+WEAK, WORD = 1, 2
 MAX_TERM_CHARS = 64
 MAX_QUERY_TERMS = 64
 
@@ -116,9 +119,15 @@ def index_terms(text: str) -> list[str]:
     return terms
 
 
+@lru_cache(maxsize=16_384)
 def code(term: str) -> int:
-    """Return the number a term is ranked by: the same on every machine, four bytes."""
-    return crc32(term.encode())
+    """Return the number a term is ranked by: four bytes, the same on every machine.
+
+    Its lowest bits say what kind of term it is: `WEAK`, `WORD`, both or none.
+    """
+    word = term.isascii()
+    weak = term in _STOP_WORDS if word else len(term) == 1
+    return crc32(term.encode()) & ~(WEAK | WORD) | WEAK * weak | WORD * word
 
 
 def term_codes(text: str) -> bytes:

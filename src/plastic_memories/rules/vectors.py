@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,11 +46,15 @@ def dequantise(rows: NDArray[np.int8]) -> NDArray[np.float32]:
     return unit(rows.astype(np.float32))
 
 
-def packed(rows: NDArray[np.float32]) -> list[bytes]:
-    """Return the rows as they are stored: one signed byte for each dimension."""
-    return [row.tobytes() for row in quantise(rows)]
+def packed(rows: NDArray[np.float32]) -> bytes:
+    """Return the vectors of one text as they are stored: how many, then byte by byte."""
+    return bytes([len(rows)]) + quantise(rows).tobytes()
 
 
-def unpacked(stored: Sequence[bytes]) -> NDArray[np.int8]:
-    """Return stored rows of one model as a matrix."""
-    return np.frombuffer(b"".join(stored), dtype=np.int8).reshape(len(stored), -1)
+def unpacked(stored: bytes) -> NDArray[np.int8]:
+    """Return the vectors of one text as rows.
+
+    >>> unpacked(packed(np.array([[0.6, -0.8], [1.0, 0.0]], dtype=np.float32))).tolist()
+    [[95, -127], [127, 0]]
+    """
+    return np.frombuffer(stored, dtype=np.int8, offset=1).reshape(stored[0], -1)

@@ -17,6 +17,7 @@ from plastic_memories.adapters.sqlite.rows import (
     memory_of,
     memory_params,
     owner_params,
+    to_json,
     view_params,
 )
 from plastic_memories.adapters.sqlite.text_index import (
@@ -88,6 +89,10 @@ class SqliteMemoryStore:
             # The index can be damaged or dropped while we run; the rows are still there.
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
             return self._scan(view, terms, limit, now)
+
+    def seen(self, view: Viewpoint, memory_ids: Collection[int], now: float) -> list[Memory]:
+        params = {**view_params(view), "now": now, "ids": to_json(list(memory_ids))}
+        return [memory_of(row) for row in fetch(self._db, QUERIES["seen_memory"], params)]
 
     def add(self, memory: Memory) -> Memory:
         row_id = insert(self._db, QUERIES["add_memory"], memory_params(memory))

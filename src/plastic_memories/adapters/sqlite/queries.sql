@@ -146,6 +146,20 @@ SELECT m.* FROM memory_items m
         OR (m.scope = 'global' AND m.realm = 'real'))
  ORDER BY m.id DESC LIMIT :limit;
 
+-- seen_memory --
+-- Ranking knows them already; who may see them is asked again, here.
+SELECT m.* FROM memory_items m
+ WHERE m.id IN (SELECT value FROM json_each(:ids))
+   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
+   AND (m.expires_at IS NULL OR m.expires_at > :now)
+   AND (:all_bots OR m.bot_id = :bot_id)
+   AND m.realm = :realm
+   AND ((m.persona_id = :persona_id
+         AND (m.scope IN ('persona', 'global')
+              OR (m.scope_ref <> '' AND m.scope = 'session' AND m.scope_ref = :session_id)
+              OR (m.scope_ref <> '' AND m.scope = 'app' AND m.scope_ref = :source_app)))
+        OR (m.scope = 'global' AND m.realm = 'real'));
+
 -- get_partition --
 SELECT revision, removed FROM recall_partitions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;

@@ -1,0 +1,41 @@
+"""Arrays that grow at their end without being copied every time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SMALLEST = 16
+
+
+class Growing:
+    """A column, or with a width a matrix, of one kind of number."""
+
+    def __init__(self, dtype: type[np.generic], width: int | None = None) -> None:
+        shape = _SMALLEST if width is None else (_SMALLEST, width)
+        self._room: NDArray[Any] = np.zeros(shape, dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def array(self) -> NDArray[Any]:
+        return self._room[: self._size]
+
+    @property
+    def nbytes(self) -> int:
+        return self._room.nbytes
+
+    def extend(self, values: NDArray[Any]) -> None:
+        size = self._size + len(values)
+        if size > len(self._room):
+            larger = np.zeros(
+                (max(size, 2 * len(self._room)), *self._room.shape[1:]), self._room.dtype
+            )
+            larger[: self._size] = self.array
+            self._room = larger
+        self._room[self._size : size] = values
+        self._size = size

@@ -1,0 +1,33 @@
+"""The indexes of those who were asked about lately; the others are read again when needed."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from plastic_memories.adapters.recall.owner_index import OwnerIndex
+from plastic_memories.model.owner import Owner
+
+
+class IndexCache:
+    """Bounded by bytes: whoever was not asked for the longest time goes first."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._indexes: OrderedDict[Owner, OwnerIndex] = OrderedDict()
+        self._bytes: dict[Owner, int] = {}
+
+    def get(self, owner: Owner) -> OwnerIndex:
+        with self._lock:
+            index = self._indexes.setdefault(owner, OwnerIndex(owner))
+            self._indexes.move_to_end(owner)
+            return index
+
+    def measure(self, index: OwnerIndex) -> None:
+        """Note how large an index is by now, and make room."""
+        with self._lock:
+            self._bytes[index.owner] = index.nbytes
+            while sum(self._bytes.values()) > self._max_bytes and len(self._indexes) > 1:
+                oldest, _ = self._indexes.popitem(last=False)
+                self._bytes.pop(oldest, None)

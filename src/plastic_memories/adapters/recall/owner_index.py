@@ -1,0 +1,168 @@
+"""Everything one persona can find, as arrays in memory, kept up with the database."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plastic_memories.adapters.recall.growing import Growing
+from plastic_memories.adapters.recall.postings import Level, grown
+from plastic_memories.adapters.recall.vector_rows import VectorRows
+from plastic_memories.model.entry import Entry, News, Place, partitions_for
+from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.ports.storage import Stores
+
+_COLUMNS: dict[str, type[np.generic]] = {
+    "memory_id": np.int64, "shared": np.bool_, "place": np.int64, "session": np.int64,
+    "speaker": np.int64, "happened_at": np.float64, "expires_at": np.float64,
+    "importance": np.float64, "ageless": np.bool_, "alive": np.bool_, "size": np.int64,
+    "before": np.int64, "after": np.int64,
+}  # fmt: skip
+_NONE = -1
+# This much of what is kept may be dead before it is worth making everything anew.
+_DEAD_SHARE = 0.3
+_SMALL = 100
+
+
+class OwnerIndex:
+    """The entries of a persona's own partition and of the one its user's personas share.
+
+    An entry has the same position in every column. One that was removed or got other words is
+    dead; dead entries count nowhere. Not safe for two threads at once: hold `lock`.
+    """
+
+    def __init__(self, owner: Owner) -> None:
+        self.owner = owner
+        self.lock = threading.Lock()
+        self._empty()
+
+    def _empty(self) -> None:
+        self._known = [0, 0]
+        self._columns = {name: Growing(dtype) for name, dtype in _COLUMNS.items()}
+        self._codes = Growing(np.uint32)
+        self._offsets = Growing(np.int64)
+        self._offsets.extend(np.zeros(1, np.int64))
+        self.vectors = VectorRows()
+        self._position: dict[int, int] = {}
+        self._last_of: dict[int, int] = {}
+        self.levels: list[Level] = []
+        self.places: dict[Place, int] = {}
+        self.sessions: dict[str, int] = {}
+        self.speakers: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._columns["alive"])
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        return self._columns[column].array
+
+    @property
+    def nbytes(self) -> int:
+        columns = sum(column.nbytes for column in self._columns.values())
+        postings = sum(level.entries.nbytes + level.counts.nbytes for level in self.levels)
+        names = 100 * len(self)  # dictionaries, roughly
+        return columns + postings + names + self._codes.nbytes + self.vectors.nbytes
+
+    def refresh(self, stores: Stores) -> None:
+        """Take in what changed since the last time."""
+        for number, partition in enumerate(partitions_for(self.owner)):
+            news = stores.entries.news(partition, self._known[number])
+            self._take(news, shared=bool(number))
+            self._known[number] = news.revision
+        if len(self) > _SMALL and self["alive"].mean() < 1 - _DEAD_SHARE:
+            self._empty()
+            self.refresh(stores)
+        self.levels = grown(self.levels, self._codes.array, self._offsets.array)
+
+    def seen_from(self, view: Viewpoint, now: float) -> NDArray[np.bool_]:
+        """Say of each entry whether it exists for this reader now."""
+        allowed = np.array([place.seen_from(view) for place in self.places], dtype=np.bool_)
+        seen = self["alive"] & (self["expires_at"] > now)
+        return seen & allowed[self["place"]] if len(allowed) else seen
+
+    def terms_of(self, position: int) -> NDArray[np.uint32]:
+        start, end = self._offsets.array[position : position + 2]
+        return np.unique(self._codes.array[start:end])
+
+    def _take(self, news: News, *, shared: bool) -> None:
+        if news.present is not None:
+            gone = self["alive"] & (self["shared"] == shared)
+            gone &= ~np.isin(self["memory_id"], np.array(news.present, dtype=np.int64))
+            self._bury(np.flatnonzero(gone))
+        added = [entry for entry in news.entries if not self._updated(entry)]
+        if added:
+            self._append(added, shared=shared)
+
+    def _updated(self, entry: Entry) -> bool:
+        """Bring a known entry up to date; False if it is new or has other words by now."""
+        position = self._position.get(entry.memory_id)
+        if position is None:
+            return False
+        start, end = self._offsets.array[position : position + 2]
+        if self._codes.array[start:end].tobytes() != entry.terms:
+            self._bury(np.array([position]))
+            return False
+        self["expires_at"][position] = np.inf if entry.expires_at is None else entry.expires_at
+        self["importance"][position] = entry.importance
+        self["ageless"][position] = entry.ageless
+        self.vectors.put([(position, entry.vector)])
+        return True
+
+    def _bury(self, positions: NDArray[np.int64]) -> None:
+        self["alive"][positions] = False
+        for position in positions:
+            self._position.pop(int(self["memory_id"][position]), None)
+
+    def _append(self, entries: Sequence[Entry], *, shared: bool) -> None:
+        # In the order of the conversation, so that neighbours stand side by side.
+        entries = sorted(entries, key=lambda entry: (entry.happened_at, entry.memory_id))
+        first = len(self)
+        codes = [np.frombuffer(entry.terms, dtype=np.uint32) for entry in entries]
+        rows: dict[str, list[Any]] = {
+            "memory_id": [entry.memory_id for entry in entries],
+            "shared": [shared] * len(entries),
+            "place": [_number(self.places, entry.place) for entry in entries],
+            "session": [_number(self.sessions, entry.session_id) for entry in entries],
+            "speaker": [_number(self.speakers, entry.speaker) for entry in entries],
+            "happened_at": [entry.happened_at for entry in entries],
+            "expires_at": [
+                np.inf if entry.expires_at is None else entry.expires_at for entry in entries
+            ],
+            "importance": [entry.importance for entry in entries],
+            "ageless": [entry.ageless for entry in entries],
+            "alive": [True] * len(entries),
+            "size": [len(some) for some in codes],
+            "before": [_NONE] * len(entries),
+            "after": [_NONE] * len(entries),
+        }
+        for name, values in rows.items():
+            self._columns[name].extend(np.array(values, dtype=_COLUMNS[name]))
+        self._codes.extend(np.concatenate(codes))
+        self._offsets.extend(self._offsets.array[-1] + np.cumsum(rows["size"]))
+        self._position.update(zip(rows["memory_id"], range(first, len(self)), strict=True))
+        self._join_neighbours(first)
+        self.vectors.put([(first + number, row.vector) for number, row in enumerate(entries)])
+
+    def _join_neighbours(self, first: int) -> None:
+        """Tie new entries to the last one of their conversation.
+
+        A conversation that is imported in pieces, backwards, loses the ties between the pieces.
+        """
+        for position in range(first, len(self)):
+            session = int(self["session"][position])
+            if session < 0:
+                continue
+            last = self._last_of.get(session, _NONE)
+            self._last_of[session] = position
+            if last >= 0:
+                self["before"][position] = last
+                self["after"][last] = position
+
+
+def _number(known: dict[Any, int], name: Any) -> int:
+    """Return a small number for a name; -1 for none."""
+    return known.setdefault(name, len(known)) if name else _NONE

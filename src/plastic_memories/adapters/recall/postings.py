@@ -1,0 +1,81 @@
+"""Which entries hold which terms: sorted arrays, added to like the levels of a log-merge tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plastic_memories.rules.text import WEAK, WORD
+
+Codes = NDArray[np.uint32]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The terms of the entries from `first` up to `end`, sorted by term."""
+
+    first: int
+    end: int
+    codes: Codes
+    starts: Ints
+    entries: Ints
+    counts: NDArray[np.float32]
+
+    def find(self, code: int) -> tuple[Ints, NDArray[np.float32]] | None:
+        """Return the entries that hold a term, and how often."""
+        at = int(np.searchsorted(self.codes, np.uint32(code)))
+        if at == len(self.codes) or self.codes[at] != code:
+            return None
+        span = slice(self.starts[at], self.starts[at + 1])
+        return self.entries[span], self.counts[span]
+
+
+def level_of(first: int, codes: Codes, sizes: Ints) -> Level:
+    """Sort the terms of consecutive entries; `sizes` says how many belong to each."""
+    entries = np.repeat(np.arange(first, first + len(sizes), dtype=np.uint64), sizes)
+    keys = np.concatenate([_keys(codes, entries), _pair_keys(codes, entries)])
+    keys, counts = np.unique(keys, return_counts=True)
+    by_term = (keys >> np.uint64(32)).astype(np.uint32)
+    terms, starts = np.unique(by_term, return_index=True)
+    return Level(
+        first=first,
+        end=first + len(sizes),
+        codes=terms,
+        starts=np.append(starts, len(keys)).astype(np.int64),
+        entries=(keys & np.uint64(0xFFFFFFFF)).astype(np.int64),
+        counts=counts.astype(np.float32),
+    )
+
+
+def _keys(codes: NDArray[np.unsignedinteger], entries: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return (codes.astype(np.uint64) << np.uint64(32)) | entries
+
+
+def _pair_keys(codes: Codes, entries: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the pairs of telling words that follow each other, as rules/question.py makes them."""
+    telling = (codes & np.uint32(WEAK | WORD)) == WORD
+    words, owners = codes[telling].astype(np.uint64), entries[telling]
+    together = owners[:-1] == owners[1:]
+    pairs = (words[:-1] * np.uint64(31) + words[1:]) & np.uint64(0xFFFFFFFF)
+    pairs |= np.uint64(WEAK | WORD)
+    return _keys(pairs[together], owners[:-1][together])
+
+
+def grown(levels: list[Level], codes: Codes, offsets: Ints) -> list[Level]:
+    """Add the entries that no level holds yet, merging levels of about one size.
+
+    `codes` and `offsets` describe all entries. Every entry is sorted again only as often as the
+    whole doubles, so that one new memory costs next to nothing, even among a hundred thousand.
+    """
+    total = len(offsets) - 1
+    first = levels[-1].end if levels else 0
+    if first == total:
+        return levels
+    kept = list(levels)
+    while kept and kept[-1].end - kept[-1].first <= 2 * (total - first):
+        first = kept.pop().first
+    span = slice(offsets[first], offsets[total])
+    return [*kept, level_of(first, codes[span], np.diff(offsets[first:]))]

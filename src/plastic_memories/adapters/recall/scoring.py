@@ -1,0 +1,155 @@
+"""All parts of the score of every entry, for one recall."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plastic_memories.adapters.recall.owner_index import OwnerIndex
+from plastic_memories.adapters.recall.text_score import TextScore
+from plastic_memories.rules import fusion
+from plastic_memories.rules.fusion import Bools, Floats
+from plastic_memories.rules.question import Probe, Question
+from plastic_memories.rules.text import normalise
+from plastic_memories.rules.weights import HybridWeights
+
+Vector = NDArray[np.float32]
+_ABOUT_ME = re.compile(r"\b(?:i|my|me|mine)\b|我", re.IGNORECASE)
+_ASKS_BACK = re.compile(
+    r"\byou (?:\w+ )?(?:recommend|suggest|told|tell|said|mention|g[ai]ve|advis|list|provid)"
+    r"|\bremind me\b"
+    r"|你(?:之前|曾经|曾經|上次)?[^，。]{0,4}(?:推荐|推薦|说|說|建议|建議|告诉|告訴|提)",
+    re.IGNORECASE,
+)
+# Who says "I" where no name is given.
+_USER = "user"
+# So much of a part makes it the reason why something was found.
+_TELLING = {"text": 0.0, "vectors": 0.3, "linked": 0.05, "neighbour": 0.25, "time": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with everything it takes to score it."""
+
+    text: str
+    question: Question
+    now: float
+    # For each probe the vector of its text; for a dialogue, of its last line as well.
+    vectors: Sequence[Vector | None] = ()
+    last_line: Vector | None = None
+    spans: Sequence[tuple[float, float]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The sum, and the parts it is made of, by position."""
+
+    total: Floats
+    parts: dict[str, Floats] = field(default_factory=dict)
+
+    def parts_at(self, position: int) -> dict[str, float]:
+        return {name: round(float(part[position]), 4) for name, part in self.parts.items()}
+
+    def lower(self, position: int, ceiling: float) -> None:
+        """Take off an entry what it has above the ceiling."""
+        surplus = max(0.0, float(self.total[position]) - ceiling)
+        self.total[position] -= surplus
+        self.parts["repeat"][position] -= surplus
+
+    def found_by(self, position: int) -> tuple[str, ...]:
+        return tuple(name for name, least in _TELLING.items() if self.parts[name][position] > least)
+
+
+def score(index: OwnerIndex, seen: Bools, asked: Asked, weights: HybridWeights) -> Scores:
+    """Score what is seen; everything else is out of reach."""
+    text_score = TextScore(index, seen, weights)
+    probes = [
+        _probe_parts(index, seen, text_score, asked, number)
+        for number in range(len(asked.question.probes))
+    ]
+    parts = _best_probe(probes)
+    base = np.where(seen, _total(parts), 0.0)
+    parts["neighbour"] = weights.neighbour * fusion.best_neighbour(
+        base, index["before"], index["after"]
+    )
+    parts["speaker"] = _speaker_part(index, asked.text, weights)
+    weigh = fusion.by_length(weights.days, weights.weeks, weights.seasons)
+    parts["time"] = fusion.time_match(index["happened_at"], asked.spans, weigh)
+    so_far = np.where(seen, _total(parts), -np.inf)
+    parts["session"] = weights.session * fusion.best_of_session(so_far, index["session"])
+    parts["recency"] = weights.recency * fusion.fading(
+        index["happened_at"], index["ageless"], asked.now, weights.half_life_days
+    )
+    parts["importance"] = weights.importance * index["importance"]
+    parts["repeat"] = np.zeros(len(index))
+    total = np.where(seen, _total(parts), -np.inf)
+    return Scores(total, parts)
+
+
+def _total(parts: Mapping[str, Floats]) -> Floats:
+    total: Floats = np.sum(list(parts.values()), axis=0)
+    return total
+
+
+def _probe_parts(
+    index: OwnerIndex, seen: Bools, text_score: TextScore, asked: Asked, number: int
+) -> dict[str, Floats]:
+    weights, question = text_score.weights, asked.question
+    probe: Probe = question.probes[number]
+    text = text_score.of_probe(probe)
+    meaning = weights.meaning_in_dialogue if question.is_dialogue else weights.meaning
+    vectors = meaning * _meaning(index, seen, asked, number, weights)
+    share = weights.linked_in_dialogue if question.is_dialogue else weights.linked
+    linked = share * text_score.linked(probe, np.where(seen, text + vectors, 0.0))
+    return {"text": text, "vectors": vectors, "linked": linked}
+
+
+def _meaning(
+    index: OwnerIndex, seen: Bools, asked: Asked, number: int, weights: HybridWeights
+) -> Floats:
+    """Return how near in meaning each entry is, in standard deviations."""
+    vector = asked.vectors[number] if number < len(asked.vectors) else None
+    near = _similarity(index, vector, weights)
+    if near is None:
+        return np.zeros(len(index))
+    last = _similarity(index, asked.last_line, weights)
+    if last is not None:
+        near = (1 - weights.last_line) * near + weights.last_line * last
+    return fusion.deviations(near, seen)
+
+
+def _similarity(index: OwnerIndex, vector: Vector | None, weights: HybridWeights) -> Floats | None:
+    if vector is None:
+        return None
+    return index.vectors.similarity(vector, len(index), weights.passage)
+
+
+def _best_probe(probes: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
+    """Take each entry's parts from the question it answers best."""
+    if len(probes) == 1:
+        return probes[0]
+    best = np.argmax(np.stack([_total(parts) for parts in probes]), axis=0)
+    return {name: np.choose(best, [parts[name] for parts in probes]) for name in probes[0]}
+
+
+def _speaker_part(index: OwnerIndex, text: str, weights: HybridWeights) -> Floats:
+    """Return what an entry earns for being the words of somebody the question is about."""
+    asked = normalise(text)
+    earned = np.zeros(len(index.speakers) + 1)  # the last is for "nobody"
+    own = bool(_ABOUT_ME.search(asked)) and not _ASKS_BACK.search(asked)
+    for name, number in index.speakers.items():
+        said_by = normalise(name)
+        if said_by == _USER:
+            earned[number] = weights.own_words if own else 0.0
+        elif _is_named(said_by, asked):
+            earned[number] = weights.speaker
+    part: Floats = earned[index["speaker"]]
+    return part
+
+
+def _is_named(name: str, text: str) -> bool:
+    return len(name) > 1 and bool(re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text))

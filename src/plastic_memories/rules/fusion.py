@@ -1,0 +1,96 @@
+"""Parts of a score, each over all entries at once. Pure functions on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+DAY_S = 86_400.0
+_FEW_DAYS = 3.0
+_SOME_WEEKS = 40.0
+_NO_SPREAD = 1e-6
+# What was told a little before or after the time that is asked for may still be about it.
+_MARGIN_DAYS = 1.5
+_MARGIN_SHARE = 0.15
+_MARGIN = 0.5
+# A time that most memories lie in tells nothing.
+_TOO_MANY = 0.6
+
+
+def to_one(scores: Floats) -> Floats:
+    """Scale so that the best is 1; all zero stays all zero."""
+    top = scores.max(initial=0.0)
+    return scores / top if top > 0 else scores
+
+
+def deviations(values: Floats, among: Bools) -> Floats:
+    """Return how many standard deviations each lies above the mean of those that count."""
+    chosen = values[among]
+    spread = float(chosen.std()) if chosen.size else 0.0
+    if spread < _NO_SPREAD:
+        return np.zeros_like(values)
+    return np.where(among, (values - chosen.mean()) / spread, 0.0)
+
+
+def best_neighbour(scores: Floats, before: Ints, after: Ints) -> Floats:
+    """Return the better score of the two neighbours, at least 0; -1 stands for "none"."""
+    padded = np.append(scores, 0.0)
+    best: Floats = np.maximum(np.maximum(padded[before], padded[after]), 0.0)
+    return best
+
+
+def best_of_session(scores: Floats, sessions: Ints) -> Floats:
+    """Return the best score inside the session of each; what has no session is its own."""
+    if not scores.size or sessions.max(initial=-1) < 0:
+        return scores
+    best = np.full(int(sessions.max()) + 1, -np.inf)
+    inside = sessions >= 0
+    np.maximum.at(best, sessions[inside], scores[inside])
+    return np.where(inside, best[sessions], scores)
+
+
+def time_match(
+    happened: Floats, spans: Sequence[tuple[float, float]], weigh: Callable[[float], float]
+) -> Floats:
+    """Return what each earns for lying in one of the spans; less for lying just beside it."""
+    found = np.zeros_like(happened)
+    for start, end in spans:
+        days = (end - start) / DAY_S
+        margin = max(_MARGIN_DAYS, days * _MARGIN_SHARE) * DAY_S
+        beside = (happened >= start - margin) & (happened < end + margin)
+        if beside.mean() <= _TOO_MANY:
+            inside = (happened >= start) & (happened < end)
+            found = np.maximum(found, weigh(days) * np.where(inside, 1.0, _MARGIN * beside))
+    return found
+
+
+def by_length(few: float, some: float, more: float) -> Callable[[float], float]:
+    """Return a weight for a span of so many days: the narrower, the more it tells."""
+    return lambda days: few if days <= _FEW_DAYS else some if days <= _SOME_WEEKS else more
+
+
+def fading(happened: Floats, ageless: Bools, now: float, half_life_days: float) -> Floats:
+    """Return 1 for the present, halved with every half-life; what must hold does not age."""
+    age_days = np.maximum(0.0, now - happened) / DAY_S
+    return np.where(ageless, 1.0, 0.5 ** (age_days / half_life_days))
+
+
+def repeats_last(
+    order: Sequence[int], says_the_same: Callable[[int, int], bool]
+) -> tuple[list[int], dict[int, int]]:
+    """Move what repeats an earlier one behind all that do not; say what each repeats."""
+    first: list[int] = []
+    repeated: dict[int, int] = {}
+    for item in order:
+        same = next((other for other in first if says_the_same(item, other)), None)
+        if same is None:
+            first.append(item)
+        else:
+            repeated[item] = same
+    return [*first, *repeated], repeated

@@ -1,0 +1,42 @@
+"""The times a question names, looking back: `去年冬天`, "last March", "in the past two weeks"."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from plastic_memories.rules.talk.dates import find
+from plastic_memories.rules.talk.spans import DateSpan, Lean
+
+_MAX_TIMES = 4
+# A stretch that ends today, not the calendar's last week or month.
+_UP_TO_NOW = re.compile(
+    r"\bin the (?:past|last) (?P<en>week|month|year)\b"
+    r"|(?:最近|近|过去|過去)(?:这|這)?一(?P<zh>[周週月年])",
+    re.IGNORECASE,
+)
+_DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "週": 7, "月": 31, "年": 366}
+# "participate in a month ago" is no "in a month".
+_STRAY_IN = re.compile(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
+
+
+def named_times(text: str, now: datetime) -> list[DateSpan]:
+    """Return the stretches of days that a text names, seen from `now`, in its order.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 5, 15, 9, 0, tzinfo=UTC)
+    >>> [str(span.start) for span in named_times("去年冬天和上个月", now)]
+    ['2023-12-01', '2024-04-01']
+    """
+    text = _STRAY_IN.sub("", text)
+    found = [_up_to(now, match) for match in _UP_TO_NOW.finditer(text)]
+    text = _UP_TO_NOW.sub(" ", text)
+    while len(found) < _MAX_TIMES and (mention := find(text, now, lean=Lean.PAST)):
+        found.append(mention.span)
+        text = text[mention.end :]
+    return found[:_MAX_TIMES]
+
+
+def _up_to(now: datetime, match: re.Match[str]) -> DateSpan:
+    days = _DAYS[(match["en"] or match["zh"]).lower()]
+    return DateSpan(now.date() - timedelta(days=days), now.date())

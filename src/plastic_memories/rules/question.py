@@ -1,0 +1,117 @@
+"""What a message asks memory for, in parts that are searched side by side. Pure rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from plastic_memories.rules.text import MAX_QUERY_TERMS, WEAK, WORD, code, index_terms, query_terms
+
+# More parts than this are hardly questions any more; the rest is asked together with the last.
+_MAX_PARTS = 4
+_RECENT_LINES = 4
+_LINE_CHARS = 500
+# How much a line counts that only leads up to what is asked: of the message itself, and of the
+# conversation before it.
+_EARLIER = 0.5
+_BEFORE = 0.25
+# Words of asking, not of what is asked for: an answer seldom repeats them.
+_ASKING = 0.5
+_ASKING_WORDS = frozenset(
+    term
+    for term in index_terms(
+        "first happen event time day week month year total many much order different type number "
+        "start finish recently current currently past before after ago long often mention "
+        "previous last next go went get got take took make made use used participate attend visit"
+    )
+)
+# Here one question ends and another begins.
+_ALSO = re.compile(
+    r"(?:另外|此外|还有|還有|对了|對了|顺便问一下|順便問一下|再问一下|再問一下)[，,：:\s]"
+    r"|(?<=[.?!])\s*(?:and\s+)?(?:also|by the way|besides|another thing)[,:]\s",
+    re.IGNORECASE,
+)
+# What stands before such words was not the question.
+_REALLY = re.compile(
+    r"(?:真正|其实|其實|实际|實際|本来|本來)(?:上)?(?:是)?(?:想|要)?[^，。：:？?]{0,8}"
+    r"(?:问|問|了解|知道|搞清楚|弄清楚|确认|確認)[^，。：:？?]{0,8}[，：:]"
+    r"|真正的(?:问题|問題)[^：:，]{0,4}[：:，]"
+    r"|\bwhat i (?:actually|really) (?:want|wanted|meant) to (?:ask|know)[^.?!,:]{0,20}[,:]"
+    r"|\bmy (?:actual|real) question is[,:]?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One thing that is asked for."""
+
+    text: str
+    terms: Mapping[int, float]  # code → how much it counts
+    pairs: frozenset[int]  # codes of words that stand together
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    probes: tuple[Probe, ...]
+    # A conversation rather than a question: its drift matters more than its words.
+    is_dialogue: bool = False
+
+
+def understand(text: str, recent: Sequence[str] = ()) -> Question:
+    """Split a message into what it asks for; `recent` is what was said before it, oldest first.
+
+    >>> [probe.text for probe in understand("我妹妹叫什么？另外，她的生日是哪天？").probes]
+    ['我妹妹叫什么？', '她的生日是哪天？']
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    before = [line[-_LINE_CHARS:] for line in recent[-_RECENT_LINES:]]
+    if len(lines) > 1:
+        weighed = [(line, _EARLIER) for line in lines[:-1]] + [(lines[-1], 1.0)]
+        weighed = [(line, _BEFORE) for line in before] + weighed
+        return Question((_probe(text, weighed, lines[-1]),), is_dialogue=True)
+    parts = _parts(text)
+    context = [(line, _BEFORE) for line in before]
+    return Question(tuple(_probe(part, [*context, (part, 1.0)], part) for part in parts))
+
+
+def _parts(text: str) -> list[str]:
+    asked = [_asked(part) for part in _ALSO.split(text)]
+    parts = [part for part in asked if part.strip(" ，,。.")]
+    if len(parts) > _MAX_PARTS:
+        parts[_MAX_PARTS - 1 :] = [" ".join(parts[_MAX_PARTS - 1 :])]
+    return parts or [text]
+
+
+def _asked(part: str) -> str:
+    corrections = list(_REALLY.finditer(part))
+    rest = part[corrections[-1].end() :] if corrections else ""
+    return rest if rest.strip() else part
+
+
+def _probe(text: str, weighed: Iterable[tuple[str, float]], last: str) -> Probe:
+    weights: dict[str, float] = {}
+    for line, weight in weighed:
+        for term in query_terms(line):
+            counts = weight * (_ASKING if term in _ASKING_WORDS else 1.0)
+            weights[term] = max(counts, weights.get(term, 0.0))
+    heaviest = sorted(weights, key=lambda term: -weights[term])[:MAX_QUERY_TERMS]
+    return Probe(text, {code(term): weights[term] for term in heaviest}, frozenset(pairs_of(last)))
+
+
+def pairs_of(text: str) -> list[int]:
+    """Return the codes of telling words that follow each other, function words left out.
+
+    >>> len(pairs_of("the charity and the bake sale"))
+    2
+    """
+    codes = map(code, index_terms(text))
+    words = [number for number in codes if number & WORD and not number & WEAK]
+    return [pair_code(one, other) for one, other in pairwise(words)]
+
+
+def pair_code(one: int, other: int) -> int:
+    """Return one number for two words in this order; no term has it (both lowest bits are set)."""
+    return (one * 31 + other) & 0xFFFFFFFF | WEAK | WORD

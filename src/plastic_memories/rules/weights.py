@@ -1,0 +1,51 @@
+"""How much each part of a hybrid score counts: every number that ranking knows, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HybridWeights:
+    """Found by `python -m bench tune` on conversations in English and Chinese.
+
+    The text score of the best match is 1, and everything else is measured against that.
+    """
+
+    # bm25: how soon repetition stops to count, and how much a long text is held against itself.
+    saturation: float = 1.0
+    length: float = 0.5
+    # Words that stand together in the question and in the text.
+    pairs: float = 0.5
+    # One standard deviation of similarity by meaning: for a question, and for a conversation.
+    meaning: float = 0.2
+    meaning_in_dialogue: float = 0.4
+    # How much of it is the last line alone, and how much the best stretch of a long text.
+    last_line: float = 0.3
+    passage: float = 0.5
+    # What the best matches name, together with what of the question they leave open.
+    linked: float = 0.3
+    linked_in_dialogue: float = 0.1
+    linked_from: int = 5
+    linked_terms: int = 8
+    open_terms: float = 1.5
+    # The better neighbour in the conversation, and the best of the whole conversation.
+    neighbour: float = 0.5
+    session: float = 0.2
+    # The question names who said it, or is the user's own about themself.
+    speaker: float = 0.2
+    own_words: float = 0.1
+    # The question names a time: a few days, some weeks, longer.
+    days: float = 0.6
+    weeks: float = 0.3
+    seasons: float = 0.15
+    recency: float = 0.02
+    importance: float = 0.1
+    half_life_days: float = 30.0
+    # Near-duplicates go behind the first that says the same, among this many of the best.
+    same_words: float = 0.6
+    same_meaning: float = 0.9
+    looked_at: int = 24
+
+
+LEARNED = HybridWeights()
