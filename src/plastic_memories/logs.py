@@ -77,6 +77,15 @@ class BufferedFile(RotatingFileHandler):
             self.flush()
 
 
+def leave_out_what_is_not_written() -> None:
+    """Spare every log record the look-up of thread, process and source line: no line shows them."""
+    logging.logThreads = False
+    logging.logProcesses = False
+    logging.logMultiprocessing = False
+    # The documented way to say it, for all that the name looks private.
+    logging._srcfile = None  # noqa: SLF001
+
+
 def to_file(path: Path, level: str) -> logging.Handler:
     """Send this program's log lines to a rotating file; return the handler, to be closed."""
     path.parent.mkdir(parents=True, exist_ok=True)

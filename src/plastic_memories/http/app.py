@@ -8,10 +8,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http import pages
+from plastic_memories.http.cors import Cors
 from plastic_memories.http.envelope import on_error, on_http, on_invalid
 from plastic_memories.http.frame import Frame
 from plastic_memories.http.openapi import describe
@@ -71,7 +71,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
     app.add_exception_handler(HTTPException, on_http)
     app.add_middleware(Straight, routers=ROUTERS)
     app.add_middleware(
-        CORSMiddleware,
+        Cors,
         allow_origins=options.cors_origins,
         allow_origin_regex=options.cors_origin_regex,
         allow_methods=["*"],
