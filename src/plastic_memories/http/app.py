@@ -61,6 +61,8 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        # The framework's own looks for a tracer with every request; the meter counts for us.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.options = options
     app.state.rate = RateLimit(*options.rate) if options.rate else None
