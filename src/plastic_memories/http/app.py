@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http import pages
@@ -43,6 +44,19 @@ ROUTERS = (
 OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
 
 
+class _Application(FastAPI):
+    """The framework's application behind our own door, which serves most requests by itself."""
+
+    door: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self
+        await self.door(scope, receive, send)
+
+    async def framework(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await super().__call__(scope, receive, send)
+
+
 def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
     """Build the application; the hub is opened when the server starts."""
 
@@ -52,7 +66,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
             app.state.hub = hub
             yield
 
-    app = FastAPI(
+    app = _Application(
         title="Plastic Memories",
         version=options.version,
         summary="The memory every AI companion plugs into.",
@@ -61,8 +75,6 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        # The framework's own looks for a tracer with every request; the meter counts for us.
-        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.options = options
     app.state.rate = RateLimit(*options.rate) if options.rate else None
@@ -71,15 +83,14 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
     app.add_exception_handler(PlasticMemoriesError, on_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)
-    app.add_middleware(Straight, routers=ROUTERS)
-    app.add_middleware(
-        Cors,
+    cors = Cors(
+        Straight(app.framework, ROUTERS),
         allow_origins=options.cors_origins,
         allow_origin_regex=options.cors_origin_regex,
         allow_methods=["*"],
         allow_headers=["*"],
         expose_headers=["X-Request-Id"],
     )
-    app.add_middleware(Frame, options=options)  # the last one added stands outermost
+    app.door = Frame(cors, options)
     describe(app)
     return app
