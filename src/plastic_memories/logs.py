@@ -12,12 +12,12 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import to_json
+
 _MAX_BYTES = 10 * 1024 * 1024
 _BACKUPS = 5
 _MOST_LINES = 500
 _FLUSH_S = 0.2
-# Made once: with options of its own, json.dumps builds an encoder for every line.
-_ENCODE = json.JSONEncoder(ensure_ascii=False, default=str).encode
 # What every line of one request carries.
 request_fields: ContextVar[dict[str, Any]] = ContextVar("request_fields", default={})  # noqa: B039 - never changed in place
 
@@ -35,7 +35,14 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["err"] = self.formatException(record.exc_info)
-        return _ENCODE(line)
+        return _encode(line)
+
+
+def _encode(line: dict[str, Any]) -> str:
+    try:
+        return to_json(line, fallback=str).decode()
+    except ValueError:  # half a character, which UTF-8 cannot hold
+        return json.dumps(line, default=str)
 
 
 class BufferedFile(RotatingFileHandler):
@@ -75,6 +82,15 @@ class BufferedFile(RotatingFileHandler):
     def _flush_forever(self) -> None:
         while not self._closing.wait(_FLUSH_S):
             self.flush()
+
+
+def leave_out_what_is_not_written() -> None:
+    """Spare every log record the look-up of thread, process and source line: no line shows them."""
+    logging.logThreads = False
+    logging.logProcesses = False
+    logging.logMultiprocessing = False
+    # The documented way to say it, for all that the name looks private.
+    logging._srcfile = None  # noqa: SLF001
 
 
 def to_file(path: Path, level: str) -> logging.Handler:

@@ -181,6 +181,7 @@ def build_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def opened() -> AsyncIterator[Hub]:
         sys.setswitchinterval(_SWITCH_S)
+        logs.leave_out_what_is_not_written()
         gc.freeze()
         gc.set_threshold(*_COLLECT)
         async with open_hub(settings) as hub:

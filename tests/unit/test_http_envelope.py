@@ -253,6 +253,23 @@ async def test_errors_reach_a_page_of_this_machine(api: Api) -> None:
     assert answer.headers["Access-Control-Allow-Origin"] == origin["Origin"]
 
 
+async def test_a_write_from_a_page_of_this_machine_can_be_read_by_it(api: Api) -> None:
+    origin = {"Origin": "http://localhost:3000"}
+    body = {"persona_id": "p1", "type": "fact", "key": "k", "content": "x"}
+
+    from_page = await api.http.post("/memory/write", json=body, headers={**KEY, **origin})
+    from_program = await api.http.post("/memory/write", json=body, headers=KEY)
+
+    assert from_page.headers["Access-Control-Allow-Origin"] == origin["Origin"]
+    assert "Access-Control-Allow-Origin" not in from_program.headers
+
+
+async def test_an_answer_that_may_be_cached_depends_on_the_origin(api: Api) -> None:
+    answer = await api.http.get("/persona/list", headers=KEY)
+
+    assert answer.headers["Vary"] == "Origin"
+
+
 async def test_a_refused_preflight_is_in_the_envelope(api: Api) -> None:
     answer = await api.http.options(
         "/memory/write",

@@ -56,6 +56,14 @@ async def test_no_line_holds_text_or_keys(api: Api, tmp_path: Path) -> None:
     assert "海鲜" not in log
 
 
+async def test_half_a_character_harms_no_line(api: Api, tmp_path: Path) -> None:
+    logging.getLogger("plastic_memories.test").info("half", extra={"fields": {"id": "\ud83d"}})
+
+    [line] = [line for line in log_lines(tmp_path) if line["event"] == "half"]
+
+    assert line["id"] == "\ud83d"
+
+
 async def test_a_request_is_logged_with_its_ids(api: Api, tmp_path: Path) -> None:
     headers = {"X-API-Key": "devkey", "X-Request-Id": "r-1"}
     body = {"persona_id": "p1", "type": "fact", "key": "k", "content": "x"}

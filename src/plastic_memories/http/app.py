@@ -8,10 +8,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http import pages
+from plastic_memories.http.cors import Cors
 from plastic_memories.http.envelope import on_error, on_http, on_invalid
 from plastic_memories.http.frame import Frame
 from plastic_memories.http.openapi import describe
@@ -43,6 +44,19 @@ ROUTERS = (
 OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
 
 
+class _Application(FastAPI):
+    """The framework's application behind our own door, which serves most requests by itself."""
+
+    door: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self
+        await self.door(scope, receive, send)
+
+    async def framework(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await super().__call__(scope, receive, send)
+
+
 def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
     """Build the application; the hub is opened when the server starts."""
 
@@ -52,7 +66,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
             app.state.hub = hub
             yield
 
-    app = FastAPI(
+    app = _Application(
         title="Plastic Memories",
         version=options.version,
         summary="The memory every AI companion plugs into.",
@@ -69,15 +83,14 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
     app.add_exception_handler(PlasticMemoriesError, on_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)
-    app.add_middleware(Straight, routers=ROUTERS)
-    app.add_middleware(
-        CORSMiddleware,
+    cors = Cors(
+        Straight(app.framework, ROUTERS),
         allow_origins=options.cors_origins,
         allow_origin_regex=options.cors_origin_regex,
         allow_methods=["*"],
         allow_headers=["*"],
         expose_headers=["X-Request-Id"],
     )
-    app.add_middleware(Frame, options=options)  # the last one added stands outermost
+    app.door = Frame(cors, options)
     describe(app)
     return app

@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plastic_memories.errors import (
@@ -27,6 +26,7 @@ from plastic_memories.http.options import HttpOptions
 from plastic_memories.logs import request_fields
 
 logger = logging.getLogger(__name__)
+_Headers = dict[bytes, bytes]
 _GOOD_ID = re.compile(r"^[A-Za-z0-9._:\-]{1,128}$")
 _IMPORT_PATH = "/import"
 # Ids of our own making: unique by process and place in line, without asking the system for
@@ -47,7 +47,7 @@ class Frame:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        headers = _first_of_each(scope["headers"])
         request_id = _request_id(headers)
         scope.setdefault("state", {})["request_id"] = request_id
         token = request_fields.set({"request_id": request_id})
@@ -55,16 +55,17 @@ class Frame:
             if scope["type"] == "websocket":
                 await self._websocket(scope, receive, send, headers)
             else:
-                await self._http(scope, receive, send, request_id)
+                await self._http(scope, receive, send, headers)
         finally:
             request_fields.reset(token)
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+    async def _http(self, scope: Scope, receive: Receive, send: Send, headers: _Headers) -> None:
         started = time.perf_counter()
+        request_id = scope["state"]["request_id"]
         answer = _Answer(send, request_id)
         try:
-            self._check_source(Headers(scope=scope))
-            await self._app(scope, self._within_limit(scope, receive), answer.send)
+            self._check_source(headers)
+            await self._app(scope, self._within_limit(scope, receive, headers), answer.send)
         except PlasticMemoriesError as error:
             await failure(request_id, error)(scope, receive, answer.send)
         except Exception:
@@ -75,7 +76,7 @@ class Frame:
         _log(scope, answer.status, time.perf_counter() - started)
 
     async def _websocket(
-        self, scope: Scope, receive: Receive, send: Send, headers: Headers
+        self, scope: Scope, receive: Receive, send: Send, headers: _Headers
     ) -> None:
         try:
             self._check_source(headers)
@@ -84,12 +85,13 @@ class Frame:
             return
         await self._app(scope, receive, send)
 
-    def _check_source(self, headers: Headers) -> None:
+    def _check_source(self, headers: _Headers) -> None:
         """Refuse names that a foreign page could have rebound to this machine."""
-        if not _is_local_name(headers.get("host", ""), self._options.allowed_hosts):
+        host = headers.get(b"host", b"").decode("latin-1")
+        if not _is_local_name(host, self._options.allowed_hosts):
             raise NotAllowed("This Host is not allowed; name it in PLASTIC_MEMORIES_ALLOWED_HOSTS.")
-        origin = headers.get("origin")
-        if origin and not self._is_known_origin(origin, headers.get("host", "")):
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if origin and not self._is_known_origin(origin, host):
             raise NotAllowed(
                 "This Origin is not allowed; name it in PLASTIC_MEMORIES_CORS_ORIGINS."
             )
@@ -101,12 +103,12 @@ class Frame:
             return True
         return bool(self._origin and self._origin.fullmatch(origin))
 
-    def _within_limit(self, scope: Scope, receive: Receive) -> Receive:
+    def _within_limit(self, scope: Scope, receive: Receive, headers: _Headers) -> Receive:
         """Refuse a body over the limit: at once if it says so, else when it gets there."""
         limit = self._options.max_body_bytes
         if scope["path"] == _IMPORT_PATH:
             limit = self._options.max_import_bytes
-        declared = Headers(scope=scope).get("content-length", "")
+        declared = headers.get(b"content-length", b"")
         if declared.isdigit() and int(declared) > limit:
             raise _too_large(limit)
         size = 0
@@ -135,7 +137,7 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.started = True
             self.status = message["status"]
-            MutableHeaders(scope=message)["X-Request-Id"] = self._request_id
+            message["headers"] = [*message["headers"], (b"x-request-id", self._request_id.encode())]
         await self._send(message)
 
 
@@ -143,8 +145,12 @@ def _too_large(limit: int) -> BodyTooLarge:
     return BodyTooLarge(f"The body is larger than {limit} bytes.", {"limit": limit})
 
 
-def _request_id(headers: Headers) -> str:
-    given = headers.get("x-request-id", "")
+def _first_of_each(headers: list[tuple[bytes, bytes]]) -> _Headers:
+    return dict(reversed(headers))
+
+
+def _request_id(headers: _Headers) -> str:
+    given = headers.get(b"x-request-id", b"").decode("latin-1")
     return given if _GOOD_ID.match(given) else f"{_PROCESS}-{next(_LINE):x}"
 
 

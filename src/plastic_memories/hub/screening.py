@@ -58,14 +58,15 @@ class Screening:
             )
         for name in _DRAFT_IDS:
             self.identifier(getattr(draft, name))
-        return replace(
-            draft,
-            content=self.text(draft.content),
-            quote=self.text(draft.quote),
-            tags=tuple(self.text(tag) for tag in draft.tags),
-            metadata=self.values(draft.metadata),
-            attributes=self.values(draft.attributes),
-        )
+        fields: dict[str, Any] = {
+            "content": self.text(draft.content),
+            "quote": self.text(draft.quote),
+            "tags": tuple(self.text(tag) for tag in draft.tags),
+            "metadata": self.values(draft.metadata),
+            "attributes": self.values(draft.attributes),
+        }
+        masked = any(getattr(draft, name) != value for name, value in fields.items())
+        return replace(draft, **fields) if masked else draft
 
     def values(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Screen every text inside a JSON object."""

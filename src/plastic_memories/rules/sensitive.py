@@ -35,10 +35,13 @@ def find(text: str) -> list[Finding]:
     """
     folded, places = _fold(text)
     found = [*_named(CREDENTIAL, credential_spans(folded)), *_named(CREDENTIAL, code_spans(folded))]
-    if _DIGITS.search(folded):
+    digits = sum(map(len, _DIGITS.findall(folded)))
+    if digits >= _FEWEST_DIGITS:
         found += _named(GOV_ID, _government_ids(folded))
         found += _named(PAYMENT, chain(_cards(folded), group_spans(_CARD_CODE, folded)))
         found += _named(CONTACT, _phones(folded))
+    elif digits:
+        found += _named(PAYMENT, group_spans(_CARD_CODE, folded))
     if "@" in folded:
         found += _named(CONTACT, group_spans(_E_MAIL, folded))
     return _in_place(found, places)
@@ -81,6 +84,8 @@ def _named(category: str, spans: Iterable[Span]) -> Iterator[tuple[str, Span]]:
 def _in_place(found: Iterable[tuple[str, Span]], places: Sequence[int]) -> list[Finding]:
     """Join overlapping spans under the category that was named first."""
     ranked = [(start, end, rank, name) for rank, (name, (start, end)) in enumerate(found)]
+    if not ranked:
+        return []
     joined: list[tuple[int, int, int, str]] = []
     for start, end, rank, name in sorted(ranked):
         if joined and start < joined[-1][1]:
@@ -94,6 +99,8 @@ def _in_place(found: Iterable[tuple[str, Span]], places: Sequence[int]) -> list[
 
 _DIGIT_RUN = re.compile(r"(?<![A-Za-z0-9])[0-9]++(?:[ \-\u2010-\u2015]{1,3}[0-9]++)*+")
 _DIGITS = re.compile(r"[0-9]+")
+# A passport number has six; cards, ids and telephone numbers have more.
+_FEWEST_DIGITS = 6
 _LETTER = re.compile(r"[A-Za-z]")
 _CARD_CODE = re.compile(
     r"(?i)(?:(?<![a-z])(?:cvv2?|cvc)|安全码)(?:\s?(?:is|是|为|[:=]))?\s{0,3}([0-9]{3,4})(?![0-9a-z])"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
 from plastic_memories.errors import Conflict
+from plastic_memories.model.event import Event
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import StorageBackend, Stores
+from plastic_memories.rules.tombstone import Marks
 from plastic_memories.testing.samples import (
     MINE,
     NOW,
@@ -146,6 +149,54 @@ class TransactionContract:
         await asyncio.gather(*(storage.write(_count_up) for _ in range(WRITERS)))
 
         assert await _contents(storage) == [str(WRITERS)]
+
+    async def test_no_writer_is_shown_what_another_has_recorded(
+        self, storage: StorageBackend
+    ) -> None:
+        def recorded_by(number: int) -> Callable[[Stores], list[str]]:
+            def work(stores: Stores) -> list[str]:
+                named = f"number.{number}"
+                stores.audit.record(Event(user=MINE.user, persona_id="p", event=named, ts=NOW))
+                return [event.event for event in stores.audit.recorded]
+
+            return work
+
+        recorded = await asyncio.gather(
+            *(storage.write(recorded_by(number)) for number in range(WRITERS))
+        )
+
+        assert recorded == [[f"number.{number}"] for number in range(WRITERS)]
+
+    async def test_a_persona_comes_back_right_after_it_was_erased(
+        self, storage: StorageBackend
+    ) -> None:
+        def anew(stores: Stores) -> bool:
+            stores.personas.erase(MINE, NOW)
+            made = stores.personas.ensure(MINE, NOW)
+            stores.memories.add(memory("tea again", key="one"))
+            return made
+
+        made = await asyncio.gather(*(storage.write(anew) for _ in range(WRITERS)))
+
+        assert all(made)
+        assert await found(storage, "tea") == ["tea again"]
+        assert await storage.read(lambda s: s.upkeep.check()) == []
+
+    async def test_a_mark_holds_for_the_work_of_the_same_moment(
+        self, storage: StorageBackend
+    ) -> None:
+        mark = Marks(of_value="v", of_key="k", covers_key=False)
+
+        def mark_and_lift(stores: Stores) -> list[bool]:
+            seen = [stores.tombstones.exist(MINE)]
+            stores.tombstones.add(MINE, mark, NOW)
+            seen.append(stores.tombstones.exist(MINE))
+            stores.tombstones.lift(MINE, mark)
+            return [*seen, stores.tombstones.exist(MINE)]
+
+        seen = await asyncio.gather(*(storage.write(mark_and_lift) for _ in range(WRITERS)))
+
+        assert seen == [[False, True, False]] * WRITERS
 
     @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
     async def test_a_stranger_sees_nothing_while_many_write(

@@ -49,8 +49,10 @@ def _plain_json(limit: int) -> AfterValidator:
 _NAMES = Field(json_schema_extra={"propertyNames": {"type": "string", "pattern": NAME_PATTERN}})
 Metadata = Annotated[dict[str, Any], _plain_json(METADATA_BYTES), _NAMES]
 Attributes = Annotated[dict[str, Any], _plain_json(ATTRIBUTES_BYTES), _NAMES]
+# A plain default would be copied, deeply, for every request.
+_EMPTY: Any = Field(default_factory=dict, json_schema_extra={"default": {}})
 Seconds = Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)]
-Tags = Annotated[list[Tag], Field(max_length=50)]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=50)]
 
 
 class Item(Body):
@@ -59,7 +61,7 @@ class Item(Body):
     type: MemoryType
     key: Key
     content: NonEmptyText
-    tags: Tags = Field(default=[])
+    tags: Tags = ()
     ttl_seconds: Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)] | None = (
         None
     )
@@ -74,13 +76,13 @@ class Item(Body):
     bot_id: OptionalName | None = None
     speaker: OptionalName | None = None
     quote: Text | None = None
-    source_message_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default=[])
+    source_message_ids: Annotated[tuple[Id, ...], Field(max_length=1000)] = ()
     occurred_at: Timestamp | None = None
     confidence: Share | None = None
     importance: Share | None = None
     pinned: Flag = False
-    metadata: Metadata = Field(default={})
-    attributes: Attributes = Field(default={})
+    metadata: Metadata = _EMPTY
+    attributes: Attributes = _EMPTY
     supersedes_id: Id | None = None
     idempotency_key: OptionalName | None = None
 
@@ -93,7 +95,7 @@ class Item(Body):
             type=self.type,
             key=self.key,
             content=self.content,
-            tags=tuple(self.tags),
+            tags=self.tags,
             expires_at=expires_at,
             scope=self.scope,
             realm=self.realm,
@@ -103,7 +105,7 @@ class Item(Body):
             bot_id=self.bot_id or "",
             session_id=self.session_id or "",
             speaker=self.speaker or "",
-            source_message_ids=tuple(self.source_message_ids),
+            source_message_ids=self.source_message_ids,
             quote=self.quote or "",
             occurred_at=self.occurred_at,
             confidence=self.confidence,

@@ -29,7 +29,7 @@ from plastic_memories.adapters.sqlite.migrate import (
 )
 from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, SqliteSlotStore
 from plastic_memories.adapters.sqlite.rows import owner_of
-from plastic_memories.adapters.sqlite.text_index import TextIndex
+from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
 from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
 from plastic_memories.adapters.sqlite.vector_store import SqliteVectorStore
 from plastic_memories.errors import InvalidSetting
@@ -52,15 +52,18 @@ class SqliteOptions(Protocol):
 
 
 class SqliteStores:
-    """Every store on one connection, for one transaction."""
+    """Every store on one connection, for one transaction: what it was told, it need not ask."""
 
     def __init__(self, db: apsw.Connection, *, indexed: bool) -> None:
+        self._db = db
+        partitions = Partitions(db)
+        memory_index = TextIndex(db, "memory") if indexed else None
+        message_index = TextIndex(db, "messages") if indexed else None
         self.entries = SqliteEntryStore(db)
         self.vectors = SqliteVectorStore(db, self.entries)
-        text_index = TextIndex(db, "memory") if indexed else None
-        self.memories = SqliteMemoryStore(db, text_index, self.entries)
-        self.messages = SqliteMessageStore(db, TextIndex(db, "messages") if indexed else None)
-        self.personas = SqlitePersonaStore(db, self.memories, self.messages)
+        self.memories = SqliteMemoryStore(db, memory_index, partitions, self.entries)
+        self.messages = SqliteMessageStore(db, message_index, partitions)
+        self.personas = SqlitePersonaStore(db, self.memories, self.messages, partitions)
         self.slots = SqliteSlotStore(db)
         self.tombstones = SqliteTombstoneStore(db)
         self.goals = SqliteGoalStore(db)
@@ -68,20 +71,33 @@ class SqliteStores:
         self.audit = SqliteAuditLog(db)
         self.upkeep = SqliteUpkeep(db, self.memories, self.messages, indexed=indexed)
 
+    def for_next_work(self) -> SqliteStores:
+        """Start the next piece of work of the same transaction: it has recorded nothing yet."""
+        self.audit = SqliteAuditLog(self._db)
+        return self
+
 
 class SqliteBackend:
     def __init__(self, database: SqliteDatabase, *, indexed: bool) -> None:
         self._database = database
         self._indexed = indexed
+        self._writing: tuple[int, SqliteStores] | None = None
 
     async def read(self, work: Callable[[Stores], T]) -> T:
         return await self._database.read(lambda db: work(SqliteStores(db, indexed=self._indexed)))
 
     async def write(self, work: Callable[[Stores], T]) -> T:
-        return await self._database.write(lambda db: work(SqliteStores(db, indexed=self._indexed)))
+        return await self._database.write(lambda db: work(self._stores_for_writing(db)))
 
     async def describe(self) -> Mapping[str, Any]:
         return await self._database.read(self._describe)
+
+    def _stores_for_writing(self, db: apsw.Connection) -> SqliteStores:
+        """Return the stores of this transaction, which may hold other work before this one."""
+        number = self._database.transaction
+        if self._writing is None or self._writing[0] != number:
+            self._writing = number, SqliteStores(db, indexed=self._indexed)
+        return self._writing[1].for_next_work()
 
     def _describe(self, db: apsw.Connection) -> Mapping[str, Any]:
         row = fetch_one(db, "PRAGMA journal_mode")

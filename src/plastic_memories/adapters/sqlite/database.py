@@ -76,6 +76,7 @@ class SqliteDatabase:
         self._local = threading.local()
         self._open_readers: list[apsw.Connection] = []
         self._closed = False
+        self.transaction = 0  # which of its transactions the writer is in
         self._thread.start()
 
     async def read(self, work: Callable[[apsw.Connection], T]) -> T:
@@ -170,6 +171,7 @@ class SqliteDatabase:
                 job.error = error
 
     def _run(self, group: list[_Write]) -> None:
+        self.transaction += 1
         self._writer.execute("BEGIN IMMEDIATE")
         for job in group:
             self._run_one(job)

@@ -85,11 +85,16 @@ class SqliteAuditLog:
 class SqliteTombstoneStore:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
+        self._known: dict[Owner, bool] = {}  # what this transaction was told
 
     def exist(self, owner: Owner) -> bool:
-        return fetch_one(self._db, QUERIES["has_tombstones"], owner_params(owner)) is not None
+        if owner not in self._known:
+            row = fetch_one(self._db, QUERIES["has_tombstones"], owner_params(owner))
+            self._known[owner] = row is not None
+        return self._known[owner]
 
     def add(self, owner: Owner, marks: Marks, now: float) -> None:
+        self._known.pop(owner, None)
         for digest in marks.digests:
             params = {**owner_params(owner), "digest": digest, "key_digest": marks.of_key}
             self._db.execute(QUERIES["add_tombstone"], {**params, "now": now})
@@ -100,6 +105,7 @@ class SqliteTombstoneStore:
         return bool(row and row["n"])
 
     def lift(self, owner: Owner, marks: Marks) -> int:
+        self._known.pop(owner, None)
         params = {
             **owner_params(owner),
             "digests": to_json(list(marks.digests)),

@@ -20,11 +20,7 @@ from plastic_memories.adapters.sqlite.rows import (
     to_json,
     view_params,
 )
-from plastic_memories.adapters.sqlite.text_index import (
-    TextIndex,
-    persona_partition,
-    user_partition,
-)
+from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
 from plastic_memories.model.entry import partition_of
 from plastic_memories.model.memory import Draft, Memory, Status
 from plastic_memories.model.owner import Owner, Viewpoint
@@ -42,10 +38,15 @@ _SCANNED = 5000
 
 class SqliteMemoryStore:
     def __init__(
-        self, db: apsw.Connection, index: TextIndex | None, entries: SqliteEntryStore
+        self,
+        db: apsw.Connection,
+        index: TextIndex | None,
+        partitions: Partitions,
+        entries: SqliteEntryStore,
     ) -> None:
         self._db = db
         self._index = index
+        self._partitions = partitions
         self._entries = entries
 
     def get(self, owner: Owner, memory_id: int) -> Memory | None:
@@ -143,8 +144,8 @@ class SqliteMemoryStore:
     def _search(
         self, index: TextIndex, view: Viewpoint, terms: Sequence[str], limit: int, now: float
     ) -> TextMatches:
-        own = persona_partition(self._db, view.owner)
-        shared = user_partition(self._db, view.owner.user)
+        own = self._partitions.of_persona(view.owner)
+        shared = self._partitions.of_user(view.owner.user)
         partitions = [part for part in (own, shared) if part]
         documents = self._up_to_large(view)
         if documents >= _LARGE:
@@ -187,8 +188,8 @@ class SqliteMemoryStore:
 
     def _partition(self, memory: Memory) -> str:
         if partition_of(memory).persona_id:
-            partition = persona_partition(self._db, memory.owner)
+            partition = self._partitions.of_persona(memory.owner)
         else:
-            partition = user_partition(self._db, memory.owner.user)
+            partition = self._partitions.of_user(memory.owner.user)
         assert partition, "a persona exists from the first time it is named"
         return partition

@@ -16,7 +16,7 @@ from plastic_memories.adapters.sqlite.rows import (
     to_json,
     view_params,
 )
-from plastic_memories.adapters.sqlite.text_index import TextIndex, persona_partition
+from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
 from plastic_memories.model.message import Message, Stored
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.message_store import MessageFilter
@@ -25,9 +25,12 @@ _OWNED = "tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :person
 
 
 class SqliteMessageStore:
-    def __init__(self, db: apsw.Connection, index: TextIndex | None) -> None:
+    def __init__(
+        self, db: apsw.Connection, index: TextIndex | None, partitions: Partitions
+    ) -> None:
         self._db = db
         self._index = index
+        self._partitions = partitions
 
     def append(self, messages: Sequence[Message]) -> list[Stored]:
         return [self._append(message) for message in messages]
@@ -87,14 +90,14 @@ class SqliteMessageStore:
         return Stored(message_id, deduped=False)
 
     def _index_message(self, owner: Owner, message_id: int, content: str) -> None:
-        partition = persona_partition(self._db, owner)
+        partition = self._partitions.of_persona(owner)
         if self._index is not None and partition:
             self._index.put(message_id, partition, content)
 
     def _unindex(self, messages: Sequence[Message]) -> None:
         if self._index is None or not messages:
             return
-        partition = persona_partition(self._db, messages[0].owner)
+        partition = self._partitions.of_persona(messages[0].owner)
         for message in messages:
             if partition and self._index.holds(message.id):
                 self._index.remove(message.id, partition, message.content)

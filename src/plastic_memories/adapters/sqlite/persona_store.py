@@ -18,6 +18,7 @@ from plastic_memories.adapters.sqlite.rows import (
     user_params,
     view_params,
 )
+from plastic_memories.adapters.sqlite.text_index import Partitions
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
 from plastic_memories.model.persona import Persona, Slot, UserSettings
 from plastic_memories.ports.memory_store import MemoryFilter
@@ -29,16 +30,21 @@ _HELD = ("persona_slots", "goal_links", "goals")
 
 class SqlitePersonaStore:
     def __init__(
-        self, db: apsw.Connection, memories: SqliteMemoryStore, messages: SqliteMessageStore
+        self,
+        db: apsw.Connection,
+        memories: SqliteMemoryStore,
+        messages: SqliteMessageStore,
+        partitions: Partitions,
     ) -> None:
         self._db = db
+        self._partitions = partitions
         self._memories = memories
         self._messages = messages
 
     def ensure(self, owner: Owner, now: float) -> bool:
-        params = {**owner_params(owner), "now": now}
-        if fetch_one(self._db, QUERIES["get_persona"], params):
+        if self._partitions.of_persona(owner):
             return False
+        params = {**owner_params(owner), "now": now}
         self._db.execute(QUERIES["ensure_user"], params)
         return execute(self._db, QUERIES["ensure_persona"], params) > 0
 
@@ -74,6 +80,7 @@ class SqlitePersonaStore:
         noted = {**owner_params(owner), "kind": "persona", "row_id": row["id"], "now": now}
         self._db.execute(QUERIES["note_erasure"], noted)
         erased["personas"] = execute(self._db, _delete_from("personas"), owner_params(owner))
+        self._partitions.forget()
         return erased
 
     def settings(self, user: User) -> UserSettings:

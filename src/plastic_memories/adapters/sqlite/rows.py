@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 from plastic_memories.adapters.sqlite.connection import Row
@@ -19,10 +20,15 @@ _SAME_IN_MEMORY = (
     "confidence", "importance", "expires_at", "occurred_at", "supersedes_id", "superseded_by",
     "created_at", "updated_at", "last_recalled_at", "recall_count", "idempotency_key",
 )  # fmt: skip
+_same_in_memory = attrgetter(*_SAME_IN_MEMORY)
 _SAME_IN_MESSAGE = (
     "id", "content", "ts", "speaker", "session_id", "source_app", "bot_id", "branch_id",
     "platform", "message_type", "client_msg_id", "created_at", "hidden_at",
 )  # fmt: skip
+
+
+# Made once: with options of its own, json.dumps builds an encoder for every value.
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def user_params(user: User) -> dict[str, Any]:
@@ -54,27 +60,27 @@ def owner_of(row: Row) -> Owner:
 
 def to_json(value: object) -> str:
     # Most tags, metadata and attributes are empty.
-    if not value and isinstance(value, list | dict):
-        return "[]" if isinstance(value, list) else "{}"
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if not value and isinstance(value, (list, tuple, dict)):
+        return "{}" if isinstance(value, dict) else "[]"
+    return _ENCODE(value)
 
 
 def memory_params(memory: Memory) -> dict[str, Any]:
     """Return every column of a memory, for insert and update."""
     return {
         **owner_params(memory.owner),
-        **{name: getattr(memory, name) for name in _SAME_IN_MEMORY},
+        **dict(zip(_SAME_IN_MEMORY, _same_in_memory(memory), strict=True)),
         "id": memory.id or None,
         "root_id": _root(memory),
-        "type": memory.type.value,
+        "type": memory.type,
         "mkey": memory.key,
-        "tags": to_json(list(memory.tags)),
-        "status": memory.status.value,
-        "scope": memory.scope.value,
+        "tags": to_json(memory.tags),
+        "status": memory.status,
+        "scope": memory.scope,
         "scope_ref": memory.scope_ref,
-        "realm": memory.realm.value,
-        "source_type": memory.source_type.value,
-        "source_message_ids": to_json(list(memory.source_message_ids)),
+        "realm": memory.realm,
+        "source_type": memory.source_type,
+        "source_message_ids": to_json(memory.source_message_ids),
         "pinned": int(memory.pinned),
         "core": core_level(memory),
         "metadata": to_json(memory.metadata),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import fetch_one
+from plastic_memories.adapters.sqlite.connection import Params, fetch_one
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_params, user_params
 from plastic_memories.model.owner import Owner, User
@@ -84,13 +84,27 @@ def _tokens(partition: str, text: str) -> str:
     return " ".join(f"{partition}x{term}" for term in index_terms(text))
 
 
-def persona_partition(db: apsw.Connection, owner: Owner) -> str | None:
-    """Return the partition of what one persona knows; None if there is no such persona."""
-    row = fetch_one(db, QUERIES["get_persona"], owner_params(owner))
-    return f"p{row['id']}" if row else None
+class Partitions:
+    """Where the rows of an owner stand in the index; what one transaction was told, it knows."""
 
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._known: dict[Owner | User, str] = {}
 
-def user_partition(db: apsw.Connection, user: User) -> str | None:
-    """Return the partition of what all personas of a user share."""
-    row = fetch_one(db, QUERIES["get_user"], user_params(user))
-    return f"g{row['id']}" if row else None
+    def of_persona(self, owner: Owner) -> str | None:
+        """Return the partition of what one persona knows; None if there is no such persona."""
+        return self._known.get(owner) or self._asked("p", "get_persona", owner, owner_params(owner))
+
+    def of_user(self, user: User) -> str | None:
+        """Return the partition of what all personas of a user share."""
+        return self._known.get(user) or self._asked("g", "get_user", user, user_params(user))
+
+    def forget(self) -> None:
+        """Ask anew: a persona is gone."""
+        self._known.clear()
+
+    def _asked(self, kind: str, query: str, whose: Owner | User, params: Params) -> str | None:
+        row = fetch_one(self._db, QUERIES[query], params)
+        if row is not None:
+            self._known[whose] = f"{kind}{row['id']}"
+        return self._known.get(whose)
