@@ -28,10 +28,21 @@ class Server:
 
     def memory_mb(self) -> float:
         """Return the resident memory of the server process."""
-        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+        return resident_mb(self.pid)
+
+
+class DidNotStart(SystemExit):
+    """The hub refused to start, or did not answer in time."""
+
+
+def resident_mb(pid: int) -> float:
+    """Return the resident memory of a process; not a number where the system does not tell."""
+    status = Path(f"/proc/{pid}/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1024
-        return float("nan")
+    return float("nan")
 
 
 @contextmanager
@@ -59,13 +70,13 @@ def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
     until = time.perf_counter() + _START_LIMIT_S
     while time.perf_counter() < until:
         if process.poll() is not None:
-            raise SystemExit("The hub did not start; its message stands above.")
+            raise DidNotStart("The hub did not start; its message stands above.")
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=1):
                 return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.005)
-    raise SystemExit(f"The hub did not answer within {_START_LIMIT_S} seconds.")
+    raise DidNotStart(f"The hub did not answer within {_START_LIMIT_S} seconds.")
 
 
 def _free_port() -> int:
