@@ -26,13 +26,14 @@ class Peer:
         self._embedding = _Embedding(embedder)
         self._collections: dict[str, Any] = {}
 
+    def open(self, conversation: str) -> None:
+        self._collections[conversation] = self._client.create_collection(
+            f"c{len(self._collections):04}",
+            embedding_function=self._embedding,
+            configuration={"hnsw": {"space": "cosine"}},
+        )
+
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
-        if conversation not in self._collections:
-            self._collections[conversation] = self._client.create_collection(
-                f"c{len(self._collections):04}",
-                embedding_function=self._embedding,
-                configuration={"hnsw": {"space": "cosine"}},
-            )
         self._collections[conversation].add(
             ids=[memory["id"] for memory in memories],
             documents=[memory["text"] for memory in memories],

@@ -14,10 +14,11 @@ class Peer:
         self._db.execute("PRAGMA journal_mode=WAL")
         self._tables: dict[str, str] = {}
 
+    def open(self, conversation: str) -> None:
+        table = self._tables[conversation] = f"t{len(self._tables)}"
+        self._db.execute(f"CREATE VIRTUAL TABLE {table} USING fts5(id UNINDEXED, content)")
+
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
-        if conversation not in self._tables:
-            table = self._tables[conversation] = f"t{len(self._tables)}"
-            self._db.execute(f"CREATE VIRTUAL TABLE {table} USING fts5(id UNINDEXED, content)")
         rows = [(memory["id"], memory["text"]) for memory in memories]
         with self._db:
             self._db.executemany(f"INSERT INTO {self._tables[conversation]} VALUES (?, ?)", rows)

@@ -18,15 +18,31 @@ class Peer:
 
         self._store = InMemoryStore(index={"dims": DIMENSION, "embed": embed, "fields": ["text"]})
 
+    def open(self, conversation: str) -> None:
+        """Do nothing: a namespace exists when something is in it."""
+
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
         space = _namespace(conversation)
-        self._store.batch(
-            [PutOp(space, memory["id"], {"text": memory["text"]}) for memory in memories]
-        )
+        for batch in _without_repeats(memories):
+            self._store.batch(
+                [PutOp(space, memory["id"], {"text": memory["text"]}) for memory in batch]
+            )
 
     def search(self, conversation: str, question: str, limit: int) -> list[str]:
         found = self._store.search(_namespace(conversation), query=question, limit=limit)
         return [item.key for item in found]
+
+
+def _without_repeats(memories: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Split: the store refuses a batch in which the same text stands twice."""
+    batches: list[list[dict[str, Any]]] = []
+    seen: dict[str, int] = {}
+    for memory in memories:
+        turn = seen[memory["text"]] = seen.get(memory["text"], -1) + 1
+        if turn == len(batches):
+            batches.append([])
+        batches[turn].append(memory)
+    return batches
 
 
 def _namespace(conversation: str) -> tuple[str, ...]:

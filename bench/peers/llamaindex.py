@@ -38,9 +38,10 @@ class Peer:
         self._embedding = _Embedding(embedder)
         self._indexes: dict[str, VectorStoreIndex] = {}
 
+    def open(self, conversation: str) -> None:
+        self._indexes[conversation] = VectorStoreIndex([], embed_model=self._embedding)
+
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
-        if conversation not in self._indexes:
-            self._indexes[conversation] = VectorStoreIndex([], embed_model=self._embedding)
         nodes = [TextNode(id_=memory["id"], text=memory["text"]) for memory in memories]
         self._indexes[conversation].insert_nodes(nodes)
 

@@ -26,31 +26,42 @@ class _Embedding(EmbeddingBase):
 
 
 class Peer:
+    """A store for each conversation: in one for all, its local search takes many times longer."""
+
     def __init__(self, embedder: SharedEmbedder, folder: Path) -> None:
-        store = {
-            "provider": "qdrant",
-            "config": {
-                "collection_name": "bench",
-                "embedding_model_dims": DIMENSION,
-                "path": str(folder / "qdrant"),
-                "on_disk": True,
-            },
-        }
-        self._memory = Memory.from_config(
-            {"vector_store": store, "history_db_path": str(folder / "history.db")}
-        )
-        self._memory.embedding_model = _Embedding(embedder)
+        self._embedding = _Embedding(embedder)
+        self._folder = folder
         # By itself mem0 fetches the list of stop words from a model hub; without a hub it would
         # silently lose its keyword search. Here it is given a list, on every machine the same.
-        self._memory.vector_store._bm25_encoder = SparseTextEmbedding(  # noqa: SLF001
+        self._keywords = SparseTextEmbedding(
             "Qdrant/bm25",
             specific_model_path=str(folder),
             stopwords=set(get_stop_words("en")),
         )
+        self._memories: dict[str, Memory] = {}
+
+    def open(self, conversation: str) -> None:
+        folder = self._folder / str(len(self._memories))
+        store = {
+            "collection_name": "bench",
+            "embedding_model_dims": DIMENSION,
+            "path": str(folder / "qdrant"),
+            "on_disk": True,
+        }
+        folder.mkdir()
+        memory = Memory.from_config(
+            {
+                "vector_store": {"provider": "qdrant", "config": store},
+                "history_db_path": str(folder / "history.db"),
+            }
+        )
+        memory.embedding_model = self._embedding
+        memory.vector_store._bm25_encoder = self._keywords  # noqa: SLF001 - there is no other way
+        self._memories[conversation] = memory
 
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
         for memory in memories:
-            self._memory.add(
+            self._memories[conversation].add(
                 memory["text"],
                 user_id=conversation,
                 metadata={"key": memory["id"]},
@@ -58,5 +69,7 @@ class Peer:
             )
 
     def search(self, conversation: str, question: str, limit: int) -> list[str]:
-        found = self._memory.search(question, top_k=limit, filters={"user_id": conversation})
+        found = self._memories[conversation].search(
+            question, top_k=limit, filters={"user_id": conversation}
+        )
         return [row["metadata"]["key"] for row in found["results"]]

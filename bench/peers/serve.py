@@ -2,6 +2,7 @@
 
     python -m bench.peers.serve NAME FOLDER VECTORS
 
+    {"do": "open", "conversation": "c"}
     {"do": "ingest", "conversation": "c", "memories": [{"id", "text", "speaker", "at"}, ...]}
     {"do": "search", "conversation": "c", "question": "...", "limit": 20}  ->  {"ids": [...]}
 
@@ -23,8 +24,11 @@ from typing import Any, Protocol
 class Peer(Protocol):
     """What an adapter's class `Peer` offers; it is made with an embedder and an empty folder."""
 
+    def open(self, conversation: str) -> None:
+        """Make a place for a new conversation. This is not timed."""
+
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
-        """Store memories; may be called again for the same conversation."""
+        """Store memories; called again for a conversation that has many."""
 
     def search(self, conversation: str, question: str, limit: int) -> list[str]:
         """Return ids of memories of that conversation only, best first."""
@@ -56,6 +60,9 @@ def _embedder(vectors: Path) -> Any:
 
 
 def _obey(peer: Any, order: dict[str, Any]) -> dict[str, Any]:
+    if order["do"] == "open":
+        peer.open(order["conversation"])
+        return {}
     if order["do"] == "ingest":
         peer.ingest(order["conversation"], order["memories"])
         return {}

@@ -18,9 +18,10 @@ class Peer:
         self._settings = {"method": "external", "transform": transform, "hybrid": True}
         self._indexes: dict[str, Embeddings] = {}
 
+    def open(self, conversation: str) -> None:
+        self._indexes[conversation] = Embeddings(dict(self._settings))
+
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
-        if conversation not in self._indexes:
-            self._indexes[conversation] = Embeddings(dict(self._settings))
         rows = [(memory["id"], memory["text"]) for memory in memories]
         self._indexes[conversation].upsert(rows)
 

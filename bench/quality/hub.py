@@ -34,6 +34,9 @@ class HubOverHttp:
     question_embedding: dict[str, float] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
 
+    def open(self, conversation: Conversation) -> None:
+        """Do nothing: a persona exists from the first time it is named."""
+
     def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
         items = [_item(memory) for memory in memories]
         answer, seconds = self._post(

@@ -39,6 +39,9 @@ class PeerProcess:
     process: subprocess.Popen[str]
     log: Path
 
+    def open(self, conversation: Conversation) -> None:
+        self.ask(do="open", conversation=conversation.name)
+
     def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
         rows = [asdict(memory) for memory in memories]
         return _took(self.ask(do="ingest", conversation=conversation.name, memories=rows))

@@ -33,6 +33,9 @@ class Took:
 class System(Protocol):
     """A started system."""
 
+    def open(self, conversation: Conversation) -> None:
+        """Make a place for a conversation, where the system needs one; not timed."""
+
     def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
         """Store memories of one conversation."""
 
@@ -61,6 +64,7 @@ def measure(system: System, sample: list[Conversation], advance: Callable[[int],
     """Store every conversation, wait, then ask every question, in the order of the sample."""
     outcome = Outcome()
     for conversation in sample:
+        system.open(conversation)
         for portion in _portions(conversation.memories):
             outcome.ingests.append((len(portion), system.ingest(conversation, portion)))
             advance(len(portion))
