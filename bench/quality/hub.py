@@ -7,7 +7,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,8 +99,8 @@ def running_hub(variant: str) -> Iterator[HubOverHttp]:
         try:
             with running(Path(folder), **VARIANTS[variant]) as server:
                 connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
-                yield HubOverHttp(server, connection)
-                connection.close()
+                with closing(connection):
+                    yield HubOverHttp(server, connection)
         except DidNotStart as error:
             raise SystemFailed(f"this hub does not know {VARIANTS[variant]}") from error
 
