@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -13,10 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 KEYS = "benchkey:*"
 HEADERS = {"X-API-Key": "benchkey", "X-User-Id": "user0"}
 _START_LIMIT_S = 60
+_BACKLOG_LIMIT_S = 900
+_LOOK_EVERY_S = 0.02
 _HERE = Path(__file__).parent
 
 
@@ -29,6 +33,26 @@ class Server:
     def memory_mb(self) -> float:
         """Return the resident memory of the server process."""
         return resident_mb(self.pid)
+
+    def settle(self) -> float:
+        """Wait until no memory waits for its vector; return the seconds."""
+        started = time.perf_counter()
+        while backlog := self._backlog():
+            if time.perf_counter() - started > _BACKLOG_LIMIT_S:
+                raise StillEmbedding(f"{backlog} memories still wait for their vectors.")
+            time.sleep(_LOOK_EVERY_S)
+        return time.perf_counter() - started
+
+    def _backlog(self) -> int:
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/health", headers=HEADERS)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found: dict[str, Any] = json.load(answer)["data"]
+        # A hub without an embedder has none, or does not speak of it.
+        return int(found.get("embedding_backlog") or 0)
+
+
+class StillEmbedding(SystemExit):
+    """The hub did not give every memory its vector in time."""
 
 
 class DidNotStart(SystemExit):

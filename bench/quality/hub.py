@@ -14,15 +14,13 @@ from typing import Any
 
 from bench.quality.conversations import Conversation, Memory, Question
 from bench.quality.system import LIMIT, SystemFailed, Took
-from bench.server import HEADERS, DidNotStart, Server, running
+from bench.server import HEADERS, DidNotStart, Server, StillEmbedding, running
 
 VARIANTS: dict[str, dict[str, str]] = {
     "hub": {},
     "hub-no-embedder": {"EMBEDDER": "none"},
     "hub-keyword": {"RECALL": "keyword"},
 }
-_BACKLOG_LIMIT_S = 900
-_LOOK_EVERY_S = 0.02
 
 
 @dataclass
@@ -46,13 +44,7 @@ class HubOverHttp:
         return Took(seconds)
 
     def settle(self) -> float:
-        """Wait until no memory waits for its vector."""
-        started = time.perf_counter()
-        while backlog := self._backlog():
-            if time.perf_counter() - started > _BACKLOG_LIMIT_S:
-                raise SystemFailed(f"{backlog} memories still wait for their vectors")
-            time.sleep(_LOOK_EVERY_S)
-        return time.perf_counter() - started
+        return self.server.settle()
 
     def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
         body: dict[str, Any] = {
@@ -74,9 +66,6 @@ class HubOverHttp:
         """Tell whether a question is embedded: a hub with the text engine alone does not."""
         parts = self._get("/capabilities")["plugged_in"]
         return parts.get("embedder", "none") != "none" and parts["recall"] != "keyword"
-
-    def _backlog(self) -> int:
-        return int(self._get("/health").get("embedding_backlog") or 0)
 
     def _get(self, path: str) -> dict[str, Any]:
         self.connection.request("GET", path, headers=HEADERS)
@@ -102,7 +91,9 @@ def running_hub(variant: str) -> Iterator[HubOverHttp]:
                 with closing(connection):
                     yield HubOverHttp(server, connection)
         except DidNotStart as error:
-            raise SystemFailed(f"this hub does not know {VARIANTS[variant]}") from error
+            raise SystemFailed(f"this hub does not start with {VARIANTS[variant]}") from error
+        except StillEmbedding as error:
+            raise SystemFailed(str(error)) from error
 
 
 def _item(memory: Memory) -> dict[str, Any]:

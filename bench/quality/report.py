@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rich.console import Console, Group
@@ -27,7 +27,8 @@ def show(console: Console, results: Results, *, every_score: bool) -> None:
         console.print(_by_category(results, ran, score))
     console.print(_by_score(ran))
     console.print(_times(results, ran))
-    console.print(_embedder_line(results["embedder"]))
+    for line in _embedding(results):
+        console.print(line, soft_wrap=True, highlight=False)
     console.print(_bars("recall@10, mean of the data sets", ran, _recall, "{:.3f}"))
     console.print(_bars("ms for a question (p50), embedding apart", ran, _query, "{:.2f}"))
     console.print(_bars("ms to store a memory (p50), embedding apart", ran, _ingest, "{:.3f}"))
@@ -107,14 +108,20 @@ def _times(results: Results, ran: Results) -> Table:
     return table
 
 
-def _embedder_line(row: Results) -> str:
-    if "failed" in row:
-        return f"the shared embedder was not measured: {row['failed']}"
-    return (
-        f"the shared embedder alone ({row['version']}): {row['passages_per_second']:,.0f} texts "
-        f"per second in batches, {row['question_ms']['p50']} ms for a question (p50), "
-        f"{row['memory_mb']:.0f} MB. Peers look vectors up: their memory is without it."
+def _embedding(results: Results) -> Iterator[str]:
+    alone = results["embedder"]
+    if "failed" in alone:
+        yield f"the shared embedder was not measured: {alone['failed']}"
+        return
+    yield (
+        f"the shared embedder alone ({alone['version']}): {alone['passages_per_second']:,.0f} "
+        f"texts per second in batches, {alone['question_ms']['p50']:.2f} ms for a question (p50), "
+        f"{alone['memory_mb']:.0f} MB. Peers look vectors up: their memory is without it."
     )
+    rate = results["systems"].get(HUB, {}).get("vectors_per_second")
+    if rate:
+        share = rate / alone["passages_per_second"]
+        yield f"the hub, storing and embedding at once: {rate:,.0f} per second, {share:.0%} of that"
 
 
 def _bars(title: str, ran: Results, value: Callable[[Results], float], form: str) -> Group:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -74,6 +75,7 @@ class Run:
         }
 
     def _system(self, name: str) -> Results:
+        started = time.perf_counter()
         task = self.progress.add_task(name, total=steps(self.sample))
         try:
             with self._started(name) as system:
@@ -87,7 +89,8 @@ class Run:
             self.progress.remove_task(task)
         version = "" if name in VARIANTS else version_of(name)
         found = summary.of(self.sample, outcome, self.question_seconds)
-        return {"version": version, "skipped": skipped, **found}
+        whole = round(time.perf_counter() - started, 1)
+        return {"version": version, "skipped": skipped, "whole_seconds": whole, **found}
 
     @contextmanager
     def _started(self, name: str) -> Iterator[System]:

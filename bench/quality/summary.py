@@ -42,6 +42,7 @@ def of(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -
         "ingest_ms_per_memory": percentiles_ms(per_memory),
         "ingest_seconds": round(sum(took.own_seconds for _, took in outcome.ingests), 3),
         "settle_seconds": round(outcome.settle_seconds, 3),
+        "vectors_per_second": _vectors_per_second(outcome) if embeds else None,
         "memory_mb": round(outcome.memory_mb, 1),
     }
 
@@ -59,6 +60,15 @@ def ratios(systems: Results) -> Results:
 def peers(systems: Results) -> Results:
     """Return the systems that are not ours."""
     return {name: row for name, row in systems.items() if not name.startswith(HUB)}
+
+
+def _vectors_per_second(outcome: Outcome) -> float | None:
+    """Return how fast vectors came from the first write on; None for who stores them at once."""
+    if not outcome.settle_seconds:
+        return None
+    stored = sum(number for number, _ in outcome.ingests)
+    writing = sum(took.seconds for _, took in outcome.ingests)
+    return round(stored / (writing + outcome.settle_seconds), 1)
 
 
 def _scores(sample: list[Conversation], answers: list[list[str]]) -> Results:

@@ -155,6 +155,15 @@ def test_a_system_without_embedding_is_not_charged_for_it() -> None:
     assert found["question_with_embedding_ms"]["p50"] == 5.0
 
 
+def test_vectors_that_come_later_are_counted_from_the_first_write_on() -> None:
+    late = outcome("a", 0.001, 0.001)
+    late.settle_seconds = 0.594
+
+    found = summary.of([conversation("c")], late, [0.001] * 4)
+
+    assert found["vectors_per_second"] == 10.0
+
+
 def results() -> dict[str, Any]:
     talk = [conversation("c")]
     systems = {
