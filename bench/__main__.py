@@ -25,7 +25,7 @@ Results = dict[str, Any]
 _DATA = Path(__file__).parent / "data"
 _PATH = click.Path(path_type=Path)
 # Tables of many systems need room where the output is no terminal.
-_WIDTH = 140
+_WIDTH = 170
 
 
 def _options(*names: str) -> Callable[[Any], Any]:

@@ -43,12 +43,16 @@ class Server:
             time.sleep(_LOOK_EVERY_S)
         return time.perf_counter() - started
 
-    def _backlog(self) -> int:
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/health", headers=HEADERS)
+    def get(self, path: str) -> dict[str, Any]:
+        """Return what the hub answers to a GET."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=HEADERS)
         with urllib.request.urlopen(request, timeout=60) as answer:
             found: dict[str, Any] = json.load(answer)["data"]
+        return found
+
+    def _backlog(self) -> int:
         # A hub without an embedder has none, or does not speak of it.
-        return int(found.get("embedding_backlog") or 0)
+        return int(self.get("/health").get("embedding_backlog") or 0)
 
 
 class StillEmbedding(SystemExit):
@@ -67,6 +71,16 @@ def resident_mb(pid: int) -> float:
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1024
     return float("nan")
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time a process has used; not a number where the system does not tell."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        return float("nan")
+    # The name, in brackets, may hold spaces: count from behind it.
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

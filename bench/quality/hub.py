@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.load import Connection, request_bytes
 from bench.quality.conversations import Conversation, Memory, Question
 from bench.quality.system import LIMIT, SystemFailed, Took
-from bench.server import HEADERS, DidNotStart, Server, StillEmbedding, running
+from bench.server import HEADERS, DidNotStart, Server, StillEmbedding, cpu_seconds, running
 
 VARIANTS: dict[str, dict[str, str]] = {
     "hub": {},
@@ -28,7 +27,7 @@ class HubOverHttp:
     """A running hub."""
 
     server: Server
-    connection: http.client.HTTPConnection
+    connection: Connection
     question_embedding: dict[str, float] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
 
@@ -62,22 +61,19 @@ class HubOverHttp:
     def memory_mb(self) -> float:
         return self.server.memory_mb()
 
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.server.pid)
+
     def embeds(self) -> bool:
         """Tell whether a question is embedded: a hub with the text engine alone does not."""
-        parts = self._get("/capabilities")["plugged_in"]
+        parts = self.server.get("/capabilities")["plugged_in"]
         return parts.get("embedder", "none") != "none" and parts["recall"] != "keyword"
 
-    def _get(self, path: str) -> dict[str, Any]:
-        self.connection.request("GET", path, headers=HEADERS)
-        return _data(path, self.connection.getresponse().read())
-
     def _post(self, path: str, body: dict[str, Any]) -> tuple[dict[str, Any], float]:
-        payload = json.dumps(body, ensure_ascii=False).encode()
-        headers = {**HEADERS, "Content-Type": "application/json"}
-        started = time.perf_counter()
-        self.connection.request("POST", path, payload, headers)
-        raw = self.connection.getresponse().read()
-        seconds = time.perf_counter() - started
+        try:
+            raw, seconds = self.connection.post(request_bytes(path, body, HEADERS))
+        except OSError as error:
+            raise SystemFailed(f"{path}: {error!r}") from error
         return _data(path, raw), seconds
 
 
@@ -86,10 +82,11 @@ def running_hub(variant: str) -> Iterator[HubOverHttp]:
     """Run a hub on an empty folder with the settings of a variant."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            with running(Path(folder), **VARIANTS[variant]) as server:
-                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=300)
-                with closing(connection):
-                    yield HubOverHttp(server, connection)
+            with (
+                running(Path(folder), **VARIANTS[variant]) as server,
+                closing(Connection(server.port)) as connection,
+            ):
+                yield HubOverHttp(server, connection)
         except DidNotStart as error:
             raise SystemFailed(f"this hub does not start with {VARIANTS[variant]}") from error
         except StillEmbedding as error:
@@ -110,7 +107,7 @@ def _item(memory: Memory) -> dict[str, Any]:
 
 
 def _data(path: str, raw: bytes) -> dict[str, Any]:
-    answer = json.loads(raw)
+    answer = json.loads(raw or b'{"ok": false, "error": {"code": "none", "message": "no answer"}}')
     if not answer["ok"]:
         raise SystemFailed(f"{path}: {answer['error']['code']}: {answer['error']['message']}")
     found: dict[str, Any] = answer["data"]

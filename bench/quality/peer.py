@@ -16,7 +16,7 @@ from typing import Any
 from bench.quality.conversations import Conversation, Memory, Question
 from bench.quality.environments import Environments, last_line
 from bench.quality.system import LIMIT, SystemFailed, Took
-from bench.server import resident_mb
+from bench.server import cpu_seconds, resident_mb
 
 _ROOT = Path(__file__).parents[2]
 _ANSWER_LIMIT_S = 900
@@ -57,6 +57,9 @@ class PeerProcess:
 
     def memory_mb(self) -> float:
         return resident_mb(self.process.pid)
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.process.pid)
 
     def ask(self, **order: Any) -> dict[str, Any]:
         """Send one order and return its answer."""

@@ -33,6 +33,7 @@ class Run:
     environments: Environments
     progress: Progress
     question_seconds: list[float] = field(default_factory=list)
+    questions_cpu_seconds: float = 0.0
 
     def everything(self, names: list[str]) -> Results:
         """Measure these systems and return the numbers, ready for JSON."""
@@ -67,6 +68,7 @@ class Run:
             memory_mb = bare.memory_mb()
         self.progress.remove_task(task)
         self.question_seconds = answer["question_seconds"]
+        self.questions_cpu_seconds = answer["questions_cpu_seconds"]
         return {
             "version": version_of("bare"),
             "passages_per_second": round(len(passages) / answer["passages_seconds"], 1),
@@ -85,6 +87,8 @@ class Run:
                     lambda done: self.progress.update(task, advance=done),
                 )
                 skipped = len(getattr(system, "skipped", ()))
+                if getattr(system, "question_embedding", None):
+                    outcome.questions_cpu_seconds -= self.questions_cpu_seconds
         finally:
             self.progress.remove_task(task)
         version = "" if name in VARIANTS else version_of(name)

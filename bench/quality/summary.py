@@ -36,6 +36,7 @@ def of(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -
     return {
         "scores": _scores(sample, outcome.answers),
         "question_ms": percentiles_ms(own),
+        "question_cpu_ms": round(1000 * outcome.questions_cpu_seconds / len(own), 3),
         "question_with_embedding_ms": percentiles_ms(
             [mine + other for mine, other in zip(own, bare, strict=True)]
         ),
@@ -97,6 +98,7 @@ def _ratio(hub: Results, peer: Results) -> dict[str, float | None]:
     return {
         "recall@10": _share(_recall(hub), _recall(peer)),
         "question_p50_faster": _share(peer["question_ms"]["p50"], hub["question_ms"]["p50"]),
+        "question_cpu_less": _share(peer["question_cpu_ms"], hub["question_cpu_ms"]),
         "question_with_embedding_p50_faster": _share(
             peer["question_with_embedding_ms"]["p50"], hub["question_with_embedding_ms"]["p50"]
         ),

@@ -48,6 +48,9 @@ class System(Protocol):
     def memory_mb(self) -> float:
         """Return the resident memory of the system's process now."""
 
+    def cpu_seconds(self) -> float:
+        """Return the processor time the system's process has used so far."""
+
 
 @dataclass
 class Outcome:
@@ -57,6 +60,7 @@ class Outcome:
     queries: list[Took] = field(default_factory=list)
     ingests: list[tuple[int, Took]] = field(default_factory=list)
     settle_seconds: float = 0.0
+    questions_cpu_seconds: float = 0.0
     memory_mb: float = 0.0
 
 
@@ -69,12 +73,14 @@ def measure(system: System, sample: list[Conversation], advance: Callable[[int],
             outcome.ingests.append((len(portion), system.ingest(conversation, portion)))
             advance(len(portion))
     outcome.settle_seconds = system.settle()
+    before = system.cpu_seconds()
     for conversation in sample:
         for question in conversation.questions:
             ids, took = system.search(conversation, question)
             outcome.answers.append(ids)
             outcome.queries.append(took)
             advance(1)
+    outcome.questions_cpu_seconds = system.cpu_seconds() - before
     outcome.memory_mb = system.memory_mb()
     return outcome
 
