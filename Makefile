@@ -26,8 +26,8 @@ check: $(STAMP)  ## Lint, format, types, layers
 fuzz: $(STAMP)  ## Fuzz every route for longer than the tests do
 	PLASTIC_MEMORIES_FUZZ_EXAMPLES=200 $(BIN)/python -m pytest -q tests/fuzz
 
-bench: $(STAMP)  ## Measure, and print ratios
-	$(BIN)/python -m bench
+bench: $(STAMP)  ## Measure speed and recall beside the peers (DATA=folder, FULL=1)
+	$(BIN)/python -m bench $(if $(DATA),--data '$(DATA)') $(if $(FULL),--full) --json build/bench.json --png build/bench.png
 
 docs: $(STAMP)  ## Write the generated reference pages anew
 	$(BIN)/python -m docs.generate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,56 +13,146 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
-from bench import speed
+from bench import speed, speed_report
+from bench.quality import report
+from bench.quality.conversations import FULL, QUICK, UnreadableData, read_folder, sample
+from bench.quality.environments import DEFAULT_CACHE, Environments
+from bench.quality.picture import draw
+from bench.quality.run import Run, all_names
+
+Results = dict[str, Any]
+_DATA = Path(__file__).parent / "data"
+_PATH = click.Path(path_type=Path)
+# Tables of many systems need room where the output is no terminal.
+_WIDTH = 170
 
 
-@click.command()
-@click.option("--full", is_flag=True, help="The large cases too (about 15 minutes).")
-@click.option("--json", "as_json", type=click.Path(path_type=Path), help="Write the numbers here.")
-@click.option("--scratch", type=click.Path(path_type=Path), help="Keep filled databases here.")
-def main(full: bool, as_json: Path | None, scratch: Path | None) -> None:
-    """Measure the hub on this machine. Ratios within one run count, absolutes do not."""
-    console = Console()
+def _options(*names: str) -> Callable[[Any], Any]:
+    """Give a command some of the options that are written down once, below."""
+
+    def add(command: Any) -> Any:
+        for name in reversed(names):
+            command = _OPTIONS[name](command)
+        return command
+
+    return add
+
+
+_OPTIONS = {
+    "full": click.option("--full/--quick", help="Everything, or a fixed sample (the default)."),
+    "json": click.option("--json", "as_json", type=_PATH, help="Write the numbers here."),
+    "png": click.option("--png", type=_PATH, help="Draw the comparison with the peers here."),
+    "scratch": click.option("--scratch", type=_PATH, help="Keep filled databases here."),
+    "data": click.option(
+        "--data",
+        type=_PATH,
+        default=_DATA,
+        envvar="BENCH_DATA",
+        show_default=True,
+        help="Folder with labelled conversations (*.jsonl, *.jsonl.gz).",
+    ),
+    "cache": click.option(
+        "--cache",
+        type=_PATH,
+        default=DEFAULT_CACHE,
+        show_default=True,
+        help="Keep the peers' environments and vectors here.",
+    ),
+    "only": click.option("--only", default="", help=f"Of these: {', '.join(all_names())}."),
+    "sets": click.option("--sets", default="", help="Only these data sets, by name."),
+}
+
+
+@click.group(invoke_without_command=True)
+@_options("full", "json", "png", "scratch", "data", "cache")
+@click.pass_context
+def main(context: click.Context, /, full: bool, scratch: Path | None, **rest: Any) -> None:
+    """Measure the hub on this machine: how fast, and how well it recalls beside its peers.
+
+    Ratios within one run count, absolutes do not. Without a command everything is measured.
+    """
+    if context.invoked_subcommand is None:
+        results = {"speed": _speed(full, scratch), **_quality(full, rest)}
+        _save(results, rest["as_json"])
+        _draw(results, rest["png"], rest["cache"])
+
+
+@main.command("speed")
+@_options("full", "json", "scratch")
+def speed_command(full: bool, as_json: Path | None, scratch: Path | None) -> None:
+    """Measure the hub alone: start, writes, recall in databases of several sizes."""
+    _save({"speed": _speed(full, scratch)}, as_json)
+
+
+@main.command("quality")
+@_options("full", "json", "png", "data", "cache", "only", "sets")
+def quality_command(full: bool, as_json: Path | None, png: Path | None, **rest: Any) -> None:
+    """Measure recall beside the peers on labelled conversations."""
+    results = _quality(full, rest)
+    if not results:
+        raise SystemExit(1)
+    _save(results, as_json)
+    _draw(results, png, rest["cache"])
+
+
+def _speed(full: bool, scratch: Path | None) -> Results:
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        results: dict[str, Any] = {"speed": speed.run(full, scratch, progress)}
+        results = speed.run(full, scratch, progress)
+    speed_report.show(_console(), results)
+    return results
+
+
+def _quality(full: bool, choice: Results) -> Results:
+    console = _console()
+    names = _chosen(choice.get("only", "")) or all_names()
+    if unknown := set(names) - set(all_names()):
+        raise click.UsageError(f"Unknown: {', '.join(sorted(unknown))}.")
+    try:
+        found = read_folder(choice["data"], frozenset(_chosen(choice.get("sets", ""))))
+    except UnreadableData as error:
+        raise click.ClickException(str(error)) from error
+    if not found:
+        console.print(
+            f"No labelled conversations in {choice['data']}: recall is not measured. Put files "
+            "there (bench/README.md says in which format), or name a folder with --data.",
+            soft_wrap=True,
+        )
+        return {}
+    profile = FULL if full else QUICK
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        run = Run(sample(found, profile), Environments(choice["cache"]), progress)
+        results = run.everything(names)
+    report.show(console, results, every_score=full)
+    return {"quality": {"profile": profile.name, **results}}
+
+
+def _chosen(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _save(results: Results, as_json: Path | None) -> None:
     results["machine"] = {
         "when": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "system": platform.platform(),
     }
-    _show(console, results["speed"])
     if as_json:
+        as_json.parent.mkdir(parents=True, exist_ok=True)
         as_json.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n")
 
 
-def _show(console: Console, results: dict[str, Any]) -> None:
-    cold = results["cold_start"]
-    console.print(f"cold start {cold['seconds']} s, {cold['idle_memory_mb']} MB at rest")
-    table = Table(title="durable writes, 32 at a time")
-    for column in ("", "per second", "p50 ms", "p99 ms", "grouped is faster"):
-        table.add_column(column, justify="right" if column else "left")
-    for name, row in results["durable_writes"].items():
-        numbers = (str(row[key]) for key in ("per_second", "p50_ms", "p99_ms"))
-        table.add_row(name.replace("_", " "), *numbers, f"{row['grouped_is_faster']}×")
-    console.print(table)
-    append = results["batch_append"]
-    console.print(f"append, 100 a request: {append['messages_per_second']:,} messages per second")
-    for name in ("recall_one_persona", "recall_many_users"):
-        console.print(_recall_table(name.replace("_", " "), results[name]))
+def _draw(results: Results, png: Path | None, cache: Path) -> None:
+    if png and "quality" in results:
+        png.parent.mkdir(parents=True, exist_ok=True)
+        if reason := draw(results["quality"], png, Environments(cache)):
+            Console(stderr=True).print(f"No picture: {reason}")
 
 
-def _recall_table(title: str, cases: dict[str, Any]) -> Table:
-    table = Table(title=title)
-    for column in ("memories", "p50 ms", "p95 ms", "p99 ms", "ratio", ""):
-        table.add_column(column, justify="right" if column else "left")
-    slowest = max(case["p50_ms"] for case in cases.values())
-    for name, case in cases.items():
-        numbers = (str(case[key]) for key in ("p50_ms", "p95_ms", "p99_ms"))
-        bar = "█" * round(24 * case["p50_ms"] / slowest)
-        table.add_row(name, *numbers, f"{case['p50_ratio']}×", bar)
-    return table
+def _console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=_WIDTH)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -44,6 +45,30 @@ def request_bytes(path: str, body: Any, headers: dict[str, str]) -> bytes:
     lines += [f"{name}: {value}" for name, value in headers.items()]
     lines += [f"Content-Length: {len(payload)}", "", ""]
     return "\r\n".join(lines).encode() + payload
+
+
+class Connection:
+    """One keep-alive connection, used by one caller that waits for every answer."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=300)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._answers = self._socket.makefile("rb")
+
+    def post(self, request: bytes) -> tuple[bytes, float]:
+        """Send a request; return the body of its answer, and the seconds until it was there."""
+        started = time.perf_counter()
+        self._socket.sendall(request)
+        length = 0
+        while (line := self._answers.readline()) not in (b"\r\n", b""):
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        body = self._answers.read(length)
+        return body, time.perf_counter() - started
+
+    def close(self) -> None:
+        self._answers.close()
+        self._socket.close()
 
 
 async def measure(port: int, requests: list[bytes], concurrency: int) -> Measured:

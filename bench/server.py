@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -13,10 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 KEYS = "benchkey:*"
 HEADERS = {"X-API-Key": "benchkey", "X-User-Id": "user0"}
 _START_LIMIT_S = 60
+_BACKLOG_LIMIT_S = 900
+_LOOK_EVERY_S = 0.02
 _HERE = Path(__file__).parent
 
 
@@ -28,10 +32,55 @@ class Server:
 
     def memory_mb(self) -> float:
         """Return the resident memory of the server process."""
-        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+        return resident_mb(self.pid)
+
+    def settle(self) -> float:
+        """Wait until no memory waits for its vector; return the seconds."""
+        started = time.perf_counter()
+        while backlog := self._backlog():
+            if time.perf_counter() - started > _BACKLOG_LIMIT_S:
+                raise StillEmbedding(f"{backlog} memories still wait for their vectors.")
+            time.sleep(_LOOK_EVERY_S)
+        return time.perf_counter() - started
+
+    def get(self, path: str) -> dict[str, Any]:
+        """Return what the hub answers to a GET."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=HEADERS)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found: dict[str, Any] = json.load(answer)["data"]
+        return found
+
+    def _backlog(self) -> int:
+        # A hub without an embedder has none, or does not speak of it.
+        return int(self.get("/health").get("embedding_backlog") or 0)
+
+
+class StillEmbedding(SystemExit):
+    """The hub did not give every memory its vector in time."""
+
+
+class DidNotStart(SystemExit):
+    """The hub refused to start, or did not answer in time."""
+
+
+def resident_mb(pid: int) -> float:
+    """Return the resident memory of a process; not a number where the system does not tell."""
+    status = Path(f"/proc/{pid}/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1024
+    return float("nan")
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time a process has used; not a number where the system does not tell."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
         return float("nan")
+    # The name, in brackets, may hold spaces: count from behind it.
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -59,13 +108,13 @@ def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
     until = time.perf_counter() + _START_LIMIT_S
     while time.perf_counter() < until:
         if process.poll() is not None:
-            raise SystemExit("The hub did not start; its message stands above.")
+            raise DidNotStart("The hub did not start; its message stands above.")
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=1):
                 return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.005)
-    raise SystemExit(f"The hub did not answer within {_START_LIMIT_S} seconds.")
+    raise DidNotStart(f"The hub did not answer within {_START_LIMIT_S} seconds.")
 
 
 def _free_port() -> int:

@@ -1,0 +1,36 @@
+"""The embedder alone: what embedding costs, whoever asks for it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.peers.embedding import SharedEmbedder
+
+
+class Peer:
+    """No system at all; its one order embeds everything once and keeps the vectors."""
+
+    def __init__(self, embedder: SharedEmbedder, folder: Path) -> None:
+        self._embedder = embedder
+        embedder.model.encode(["warm up", "热身"])
+
+    def measure(self, passages: list[str], questions: list[str]) -> dict[str, Any]:
+        """Embed passages in batches and questions one by one."""
+        started = time.perf_counter()
+        self._embedder.embed(passages)
+        batches = time.perf_counter() - started
+        singly = []
+        before = time.process_time()
+        for question in questions:
+            started = time.perf_counter()
+            self._embedder.model.encode([question])
+            singly.append(time.perf_counter() - started)
+        cpu = time.process_time() - before
+        self._embedder.embed(questions)
+        return {
+            "passages_seconds": batches,
+            "question_seconds": singly,
+            "questions_cpu_seconds": cpu,
+        }

@@ -1,0 +1,75 @@
+"""mem0: memories stored as they are (no model), its hybrid search on its default local store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fastembed import SparseTextEmbedding
+from mem0 import Memory
+from mem0.embeddings.base import EmbeddingBase
+from stop_words import get_stop_words
+
+from bench.peers.embedding import DIMENSION, SharedEmbedder
+
+
+class _Embedding(EmbeddingBase):
+    def __init__(self, embedder: SharedEmbedder) -> None:
+        super().__init__()
+        self._embedder = embedder
+
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+        return self._embedder.encode([text])[0].tolist()
+
+    def embed_batch(self, texts: list[str], memory_action: str = "add") -> list[list[float]]:
+        return self._embedder.encode(texts).tolist()
+
+
+class Peer:
+    """A store for each conversation: in one for all, its local search takes many times longer."""
+
+    def __init__(self, embedder: SharedEmbedder, folder: Path) -> None:
+        self._embedding = _Embedding(embedder)
+        self._folder = folder
+        # By itself mem0 fetches the list of stop words from a model hub; without a hub it would
+        # silently lose its keyword search. Here it is given a list, on every machine the same.
+        self._keywords = SparseTextEmbedding(
+            "Qdrant/bm25",
+            specific_model_path=str(folder),
+            stopwords=set(get_stop_words("en")),
+        )
+        self._memories: dict[str, Memory] = {}
+
+    def open(self, conversation: str) -> None:
+        folder = self._folder / str(len(self._memories))
+        store = {
+            "collection_name": "bench",
+            "embedding_model_dims": DIMENSION,
+            "path": str(folder / "qdrant"),
+            "on_disk": True,
+        }
+        folder.mkdir()
+        memory = Memory.from_config(
+            {
+                "vector_store": {"provider": "qdrant", "config": store},
+                "history_db_path": str(folder / "history.db"),
+            }
+        )
+        memory.embedding_model = self._embedding
+        memory.vector_store._bm25_encoder = self._keywords  # noqa: SLF001 - there is no other way
+        self._memories[conversation] = memory
+
+    def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
+        for memory in memories:
+            self._memories[conversation].add(
+                memory["text"],
+                user_id=conversation,
+                metadata={"key": memory["id"]},
+                infer=False,
+            )
+
+    def search(self, conversation: str, question: str, limit: int) -> list[str]:
+        found = self._memories[conversation].search(
+            question, top_k=limit, filters={"user_id": conversation}
+        )
+        return [row["metadata"]["key"] for row in found["results"]]

@@ -1,0 +1,114 @@
+"""The hub as its callers meet it: through HTTP, one persona for each conversation."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.load import Connection, request_bytes
+from bench.quality.conversations import Conversation, Memory, Question
+from bench.quality.system import LIMIT, SystemFailed, Took
+from bench.server import HEADERS, DidNotStart, Server, StillEmbedding, cpu_seconds, running
+
+VARIANTS: dict[str, dict[str, str]] = {
+    "hub": {},
+    "hub-no-embedder": {"EMBEDDER": "none"},
+    "hub-keyword": {"RECALL": "keyword"},
+}
+
+
+@dataclass
+class HubOverHttp:
+    """A running hub."""
+
+    server: Server
+    connection: Connection
+    question_embedding: dict[str, float] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+
+    def open(self, conversation: Conversation) -> None:
+        """Do nothing: a persona exists from the first time it is named."""
+
+    def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
+        items = [_item(memory) for memory in memories]
+        answer, seconds = self._post(
+            "/memory/write", {"persona_id": conversation.name, "items": items}
+        )
+        self.skipped += [one["reason"] for one in answer["skipped"]]
+        return Took(seconds)
+
+    def settle(self) -> float:
+        return self.server.settle()
+
+    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
+        body: dict[str, Any] = {
+            "persona_id": conversation.name,
+            "query": question.text,
+            "limit": LIMIT,
+        }
+        now = question.asked_at if question.asked_at is not None else conversation.last_at
+        if now is not None:
+            body["now"] = now
+        answer, seconds = self._post("/memory/recall", body)
+        keys = [row["key"] for row in answer["PERSONA_MEMORY"]]
+        return keys, Took(seconds, self.question_embedding.get(question.text, 0.0))
+
+    def memory_mb(self) -> float:
+        return self.server.memory_mb()
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.server.pid)
+
+    def embeds(self) -> bool:
+        """Tell whether a question is embedded: a hub with the text engine alone does not."""
+        parts = self.server.get("/capabilities")["plugged_in"]
+        return parts.get("embedder", "none") != "none" and parts["recall"] != "keyword"
+
+    def _post(self, path: str, body: dict[str, Any]) -> tuple[dict[str, Any], float]:
+        try:
+            raw, seconds = self.connection.post(request_bytes(path, body, HEADERS))
+        except OSError as error:
+            raise SystemFailed(f"{path}: {error!r}") from error
+        return _data(path, raw), seconds
+
+
+@contextmanager
+def running_hub(variant: str) -> Iterator[HubOverHttp]:
+    """Run a hub on an empty folder with the settings of a variant."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with (
+                running(Path(folder), **VARIANTS[variant]) as server,
+                closing(Connection(server.port)) as connection,
+            ):
+                yield HubOverHttp(server, connection)
+        except DidNotStart as error:
+            raise SystemFailed(f"this hub does not start with {VARIANTS[variant]}") from error
+        except StillEmbedding as error:
+            raise SystemFailed(str(error)) from error
+
+
+def _item(memory: Memory) -> dict[str, Any]:
+    given = {
+        "type": "note",
+        "key": memory.id,
+        "content": memory.text,
+        "source_type": "imported",
+        "session_id": memory.session,
+        "speaker": memory.speaker,
+        "occurred_at": memory.at,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _data(path: str, raw: bytes) -> dict[str, Any]:
+    answer = json.loads(raw or b'{"ok": false, "error": {"code": "none", "message": "no answer"}}')
+    if not answer["ok"]:
+        raise SystemFailed(f"{path}: {answer['error']['code']}: {answer['error']['message']}")
+    found: dict[str, Any] = answer["data"]
+    return found

@@ -1,0 +1,96 @@
+"""What is measured: a system that stores memories and answers questions, and how it did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Protocol
+
+from bench.quality.conversations import Conversation, Memory, Question
+
+LIMIT = 20
+# What the hub takes in one request; every system gets the same portions.
+PORTION = 500
+
+
+class SystemFailed(Exception):
+    """A system could not be started, or stopped answering; the text says why."""
+
+
+@dataclass(frozen=True)
+class Took:
+    """The seconds of one call, and how many of them were embedding."""
+
+    seconds: float
+    embedding_seconds: float = 0.0
+
+    @property
+    def own_seconds(self) -> float:
+        return max(0.0, self.seconds - self.embedding_seconds)
+
+
+class System(Protocol):
+    """A started system."""
+
+    def open(self, conversation: Conversation) -> None:
+        """Make a place for a conversation, where the system needs one; not timed."""
+
+    def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
+        """Store memories of one conversation."""
+
+    def settle(self) -> float:
+        """Wait until everything stored can be found in every way; return the seconds."""
+
+    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
+        """Return up to 20 ids of memories, best first."""
+
+    def memory_mb(self) -> float:
+        """Return the resident memory of the system's process now."""
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time the system's process has used so far."""
+
+
+@dataclass
+class Outcome:
+    """Everything one system did with a sample."""
+
+    answers: list[list[str]] = field(default_factory=list)
+    queries: list[Took] = field(default_factory=list)
+    ingests: list[tuple[int, Took]] = field(default_factory=list)
+    settle_seconds: float = 0.0
+    questions_cpu_seconds: float = 0.0
+    memory_mb: float = 0.0
+
+
+def measure(system: System, sample: list[Conversation], advance: Callable[[int], None]) -> Outcome:
+    """Store every conversation, wait, then ask every question, in the order of the sample."""
+    outcome = Outcome()
+    for conversation in sample:
+        system.open(conversation)
+        for portion in _portions(conversation.memories):
+            outcome.ingests.append((len(portion), system.ingest(conversation, portion)))
+            advance(len(portion))
+    outcome.settle_seconds = system.settle()
+    before = system.cpu_seconds()
+    for conversation in sample:
+        for question in conversation.questions:
+            ids, took = system.search(conversation, question)
+            outcome.answers.append(ids)
+            outcome.queries.append(took)
+            advance(1)
+    outcome.questions_cpu_seconds = system.cpu_seconds() - before
+    outcome.memory_mb = system.memory_mb()
+    return outcome
+
+
+def steps(sample: list[Conversation]) -> int:
+    """Return how far `measure` will advance."""
+    return sum(len(one.memories) + len(one.questions) for one in sample)
+
+
+def _portions(memories: tuple[Memory, ...]) -> Iterator[list[Memory]]:
+    waiting = iter(memories)
+    while portion := list(islice(waiting, PORTION)):
+        yield portion

@@ -1,0 +1,39 @@
+"""The speed report in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+Results = dict[str, Any]
+
+
+def show(console: Console, results: Results) -> None:
+    """Print what `speed.run` measured."""
+    cold = results["cold_start"]
+    console.print(f"cold start {cold['seconds']} s, {cold['idle_memory_mb']} MB at rest")
+    table = Table(title="durable writes, 32 at a time")
+    for column in ("", "per second", "p50 ms", "p99 ms", "grouped is faster"):
+        table.add_column(column, justify="right" if column else "left")
+    for name, row in results["durable_writes"].items():
+        numbers = (str(row[key]) for key in ("per_second", "p50_ms", "p99_ms"))
+        table.add_row(name.replace("_", " "), *numbers, f"{row['grouped_is_faster']}×")
+    console.print(table)
+    append = results["batch_append"]
+    console.print(f"append, 100 a request: {append['messages_per_second']:,} messages per second")
+    for name in ("recall_one_persona", "recall_many_users"):
+        console.print(_recall_table(name.replace("_", " "), results[name]))
+
+
+def _recall_table(title: str, cases: dict[str, Any]) -> Table:
+    table = Table(title=title)
+    for column in ("memories", "p50 ms", "p95 ms", "p99 ms", "ratio", ""):
+        table.add_column(column, justify="right" if column else "left")
+    slowest = max(case["p50_ms"] for case in cases.values())
+    for name, case in cases.items():
+        numbers = (str(case[key]) for key in ("p50_ms", "p95_ms", "p99_ms"))
+        bar = "█" * round(24 * case["p50_ms"] / slowest)
+        table.add_row(name, *numbers, f"{case['p50_ratio']}×", bar)
+    return table

@@ -1,0 +1,213 @@
+"""The benchmark's own arithmetic: scores, samples, ratios."""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench.quality import report, scores, summary
+from bench.quality.conversations import (
+    FULL,
+    Conversation,
+    Memory,
+    Profile,
+    Question,
+    UnreadableData,
+    read_folder,
+    sample,
+)
+from bench.quality.environments import peer_names, version_of
+from bench.quality.system import Outcome, Took
+from rich.console import Console
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+def groups(*ids: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(one) for one in ids)
+
+
+def conversation(name: str, questions: int = 4, dataset: str = "letters") -> Conversation:
+    memories = tuple(Memory(id=letter, text=f"about {letter}") for letter in "abcdef")
+    asked = (
+        Question(f"{name}{n}", f"what {n}?", ["odd", "even"][n % 2], groups("a"))
+        for n in range(questions)
+    )
+    return Conversation(dataset, name, memories, tuple(asked))
+
+
+def write(folder: Path, name: str, *lines: str) -> None:
+    with gzip.open(folder / name, "wt", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+
+
+LINE = {
+    "conv_id": "c1",
+    "memories": [{"id": 1, "session": 3, "ts": "2024-01-02", "text": "我喜欢茶"}],
+    "questions": [
+        {"text": "什么茶？", "asked_at": "2024-01-03T10:00:00", "gold": [[1]]},
+        {"text": "nobody knows", "gold": []},
+    ],
+}
+
+
+def test_the_examples_in_the_documentation_hold() -> None:
+    assert doctest.testmod(scores).failed == 0
+
+
+def test_any_id_of_a_group_satisfies_it() -> None:
+    assert scores.recall(["d", "x"], groups("cd", "e"), 2) == 0.5
+    assert scores.recall(["d", "e"], groups("cd", "e"), 2) == 1.0
+    assert scores.recall(["x", "d", "e"], groups("cd", "e"), 1) == 0.0
+
+
+def test_the_best_order_scores_one_and_a_later_place_less() -> None:
+    gold = groups("ab", "c")
+
+    assert scores.ndcg(["b", "c"], gold) == 1.0
+    assert 0 < scores.ndcg(["x", "b", "c"], gold) < 1
+    assert scores.ndcg(["a", "b"], gold) < scores.ndcg(["a", "x", "c"], gold)
+
+
+def test_one_id_that_satisfies_two_groups_scores_no_more_than_one() -> None:
+    assert scores.ndcg(["a"], groups("ab", "ac")) == 1.0
+
+
+def test_nothing_found_scores_nothing() -> None:
+    assert set(scores.scores([], groups("a")).values()) == {0.0}
+
+
+def test_a_sample_is_the_same_every_time_and_in_order() -> None:
+    everything = [conversation(f"c{n}") for n in range(10)]
+
+    first = sample(everything, Profile("some", conversations=3, questions=5))
+    again = sample(everything, Profile("some", conversations=3, questions=5))
+
+    assert first == again
+    assert len(first) == 3
+    assert sum(len(one.questions) for one in first) == 5
+    assert [one.id for one in first] == sorted(one.id for one in first)
+    assert all(len(one.memories) == 6 for one in first)
+
+
+def test_the_sample_of_a_data_set_does_not_depend_on_the_others() -> None:
+    mine = [conversation(f"c{n}") for n in range(10)]
+    other = [conversation(f"d{n}", dataset="other") for n in range(10)]
+    some = Profile("some", conversations=3, questions=5)
+
+    assert sample([*other, *mine], some)[3:] == sample(mine, some)
+
+
+def test_a_full_profile_takes_everything() -> None:
+    everything = [conversation(f"c{n}") for n in range(3)]
+
+    assert sample(everything, FULL) == everything
+
+
+def test_files_are_read_and_questions_without_evidence_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "tea.jsonl.gz", json.dumps(LINE), "")
+
+    (found,) = read_folder(tmp_path)
+
+    assert found.name == "tea.c1"
+    assert found.memories == (Memory("1", "我喜欢茶", "3", None, 1704153600.0),)
+    assert [question.gold for question in found.questions] == [groups("1")]
+    assert found.questions[0].asked_at == 1704276000.0
+
+
+def test_only_the_data_sets_asked_for_are_read(tmp_path: Path) -> None:
+    write(tmp_path, "tea.jsonl.gz", json.dumps(LINE))
+
+    assert read_folder(tmp_path, frozenset({"coffee"})) == []
+
+
+def test_a_line_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "tea.jsonl.gz", json.dumps(LINE), '{"conv_id": "c2"}')
+
+    with pytest.raises(UnreadableData, match=r"tea\.jsonl\.gz, line 2"):
+        read_folder(tmp_path)
+
+
+def outcome(found: str, query_s: float, embedding_s: float = 0.0) -> Outcome:
+    return Outcome(
+        answers=[[found]] * 4,
+        queries=[Took(query_s, embedding_s)] * 4,
+        ingests=[(6, Took(6 * query_s))],
+    )
+
+
+def test_embedding_is_taken_out_of_a_time_and_added_as_it_is_alone() -> None:
+    found = summary.of([conversation("c")], outcome("a", 0.005, 0.003), [0.010] * 4)
+
+    assert found["question_ms"]["p50"] == 2.0
+    assert found["question_with_embedding_ms"]["p50"] == 12.0
+
+
+def test_a_system_without_embedding_is_not_charged_for_it() -> None:
+    found = summary.of([conversation("c")], outcome("a", 0.005), [0.010] * 4)
+
+    assert found["question_with_embedding_ms"]["p50"] == 5.0
+
+
+def test_vectors_that_come_later_are_counted_from_the_first_write_on() -> None:
+    late = outcome("a", 0.001, 0.001)
+    late.settle_seconds = 0.594
+
+    found = summary.of([conversation("c")], late, [0.001] * 4)
+
+    assert found["vectors_per_second"] == 10.0
+
+
+def results() -> dict[str, Any]:
+    talk = [conversation("c")]
+    systems = {
+        "hub": {"skipped": 1, **summary.of(talk, outcome("a", 0.001), [])},
+        "hub-keyword": {"failed": "this hub does not know it"},
+        "slow": {"skipped": 0, **summary.of(talk, outcome("b", 0.010), [])},
+        "near": {"skipped": 0, **summary.of(talk, outcome("a", 0.002), [])},
+        "gone": {"failed": "no such package"},
+    }
+    return {
+        "sample": summary.sizes(talk),
+        "embedder": {"failed": "no such package"},
+        "systems": systems,
+        "ratios": summary.ratios(systems),
+    }
+
+
+def test_ratios_say_how_much_faster_and_better_the_hub_is() -> None:
+    found = summary.ratios(results()["systems"])
+
+    assert found["by_peer"]["slow"]["question_p50_faster"] == 10.0
+    assert found["by_peer"]["slow"]["ingest_p50_faster"] == 10.0
+    assert found["by_peer"]["slow"]["recall@10"] is None
+    assert found["best_peer"]["letters"]["peer"] == "near"
+    assert found["best_peer"]["letters"]["ratio"] == 1.0
+
+
+def test_the_report_names_what_was_not_measured_and_shows_ratios() -> None:
+    console = Console(record=True, width=200, file=io.StringIO())
+
+    report.show(console, results(), every_score=True)
+
+    text = console.export_text()
+    assert "gone was not measured: no such package" in text
+    assert "hub refused 1 memories" in text
+    assert "10.00×" in text
+    assert "ndcg@10 by data set and category" in text
+    assert re.search(r"even\W+2\W+1\.000", text)
+
+
+def test_every_peer_has_an_adapter_and_every_version_is_pinned() -> None:
+    for name in peer_names():
+        assert (BENCH / "peers" / f"{name}.py").exists(), name
+        assert "==" in version_of(name) or name == "fts5", name
+    for file in (BENCH / "environments").glob("*.txt"):
+        lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
+        assert all(re.fullmatch(r"[\w.\-\[\]]+==[\w.]+", line) for line in lines), file
