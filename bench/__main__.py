@@ -16,7 +16,14 @@ from rich.progress import Progress
 
 from bench import speed, speed_report
 from bench.quality import report
-from bench.quality.conversations import FULL, QUICK, UnreadableData, read_folder, sample
+from bench.quality.conversations import (
+    FULL,
+    QUICK,
+    Profile,
+    UnreadableData,
+    read_folder,
+    sample,
+)
 from bench.quality.environments import DEFAULT_CACHE, Environments
 from bench.quality.picture import draw
 from bench.quality.run import Run, all_names
@@ -94,6 +101,22 @@ def quality_command(full: bool, as_json: Path | None, png: Path | None, **rest: 
         raise SystemExit(1)
     _save(results, as_json)
     _draw(results, png, rest["cache"])
+
+
+@main.command("tune")
+@_options("data", "cache", "sets")
+@click.option("--rounds", default=0, show_default=True, help="0 only measures what is there.")
+@click.option("--questions", type=int, help="Take at most so many of each data set.")
+def tune_command(data: Path, cache: Path, sets: str, rounds: int, questions: int | None) -> None:
+    """Find the weights of hybrid recall (rules/weights.py) again, in this process."""
+    from bench import tune
+
+    console = _console()
+    found = read_folder(data, frozenset(_chosen(sets)))
+    some = sample(found, Profile("tune", questions=questions))
+    prepared = tune.cases(some, tune.Vectors(cache))
+    weights = tune.tune(prepared, rounds, console)
+    console.print(weights)
 
 
 def _speed(full: bool, scratch: Path | None) -> Results:

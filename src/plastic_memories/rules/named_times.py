@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from plastic_memories.rules.talk.dates import find
 from plastic_memories.rules.talk.spans import DateSpan, Lean
@@ -40,3 +41,16 @@ def named_times(text: str, now: datetime) -> list[DateSpan]:
 def _up_to(now: datetime, match: re.Match[str]) -> DateSpan:
     days = _DAYS[(match["en"] or match["zh"]).lower()]
     return DateSpan(now.date() - timedelta(days=days), now.date())
+
+
+def named_spans(text: str, now: float, zone: ZoneInfo) -> list[tuple[float, float]]:
+    """Return the same in epoch seconds: from, up to."""
+    here = datetime.fromtimestamp(now, UTC).astimezone(zone)
+    midnight = datetime.min.time()
+    return [
+        (
+            datetime.combine(span.start, midnight, zone).timestamp(),
+            datetime.combine(span.end + timedelta(days=1), midnight, zone).timestamp(),
+        )
+        for span in named_times(text, here)
+    ]

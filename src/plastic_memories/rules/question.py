@@ -59,6 +59,16 @@ class Question:
     # A conversation rather than a question: its drift matters more than its words.
     is_dialogue: bool = False
 
+    @property
+    def last_line(self) -> str:
+        return self.probes[-1].text.strip().splitlines()[-1]
+
+    @property
+    def texts(self) -> list[str]:
+        """What is compared by meaning: each probe, and of a dialogue its last line as well."""
+        texts = [probe.text for probe in self.probes]
+        return [*texts, self.last_line] if self.is_dialogue else texts
+
 
 def understand(text: str, recent: Sequence[str] = ()) -> Question:
     """Split a message into what it asks for; `recent` is what was said before it, oldest first.

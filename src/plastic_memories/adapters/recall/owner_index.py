@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from plastic_memories.adapters.recall.growing import Growing
 from plastic_memories.adapters.recall.postings import Level, grown
 from plastic_memories.adapters.recall.vector_rows import VectorRows
+from plastic_memories.errors import Unavailable
 from plastic_memories.model.entry import Entry, News, Place, partitions_for
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import Stores
@@ -32,12 +34,12 @@ class OwnerIndex:
     """The entries of a persona's own partition and of the one its user's personas share.
 
     An entry has the same position in every column. One that was removed or got other words is
-    dead; dead entries count nowhere. Not safe for two threads at once: hold `lock`.
+    dead; dead entries count nowhere. For one thread at a time: use it while it is `held`.
     """
 
     def __init__(self, owner: Owner) -> None:
         self.owner = owner
-        self.lock = threading.Lock()
+        self._lock = threading.Lock()
         self._empty()
 
     def _empty(self) -> None:
@@ -53,6 +55,16 @@ class OwnerIndex:
         self.places: dict[Place, int] = {}
         self.sessions: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
+
+    @contextmanager
+    def held(self, patience_s: float) -> Iterator[None]:
+        """Keep other threads out; raise `Unavailable` if one of them is in for too long."""
+        if not self._lock.acquire(timeout=patience_s):
+            raise Unavailable("The index of this persona is being read.")
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def __len__(self) -> int:
         return len(self._columns["alive"])
@@ -84,9 +96,9 @@ class OwnerIndex:
         seen = self["alive"] & (self["expires_at"] > now)
         return seen & allowed[self["place"]] if len(allowed) else seen
 
-    def terms_of(self, position: int) -> NDArray[np.uint32]:
+    def terms_of(self, position: int) -> frozenset[int]:
         start, end = self._offsets.array[position : position + 2]
-        return np.unique(self._codes.array[start:end])
+        return frozenset(self._codes.array[start:end].tolist())
 
     def _take(self, news: News, *, shared: bool) -> None:
         if news.present is not None:

@@ -32,6 +32,14 @@ class Level:
         span = slice(self.starts[at], self.starts[at + 1])
         return self.entries[span], self.counts[span]
 
+    def frequency(self, codes: Codes) -> Ints:
+        """Return how many entries hold each of these terms."""
+        if not len(self.codes):
+            return np.zeros(len(codes), np.int64)
+        at = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        held = self.starts[at + 1] - self.starts[at]
+        return np.where(self.codes[at] == codes, held, 0)
+
 
 def level_of(first: int, codes: Codes, sizes: Ints) -> Level:
     """Sort the terms of consecutive entries; `sizes` says how many belong to each."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,23 +72,29 @@ class TextScore:
 
     def _further(self, probe: Probe, position: int) -> dict[int, float]:
         own = self._index.terms_of(position)
-        named = [term for term in own.tolist() if not term & WEAK and term not in probe.terms]
-        weighed = {term: idf for term in named if (idf := self._idf_of(term)) > 0}
-        telling = sorted(weighed, key=lambda term: -weighed[term])[: self.weights.linked_terms]
-        if not telling:
+        named = [term for term in own if not term & WEAK and term not in probe.terms]
+        weighed = self._rarest(named)
+        if not weighed:
             return {}
-        heaviest = weighed[telling[0]]
-        held = set(own.tolist())
+        heaviest = max(weighed.values())
         further = {
             term: weight * self.weights.open_terms
             for term, weight in probe.terms.items()
-            if term not in held
+            if term not in own
         }
-        return further | {term: weighed[term] / heaviest for term in telling}
+        return further | {term: weight / heaviest for term, weight in weighed.items()}
 
-    def _idf_of(self, term: int) -> float:
-        self._found(term)
-        return self._idf.get(term, 0.0)
+    def _rarest(self, terms: Sequence[int]) -> dict[int, float]:
+        """Return the most telling of these terms with how much they tell."""
+        codes = np.array(terms, dtype=np.uint32)
+        holding = np.zeros(len(codes), np.int64)
+        for level in self._index.levels:
+            holding += level.frequency(codes)
+        rarest = np.argsort(holding, kind="stable")[: self.weights.linked_terms]
+        return {terms[number]: self._idf_of(int(holding[number])) for number in rarest}
+
+    def _idf_of(self, holding: int) -> float:
+        return math.log(1 + max(0.0, self._documents - holding + 0.5) / (holding + 0.5))
 
     def _found(self, term: int) -> Found | None:
         if term not in self._known:
@@ -101,10 +107,10 @@ class TextScore:
             return None
         entries = np.concatenate([part[0] for part in parts])
         counts = np.concatenate([part[1] for part in parts]).astype(np.float64)
-        holding = int(self._seen[entries].sum())
+        holding = int(np.count_nonzero(self._seen[entries]))
         if not holding:
             return None
-        idf = math.log(1 + (self._documents - holding + 0.5) / (holding + 0.5))
+        idf = self._idf_of(holding)
         self._idf[term] = idf
         saturation = self.weights.saturation
         return entries, idf * counts * (saturation + 1) / (counts + self._norm[entries])

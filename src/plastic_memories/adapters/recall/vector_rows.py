@@ -73,14 +73,14 @@ class VectorRows:
         found[positions] = blend
         return found
 
-    def alike(self, one: int, other: int) -> float:
-        """Return the cosine of two whole entries; 0 if one has no vector."""
-        a, b = self._first.get(one), self._first.get(other)
-        if a is None or b is None:
-            return 0.0
-        rows, scales = self._rows.array, self._scales.array
-        dot = rows[a].astype(np.float32) @ rows[b].astype(np.float32)
-        return float(dot * scales[a] * scales[b])
+    def alike(self, positions: Sequence[int]) -> NDArray[np.float32]:
+        """Return the cosines between whole entries; 0 where one has no vector."""
+        whole = np.zeros((len(positions), self._rows.array.shape[1]), np.float32)
+        for number, position in enumerate(positions):
+            row = self._first.get(position)
+            if row is not None:
+                whole[number] = self._rows.array[row] * self._scales.array[row]
+        return np.asarray(whole @ whole.T)
 
     def _cosines(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
         rows = self._rows.array

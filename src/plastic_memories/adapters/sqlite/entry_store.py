@@ -25,7 +25,7 @@ class SqliteEntryStore:
     def news(self, partition: Partition, known: int = 0) -> News:
         params = partition_params(partition)
         now = fetch_one(self._db, QUERIES["get_partition"], params)
-        if now is None or now["revision"] == known:
+        if now is None or now["revision"] <= known:
             return News(known)
         params["known"] = known
         entries = [_entry(*row) for row in self._db.execute(QUERIES["changed_entries"], params)]
