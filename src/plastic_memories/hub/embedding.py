@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,33 +60,32 @@ class Embedding:
         """Say that something was written."""
         self._woken.set()
 
-    async def query_vector(
-        self, text: str, deadline_s: float, *, tenant_id: str = ""
-    ) -> QueryVector:
+    async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
         """Return the vector of a question, or why there is none; no reason if none is wanted."""
         if self.status == "off":
             return QueryVector()
         if self.status != "ready" or self._queries is None:
             return QueryVector(None, f"the embedder is {self.status}")
+        started = time.perf_counter()
         found = await self._queries.get(text, deadline_s)
-        if tenant_id:
-            status = "ok" if found.vector is not None else "failed"
-            labels = {"backend": self.choice.name, "operation": "embed_query"}
-            self.meter.count(tenant_id, "vector_operations", **labels, status=status)
+        self._count(tenant_id, found, time.perf_counter() - started)
         return found
 
-    async def describe(self) -> dict[str, Any]:
-        """Return what is loaded and how it is, for people."""
-        embedder, fill = self._embedder, self._fill
+    def names(self) -> dict[str, Any]:
+        """Return what is loaded, for callers."""
+        embedder = self._embedder
         return {
             "name": self.choice.name,
-            "why": self.choice.why,
             "status": self.status,
-            "error": self.error,
             "model": embedder.model if embedder else "",
             "dimension": embedder.dimension if embedder else 0,
-            "set_aside": len(fill.set_aside) if fill else 0,
         }
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is loaded, why, and how it is, for operators."""
+        set_aside = len(self._fill.set_aside) if self._fill else 0
+        more = {"why": self.choice.why, "error": self.error, "set_aside": set_aside}
+        return {**self.names(), **more}
 
     async def backlog(self) -> int:
         """Return how many entries wait for a vector; none does if there is no embedder."""
@@ -163,6 +163,12 @@ class Embedding:
         mark: EntryMark | None = EntryMark()
         while mark is not None:
             mark = await self.storage.write(_clearing(mark))
+
+    def _count(self, tenant_id: str, found: QueryVector, seconds: float) -> None:
+        status = "ok" if found.vector is not None else "failed"
+        labels = {"backend": self.choice.name, "operation": "embed_query"}
+        self.meter.count(tenant_id, "vector_operations", **labels, status=status)
+        self.meter.observe(tenant_id, "vector_latency_seconds", seconds, **labels)
 
     async def _wait(self) -> None:
         try:

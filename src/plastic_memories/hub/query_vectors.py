@@ -81,8 +81,9 @@ class QueryVectors:
         if rows.shape != (len(texts), self.embedder.dimension):
             return self._none(texts, "The embedder returned vectors of another shape.")
         usable = is_usable(rows)
+        # Each a copy: one row that is remembered must not keep its whole company.
         return [
-            QueryVector(row) if good else QueryVector(None, "the question has no vector")
+            QueryVector(row.copy()) if good else QueryVector(None, "the question has no vector")
             for row, good in zip(rows, usable, strict=True)
         ]
 

@@ -65,8 +65,9 @@ class QueryVector:
 class QueryEmbedder(Protocol):
     """What a recall engine asks for vectors. Never raises and never waits long."""
 
-    async def query_vector(
-        self, text: str, deadline_s: float, *, tenant_id: str = ""
-    ) -> QueryVector:
-        """Return the vector of a question, comparable with every vector that is stored now."""
+    async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
+        """Return the vector of a question, comparable with every vector that is stored now.
+
+        The tenant is the one whose metrics count it.
+        """
         ...

@@ -14,8 +14,8 @@ def none(options: EmbeddingOptions) -> EmbedderChoice:
 
 
 def auto(options: EmbeddingOptions) -> EmbedderChoice:
-    """Choose the model that comes in a wheel, if it is installed."""
-    if is_installed(options.embedder_model):
+    """Choose the model that comes in a wheel, if it is installed; one that is named must be."""
+    if options.embedder_model or is_installed():
         chosen = wheel(options)
         return replace(chosen, why=f"EMBEDDER=auto, and {chosen.why}")
     return EmbedderChoice(

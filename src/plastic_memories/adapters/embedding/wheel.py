@@ -130,10 +130,9 @@ def wheel(options: EmbeddingOptions) -> EmbedderChoice:
     return EmbedderChoice("wheel", why, partial(chosen.load, options.embedder_threads))
 
 
-def is_installed(name: str) -> bool:
-    """Say whether the model of this name (the default for none) can be had at once."""
-    chosen = MODELS.get(name or DEFAULT)
-    return chosen is not None and chosen.is_installed()
+def is_installed() -> bool:
+    """Say whether the default model can be had at once."""
+    return MODELS[DEFAULT].is_installed()
 
 
 def _limit_threads(threads: int) -> None:

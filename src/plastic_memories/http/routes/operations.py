@@ -59,7 +59,7 @@ async def health(request: Request) -> Response:
             "components": {
                 **options.plugged_in,
                 "storage": storage,
-                "embedder": await hub.embedding.describe(),
+                "embedder": hub.embedding.describe(),
             },
             "embedding_backlog": backlog,
         }
@@ -99,7 +99,7 @@ async def capabilities(request: Request) -> Response:
         limits=_limits(options),
         features=["recall", "slots", "goals", "export", "import", "audit", "events"],
         templates=hub.personas.templates.names(),
-        embedder=await hub.embedding.describe(),
+        embedder=hub.embedding.names(),
     )
     return reply(request, answer)
 
