@@ -8,8 +8,8 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 
 from fastapi import FastAPI
 
@@ -35,6 +35,8 @@ from plastic_memories.hub.upkeep import KeepUp, Retention
 from plastic_memories.hub.write import WriteMemory
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.ports.clock import Clock
+from plastic_memories.ports.extractor import Extractor
+from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
@@ -59,6 +61,8 @@ class Context:
 
     settings: Settings
     storage: StorageBackend
+    meter: Meter
+    clock: Clock
 
     @property
     def refuse_contact(self) -> bool:
@@ -80,8 +84,11 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     handler = logs.to_file(settings.log_path, settings.log_level)
     try:
-        async with chosen["storage"](settings) as storage:
-            hub = _assemble(settings, storage, chosen, clock or SystemClock())
+        async with AsyncExitStack() as opened:
+            storage = await opened.enter_async_context(chosen["storage"](settings))
+            context = Context(settings, storage, PrometheusMeter(), clock or SystemClock())
+            extractor = await _open_extractor(context, opened)
+            hub = replace(_assemble(context, chosen), extractor=extractor)
             sweeper = asyncio.create_task(hub.upkeep.forever(), name="upkeep")
             try:
                 yield hub
@@ -97,20 +104,23 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
 _FIELDS = {port: variable.lower() for port, variable in plugins.PORTS.items()}
 
 
-def _assemble(
-    settings: Settings,
-    storage: StorageBackend,
-    chosen: dict[str, plugins.Factory],
-    clock: Clock,
-) -> Hub:
-    context = Context(settings, storage)
+async def _open_extractor(context: Context, opened: AsyncExitStack) -> Extractor | None:
+    """Open what reads talk beside the chosen judge, if that judge has such a part."""
+    make = plugins.companion("extractor", context.settings.judge)
+    if make is None:
+        return None
+    extractor: Extractor = await opened.enter_async_context(make(context))
+    return extractor
+
+
+def _assemble(context: Context, chosen: dict[str, plugins.Factory]) -> Hub:
+    settings, storage, clock = context.settings, context.storage, context.clock
     judge = chosen["judge"](context)
     ledger = Ledger(storage, chosen["events"](context), clock)
     screening = Screening(chosen["sensitive"](context), judge)
     templates = TemplateFolder(settings.template_root)
     personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates)
     touches = Touches()
-    meter = PrometheusMeter()
     return Hub(
         ledger=ledger,
         screening=screening,
@@ -120,14 +130,19 @@ def _assemble(
         forget=ForgetMemory(ledger),
         browse=BrowseMemories(ledger),
         recall=Recall(
-            ledger, chosen["recall"](context), personas, _recall_options(settings), touches, meter
+            ledger,
+            chosen["recall"](context),
+            personas,
+            _recall_options(settings),
+            touches,
+            context.meter,
         ),
         messages=KeepMessages(ledger, screening),
         personas=personas,
         goals=KeepGoals(ledger, screening),
         transfer=Transfer(ledger, screening, personas),
         upkeep=KeepUp(ledger, touches, _retention(settings)),
-        meter=meter,
+        meter=context.meter,
     )
 
 
