@@ -8,7 +8,10 @@ from plastic_memories.model.talk import Proposal, TalkWindow
 
 
 class Extractor(Protocol):
-    """Proposes; never writes, never logs the text. Called by jobs, never inside a request."""
+    """Proposes; never writes, never logs the text. Called by jobs, never inside a request.
+
+    The promises below are executable: `plastic_memories.testing.ExtractorContract`.
+    """
 
     async def propose(self, window: TalkWindow) -> Proposal:
         """Return drafts whose quotes are literally in the window, and a summary if there is one.
