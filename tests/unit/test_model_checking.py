@@ -88,7 +88,7 @@ def test_a_fact_gets_the_key_the_rules_would_give_it(
         ),
         ("我对芒果可不过敏", fact("我对芒果可不过敏", "constraint.allergy", "芒果"), "denied"),
         ("我跟爵士乐爱不起来", fact("我跟爵士乐爱不起来", "preference.like", "爵士乐"), "denied"),
-        ("我以前迷摇滚", fact("我以前迷摇滚", "preference.like", "摇滚"), "no longer so"),
+        ("我以前迷摇滚", fact("我以前迷摇滚", "preference.like", "摇滚"), "not lasting"),
         (
             "bot: 我喜欢绿茶",
             fact("我喜欢绿茶", "preference.like", "绿茶"),
@@ -159,6 +159,15 @@ def test_the_users_own_words_about_themself_are_explicit() -> None:
 def test_words_that_do_not_say_whom_they_are_about_are_inferred() -> None:
     draft = only(proposed(talk("超迷摇滚"), fact("超迷摇滚", "preference.like", "摇滚")))
 
+    assert draft.source_type is SourceType.MODEL_INFERRED
+
+
+def test_a_trait_waits_for_a_yes() -> None:
+    said = "我这个人做事风风火火"
+
+    draft = only(proposed(talk(said), fact(said, "personality.性格", "风风火火")))
+
+    assert draft.key == "personality.风风火火"
     assert draft.source_type is SourceType.MODEL_INFERRED
 
 

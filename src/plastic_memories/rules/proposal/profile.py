@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.rules.proposal.drafts import Point, Talk, draft_of, overlap, text_of
 from plastic_memories.rules.proposal.evidence import Evidence, find_quote, says
@@ -12,9 +14,10 @@ from plastic_memories.rules.proposal.standing import (
     has_no_such_trouble,
     is_negated,
     is_over,
+    is_passing,
     is_twice_negated,
 )
-from plastic_memories.rules.proposal.vocabulary import family_of, key_for
+from plastic_memories.rules.proposal.vocabulary import family_of, key_for, kin_in, pet_in
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.found import AGES
 from plastic_memories.rules.talk.sentences import Clause
@@ -27,6 +30,16 @@ _SAYS_NOTHING = frozenset(
 _WISHES = ("basic_info.address", "preference.reply_", "constraint.taboo")
 # These say what is not liked, eaten or done: a "not" belongs to them.
 _NEGATIVE = ("preference.dislike", "preference.reply_", "constraint.diet", "constraint.taboo")
+# Wishes, habits and traits: the words that tell them from a passing remark are not sharp enough.
+_NEEDS_A_YES = (*_WISHES, "personality.trait", "personality.habit", "basic_info.job")
+# No value begins or ends like this: a piece was cut out of a sentence.
+_CUT_OUT = re.compile(
+    r"^(?:我|你|他|她|是|在|的|了|很|和|与|对|喜欢|这|那)|(?:的|了|吧|吗|呢|啊|呀|哦|我|你|他|她|它|是|在|就好)$|喜欢"
+    r"|^(?:i|i'm|my|me|a|an|the|is|am|are|to|of|in|on|at|it|so|very|and|or|not|fine|sorry|back|you|this|that|what|him|her|them)$",
+    re.IGNORECASE,
+)
+_NAMES = ("basic_info.name", "basic_info.surname")
+_ONE_LETTER = ("basic_info.surname", "basic_info.gender", "basic_info.zodiac", "constraint.")
 _YEAR_DIGITS = 4
 
 
@@ -55,9 +68,11 @@ def _rules_on(
 ) -> Draft | str | None:
     """Return what the rules read in the same words: their draft, their veto, or nothing."""
     facts = [d for d in talk.rules_on(evidence, [clause]) if d.type is MemoryType.PROFILE]
+    # A trait's key is the trait itself.
+    stem = family.removesuffix(".trait")
     for draft in facts:
         same_value = overlap(str(draft.attributes.get("value", "")), value)
-        same_family = draft.key == family or draft.key.startswith(f"{family}.")
+        same_family = draft.key == family or draft.key.startswith(f"{stem}.")
         if same_value and same_family:
             return draft
         if same_value or draft.key == family:
@@ -74,10 +89,12 @@ def _new_fact(
     whom = _about(family, clause)
     if whom in (About.OTHER, About.KIN):
         return "about somebody else"
-    if is_over(clause.text):
-        return "no longer so"
+    if is_over(clause.text) or (is_passing(clause.text) and "constraint." not in family):
+        return "not lasting"
     if _is_denied(family, clause.text):
         return "denied"
+    if family.startswith(_NEEDS_A_YES):
+        whom = About.UNCLEAR
     point = Point(MemoryType.PROFILE, key, value, whom, {})
     return draft_of(point, item, evidence, clause)
 
@@ -96,13 +113,17 @@ def _fits(family: str, value: str) -> bool:
         return value.isdecimal() and int(value) in AGES
     if family == "basic_info.birth_year":
         return value.isdecimal() and len(value) == _YEAR_DIGITS
-    return True
+    if len(value) == 1 and not family.startswith(_ONE_LETTER):
+        return False
+    return _CUT_OUT.search(value) is None
 
 
 def _about(family: str, clause: Clause) -> About:
     if family.startswith(_WISHES):
         return About.USER
     whom = about(clause.text)
+    if family in _NAMES and (pet_in(clause.text) or kin_in(clause.text)):
+        return About.KIN
     if family.startswith("relationship.") and whom is About.KIN:
         return About.USER
     return whom

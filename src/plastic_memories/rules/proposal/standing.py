@@ -25,7 +25,7 @@ _THEM = re.compile(
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"(?<!差)不(?!仅|但|光|只|错)|没|别|未|并非|取消|"
+    r"(?<!差)不(?!仅|但|光|只|错)|没|(?<![特性区分级个差])别(?![人墅处的])|未|并非|取消|"
     r"\b(?:not|no|never|none|neither|nor|without|cancel\w*|hardly|hate|can't|cannot)\b|n't\b",
     re.IGNORECASE,
 )
@@ -36,6 +36,12 @@ _OVER = re.compile(
     re.IGNORECASE,
 )
 
+_PASSING = re.compile(
+    r"今天|今晚|今早|刚才|刚刚|这会儿|此刻|暂时|临时|这次|这回|待会|等会|正在|这几天|昨天|昨晚|"
+    r"\b(?:right now|today|tonight|at the moment|just now|this time|this once|yesterday|later|"
+    r"for now)\b",
+    re.IGNORECASE,
+)
 _NO_TROUBLE = re.compile(
     r"(?:不|没有?|并非|未)(?:.{0,8})(?:过敏|病|症|炎|癌)"
     r"|\b(?:not|no|never|n't|without)\b(?:.{0,20})(?:allerg|disease|diabet|asthma|disorder|pain)"
@@ -69,6 +75,10 @@ def is_negated(clause: str) -> bool:
 
 def is_over(clause: str) -> bool:
     return _OVER.search(clause) is not None
+
+
+def is_passing(clause: str) -> bool:
+    return _PASSING.search(clause) is not None
 
 
 def has_no_such_trouble(clause: str) -> bool:

@@ -11,29 +11,31 @@ PROFILE_TYPES = ("basic_info", "preference", "personality", "relationship", "con
 
 # Each line: a key, then what a clause must say before it can be believed to fill that key.
 _CUES = r"""
-basic_info.name 叫|名|姓|我是|name|\bi'?m\b|\bi am\b|call me|this is
-basic_info.address 叫我|称呼|喊我|管我|call me|address me
+basic_info.name 叫(?!他|她|它|你|我|做)|名字|姓名|本名|真名|\bname\b
+basic_info.nickname 昵称|小名|绰号|外号|nickname
+basic_info.english_name 英文名|english name
+basic_info.address 叫我|称呼我|喊我|管我叫|call me|address me
 basic_info.surname 姓|surname|last name|family name
 basic_info.age 岁|years? old|\bage\b|\bi'?m \d|\bi am \d|turned \d
 basic_info.birthday 生日|出生|生于|born|birthday
-basic_info.birth_year 年|born
+basic_info.birth_year 年生|年出生|生于|born
 basic_info.gender 男|女|\b(?:male|female|man|woman|girl|boy|guy)\b
 basic_info.zodiac 属|year of the
 basic_info.star_sign 座|star sign|\b(?:aries|taurus|gemini|cancer|leo|virgo|libra|scorpio|sagittarius|capricorn|aquarius|pisces)\b
-basic_info.job 做|是|当|工作|上班|职业|任|work|job|\bi'?m an?\b|\bi am an?\b|as an?|employed|profession|career
-basic_info.workplace 在|公司|单位|上班|工作|work|employ|company|\bat\b|\bfor\b
-basic_info.place 住|在|搬|定居|live|living|based|reside|moved|home is
-basic_info.hometown 老家|家乡|来自|出生|长大|人$|from|hometown|grew up|born
-basic_info.school 学|校|读|university|college|school|study|attend
-basic_info.major 专业|学|读|major|study|degree|course
-basic_info.grade 年级|大[一二三四]|高[一二三]|初[一二三]|研[一二三]|博[一二三]|grade|year|freshman|sophomore|junior|senior
-basic_info.goal 目标|梦想|理想|愿望|想|goal|dream|ambition|aim|want to
-preference.like 喜欢|爱|迷|钟意|中意|粉|最|like|love|enjoy|fan of|into|adore|prefer|favou?rite
+basic_info.job 做|当|职业|任职|以.{1,8}为生|工作是|work as|\bjob\b|employed as|profession|for a living
+basic_info.workplace 公司|单位|上班|工作|任职|work (?:at|for|in)|employ|company
+basic_info.place 住(?!院|口)|定居|搬|安家|live in|living in|based in|reside|moved to|home is
+basic_info.hometown 老家|家乡|来自|出生|长大|\bfrom\b|hometown|grew up|born
+basic_info.school 大学|学院|中学|学校|读书|念书|上学|university|college|school
+basic_info.major 专业|主修|读的是|学的是|major|studying|degree
+basic_info.grade 年级|大[一二三四]|高[一二三]|初[一二三]|研[一二三]|博[一二三]|grade|freshman|sophomore
+basic_info.goal 目标|梦想|理想|愿望|\bgoal\b|\bdream\b|ambition
+preference.like 喜欢|爱|迷|钟意|中意|兴趣|\blikes?\b|love|enjoy|fan of|\binto\b|adore|prefer|hobby|hobbies|favou?rite
 preference.dislike 不喜欢|讨厌|不爱|反感|恨|烦|受不了|嫌|hate|dislike|n'?t like|not like|stand|not a fan|n'?t enjoy|detest|despise
-preference.favorite 最|favou?rite|best|most
-preference.reply_language 语|文|language|speak|answer|reply|respond|chat|talk|write
-preference.reply_style 回答|回复|说话|讲话|聊|解释|语气|风格|请|别|不要|answer|reply|respond|explain|talk|tone|style|please|emoji
-personality.trait 性格|人|是|很|比较|有点|挺|非常|容易|personality|\bi'?m\b|\bi am\b|tend|person
+preference.favorite 最(?![近后初])|favou?rite|best|most
+preference.reply_language (?:说|讲|用|回).{0,6}(?:语|文)|(?:speak|answer|reply|respond|chat|talk|write).{0,12}\bin\b
+preference.reply_style 回答|回复|说话|语气|风格|answers?\b|repl(?:y|ies)|respon[ds]|\btone\b|\bstyle\b|emoji
+personality.trait 性格|个性|脾气|这个?人|的人|personality|\btend\b|kind of person|by nature
 personality.mbti [ei][ns][tf][jp]|mbti
 personality.fear 怕|恐|afraid|scared|fear|terrified|phobia
 personality.habit 习惯|每天|每晚|每周|经常|总|从不|熬夜|usually|every|always|never|often|habit
@@ -41,7 +43,7 @@ relationship.status 单身|婚|恋|对象|离异|single|married|divorced|engaged
 constraint.allergy 过敏|allerg|intoleran|不耐受
 constraint.diet 不吃|不能吃|不喝|不能喝|忌口|吃素|素食|清真|戒|n'?t eat|not eat|n'?t drink|not drink|vegetarian|vegan|halal|kosher|diet|avoid
 constraint.health 病|症|炎|血压|哮喘|手术|癌|疼|痛|disease|diabet|asthma|disorder|syndrome|suffer|diagnos|condition|pain|blood pressure|depress|adhd|anxiety|disabled
-constraint.taboo 别|不要|不准|不想|不许|忌讳|n'?t|do not|never|stop|avoid
+constraint.taboo 忌讳|别提|不要提|不许提|别再提|不想提|别聊|don'?t (?:mention|bring up|talk about)|never (?:mention|bring up|talk about)
 """  # noqa: E501
 _CUE = {
     line.split(" ", 1)[0]: re.compile(line.split(" ", 1)[1], re.IGNORECASE)
@@ -63,7 +65,9 @@ _MANY = frozenset(
 )
 _OTHER_NAMES = """
 name 名字|姓名|名称|full_name|first_name|real_name|user_name
-address 称呼|昵称|nickname|form_of_address|preferred_name
+nickname 昵称|小名|绰号
+english_name 英文名
+address 称呼|form_of_address|preferred_name
 surname 姓|姓氏|last_name
 age 年龄|岁数
 birthday 生日|出生日期|birth_date|date_of_birth
@@ -167,6 +171,10 @@ def family_of(category: str, key: str) -> str | None:
     full = f"{kind}.{_CANONICAL.get(name, name)}"
     if full in _CUE:
         return full
+    if kind == "personality":
+        return (
+            f"{kind}.{head}" if (head := _head(name)) in ("habit", "fear") else "personality.trait"
+        )
     return f"{kind}.{head}" if (head := _head(name)) and f"{kind}.{head}" in _CUE else None
 
 
@@ -200,7 +208,7 @@ def _english(text: str, words: dict[str, re.Pattern[str]]) -> str | None:
 def key_for(family: str, value: str, clause: str) -> str | None:
     """Return the key of a value, or None if the clause has no word that belongs to it.
 
-    >>> key_for("constraint.allergy", "海鲜", "我海鲜过敏"), key_for("relationship.pet", "Rex", "my dog is Rex")
+    >>> key_for("constraint.allergy", "海鲜", "我海鲜过敏"), key_for("relationship.pet", "Rex", "a dog called Rex")
     ('constraint.allergy.seafood', 'relationship.pet.dog')
     >>> key_for("constraint.allergy", "海鲜", "我喜欢海鲜") is None
     True
@@ -217,7 +225,13 @@ def key_for(family: str, value: str, clause: str) -> str | None:
     return f"{family}.{slug(value)}" if family in _MANY else family
 
 
+_NAMING = re.compile(r"叫|名|唤作|\bnamed?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
+
+
 def _key_of_somebody(family: str, clause: str) -> str | None:
+    # What somebody near is called; what they do or like is theirs.
+    if not _NAMING.search(clause):
+        return None
     if family == "relationship.pet":
         kind = pet_in(clause)
         return f"relationship.pet.{kind}" if kind else None
