@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fastapi import FastAPI
 
@@ -88,7 +88,7 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
             storage = await opened.enter_async_context(chosen["storage"](settings))
             context = Context(settings, storage, PrometheusMeter(), clock or SystemClock())
             extractor = await _open_extractor(context, opened)
-            hub = replace(_assemble(context, chosen), extractor=extractor)
+            hub = _assemble(context, chosen, extractor)
             sweeper = asyncio.create_task(hub.upkeep.forever(), name="upkeep")
             try:
                 yield hub
@@ -113,8 +113,11 @@ async def _open_extractor(context: Context, opened: AsyncExitStack) -> Extractor
     return extractor
 
 
-def _assemble(context: Context, chosen: dict[str, plugins.Factory]) -> Hub:
-    settings, storage, clock = context.settings, context.storage, context.clock
+def _assemble(
+    context: Context, chosen: dict[str, plugins.Factory], extractor: Extractor | None
+) -> Hub:
+    settings, storage = context.settings, context.storage
+    clock, meter = context.clock, context.meter
     judge = chosen["judge"](context)
     ledger = Ledger(storage, chosen["events"](context), clock)
     screening = Screening(chosen["sensitive"](context), judge)
@@ -130,19 +133,15 @@ def _assemble(context: Context, chosen: dict[str, plugins.Factory]) -> Hub:
         forget=ForgetMemory(ledger),
         browse=BrowseMemories(ledger),
         recall=Recall(
-            ledger,
-            chosen["recall"](context),
-            personas,
-            _recall_options(settings),
-            touches,
-            context.meter,
+            ledger, chosen["recall"](context), personas, _recall_options(settings), touches, meter
         ),
         messages=KeepMessages(ledger, screening),
         personas=personas,
         goals=KeepGoals(ledger, screening),
         transfer=Transfer(ledger, screening, personas),
         upkeep=KeepUp(ledger, touches, _retention(settings)),
-        meter=context.meter,
+        meter=meter,
+        extractor=extractor,
     )
 
 

@@ -303,3 +303,12 @@ def test_tools_and_system_messages_are_not_shown_to_the_model() -> None:
     parts = list(parts_of(window, 500))
 
     assert [said.id for part in parts for said in part.messages] == [1]
+
+
+def test_a_message_that_is_too_long_is_cut_after_a_sentence() -> None:
+    window = talk("我叫小明明。" * 100)
+
+    ((said,),) = (part.messages for part in parts_of(window, 200))
+
+    assert said.content == "我叫小明明。" * (len(said.content) // 6)
+    assert 0 < len(said.content) < 600

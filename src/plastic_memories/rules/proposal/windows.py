@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from plastic_memories.rules.budget import estimate_tokens
 _PER_MESSAGE = 40
 # A token is at least a third of a character in the estimate used here.
 _CHARS_PER_TOKEN = 3
+_SENTENCES = re.compile(r".*[。！？!?；;…\n.]", re.DOTALL)
 
 
 def parts_of(window: TalkWindow, tokens: int) -> Iterator[TalkWindow]:
@@ -48,4 +50,8 @@ def _cut(message: Message, tokens: int) -> Message:
     content = message.content[: tokens * _CHARS_PER_TOKEN]
     while content and estimate_tokens(content) + _PER_MESSAGE > tokens:
         content = content[: len(content) * 3 // 4]
-    return message if content == message.content else replace(message, content=content)
+    if content == message.content:
+        return message
+    # Half a sentence may say something else than the whole.
+    whole = _SENTENCES.match(content)
+    return replace(message, content=whole[0] if whole else content)
