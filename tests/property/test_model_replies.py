@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from plastic_memories.model.memory import Draft
 from plastic_memories.rules.proposal.checking import check
+from plastic_memories.rules.proposal.events import EVENT_TYPES
 from plastic_memories.rules.proposal.evidence import bare, find_quote
 from plastic_memories.rules.proposal.reading import read
 from plastic_memories.rules.proposal.windows import parts_of
@@ -92,7 +93,9 @@ def test_what_is_kept_was_said_by_the_user(items: list[dict[str, Any]]) -> None:
 
 
 def is_spoken(draft: Draft) -> bool:
-    """Say whether the content is the user's words; the rules may put a left-out "我" in front."""
+    """Say whether the content is the user's words, a date and a left-out "我" aside."""
+    if draft.type == "event":
+        return draft.attributes["event_type"] in EVENT_TYPES
     return bare(draft.content).removeprefix("我") in bare(draft.quote)
 
 

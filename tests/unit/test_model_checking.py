@@ -206,6 +206,8 @@ def test_a_relative_date_is_counted_from_the_message(
     assert draft.type is MemoryType.EVENT
     assert draft.attributes["date"] == date
     assert date in draft.key
+    assert date in draft.content
+    assert draft.quote in said
     assert draft.source_type is SourceType.USER_EXPLICIT
 
 
@@ -247,13 +249,36 @@ def test_of_two_statements_with_one_key_the_later_holds() -> None:
 
 
 def test_what_is_learned_carries_where_it_was_said() -> None:
-    said = message("我超迷摇滚", session_id="s1", source_app="web", bot_id="b1", speaker="阿强")
+    said = message("我超迷摇滚", session_id="s1", source_app="web", bot_id="b1", speaker="我")
     window = replace(talk(), messages=(said,))
 
     draft = only(proposed(window, fact("我超迷摇滚", "preference.like", "摇滚")))
 
     assert (draft.session_id, draft.source_app, draft.bot_id) == ("s1", "web", "b1")
-    assert (draft.speaker, draft.occurred_at) == ("阿强", said.ts)
+    assert (draft.speaker, draft.occurred_at) == ("我", said.ts)
+
+
+def test_what_another_member_of_a_group_says_is_no_profile_of_the_user() -> None:
+    window = replace(talk(), messages=(message("我超迷摇滚，我叫王强", speaker="阿强"),))
+
+    found = proposed(
+        window,
+        fact("我超迷摇滚", "preference.like", "摇滚"),
+        fact("我叫王强", "basic_info.name", "王强"),
+    )
+
+    assert {(draft.type, draft.key, draft.speaker) for draft in found.drafts} == {
+        (MemoryType.FACT, "member.阿强.preference.like.摇滚", "阿强"),
+        (MemoryType.FACT, "member.阿强.basic_info.name", "阿强"),
+    }
+
+
+def test_the_bot_is_never_a_member() -> None:
+    window = replace(talk(), messages=(message("我超迷摇滚", speaker="P1"),))
+
+    found = proposed(window, fact("我超迷摇滚", "preference.like", "摇滚"))
+
+    assert found.dropped == ("not said by the user",)
 
 
 CHAT = ("我昨天带团子去看兽医，它有点发烧", "bot: 希望团子快点好起来")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -11,6 +12,7 @@ from plastic_memories.model.message import Role
 from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 from plastic_memories.rules.proposal.drafts import Talk
 from plastic_memories.rules.proposal.events import check_event
+from plastic_memories.rules.proposal.members import in_the_name_of
 from plastic_memories.rules.proposal.profile import check_profile
 from plastic_memories.rules.proposal.reading import Reply
 from plastic_memories.rules.proposal.summary import check_summary, language_of
@@ -28,6 +30,7 @@ def check(reply: Reply, window: TalkWindow) -> Proposal:
     talk = _talk(window)
     outcomes = [check_profile(item, talk) for item in reply.profile]
     outcomes += [check_event(item, talk) for item in reply.events]
+    drafts = [_spoken(each, window) for each in outcomes if isinstance(each, Draft)]
     dropped = [*reply.dropped, *(each for each in outcomes if isinstance(each, str))]
     summary: Summary | str | None = None
     if reply.summary is not None:
@@ -36,7 +39,7 @@ def check(reply: Reply, window: TalkWindow) -> Proposal:
         dropped.append(summary)
         summary = None
     return Proposal(
-        drafts=_latest([each for each in outcomes if isinstance(each, Draft)]),
+        drafts=_latest(drafts),
         summary=summary,
         dropped=tuple(dropped),
     )
@@ -61,10 +64,21 @@ def _joined(summaries: Sequence[Summary]) -> Summary:
 
 def _talk(window: TalkWindow) -> Talk:
     by_rules = [
-        extract([message], window.time_zone) if message.role is Role.USER else []
+        # Read as the user's own; whose they are is decided once, for both.
+        extract([replace(message, speaker="")], window.time_zone)
+        if message.role is Role.USER
+        else []
         for message in window.messages
     ]
     return Talk(window.messages, by_rules, _zone(window.time_zone))
+
+
+def _spoken(draft: Draft, window: TalkWindow) -> Draft:
+    (source,) = draft.source_message_ids or (0,)
+    message = next(
+        each for each in window.messages if (each.id, each.ts) == (source, draft.occurred_at)
+    )
+    return in_the_name_of(message, draft)
 
 
 def _zone(name: str) -> tzinfo:

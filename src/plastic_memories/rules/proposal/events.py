@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -99,7 +100,9 @@ def _event(item: Item, kind: str, now: datetime, evidence: Evidence, clause: Cla
     key = ".".join(part for part in (kind, date, slug(title)) if part)
     whom = _whom(clause) if span else About.UNCLEAR
     point = Point(MemoryType.EVENT, key, date or title, whom, attributes)
-    return draft_of(point, item, evidence, clause)
+    draft = draft_of(point, item, evidence, clause)
+    # Whoever reads it later must not take "tomorrow" for their own.
+    return replace(draft, content=f"{draft.content} ({date})") if date else draft
 
 
 def _whom(clause: Clause) -> About:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plastic_memories.model.message import Message, Role
+from plastic_memories.rules.proposal.members import is_the_bot
 from plastic_memories.rules.talk.sentences import Clause, believable
 
 _SHORTEST = 2
@@ -33,7 +34,7 @@ def find_quote(quote: str, messages: Sequence[Message]) -> Evidence | str:
         spans = _spans(wanted, message.content[:_LONGEST_MESSAGE])
         if not spans:
             continue
-        if message.role is not Role.USER:
+        if message.role is not Role.USER or is_the_bot(message):
             reason = "not said by the user"
             continue
         clauses = _covered(message.content[:_LONGEST_MESSAGE], spans)
