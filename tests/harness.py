@@ -150,7 +150,13 @@ def refused(answer: httpx.Response, status: int, code: str) -> Any:
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """Return the settings of a hub that lives in one folder, as environment variables."""
-    own = {"DATA_DIR": str(folder), "DB_PATH": str(folder / "hub.db"), "API_KEYS": API_KEYS}
+    own = {
+        "DATA_DIR": str(folder),
+        "DB_PATH": str(folder / "hub.db"),
+        "API_KEYS": API_KEYS,
+        # Loading a model for each of many hubs would take longer than all else together.
+        "EMBEDDER": "none",
+    }
     given = {**own, **{name.upper(): value for name, value in more.items()}}
     return {f"PLASTIC_MEMORIES_{name}": value for name, value in given.items()}
 

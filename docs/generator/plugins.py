@@ -10,6 +10,7 @@ from types import FunctionType
 from docs.generator.markdown import GENERATED, pages, table
 from plastic_memories import testing
 from plastic_memories.plugins import COMPANIONS, PORTS
+from plastic_memories.ports.embedder import Embedder
 from plastic_memories.ports.event_sink import EventSink
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
@@ -26,6 +27,7 @@ PROTOCOLS: dict[str, type] = {
     "profile": ProfileBuilder,
     "sensitive": SensitivePolicy,
     "events": EventSink,
+    "embedder": Embedder,
 }
 _PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 _INTRODUCTION = """# Ports and plug-ins
@@ -41,10 +43,12 @@ The entry point names a function with one argument.
 
 - **storage** is given the `Settings`, and returns an async context manager that yields the
   backend.
+- **embedder** is given the `Settings`, looks at them, and returns an `EmbedderChoice`: a name, the
+  reason, and a function that loads the model. That is called later, on a thread of its own.
 - **extractor** is given the context below, and returns an async context manager that yields
   the implementation. It is optional: it goes with the judge of the same name.
-- **The others** are given a context with `settings`, `storage`, `meter` and `clock`, and return
-  the implementation at once.
+- **The others** are given a context with `settings`, `storage`, `query_embedder`, `meter` and
+  `clock`, and return the implementation at once.
 
 They are called once, when the hub is opened. The ports are also listed, with what is plugged
 in, by `GET /capabilities` and `plastic-memories doctor`."""

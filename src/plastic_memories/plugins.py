@@ -18,6 +18,7 @@ PORTS = {
     "profile": "PROFILE",
     "sensitive": "SENSITIVE",
     "events": "EVENTS",
+    "embedder": "EMBEDDER",
 }
 
 # Parts that a chosen implementation may bring along under its own name.

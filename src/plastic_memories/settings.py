@@ -58,6 +58,7 @@ class Settings(BaseModel):
     profile: str = "markdown"
     sensitive: str = "strict"
     events: str = "ws"
+    embedder: str = "auto"
 
     data_dir: Path
     db_path: Path
@@ -98,6 +99,13 @@ class Settings(BaseModel):
     core_budget_tokens: Positive = 2000
     recall_deadline_ms: Positive = 1000
 
+    embedder_model: str = ""
+    embedder_threads: Annotated[int, Field(ge=1, le=64)] = 1
+    embedder_base_url: str = ""
+    embedder_api_key: str = Field(default="", repr=False)
+    embedder_timeout_s: Annotated[float, Field(gt=0)] = 30
+    embedder_hub_url: str = "https://huggingface.co"
+
     max_query_chars: Positive = 16_000
     max_content_chars: Positive = 32_000
     max_body_bytes: Positive = 8 * 1024 * 1024
@@ -136,7 +144,7 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         if name.startswith(PREFIX) and value != ""
     }
     try:
-        settings = Settings(**_with_paths(given, env))
+        settings = Settings(**_with_model(_with_paths(given, env)))
         _check(settings)
     except ValidationError as error:
         raise InvalidSetting(_one_line(error)) from None
@@ -194,6 +202,12 @@ def _with_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]
     paths.setdefault("log_path", paths["log_dir"] / "plastic_memories.log")
     paths.setdefault("template_root", _bundled_templates())
     return {**given, **paths}
+
+
+def _with_model(given: dict[str, Any]) -> dict[str, Any]:
+    """Read EMBEDDER=name:model as the two settings it is short for."""
+    name, colon, model = str(given.get("embedder", "")).partition(":")
+    return {**given, "embedder": name, "embedder_model": model} if colon else given
 
 
 _PATHS = ("data_dir", "db_path", "log_dir", "log_path", "template_root")

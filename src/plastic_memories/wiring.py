@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -19,6 +19,7 @@ from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.http.app import create_app
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
 from plastic_memories.hub.hub import Hub
@@ -35,6 +36,7 @@ from plastic_memories.hub.upkeep import KeepUp, Retention
 from plastic_memories.hub.write import WriteMemory
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.ports.clock import Clock
+from plastic_memories.ports.embedder import EmbedderChoice, QueryEmbedder
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend
@@ -61,6 +63,7 @@ class Context:
 
     settings: Settings
     storage: StorageBackend
+    query_embedder: QueryEmbedder
     meter: Meter
     clock: Clock
 
@@ -86,19 +89,37 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
     try:
         async with AsyncExitStack() as opened:
             storage = await opened.enter_async_context(chosen["storage"](settings))
-            context = Context(settings, storage, PrometheusMeter(), clock or SystemClock())
+            meter = PrometheusMeter()
+            embedding = Embedding(storage, chosen["embedder"](settings), meter)
+            context = Context(settings, storage, embedding, meter, clock or SystemClock())
             extractor = await _open_extractor(context, opened)
-            hub = _assemble(context, chosen, extractor)
-            sweeper = asyncio.create_task(hub.upkeep.forever(), name="upkeep")
+            hub = _assemble(context, chosen, embedding, extractor)
+            working = [
+                asyncio.create_task(hub.upkeep.forever(), name="upkeep"),
+                asyncio.create_task(hub.embedding.forever(), name="embedding"),
+            ]
             try:
                 yield hub
             finally:
-                sweeper.cancel()
-                with suppress(asyncio.CancelledError):
-                    await sweeper
+                await _stop(working)
+                await hub.embedding.close()
                 await hub.recall.touches.flush(storage)
     finally:
         logs.stop(handler)
+
+
+async def _stop(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def embedder_choice(settings: Settings) -> EmbedderChoice:
+    """Return the embedder that the settings lead to, not loaded yet."""
+    choice: EmbedderChoice = plugins.factory("embedder", settings.embedder)(settings)
+    return choice
 
 
 _FIELDS = {port: variable.lower() for port, variable in plugins.PORTS.items()}
@@ -114,12 +135,15 @@ async def _open_extractor(context: Context, opened: AsyncExitStack) -> Extractor
 
 
 def _assemble(
-    context: Context, chosen: dict[str, plugins.Factory], extractor: Extractor | None
+    context: Context,
+    chosen: dict[str, plugins.Factory],
+    embedding: Embedding,
+    extractor: Extractor | None,
 ) -> Hub:
     settings, storage = context.settings, context.storage
     clock, meter = context.clock, context.meter
     judge = chosen["judge"](context)
-    ledger = Ledger(storage, chosen["events"](context), clock)
+    ledger = Ledger(storage, chosen["events"](context), clock, embedding.wake)
     screening = Screening(chosen["sensitive"](context), judge)
     templates = TemplateFolder(settings.template_root)
     personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates)
@@ -141,6 +165,7 @@ def _assemble(
         transfer=Transfer(ledger, screening, personas),
         upkeep=KeepUp(ledger, touches, _retention(settings)),
         meter=meter,
+        embedding=embedding,
         extractor=extractor,
     )
 
@@ -182,7 +207,8 @@ def build_app(settings: Settings) -> FastAPI:
 def http_options(settings: Settings) -> HttpOptions:
     return HttpOptions(
         version=__version__,
-        plugged_in={port: getattr(settings, name) for port, name in _FIELDS.items()},
+        plugged_in={port: getattr(settings, name) for port, name in _FIELDS.items()}
+        | {"embedder": embedder_choice(settings).name},
         max_query_chars=settings.max_query_chars,
         max_content_chars=settings.max_content_chars,
         max_body_bytes=settings.max_body_bytes,

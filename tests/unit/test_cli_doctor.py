@@ -10,6 +10,7 @@ import apsw
 import pytest
 from click.testing import CliRunner
 
+from embedding_parts import write_model
 from plastic_memories.cli.main import main
 
 
@@ -22,6 +23,7 @@ class Patient:
             "HOME": str(folder),
             "PLASTIC_MEMORIES_DATA_DIR": str(folder / "data"),
             "PLASTIC_MEMORIES_PORT": "1",
+            "PLASTIC_MEMORIES_EMBEDDER": "none",
             "PLASTIC_MEMORIES_API_KEYS": None,
             "PLASTIC_MEMORIES_API_KEY": None,
         }
@@ -131,3 +133,56 @@ def test_people_are_told_what_to_do_next(patient: Patient) -> None:
 
     assert "→ Run: chmod 600" in shown
     assert "1 must be put right." in shown
+
+
+def test_the_embedder_is_named_with_the_reason(patient: Patient, tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "tiny")
+
+    _, without = patient.examined()
+    _, checks = patient.examined(PLASTIC_MEMORIES_EMBEDDER=f"onnx:{folder}")
+
+    assert without["embedder"]["found"] == "none: EMBEDDER=none: recall by text alone"
+    assert checks["embedder"]["status"] == "ok"
+    assert f"EMBEDDER=onnx, from {folder}: onnx/tiny/" in checks["embedder"]["found"]
+    assert checks["embedder"]["found"].endswith("24 numbers; 0 vectors, 0 waiting")
+
+
+def test_vectors_of_another_model_are_called_stale(patient: Patient, tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "tiny")
+    patient.run("remember", "我对海鲜过敏")
+    db = apsw.Connection(str(patient.database))
+    db.execute("UPDATE recall_entries SET vector = x'01'")
+    db.execute("INSERT INTO meta (key, value) VALUES ('vector_model', 'old/1#1')")
+    db.close()
+
+    code, checks = patient.examined(PLASTIC_MEMORIES_EMBEDDER=f"onnx:{folder}")
+
+    assert (code, checks["embedder"]["status"]) == (0, "warn")
+    assert checks["embedder"]["found"].endswith("1 vectors are of old/1#1")
+
+
+@pytest.mark.parametrize(
+    ("embedder", "said"),
+    [
+        ("onnx:nowhere/model", "embedder download nowhere/model"),
+        ("onnx:/no/such/folder", "there is no folder /no/such/folder"),
+        ("openai:m", "EMBEDDER_BASE_URL"),
+    ],
+)
+def test_an_embedder_that_cannot_be_had_is_found(
+    patient: Patient, embedder: str, said: str
+) -> None:
+    code, checks = patient.examined(PLASTIC_MEMORIES_EMBEDDER=embedder)
+
+    assert (code, checks["embedder"]["status"]) == (1, "fail")
+    assert said in checks["embedder"]["found"]
+
+
+def test_a_model_that_is_damaged_is_found(patient: Patient, tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "tiny")
+    (folder / "model.onnx").write_bytes(b"no model")
+
+    code, checks = patient.examined(PLASTIC_MEMORIES_EMBEDDER=f"onnx:{folder}")
+
+    assert (code, checks["embedder"]["status"]) == (1, "fail")
+    assert checks["embedder"]["found"].endswith("model.onnx cannot be loaded.")

@@ -10,6 +10,7 @@ from plastic_memories import settings as configuration
 from plastic_memories.adapters.sqlite.doctor import repair
 from plastic_memories.cli import checks
 from plastic_memories.cli.checks import FAIL, OK, WARN, Check
+from plastic_memories.cli.embedder_check import of_the_embedder
 from plastic_memories.cli.local import embedded_database
 from plastic_memories.cli.place import Place, user_command
 from plastic_memories.cli.screen import Screen, counted
@@ -42,7 +43,7 @@ def _examined(place: Place) -> list[Check]:
     except InvalidSetting as error:
         return [*found, Check("settings", FAIL, error.message, "Correct it and try again.")]
     found.append(Check("settings", OK, f"read; database {settings.db_path}"))
-    return [*found, *checks.of_the_installation(settings, place)]
+    return [*found, *checks.of_the_installation(settings, place), of_the_embedder(settings)]
 
 
 def _fix(screen: Screen) -> None:

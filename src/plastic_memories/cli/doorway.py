@@ -96,7 +96,8 @@ async def in_process(settings: Settings) -> AsyncIterator[httpx.AsyncBaseTranspo
     from plastic_memories.wiring import build_app
 
     check_folders(settings)
-    app = build_app(settings)
+    # One command is over before a model is loaded; a server fills in the vectors later.
+    app = build_app(settings.model_copy(update={"embedder": "none"}))
     async with AsyncExitStack() as stack:
         # A first key is announced while it starts; standard output belongs to the answer.
         with redirect_stdout(sys.stderr), naming_the_file(settings):

@@ -100,7 +100,10 @@ def _show_report(screen: Screen, report: Imported, dry_run: bool) -> None:
 @click.argument("persona_ids", nargs=-1, metavar="[PERSONA]...")
 @user_command
 def rebuild(place: Place, persona_ids: tuple[str, ...]) -> None:
-    """Make the text index of the user's personas anew."""
+    """Make text index and vectors of the user's personas anew.
+
+    The vectors follow in the background of a running hub.
+    """
     screen = Screen.of(place)
 
     async def work(door: Door) -> dict[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
 from plastic_memories.hub.keys import Keys
@@ -37,5 +38,6 @@ class Hub:
     transfer: Transfer
     upkeep: KeepUp
     meter: Meter
+    embedding: Embedding
     # Reads talk with a language model, if one is configured; only jobs wait for it.
     extractor: Extractor | None = None

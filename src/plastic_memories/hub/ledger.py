@@ -24,6 +24,7 @@ class Ledger:
     storage: StorageBackend
     sink: EventSink
     clock: Clock
+    written: Callable[[], None] = lambda: None  # called after a commit that changed something
 
     async def write(self, work: Callable[[Stores], T]) -> T:
         """Run work in one transaction; tell the listeners once it is durable.
@@ -41,6 +42,8 @@ class Ledger:
         for event in events:
             logger.info(event.event, extra={"fields": _fields(event)})
         self.sink.publish(events)
+        if events:
+            self.written()
         return result
 
     async def read(self, work: Callable[[Stores], T]) -> T:

@@ -8,11 +8,13 @@ from typing import Any, Protocol, TypeVar
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.audit_log import AuditLog
+from plastic_memories.ports.entry_store import EntryStore
 from plastic_memories.ports.goal_store import GoalStore
 from plastic_memories.ports.key_store import KeyStore
 from plastic_memories.ports.memory_store import MemoryStore, SlotStore, TombstoneStore
 from plastic_memories.ports.message_store import MessageStore
 from plastic_memories.ports.persona_store import PersonaStore
+from plastic_memories.ports.vector_store import VectorStore
 
 T = TypeVar("T")
 
@@ -31,7 +33,7 @@ class Upkeep(Protocol):
     def prune_audit(self, before_ts: float) -> int: ...
 
     def rebuild_index(self, owner: Owner) -> Mapping[str, int]:
-        """Make the owner's text index anew from its rows; return how many entries of which."""
+        """Make the owner's indexes anew from its rows; return how many entries of which."""
         ...
 
     def check(self) -> list[str]:
@@ -48,6 +50,10 @@ class Stores(Protocol):
 
     @property
     def memories(self) -> MemoryStore: ...
+    @property
+    def entries(self) -> EntryStore: ...
+    @property
+    def vectors(self) -> VectorStore: ...
     @property
     def slots(self) -> SlotStore: ...
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.recall import Hit, TextMatches
-from plastic_memories.rules.standing import is_constraint
+from plastic_memories.rules.standing import is_ageless
 
 _DAY_S = 86_400.0
 
@@ -34,7 +34,7 @@ def recency(memory: Memory, now: float, half_life_days: float) -> float:
     >>> round(0.5 ** (60 / 30), 2)
     0.25
     """
-    if memory.pinned or is_constraint(memory):
+    if is_ageless(memory):
         return 1.0
     happened = memory.created_at if memory.occurred_at is None else memory.occurred_at
     age_days = max(0.0, now - happened) / _DAY_S

@@ -29,6 +29,11 @@ def is_constraint(memory: Memory) -> bool:
     return memory.type is MemoryType.CONSTRAINTS
 
 
+def is_ageless(memory: Memory) -> bool:
+    """Say whether a memory weighs the same however old it is."""
+    return memory.pinned or is_constraint(memory)
+
+
 def is_name(memory: Memory) -> bool:
     """Say whether this is the user's name or form of address."""
     return memory.type is MemoryType.PROFILE and memory.key in _NAME_KEYS

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from array import array
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 from operator import add
+from zlib import crc32
 
 import Stemmer
 
 # Raise it with every change to what a text is indexed under: indexes are then made anew.
-TERMS_VERSION = 1
+TERMS_VERSION = 2
 MAX_TERM_CHARS = 64
 MAX_QUERY_TERMS = 64
 
@@ -112,6 +114,20 @@ def index_terms(text: str) -> list[str]:
         else:
             terms.append(emoji)
     return terms
+
+
+def code(term: str) -> int:
+    """Return the number a term is ranked by: the same on every machine, four bytes."""
+    return crc32(term.encode())
+
+
+def term_codes(text: str) -> bytes:
+    """Return the codes of a text's terms in order, four bytes each.
+
+    >>> len(term_codes("喝茶"))
+    12
+    """
+    return array("I", map(code, index_terms(text))).tobytes()
 
 
 def query_terms(text: str) -> list[str]:

@@ -22,6 +22,7 @@ from plastic_memories.testing.samples import (
     remember,
 )
 from plastic_memories.testing.storage_core import CoreContract
+from plastic_memories.testing.storage_entries import EntryStoreContract
 from plastic_memories.testing.storage_ledgers import (
     AuditLogContract,
     GoalStoreContract,
@@ -34,6 +35,7 @@ from plastic_memories.testing.storage_personas import PersonaStoreContract, Slot
 from plastic_memories.testing.storage_places import PlaceContract
 from plastic_memories.testing.storage_search import SearchContract
 from plastic_memories.testing.storage_upkeep import UpkeepContract
+from plastic_memories.testing.storage_vectors import VectorStoreContract
 
 WRITERS = 40
 
@@ -169,6 +171,7 @@ class StorageContract(
     MemoryStoreContract,
     PlaceContract,
     SearchContract,
+    EntryStoreContract,
     CoreContract,
     MessageStoreContract,
     PersonaStoreContract,
@@ -178,6 +181,7 @@ class StorageContract(
     KeyStoreContract,
     AuditLogContract,
     UpkeepContract,
+    VectorStoreContract,
 ):
     """Inherit it and give it an empty storage: `class TestMine(StorageContract)`.
 

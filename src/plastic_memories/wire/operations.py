@@ -25,6 +25,7 @@ class Capabilities(Out):
     limits: dict[str, Any]
     features: list[str]
     templates: list[str]
+    embedder: dict[str, Any]
 
 
 class Metrics(Out):

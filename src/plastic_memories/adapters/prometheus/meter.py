@@ -21,11 +21,16 @@ _COUNTERS = {
     "memory_model_requests": ("Questions to the language model by outcome.", ("status",)),
     "memory_model_tokens": ("Tokens read (in) and written (out) by the model.", ("kind",)),
     "memory_model_cost": ("What those tokens cost, in the currency of the price settings.", ()),
+    "vector_operations": (
+        "Work on vectors by backend and outcome.",
+        ("backend", "operation", "status"),
+    ),
     "http_requests": ("Requests by route and status.", ("route", "status")),
 }
 _HISTOGRAMS = {
     "memory_recall_latency_seconds": ("Time of a recall inside the hub.", (), _LATENCY),
     "memory_recall_count": ("Memories in one answer.", (), (0, 1, 2, 3, 5, 10)),
+    "vector_latency_seconds": ("Time of work on vectors.", ("backend", "operation"), _LATENCY),
     "http_request_seconds": ("Time of a request by route.", ("route",), _LATENCY),
 }
 

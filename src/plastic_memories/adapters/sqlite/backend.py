@@ -12,6 +12,7 @@ import apsw
 
 from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
+from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore
 from plastic_memories.adapters.sqlite.goal_store import SqliteGoalStore
 from plastic_memories.adapters.sqlite.ledgers import (
     SqliteAuditLog,
@@ -30,6 +31,7 @@ from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, S
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.adapters.sqlite.text_index import TextIndex
 from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
+from plastic_memories.adapters.sqlite.vector_store import SqliteVectorStore
 from plastic_memories.errors import InvalidSetting
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.text import TERMS_VERSION
@@ -53,7 +55,10 @@ class SqliteStores:
     """Every store on one connection, for one transaction."""
 
     def __init__(self, db: apsw.Connection, *, indexed: bool) -> None:
-        self.memories = SqliteMemoryStore(db, TextIndex(db, "memory") if indexed else None)
+        self.entries = SqliteEntryStore(db)
+        self.vectors = SqliteVectorStore(db, self.entries)
+        text_index = TextIndex(db, "memory") if indexed else None
+        self.memories = SqliteMemoryStore(db, text_index, self.entries)
         self.messages = SqliteMessageStore(db, TextIndex(db, "messages") if indexed else None)
         self.personas = SqlitePersonaStore(db, self.memories, self.messages)
         self.slots = SqliteSlotStore(db)
@@ -129,8 +134,8 @@ def _prepare(db: apsw.Connection) -> bool:
     indexed = has_text_index(db)
     if not indexed:
         logger.warning("fts.fallback", extra={"fields": {"why": "this SQLite has no FTS5"}})
-    elif _terms_version(db) != TERMS_VERSION:
-        _fill_text_index(db)
+    if _terms_version(db) != TERMS_VERSION:
+        _fill_indexes(db, indexed=indexed)
     return indexed
 
 
@@ -139,12 +144,12 @@ def _terms_version(db: apsw.Connection) -> int:
     return int(row["value"]) if row else 0
 
 
-def _fill_text_index(db: apsw.Connection) -> None:
+def _fill_indexes(db: apsw.Connection, *, indexed: bool) -> None:
     """Index what is there already: the index is new, or its words are now made otherwise."""
     db.execute("BEGIN IMMEDIATE")
-    for table in ("fts_memory", "fts_messages"):
+    for table in ("fts_memory", "fts_messages") if indexed else ():
         db.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")  # noqa: S608 - constants
-    upkeep = SqliteStores(db, indexed=True).upkeep
+    upkeep = SqliteStores(db, indexed=indexed).upkeep
     for row in fetch(db, "SELECT tenant_id, user_id, persona_id FROM personas"):
         upkeep.rebuild_index(owner_of(row))
     note(db, "terms_version", str(TERMS_VERSION))

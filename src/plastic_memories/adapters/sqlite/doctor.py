@@ -57,6 +57,15 @@ class Examination:
     counts: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """How far the embedder is with a database."""
+
+    model: str = ""
+    stored: int = 0
+    waiting: int = 0
+
+
 def sqlite_version() -> str:
     return apsw.sqlite_lib_version()
 
@@ -90,6 +99,21 @@ def examine(path: Path, busy_timeout_ms: int) -> Examination:
         db = connect(str(path), busy_timeout_ms, read_only=True)
         try:
             return _examine(db)
+        finally:
+            db.close()
+    except FILE_ERRORS as error:
+        raise Unavailable(f"{path} cannot be read: {error}.") from error
+
+
+def vectors_of(path: Path, busy_timeout_ms: int) -> Vectors:
+    """Say whose vectors a database file holds, how many, and how many are missing."""
+    try:
+        db = connect(str(path), busy_timeout_ms, read_only=True)
+        try:
+            if version_of(db) != current_version():
+                return Vectors()
+            known = SqliteStores(db, indexed=False).vectors
+            return Vectors(known.model(), known.stored(), known.backlog())
         finally:
             db.close()
     except FILE_ERRORS as error:

@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert
+from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore
 from plastic_memories.adapters.sqlite.filters import select
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import (
@@ -23,8 +24,9 @@ from plastic_memories.adapters.sqlite.text_index import (
     persona_partition,
     user_partition,
 )
-from plastic_memories.model.memory import Draft, Memory, Scope, Status
-from plastic_memories.model.owner import Owner, Realm, Viewpoint
+from plastic_memories.model.entry import partition_of
+from plastic_memories.model.memory import Draft, Memory, Status
+from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.rules.searchable import memory_text
@@ -38,9 +40,12 @@ _SCANNED = 5000
 
 
 class SqliteMemoryStore:
-    def __init__(self, db: apsw.Connection, index: TextIndex | None) -> None:
+    def __init__(
+        self, db: apsw.Connection, index: TextIndex | None, entries: SqliteEntryStore
+    ) -> None:
         self._db = db
         self._index = index
+        self._entries = entries
 
     def get(self, owner: Owner, memory_id: int) -> Memory | None:
         row = fetch_one(self._db, QUERIES["get_memory"], {**owner_params(owner), "id": memory_id})
@@ -97,12 +102,15 @@ class SqliteMemoryStore:
         if before is None:  # another owner's row, or none: neither is ours to change
             return
         self._unindex(before)
+        if before.status is Status.ACTIVE is not memory.status:
+            self._entries.remove(before)
         execute(self._db, QUERIES["save_memory"], memory_params(memory))
         self._index_row(memory)
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
         for memory in self.find(owner, MemoryFilter(ids=memory_ids)):
             self._unindex(memory)
+            self._entries.remove(memory)
             self._run("erase_sources", memory)
             self._run("erase_links_to", memory)
             self._run("erase_memory", memory)
@@ -119,6 +127,7 @@ class SqliteMemoryStore:
         rows = self.find(owner, MemoryFilter())
         for memory in rows:
             self._unindex(memory)
+            self._entries.remove(memory)
             self._index_row(memory)
         return sum(memory.status is Status.ACTIVE for memory in rows)
 
@@ -161,19 +170,20 @@ class SqliteMemoryStore:
         )
 
     def _index_row(self, memory: Memory) -> None:
-        if self._index is None or memory.status is not Status.ACTIVE:
+        if memory.status is not Status.ACTIVE:
             return
-        self._index.put(memory.id, self._partition(memory), memory_text(memory))
+        self._entries.put(memory)
+        if self._index is not None:
+            self._index.put(memory.id, self._partition(memory), memory_text(memory))
 
     def _unindex(self, memory: Memory) -> None:
         if self._index is not None and self._index.holds(memory.id):
             self._index.remove(memory.id, self._partition(memory), memory_text(memory))
 
     def _partition(self, memory: Memory) -> str:
-        """Return where the row is searched; a story never crosses personas."""
-        if memory.scope is Scope.GLOBAL and memory.realm is Realm.REAL:
-            partition = user_partition(self._db, memory.owner.user)
-        else:
+        if partition_of(memory).persona_id:
             partition = persona_partition(self._db, memory.owner)
+        else:
+            partition = user_partition(self._db, memory.owner.user)
         assert partition, "a persona exists from the first time it is named"
         return partition

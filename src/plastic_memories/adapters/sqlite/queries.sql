@@ -146,6 +146,57 @@ SELECT m.* FROM memory_items m
         OR (m.scope = 'global' AND m.realm = 'real'))
  ORDER BY m.id DESC LIMIT :limit;
 
+-- get_partition --
+SELECT revision, removed FROM recall_partitions
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
+
+-- next_revision --
+INSERT INTO recall_partitions (tenant_id, user_id, partition_id, revision)
+VALUES (:tenant_id, :user_id, :partition_id, 1)
+ON CONFLICT (tenant_id, user_id, partition_id)
+DO UPDATE SET revision = revision + 1,
+              removed = CASE WHEN :removed THEN revision + 1 ELSE removed END
+RETURNING revision;
+
+-- put_entry --
+INSERT INTO recall_entries (tenant_id, user_id, partition_id, memory_id, revision, bot_id,
+                            branch_id, realm, scope, scope_ref, session_id, speaker, happened_at,
+                            expires_at, importance, ageless, terms)
+VALUES (:tenant_id, :user_id, :partition_id, :memory_id, :revision, :bot_id,
+        :branch_id, :realm, :scope, :scope_ref, :session_id, :speaker, :happened_at,
+        :expires_at, :importance, :ageless, :terms)
+ON CONFLICT (tenant_id, user_id, partition_id, memory_id)
+DO UPDATE SET revision = excluded.revision, expires_at = excluded.expires_at,
+              importance = excluded.importance, ageless = excluded.ageless,
+              vector = CASE WHEN terms = excluded.terms THEN vector END, terms = excluded.terms;
+
+-- remove_entry --
+DELETE FROM recall_entries
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND memory_id = :memory_id;
+
+-- changed_entries --
+SELECT memory_id, bot_id, branch_id, realm, scope, scope_ref, session_id, speaker, happened_at,
+       expires_at, importance, ageless, terms, vector
+  FROM recall_entries
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND revision > :known;
+
+-- present_entries --
+SELECT memory_id FROM recall_entries INDEXED BY recall_by_revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
+
+-- put_vector --
+-- Only where the entry still is, with the same words, and has none.
+UPDATE recall_entries SET vector = :vector, revision = :revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND memory_id = :memory_id AND vector IS NULL AND terms = :terms;
+
+-- clear_vector --
+UPDATE recall_entries SET vector = NULL, revision = :revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND memory_id = :memory_id;
+
 -- add_source --
 INSERT INTO memory_sources (tenant_id, user_id, message_id, memory_id)
 VALUES (:tenant_id, :user_id, :message_id, :memory_id) ON CONFLICT DO NOTHING;
@@ -277,3 +328,22 @@ SELECT id FROM messages
 
 -- prune_audit --
 DELETE FROM audit WHERE ts < :before_ts;
+
+-- unembedded --
+SELECT m.*, e.partition_id, e.terms FROM recall_entries e INDEXED BY recall_unembedded
+  JOIN memory_items m ON m.id = e.memory_id
+ WHERE e.vector IS NULL AND e.memory_id > :after_id
+ ORDER BY e.memory_id LIMIT :limit;
+
+-- count_unembedded --
+SELECT count(*) AS n FROM recall_entries WHERE vector IS NULL;
+
+-- count_entries --
+SELECT count(*) AS n FROM recall_entries;
+
+-- entries_after --
+SELECT tenant_id, user_id, partition_id, memory_id, vector IS NOT NULL AS embedded
+  FROM recall_entries
+ WHERE (tenant_id, user_id, partition_id, memory_id)
+       > (:after_tenant, :after_user, :after_partition, :after_id)
+ ORDER BY tenant_id, user_id, partition_id, memory_id LIMIT :limit;

@@ -28,6 +28,14 @@ _DISAGREEMENTS = {
         "SELECT count(*) AS n FROM fts_memory_docsize "
         "WHERE id NOT IN (SELECT id FROM memory_items WHERE status = 'active')"
     ),
+    "active memories that ranking does not know": (
+        "SELECT count(*) AS n FROM memory_items WHERE status = 'active' "
+        "AND id NOT IN (SELECT memory_id FROM recall_entries)"
+    ),
+    "entries for ranking without an active memory": (
+        "SELECT count(*) AS n FROM recall_entries "
+        "WHERE memory_id NOT IN (SELECT id FROM memory_items WHERE status = 'active')"
+    ),
     "messages missing from the text index": (
         "SELECT count(*) AS n FROM messages WHERE hidden_at IS NULL "
         "AND id NOT IN (SELECT id FROM fts_messages_docsize)"

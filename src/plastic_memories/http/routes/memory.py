@@ -261,9 +261,10 @@ def change(event: Event) -> wire.Change:
 
 @router.post("/rebuild", response_model=Answer[wire.Rebuilt])
 async def rebuild(body: wire.RebuildRequest, call: Writing) -> Response:
-    """Make the text index of a persona anew, while everything goes on."""
+    """Make text index and vectors of a persona anew, while everything goes on."""
     owner = call.owner(body.persona_id)
     started = time.perf_counter()
     counts = await call.hub.ledger.write(lambda stores: stores.upkeep.rebuild_index(owner))
+    call.hub.embedding.wake()
     seconds = round(time.perf_counter() - started, 3)
     return call.reply(wire.Rebuilt(status="ok", counts=dict(counts), seconds=seconds))

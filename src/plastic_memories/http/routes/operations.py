@@ -48,15 +48,20 @@ async def health(request: Request) -> Response:
     hub, options = _installed(request)
     try:
         storage = dict(await hub.ledger.storage.describe())
+        backlog = await hub.embedding.backlog()
     except Unavailable:
-        storage = {}
+        storage, backlog = {}, 0
     answer: dict[str, Any] = {"status": "ok" if storage else "degraded"}
     if await _has_key(request, hub):
         answer |= {
             "version": options.version,
             "db_path": storage.get("db_path"),
-            "components": {**options.plugged_in, "storage": storage},
-            "embedding_backlog": 0,  # no embedder yet, so nothing ever waits for one
+            "components": {
+                **options.plugged_in,
+                "storage": storage,
+                "embedder": await hub.embedding.describe(),
+            },
+            "embedding_backlog": backlog,
         }
     return reply(request, wire.Health.model_construct(**answer))
 
@@ -94,6 +99,7 @@ async def capabilities(request: Request) -> Response:
         limits=_limits(options),
         features=["recall", "slots", "goals", "export", "import", "audit", "events"],
         templates=hub.personas.templates.names(),
+        embedder=await hub.embedding.describe(),
     )
     return reply(request, answer)
 

@@ -1,0 +1,168 @@
+"""Any sentence-embedding model in ONNX, from a folder: onnxruntime and tokenizers, no torch."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plastic_memories.adapters.embedding.model_folder import ModelFolder, read_folder
+from plastic_memories.adapters.embedding.options import EmbeddingOptions
+from plastic_memories.adapters.embedding.texts import readable
+from plastic_memories.errors import InvalidSetting, Unavailable
+from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
+from plastic_memories.rules.vectors import unit
+
+_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+_NEEDED = ("onnxruntime", "tokenizers")
+# Texts that run through the model together; more gain nothing on a processor.
+_BATCH = 16
+# More than any model reads; the tokenizer cuts at the model's own length.
+_MOST_CHARS = 8000
+Tokens = NDArray[np.int64]
+
+
+class OnnxEmbedder:
+    """A session may be run from several threads at once, and lets others work meanwhile."""
+
+    def __init__(self, folder: ModelFolder, threads: int) -> None:
+        self._folder = folder
+        self._tokenizer = _open_tokenizer(folder)
+        self._session = _open_session(folder, threads)
+        self._inputs = {given.name for given in self._session.get_inputs()}
+        self._output = self._session.get_outputs()[0].name
+        self.model = f"onnx/{folder.path.name}/{_fingerprint(folder)}"
+        self.dimension = int(self._run(["."]).shape[1])
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        prefix = self._folder.prefixes.get(purpose, "")
+        # Texts of one length together: what is only padding is not computed.
+        order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+        rows = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(order), _BATCH):
+            some = order[start : start + _BATCH]
+            rows[some] = self._run(
+                [prefix + readable(texts[number], _MOST_CHARS) for number in some]
+            )
+        return unit(rows)
+
+    def _run(self, texts: Sequence[str]) -> Vectors:
+        encoded = self._tokenizer.encode_batch(list(texts))
+        ids = _padded([one.ids for one in encoded], self._folder.pad_token)
+        mask = _padded([[1] * len(one.ids) for one in encoded], 0)
+        kinds = _padded([one.type_ids for one in encoded], 0)
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        try:
+            [states] = self._session.run(
+                [self._output], {name: given[name] for name in self._inputs}
+            )
+        # The library raises classes of its own that share no parent but this.
+        except Exception as error:
+            raise Unavailable(f"The model cannot be run: {type(error).__name__}.") from error
+        return _pooled(states, mask, self._folder.pooling)
+
+
+def onnx(options: EmbeddingOptions) -> EmbedderChoice:
+    """Choose the model of the folder or name that EMBEDDER_MODEL gives."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise InvalidSetting(
+            f"PLASTIC_MEMORIES_EMBEDDER=onnx needs {' and '.join(missing)}: "
+            "pip install 'plastic-memories[onnx]'"
+        )
+    folder = read_folder(model_path(options))
+    why = f"EMBEDDER=onnx, from {folder.path}"
+
+    def load() -> Embedder:
+        return OnnxEmbedder(folder, options.embedder_threads)
+
+    return EmbedderChoice("onnx", why, load)
+
+
+def model_path(options: EmbeddingOptions) -> Path:
+    """Return the folder that EMBEDDER_MODEL means; raise `InvalidSetting` if there is none."""
+    given = options.embedder_model
+    if not given:
+        raise InvalidSetting(
+            "PLASTIC_MEMORIES_EMBEDDER=onnx needs PLASTIC_MEMORIES_EMBEDDER_MODEL: "
+            "a folder, or the name of a model that was downloaded."
+        )
+    folder = Path(given).expanduser()
+    if folder.is_dir():
+        return folder
+    kept = downloaded(options.data_dir, given) if _NAME.fullmatch(given) else None
+    if kept is None:
+        raise InvalidSetting(f"PLASTIC_MEMORIES_EMBEDDER_MODEL: there is no folder {given}.")
+    if not kept.is_dir():
+        raise InvalidSetting(
+            f"PLASTIC_MEMORIES_EMBEDDER_MODEL: {given} is not here yet. "
+            f"Run: plastic-memories embedder download {given}"
+        )
+    return kept
+
+
+def downloaded(data_dir: Path, name: str) -> Path:
+    """Return where a downloaded model is kept; raise `InvalidSetting` for a strange name."""
+    if not _NAME.fullmatch(name):
+        raise InvalidSetting(f"{name!r} is not of the form owner/model.")
+    return data_dir / "models" / name.replace("/", "--")
+
+
+def _open_tokenizer(folder: ModelFolder) -> Any:
+    library = import_module("tokenizers")
+    try:
+        tokenizer = library.Tokenizer.from_file(str(folder.tokenizer))
+    # Whatever is wrong with the file, the library says so with the bare class.
+    except Exception as error:
+        raise Unavailable(f"{folder.tokenizer} cannot be read.") from error
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(folder.max_tokens)
+    return tokenizer
+
+
+def _open_session(folder: ModelFolder, threads: int) -> Any:
+    library = import_module("onnxruntime")
+    options = library.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return library.InferenceSession(
+            str(folder.model_file), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:
+        raise Unavailable(f"{folder.model_file} cannot be loaded.") from error
+
+
+def _fingerprint(folder: ModelFolder) -> str:
+    """Return what changes when the vectors would: the weights, and how they are used."""
+    digest = hashlib.sha256(repr((folder.pooling, folder.max_tokens, folder.prefixes)).encode())
+    with folder.model_file.open("rb") as opened:
+        digest.update(hashlib.file_digest(opened, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def _padded(rows: Sequence[Sequence[int]], fill: int) -> Tokens:
+    width = max(1, *(len(row) for row in rows)) if rows else 1
+    table = np.full((len(rows), width), fill, dtype=np.int64)
+    for number, row in enumerate(rows):
+        table[number, : len(row)] = row
+    return table
+
+
+def _pooled(states: NDArray[np.float32], mask: Tokens, pooling: str) -> Vectors:
+    """Make one vector of a text's tokens; some models have done so themselves."""
+    if states.ndim == 2:  # noqa: PLR2004 - texts × dimension
+        return states.astype(np.float32)
+    if pooling == "cls":
+        return states[:, 0].astype(np.float32)
+    weights = mask[:, :, None].astype(np.float32)
+    counted = np.maximum(weights.sum(axis=1), 1.0)
+    return np.asarray((states * weights).sum(axis=1) / counted, dtype=np.float32)

@@ -1,0 +1,154 @@
+"""Any endpoint that speaks like OpenAI's /v1/embeddings: a local server, or somebody's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import httpx
+import numpy as np
+
+from plastic_memories.adapters.embedding.options import EmbeddingOptions
+from plastic_memories.adapters.embedding.texts import readable
+from plastic_memories.errors import InvalidInput, InvalidSetting, Unavailable
+from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
+from plastic_memories.rules.vectors import unit
+
+_BATCH = 64
+# What the usual models read, even if every character were a token.
+_MOST_CHARS = 6000
+_TRIES = 3
+_FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 10.0
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+# The request is understood, and this text is refused: trying again changes nothing.
+_REFUSED = frozenset({400, 413, 422})
+
+
+class EndpointEmbedder:
+    """Batches, tries again what may pass, and says plainly what does not."""
+
+    def __init__(
+        self, client: httpx.Client, model: str, wait: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._client = client
+        self._asked_model = model
+        self._wait = wait
+        self.model = f"openai/{client.base_url.netloc.decode()}/{model}"
+        self.dimension = 0
+        self.dimension = int(self.embed(["."], purpose="passage").shape[1])
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        # A person waits for the answer to a question: the recall goes on without a vector.
+        tries = 1 if purpose == "query" else _TRIES
+        rows = [
+            self._ask(texts[start : start + _BATCH], tries)
+            for start in range(0, len(texts), _BATCH)
+        ]
+        if not rows:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        return unit(np.concatenate(rows))
+
+    def _ask(self, texts: Sequence[str], tries: int) -> Vectors:
+        waits = _waits(tries)
+        while True:
+            try:
+                answer = self._client.post(
+                    "embeddings",
+                    json={
+                        "model": self._asked_model,
+                        "input": [readable(text, _MOST_CHARS) or " " for text in texts],
+                        "encoding_format": "float",
+                    },
+                )
+                problem = _problem(answer)
+            except httpx.HTTPError as error:
+                answer, problem = None, f"did not answer ({type(error).__name__})"
+            if not problem:
+                assert answer is not None
+                return self._read(answer, len(texts))
+            wait = next(waits, None)
+            if wait is None:
+                raise Unavailable(f"The embedding endpoint {problem}.")
+            self._wait(_asked_wait(answer, wait))
+
+    def _read(self, answer: httpx.Response, wanted: int) -> Vectors:
+        try:
+            found = sorted(answer.json()["data"], key=lambda one: int(one["index"]))
+            rows = np.array([one["embedding"] for one in found], dtype=np.float32)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Unavailable("The embedding endpoint sent something unreadable.") from error
+        if rows.ndim != 2 or len(rows) != wanted:  # noqa: PLR2004 - texts × dimension
+            raise Unavailable("The embedding endpoint did not send one vector for each text.")
+        if self.dimension and rows.shape[1] != self.dimension:
+            raise Unavailable("The embedding endpoint changed the length of its vectors.")
+        return rows
+
+
+def openai(options: EmbeddingOptions) -> EmbedderChoice:
+    """Choose the endpoint of EMBEDDER_BASE_URL."""
+    for name in ("base_url", "model"):
+        if not getattr(options, f"embedder_{name}"):
+            raise InvalidSetting(
+                f"PLASTIC_MEMORIES_EMBEDDER=openai needs PLASTIC_MEMORIES_EMBEDDER_{name.upper()}."
+            )
+    url = _checked_url(options.embedder_base_url)
+    opened: list[httpx.Client] = []
+
+    def load() -> Embedder:
+        if not opened:
+            opened.append(_client(url, options))
+        return EndpointEmbedder(opened[0], options.embedder_model)
+
+    def close() -> None:
+        for client in opened:
+            client.close()
+
+    return EmbedderChoice("openai", f"EMBEDDER=openai, at {url.host}", load, close)
+
+
+def _client(url: httpx.URL, options: EmbeddingOptions) -> httpx.Client:
+    key = options.embedder_api_key
+    return httpx.Client(
+        base_url=url,
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+        timeout=httpx.Timeout(options.embedder_timeout_s),
+    )
+
+
+def _checked_url(text: str) -> httpx.URL:
+    try:
+        url = httpx.URL(text.rstrip("/") + "/")
+    except httpx.InvalidURL as error:
+        raise InvalidSetting(f"PLASTIC_MEMORIES_EMBEDDER_BASE_URL: {error}.") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise InvalidSetting("PLASTIC_MEMORIES_EMBEDDER_BASE_URL: not an http(s) address.")
+    return url
+
+
+def _problem(answer: httpx.Response) -> str:
+    """Say what is wrong with an answer, if trying again may help; raise if it cannot."""
+    status = answer.status_code
+    if status in _PASSING:
+        return f"answered {status}"
+    if status in _REFUSED:
+        raise InvalidInput(f"The embedding endpoint refused the text ({status}).")
+    if not answer.is_success:
+        advice = {
+            401: "; see EMBEDDER_API_KEY",
+            403: "; see EMBEDDER_API_KEY",
+            404: "; see EMBEDDER_BASE_URL and EMBEDDER_MODEL",
+        }
+        raise Unavailable(f"The embedding endpoint answered {status}{advice.get(status, '')}.")
+    return ""
+
+
+def _waits(tries: int) -> Iterator[float]:
+    for number in range(tries - 1):
+        yield min(_FIRST_WAIT_S * 2**number, _LONGEST_WAIT_S)
+
+
+def _asked_wait(answer: httpx.Response | None, wait: float) -> float:
+    """Return how long to wait: what the endpoint asks for, within reason, or our own time."""
+    asked = answer.headers.get("retry-after", "") if answer is not None else ""
+    return min(float(asked), _LONGEST_WAIT_S) if asked.isdigit() else wait

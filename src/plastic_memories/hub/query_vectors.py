@@ -1,0 +1,96 @@
+"""Vectors of questions: remembered, shared, and never waited for beyond a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from plastic_memories.errors import InvalidInput, PlasticMemoriesError
+from plastic_memories.hub.lane import Lane
+from plastic_memories.ports.embedder import Embedder, QueryVector
+from plastic_memories.rules.vectors import is_usable
+
+_REMEMBERED = 2048
+# Questions that wait at the same time are embedded together; beyond the larger number they are
+# not taken on.
+_TOGETHER = 32
+_MOST_WAITING = 256
+_PATIENCE_S = 5.0
+BUSY = QueryVector(None, "too many questions wait for the embedder")
+
+
+@dataclass(slots=True)
+class QueryVectors:
+    """Asks one embedder, in a thread of its own."""
+
+    embedder: Embedder
+    lane: Lane
+    failed: Callable[[str], None]
+    patience_s: float = _PATIENCE_S
+    _known: OrderedDict[str, QueryVector] = field(default_factory=OrderedDict)
+    _waiting: dict[str, asyncio.Future[QueryVector]] = field(default_factory=dict)
+    _asking: asyncio.Task[None] | None = None
+
+    async def get(self, text: str, deadline_s: float) -> QueryVector:
+        """Return the vector of a question; the text itself is the key, so nothing goes stale."""
+        if text in self._known:
+            self._known.move_to_end(text)
+            return self._known[text]
+        if text not in self._waiting:
+            if len(self._waiting) >= _MOST_WAITING:
+                return BUSY
+            self._waiting[text] = asyncio.get_running_loop().create_future()
+        answer = self._waiting[text]
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask(), name="embed-queries")
+        done, _ = await asyncio.wait((answer,), timeout=deadline_s)
+        return answer.result() if done else QueryVector(None, "the embedder was too slow")
+
+    async def close(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.gather(self._asking, return_exceptions=True)
+        await self.lane.close()
+
+    async def _ask(self) -> None:
+        while self._waiting:
+            texts = list(self._waiting)[:_TOGETHER]
+            for text, answer in zip(texts, await self._embedded(texts), strict=True):
+                future = self._waiting.pop(text)
+                if not future.done():
+                    future.set_result(answer)
+                if answer.vector is not None:
+                    self._remember(text, answer)
+
+    async def _embedded(self, texts: Sequence[str]) -> list[QueryVector]:
+        try:
+            rows = await self.lane.run(
+                lambda: self.embedder.embed(texts, purpose="query"), self.patience_s
+            )
+        except InvalidInput as error:
+            if len(texts) == 1:
+                return [QueryVector(None, error.message)]
+            return [answer for text in texts for answer in await self._embedded([text])]
+        except PlasticMemoriesError as error:
+            return self._none(texts, error.message)
+        # A plug-in's model may raise anything; a recall goes on without it.
+        except Exception as error:  # noqa: BLE001
+            return self._none(texts, f"The embedder raised {type(error).__name__}.")
+        if rows.shape != (len(texts), self.embedder.dimension):
+            return self._none(texts, "The embedder returned vectors of another shape.")
+        usable = is_usable(rows)
+        return [
+            QueryVector(row) if good else QueryVector(None, "the question has no vector")
+            for row, good in zip(rows, usable, strict=True)
+        ]
+
+    def _none(self, texts: Sequence[str], reason: str) -> list[QueryVector]:
+        self.failed(reason)
+        return [QueryVector(None, reason)] * len(texts)
+
+    def _remember(self, text: str, answer: QueryVector) -> None:
+        self._known[text] = answer
+        while len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)

@@ -1,0 +1,19 @@
+"""Keeps what ranking reads of every active memory."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from plastic_memories.model.entry import News, Partition
+
+
+class EntryStore(Protocol):
+    """One transaction's view of the entries of a partition.
+
+    Entries follow their memories: `MemoryStore` adds, changes and removes them in its own
+    transactions. The promises below are executable: `plastic_memories.testing.StorageContract`.
+    """
+
+    def news(self, partition: Partition, known: int = 0) -> News:
+        """Return what changed after revision `known`; with 0, everything."""
+        ...

@@ -1,0 +1,47 @@
+"""Keeps the vectors of entries, all of one model. The server's own work, over all owners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from plastic_memories.model.vector import EntryMark, Unembedded
+
+
+class VectorStore(Protocol):
+    """One transaction's view of the vectors. They live and die with their entries.
+
+    The promises below are executable: `plastic_memories.testing.StorageContract`.
+    """
+
+    def model(self) -> str:
+        """Return the name of the model that every stored vector is of; empty if none is set."""
+        ...
+
+    def set_model(self, name: str) -> None:
+        """Note whose vectors are stored from now on; empty while those of another are cleared."""
+        ...
+
+    def waiting(self, after_id: int, limit: int) -> list[Unembedded]:
+        """Return entries without a vector whose memory's id is larger, in the order of ids."""
+        ...
+
+    def backlog(self) -> int:
+        """Return how many entries have no vector."""
+        ...
+
+    def stored(self) -> int:
+        """Return how many entries have one."""
+        ...
+
+    def put(self, model: str, rows: Sequence[tuple[Unembedded, bytes]]) -> int:
+        """Store vectors of this model; return how many were stored.
+
+        An entry that is gone, has other words by now or has a vector gets none, and nothing is
+        stored if another model is set.
+        """
+        ...
+
+    def clear(self, after: EntryMark, limit: int) -> EntryMark | None:
+        """Take the vectors of the next entries away; return the last of them, None at the end."""
+        ...

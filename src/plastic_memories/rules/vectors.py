@@ -1,0 +1,58 @@
+"""Vectors as rows of small whole numbers: a quarter of the room, the same neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LARGEST = 127
+
+
+def unit(rows: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Return the rows with length one; a row of zeros stays as it is.
+
+    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).round(1).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    rows = np.asarray(rows, dtype=np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
+
+
+def is_usable(rows: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Say for each row whether it points anywhere: finite, and not all zeros.
+
+    >>> is_usable(np.array([[1.0, 0.0], [0.0, 0.0], [np.nan, 1.0]], dtype=np.float32)).tolist()
+    [True, False, False]
+    """
+    return np.asarray(np.isfinite(rows).all(axis=1) & rows.any(axis=1), dtype=np.bool_)
+
+
+def quantise(rows: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Return each row scaled so that its largest number is 127, in whole numbers.
+
+    The scale is not kept: only directions are compared, and a row knows its own length.
+
+    >>> quantise(np.array([[0.6, -0.8]], dtype=np.float32)).tolist()
+    [[95, -127]]
+    """
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    scaled = rows * (_LARGEST / np.where(largest > 0, largest, np.float32(1.0)))
+    return np.rint(scaled).astype(np.int8)
+
+
+def dequantise(rows: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return the rows with length one again, so that a dot product is their cosine."""
+    return unit(rows.astype(np.float32))
+
+
+def packed(rows: NDArray[np.float32]) -> list[bytes]:
+    """Return the rows as they are stored: one signed byte for each dimension."""
+    return [row.tobytes() for row in quantise(rows)]
+
+
+def unpacked(stored: Sequence[bytes]) -> NDArray[np.int8]:
+    """Return stored rows of one model as a matrix."""
+    return np.frombuffer(b"".join(stored), dtype=np.int8).reshape(len(stored), -1)

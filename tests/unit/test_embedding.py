@@ -1,0 +1,470 @@
+"""The embedder in the background: fills in, falls ill, recovers, and is in nobody's way."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embedding_parts import hashed
+from plastic_memories.adapters.prometheus.meter import PrometheusMeter
+from plastic_memories.adapters.sqlite.backend import open_sqlite
+from plastic_memories.errors import InvalidInput, Unavailable
+from plastic_memories.hub.embedding import Embedding, Pace
+from plastic_memories.model.entry import partitions_for
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.embedder import EmbedderChoice, Purpose, Vectors
+from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.rules.vectors import packed
+from plastic_memories.settings import load
+from plastic_memories.testing.samples import MINE, NOW, OTHER_USER, memory, remember
+
+# Quick to try again; patient where a slow machine needs it.
+PACE = Pace(settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02)
+
+
+class Model:
+    """An embedder that does what a test tells it to."""
+
+    def __init__(self, name: str = "fake/1", dimension: int = 64) -> None:
+        self.model = name
+        self.dimension = dimension
+        self.seen: list[list[str]] = []
+        self.before: Callable[[Sequence[str]], None] = lambda _: None
+        self.after: Callable[[Sequence[str], Vectors], Vectors] = lambda _, rows: rows
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        self.before(texts)
+        self.seen.append(list(texts))
+        return self.after(texts, hashed(texts, self.dimension))
+
+
+@pytest.fixture
+async def storage(tmp_path: Path) -> AsyncGenerator[StorageBackend]:
+    settings = load({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)})
+    async with open_sqlite(settings) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def embedding_with(
+    storage: StorageBackend, model: Model, pace: Pace = PACE
+) -> AsyncGenerator[Embedding]:
+    choice = EmbedderChoice("fake", "a test", lambda: model)
+    opened = Embedding(storage, choice, PrometheusMeter(), pace)
+    task = asyncio.create_task(opened.forever())
+    try:
+        yield opened
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await opened.close()
+
+
+async def until(so: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(20):
+        while not await so():  # noqa: ASYNC110 - what it waits for is in the database
+            await asyncio.sleep(0.005)
+
+
+async def filled(embedding: Embedding) -> None:
+    async def so() -> bool:
+        return embedding.status == "ready" and await embedding.backlog() == 0
+
+    await until(so)
+
+
+async def reached(embedding: Embedding, status: str) -> None:
+    async def so() -> bool:
+        return embedding.status == status
+
+    await until(so)
+
+
+async def vectors(storage: StorageBackend, owner: Owner = MINE) -> dict[int, bytes | None]:
+    own, _ = partitions_for(owner)
+    news = await storage.read(lambda stores: stores.entries.news(own))
+    return {entry.memory_id: entry.vector for entry in news.entries}
+
+
+async def test_what_is_there_gets_its_own_vector(storage: StorageBackend) -> None:
+    rows = await remember(storage, *(memory(f"fact {'x' * n}") for n in range(150)))
+    [other] = await remember(storage, memory("of another user", owner=OTHER_USER))
+
+    async with embedding_with(storage, Model()) as embedding:
+        await filled(embedding)
+
+    mine = packed(hashed([row.content for row in rows]))
+    assert await vectors(storage) == dict(zip([row.id for row in rows], mine, strict=True))
+    assert await vectors(storage, OTHER_USER) == {other.id: packed(hashed([other.content]))[0]}
+
+
+async def test_a_write_wakes_it(storage: StorageBackend) -> None:
+    patient = Pace(settle_s=0, poll_s=3600)
+    async with embedding_with(storage, Model(), patient) as embedding:
+        await reached(embedding, "ready")
+        [row] = await remember(storage, memory("喝茶"))
+
+        embedding.wake()
+        await filled(embedding)
+
+        assert (await vectors(storage))[row.id] == packed(hashed(["喝茶"]))[0]
+
+
+async def test_what_another_process_wrote_is_found_without_being_told(
+    storage: StorageBackend,
+) -> None:
+    async with embedding_with(storage, Model()) as embedding:
+        await reached(embedding, "ready")
+        await remember(storage, memory("喝茶"))
+
+        await filled(embedding)
+
+        assert None not in (await vectors(storage)).values()
+
+
+async def test_a_question_gets_a_vector_and_is_remembered(storage: StorageBackend) -> None:
+    model = Model()
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+
+        first = await embedding.query_vector("喝什么？", 10)
+        second = await embedding.query_vector("喝什么？", 10)
+
+        assert first.vector is not None
+        assert np.array_equal(first.vector, hashed(["喝什么？"])[0])
+        assert second.vector is first.vector
+        assert [texts for texts in model.seen if "喝什么？" in texts] == [["喝什么？"]]
+
+
+async def test_questions_that_come_together_are_embedded_together(
+    storage: StorageBackend,
+) -> None:
+    model = Model()
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+
+        found = await asyncio.gather(
+            *(embedding.query_vector(f"question {n % 20}", 10) for n in range(40))
+        )
+
+        assert all(one.vector is not None for one in found)
+        assert sum(len(texts) for texts in model.seen) == 20
+        assert len(model.seen) < 20
+
+
+async def test_until_it_is_loaded_there_are_reasons_instead_of_vectors(
+    storage: StorageBackend,
+) -> None:
+    loading = threading.Event()
+
+    def loaded() -> Model:
+        loading.wait()
+        return Model()
+
+    embedding = Embedding(
+        storage, EmbedderChoice("fake", "a test", loaded), PrometheusMeter(), PACE
+    )
+    task = asyncio.create_task(embedding.forever())
+
+    found = await embedding.query_vector("tea", 10)
+    loading.set()
+    await reached(embedding, "ready")
+
+    assert (found.vector, found.reason) == (None, "the embedder is loading")
+    assert (await embedding.query_vector("tea", 10)).vector is not None
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await embedding.close()
+
+
+async def test_with_none_nothing_waits_and_nothing_is_missing(storage: StorageBackend) -> None:
+    await remember(storage, memory("喝茶"))
+    embedding = Embedding(storage, EmbedderChoice("none", "a test"), PrometheusMeter())
+
+    await embedding.forever()
+
+    found = await embedding.query_vector("tea", 10)
+    assert (found.vector, found.reason, await embedding.backlog()) == (None, "", 0)
+
+
+async def test_one_that_cannot_be_loaded_is_tried_again(storage: StorageBackend) -> None:
+    tries: list[int] = []
+
+    def loaded() -> Model:
+        tries.append(1)
+        if len(tries) < 3:
+            raise Unavailable("not yet")
+        return Model()
+
+    embedding = Embedding(
+        storage, EmbedderChoice("fake", "a test", loaded), PrometheusMeter(), PACE
+    )
+    task = asyncio.create_task(embedding.forever())
+
+    await reached(embedding, "ready")
+
+    assert len(tries) == 3
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await embedding.close()
+
+
+async def test_one_that_fails_is_seen_to_fail_and_recovers(storage: StorageBackend) -> None:
+    def refuse(texts: Sequence[str]) -> None:
+        raise Unavailable("out of order")
+
+    model = Model()
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+        model.before = refuse
+        await remember(storage, memory("喝茶"))
+        embedding.wake()
+        await reached(embedding, "failing")
+        seen = await embedding.describe()
+        asked = await embedding.query_vector("tea", 10)
+
+        model.before = lambda _: None
+        await filled(embedding)
+
+        assert (seen["status"], seen["error"]) == ("failing", "out of order")
+        assert (asked.vector, asked.reason) == (None, "the embedder is failing")
+        assert embedding.error == ""
+        counted = {
+            sample["labels"].get("status")
+            for sample in embedding.meter.samples(MINE.user.tenant_id)
+            if sample["name"] == "vector_operations_total"
+        }
+        assert counted == {"failed", "ok"}
+
+
+async def test_a_question_that_fails_does_not_raise_and_the_embedder_recovers(
+    storage: StorageBackend,
+) -> None:
+    def explode(texts: Sequence[str]) -> None:
+        if "tea" in texts:
+            raise ZeroDivisionError
+
+    model = Model()
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+        model.before = explode
+
+        found = await embedding.query_vector("tea", 10)
+
+        assert (found.vector, found.reason) == (None, "The embedder raised ZeroDivisionError.")
+        await reached(embedding, "ready")
+        assert (await embedding.query_vector("coffee", 10)).vector is not None
+
+
+async def test_one_that_hangs_holds_up_nobody(storage: StorageBackend) -> None:
+    stuck, free = threading.Event(), threading.Event()
+
+    def hang(texts: Sequence[str]) -> None:
+        if "slow" in texts:
+            stuck.set()
+            free.wait()
+
+    model = Model()
+    pace = Pace(settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02, query_s=0.05)
+    async with embedding_with(storage, model, pace) as embedding:
+        await reached(embedding, "ready")
+        model.before = hang
+
+        found = await embedding.query_vector("slow", 0.01)
+        await asyncio.to_thread(stuck.wait)
+        await remember(storage, memory("喝茶"))
+        embedding.wake()
+        await filled(embedding)
+
+        assert (found.vector, found.reason) == (None, "the embedder was too slow")
+        assert None not in (await vectors(storage)).values()
+        free.set()
+
+
+async def test_a_batch_that_hangs_is_given_up_and_done_again(storage: StorageBackend) -> None:
+    free = threading.Event()
+
+    def hang(texts: Sequence[str]) -> None:
+        if "喝茶" in texts:
+            free.wait()
+
+    model = Model()
+    model.before = hang
+    pace = Pace(settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02, batch_s=0.05)
+    await remember(storage, memory("喝茶"))
+    async with embedding_with(storage, model, pace) as embedding:
+        await reached(embedding, "failing")
+        free.set()
+
+        await filled(embedding)
+
+        assert None not in (await vectors(storage)).values()
+
+
+async def test_a_vector_that_points_nowhere_is_not_stored(storage: StorageBackend) -> None:
+    def spoil(texts: Sequence[str], rows: Vectors) -> Vectors:
+        rows[[number for number, text in enumerate(texts) if "odd" in text]] = np.nan
+        return rows
+
+    model = Model()
+    model.after = spoil
+    odd, fine, odder = await remember(storage, *map(memory, ("odd one", "fine", "odder")))
+    async with embedding_with(storage, model) as embedding:
+        await until(lambda: _only_set_aside(embedding, 2))
+
+        found = await vectors(storage)
+
+        assert (found[odd.id], found[odder.id]) == (None, None)
+        assert found[fine.id] is not None
+        assert embedding.status == "ready"
+
+
+async def test_a_text_that_is_refused_does_not_hold_up_the_others(
+    storage: StorageBackend,
+) -> None:
+    def refuse(texts: Sequence[str]) -> None:
+        if any("odd" in text for text in texts):
+            raise InvalidInput("too odd")
+
+    model = Model()
+    model.before = refuse
+    rows = await remember(storage, *(memory(f"fact {n}") for n in range(20)), memory("odd"))
+    async with embedding_with(storage, model) as embedding:
+        await until(lambda: _only_set_aside(embedding, 1))
+
+        found = await vectors(storage)
+
+        assert [memory_id for memory_id, vector in found.items() if vector is None] == [rows[-1].id]
+
+
+async def test_one_that_returns_nothing_usable_is_ill_and_no_text_is_blamed(
+    storage: StorageBackend,
+) -> None:
+    model = Model()
+    await remember(storage, memory("喝茶"))
+    model.after = lambda _, rows: rows * np.float32(0)
+
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "failing")
+        seen = await embedding.describe()
+        model.after = lambda _, rows: rows
+        await filled(embedding)
+
+    assert seen["set_aside"] == 0
+    assert None not in (await vectors(storage)).values()
+
+
+async def test_vectors_of_another_length_are_not_stored(storage: StorageBackend) -> None:
+    model = Model()
+    model.after = lambda _, rows: rows[:, :10]
+    await remember(storage, memory("喝茶"))
+
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "failing")
+
+        assert embedding.error == "The embedder returned vectors of another shape."
+    assert set((await vectors(storage)).values()) == {None}
+
+
+async def test_another_model_starts_anew(storage: StorageBackend) -> None:
+    await remember(storage, *(memory(f"fact {n}") for n in range(30)))
+    async with embedding_with(storage, Model()) as embedding:
+        await filled(embedding)
+
+    async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
+        await filled(embedding)
+
+    assert {len(vector or b"") for vector in (await vectors(storage)).values()} == {32}
+    assert await storage.read(lambda stores: stores.vectors.model()) == "fake/2#32"
+
+
+async def test_the_same_model_embeds_nothing_twice(storage: StorageBackend) -> None:
+    await remember(storage, memory("喝茶"))
+    async with embedding_with(storage, Model()) as embedding:
+        await filled(embedding)
+
+    again = Model()
+    async with embedding_with(storage, again) as embedding:
+        await filled(embedding)
+
+    assert again.seen == []
+
+
+async def test_clearing_that_was_cut_short_is_finished(storage: StorageBackend) -> None:
+    await remember(storage, *(memory(f"fact {n}") for n in range(10)))
+    async with embedding_with(storage, Model()) as embedding:
+        await filled(embedding)
+    # As a process leaves it that was killed after its first step.
+    await storage.write(lambda stores: stores.vectors.set_model(""))
+
+    async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
+        await filled(embedding)
+
+    assert {len(vector or b"") for vector in (await vectors(storage)).values()} == {32}
+
+
+async def test_what_another_process_changes_to_is_never_compared(
+    storage: StorageBackend,
+) -> None:
+    async with embedding_with(storage, Model()) as embedding:
+        await reached(embedding, "ready")
+        await storage.write(lambda stores: stores.vectors.set_model("other/1#64"))
+
+        await reached(embedding, "failing")
+
+        assert (await embedding.query_vector("tea", 10)).vector is None
+        assert embedding.error == "Another process stores vectors of another model."
+
+
+async def test_forgotten_while_it_is_embedded_stays_forgotten(storage: StorageBackend) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def pause(texts: Sequence[str]) -> None:
+        begun.set()
+        go_on.wait()
+
+    model = Model()
+    model.before = pause
+    gone, kept = await remember(storage, memory("the secret"), memory("the rest"))
+    async with embedding_with(storage, model) as embedding:
+        await asyncio.to_thread(begun.wait)
+        await storage.write(lambda stores: stores.memories.erase(MINE, [gone.id], NOW))
+        go_on.set()
+        await filled(embedding)
+
+    assert set(await vectors(storage)) == {kept.id}
+    assert await storage.read(lambda stores: stores.vectors.stored()) == 1
+
+
+async def test_called_off_in_the_middle_the_next_start_goes_on(storage: StorageBackend) -> None:
+    begun = threading.Event()
+    go_on = threading.Event()
+
+    def pause(texts: Sequence[str]) -> None:
+        if len(model.seen) == 1:
+            begun.set()
+            go_on.wait()
+
+    model = Model()
+    model.before = pause
+    await remember(storage, *(memory(f"fact {n}") for n in range(200)))
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(embedding_with(storage, model))
+        await asyncio.to_thread(begun.wait)
+        go_on.set()
+
+    async with embedding_with(storage, Model()) as embedding:
+        await filled(embedding)
+
+    assert None not in (await vectors(storage)).values()
+
+
+async def _only_set_aside(embedding: Embedding, number: int) -> bool:
+    left = await embedding.backlog()
+    return left == (await embedding.describe())["set_aside"] == number
