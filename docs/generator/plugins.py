@@ -9,9 +9,10 @@ from types import FunctionType
 
 from docs.generator.markdown import GENERATED, pages, table
 from plastic_memories import testing
-from plastic_memories.plugins import PORTS
+from plastic_memories.plugins import COMPANIONS, PORTS
 from plastic_memories.ports.embedder import Embedder
 from plastic_memories.ports.event_sink import EventSink
+from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.profile_builder import ProfileBuilder
 from plastic_memories.ports.recall_engine import RecallEngine
@@ -22,6 +23,7 @@ PROTOCOLS: dict[str, type] = {
     "storage": StorageBackend,
     "recall": RecallEngine,
     "judge": JudgeEngine,
+    "extractor": Extractor,
     "profile": ProfileBuilder,
     "sensitive": SensitivePolicy,
     "events": EventSink,
@@ -43,8 +45,10 @@ The entry point names a function with one argument.
   backend.
 - **embedder** is given the `Settings`, looks at them, and returns an `EmbedderChoice`: a name, the
   reason, and a function that loads the model. That is called later, on a thread of its own.
-- **The others** are given a context with `settings`, `storage` and `query_embedder`, and return the
-  implementation at once.
+- **extractor** is given the context below, and returns an async context manager that yields
+  the implementation. It is optional: it goes with the judge of the same name.
+- **The others** are given a context with `settings`, `storage`, `query_embedder`, `meter` and
+  `clock`, and return the implementation at once.
 
 They are called once, when the hub is opened. The ports are also listed, with what is plugged
 in, by `GET /capabilities` and `plastic-memories doctor`."""
@@ -56,7 +60,7 @@ def page() -> str:
         [
             f"[`{protocol.__name__}`](#{protocol.__name__.lower()})",
             f"`plastic_memories.{port}`",
-            f"`PLASTIC_MEMORIES_{PORTS[port]}`",
+            f"`PLASTIC_MEMORIES_{(PORTS | COMPANIONS)[port]}`",
             ", ".join(f"`{name}`" for name in _built_in(port)),
         ]
         for port, protocol in PROTOCOLS.items()

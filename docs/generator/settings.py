@@ -58,7 +58,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "backend": "where everything is stored",
         "recall": "how memories are found: `keyword` is text search with bm25, recency and "
         "importance",
-        "judge": "what decides what is worth keeping: `rules` needs no model",
+        "judge": "what decides what is worth keeping: `rules` needs no model; with `llm` a model "
+        "reads the talk as well, after the rules have answered",
         "profile": "how a persona's profile is written",
         "sensitive": "what happens to credentials, payment data and government ids: `strict` "
         "refuses, `redact` masks, `off` passes",
@@ -99,6 +100,21 @@ MEANINGS: dict[str, dict[str, str]] = {
         "message_retention_days": "how long raw messages are kept; memories are not touched by it",
         "message_max_per_persona": "how many raw messages a persona keeps at most",
         "audit_retention_days": "how long the audit log is kept",
+    },
+    "Language model": {
+        "llm_base_url": "address of any OpenAI-compatible server, up to and with `/v1`; used only "
+        "with JUDGE=llm",
+        "llm_api_key": "the key it wants, if it wants one",
+        "llm_model": "the model to ask",
+        "llm_extraction_model": "another model for reading talk, usually a smaller one; LLM_MODEL "
+        "if empty",
+        "llm_timeout_s": "how long one answer may take; only jobs wait for it",
+        "llm_window_tokens": "how much talk is sent at once; longer talk is cut into parts",
+        "llm_answer_tokens": "how long an answer may be; models that think aloud need more",
+        "llm_tokens_per_day": "how many tokens may be spent in a day (UTC); then the rules work "
+        "alone until the next",
+        "llm_price_in": "what a million tokens sent cost, for the metric `memory_model_cost_total`",
+        "llm_price_out": "what a million tokens received cost",
     },
     "Recall": {
         "snippet_days": "how far back recent messages are quoted",

@@ -21,6 +21,9 @@ PORTS = {
     "embedder": "EMBEDDER",
 }
 
+# Parts that a chosen implementation may bring along under its own name.
+COMPANIONS = {"extractor": "JUDGE"}
+
 
 def available(port: str) -> dict[str, EntryPoint]:
     """Return the installed implementations of a port, by name."""
@@ -35,10 +38,20 @@ def factory(port: str, name: str) -> Factory:
         raise InvalidSetting(
             f"PLASTIC_MEMORIES_{PORTS[port]}={name!r} is unknown; available: {names}."
         )
+    return _loaded(found[name], PORTS[port])
+
+
+def companion(port: str, name: str) -> Factory | None:
+    """Return the constructor of what goes with an implementation, or None if nothing does."""
+    found = available(port).get(name)
+    return _loaded(found, COMPANIONS[port]) if found else None
+
+
+def _loaded(entry: EntryPoint, variable: str) -> Factory:
     try:
-        loaded: Factory = found[name].load()
+        loaded: Factory = entry.load()
     except ImportError as error:
         raise InvalidSetting(
-            f"PLASTIC_MEMORIES_{PORTS[port]}={name!r} cannot be loaded: {error}."
+            f"PLASTIC_MEMORIES_{variable}={entry.name!r} cannot be loaded: {error}."
         ) from error
     return loaded

@@ -82,6 +82,17 @@ class Settings(BaseModel):
     message_max_per_persona: Positive | None = None
     audit_retention_days: Annotated[float, Field(gt=0)] | None = 365
 
+    llm_base_url: str = ""
+    llm_api_key: str = Field(default="", repr=False)
+    llm_model: str = ""
+    llm_extraction_model: str = ""
+    llm_timeout_s: Annotated[float, Field(gt=0)] = 60
+    llm_window_tokens: Annotated[int, Field(ge=200)] = 3000
+    llm_answer_tokens: Positive = 2000
+    llm_tokens_per_day: Positive | None = None
+    llm_price_in: Annotated[float, Field(ge=0)] = 0
+    llm_price_out: Annotated[float, Field(ge=0)] = 0
+
     snippet_days: Annotated[float, Field(gt=0)] = 7
     snippet_limit: Annotated[int, Field(ge=0, le=200)] = 20
     recall_budget_tokens: Positive = 1000
@@ -222,6 +233,19 @@ def _check(settings: Settings) -> None:
         raise InvalidSetting(
             f"{PREFIX}RATE_LIMIT: {settings.rate_limit!r} is not of the form 60/minute or 10/s."
         )
+    _check_model(settings)
+
+
+def _check_model(settings: Settings) -> None:
+    if settings.judge != "llm":
+        return
+    if not settings.llm_base_url.startswith(("http://", "https://")):
+        raise InvalidSetting(
+            f"{PREFIX}LLM_BASE_URL: {PREFIX}JUDGE=llm needs the address of a model, such as "
+            "http://127.0.0.1:11434/v1."
+        )
+    if not (settings.llm_model or settings.llm_extraction_model):
+        raise InvalidSetting(f"{PREFIX}LLM_MODEL: {PREFIX}JUDGE=llm needs the name of a model.")
 
 
 def _one_line(error: ValidationError) -> str:

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from fastapi import FastAPI
@@ -37,6 +37,8 @@ from plastic_memories.hub.write import WriteMemory
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.embedder import EmbedderChoice, QueryEmbedder
+from plastic_memories.ports.extractor import Extractor
+from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
@@ -62,6 +64,8 @@ class Context:
     settings: Settings
     storage: StorageBackend
     query_embedder: QueryEmbedder
+    meter: Meter
+    clock: Clock
 
     @property
     def recall_cache_bytes(self) -> int:
@@ -87,8 +91,13 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     handler = logs.to_file(settings.log_path, settings.log_level)
     try:
-        async with chosen["storage"](settings) as storage:
-            hub = _assemble(settings, storage, chosen, clock or SystemClock())
+        async with AsyncExitStack() as opened:
+            storage = await opened.enter_async_context(chosen["storage"](settings))
+            meter = PrometheusMeter()
+            embedding = Embedding(storage, chosen["embedder"](settings), meter)
+            context = Context(settings, storage, embedding, meter, clock or SystemClock())
+            extractor = await _open_extractor(context, opened)
+            hub = _assemble(context, chosen, embedding, extractor)
             working = [
                 asyncio.create_task(hub.upkeep.forever(), name="upkeep"),
                 asyncio.create_task(hub.embedding.forever(), name="embedding"),
@@ -120,15 +129,23 @@ def embedder_choice(settings: Settings) -> EmbedderChoice:
 _FIELDS = {port: variable.lower() for port, variable in plugins.PORTS.items()}
 
 
+async def _open_extractor(context: Context, opened: AsyncExitStack) -> Extractor | None:
+    """Open what reads talk beside the chosen judge, if that judge has such a part."""
+    make = plugins.companion("extractor", context.settings.judge)
+    if make is None:
+        return None
+    extractor: Extractor = await opened.enter_async_context(make(context))
+    return extractor
+
+
 def _assemble(
-    settings: Settings,
-    storage: StorageBackend,
+    context: Context,
     chosen: dict[str, plugins.Factory],
-    clock: Clock,
+    embedding: Embedding,
+    extractor: Extractor | None,
 ) -> Hub:
-    meter = PrometheusMeter()
-    embedding = Embedding(storage, chosen["embedder"](settings), meter)
-    context = Context(settings, storage, embedding)
+    settings, storage = context.settings, context.storage
+    clock, meter = context.clock, context.meter
     judge = chosen["judge"](context)
     ledger = Ledger(storage, chosen["events"](context), clock, embedding.wake)
     screening = Screening(chosen["sensitive"](context), judge)
@@ -153,6 +170,7 @@ def _assemble(
         upkeep=KeepUp(ledger, touches, _retention(settings)),
         meter=meter,
         embedding=embedding,
+        extractor=extractor,
     )
 
 

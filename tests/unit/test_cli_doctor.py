@@ -122,7 +122,7 @@ def test_an_unknown_plug_in_is_found(patient: Patient) -> None:
     code, checks = patient.examined(PLASTIC_MEMORIES_JUDGE="oracle")
 
     assert code == 1
-    assert checks["plug-in judge"]["advice"] == "Choose one of: rules."
+    assert checks["plug-in judge"]["advice"] == "Choose one of: llm, rules."
 
 
 def test_people_are_told_what_to_do_next(patient: Patient) -> None:

@@ -16,7 +16,7 @@ from docs.generator.plugins import PROTOCOLS
 from docs.requests import REQUESTS
 
 from plastic_memories import __version__, errors
-from plastic_memories.plugins import PORTS
+from plastic_memories.plugins import COMPANIONS, PORTS
 from plastic_memories.settings import Settings
 
 _SKIPPED = {".venv", ".test_tmp", "node_modules", "build", "dist", ".pytest_cache"}
@@ -112,7 +112,7 @@ def test_every_command_is_documented() -> None:
 def test_every_port_is_documented() -> None:
     page = _read("docs/reference/plugins.md")
 
-    assert set(PROTOCOLS) == set(PORTS)
+    assert set(PROTOCOLS) == set(PORTS) | set(COMPANIONS)
     assert all(f"PLASTIC_MEMORIES_{variable}" in page for variable in PORTS.values())
 
 

@@ -18,6 +18,7 @@ from plastic_memories.hub.screening import Screening
 from plastic_memories.hub.transfer import Transfer
 from plastic_memories.hub.upkeep import KeepUp
 from plastic_memories.hub.write import WriteMemory
+from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
 
 
@@ -38,3 +39,5 @@ class Hub:
     upkeep: KeepUp
     meter: Meter
     embedding: Embedding
+    # Reads talk with a language model, if one is configured; only jobs wait for it.
+    extractor: Extractor | None = None

@@ -12,6 +12,10 @@ class Meter(Protocol):
         """Add one to a counter."""
         ...
 
+    def add(self, tenant_id: str, name: str, amount: float, **labels: str) -> None:
+        """Add an amount to a counter."""
+        ...
+
     def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
         """Add one observation to a histogram."""
         ...

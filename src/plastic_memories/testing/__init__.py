@@ -8,6 +8,7 @@ from __future__ import annotations
 from plastic_memories.testing import explained as explained
 from plastic_memories.testing.embedder import EmbedderContract
 from plastic_memories.testing.event_sink import EventSinkContract
+from plastic_memories.testing.extractor import ExtractorContract
 from plastic_memories.testing.judge import JudgeEngineContract
 from plastic_memories.testing.profile_builder import ProfileBuilderContract
 from plastic_memories.testing.recall_engine import RecallEngineContract
@@ -17,6 +18,7 @@ from plastic_memories.testing.storage import StorageContract
 __all__ = [
     "EmbedderContract",
     "EventSinkContract",
+    "ExtractorContract",
     "JudgeEngineContract",
     "ProfileBuilderContract",
     "RecallEngineContract",

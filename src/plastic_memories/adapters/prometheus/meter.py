@@ -18,6 +18,9 @@ _LATENCY = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 _COUNTERS = {
     "memory_recall_requests": ("Recalls by intent and outcome.", ("intent_type", "status")),
     "memory_writes": ("Writes by the status they led to.", ("status",)),
+    "memory_model_requests": ("Questions to the language model by outcome.", ("status",)),
+    "memory_model_tokens": ("Tokens read (in) and written (out) by the model.", ("kind",)),
+    "memory_model_cost": ("What those tokens cost, in the currency of the price settings.", ()),
     "vector_operations": (
         "Work on vectors by backend and outcome.",
         ("backend", "operation", "status"),
@@ -72,6 +75,10 @@ class PrometheusMeter:
     def count(self, tenant_id: str, name: str, **labels: str) -> None:
         for numbers in self._both(tenant_id):
             numbers.counter(name, labels).inc()
+
+    def add(self, tenant_id: str, name: str, amount: float, **labels: str) -> None:
+        for numbers in self._both(tenant_id):
+            numbers.counter(name, labels).inc(amount)
 
     def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
         for numbers in self._both(tenant_id):

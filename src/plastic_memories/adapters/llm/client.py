@@ -1,0 +1,152 @@
+"""One question to any server that speaks OpenAI's chat completions, and its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import httpx
+
+from plastic_memories.errors import Unavailable
+from plastic_memories.rules.budget import estimate_tokens
+
+Messages: TypeAlias = Sequence[Mapping[str, str]]
+
+_LARGEST_BODY = 1024 * 1024
+# How these servers say that they do not know a field of the request.
+_NOT_UNDERSTOOD = frozenset({400, 415, 422, 501})
+_BUSY = 429
+_OK = 200
+_LONGEST_WAIT_S = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model answers, and what may be asked of it."""
+
+    url: str
+    model: str
+    api_key: str = field(default="", repr=False)
+    timeout_s: float = 60.0
+    answer_tokens: int = 2000
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model said, and what it cost; estimated if the server does not tell."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+
+
+class ChatClient:
+    """Asks for the strictest form of answer the server knows, and remembers which that was."""
+
+    def __init__(self, http: httpx.AsyncClient, endpoint: Endpoint, schema: Mapping[str, Any]):
+        self._http = http
+        self._endpoint = endpoint
+        self._formats: tuple[Mapping[str, Any] | None, ...] = (
+            {
+                "type": "json_schema",
+                "json_schema": {"name": "memories", "strict": True, "schema": schema},
+            },
+            {"type": "json_object"},
+            None,
+        )
+        self._first = 0
+
+    async def ask(self, messages: Messages) -> Answer:
+        """Return the answer, or raise `Unavailable`; `detail` holds the server's status, if any."""
+        try:
+            # httpx limits each read, not their sum: a server that drips would hold us for ever.
+            async with asyncio.timeout(self._endpoint.timeout_s):
+                return await self._ask(messages)
+        except TimeoutError:
+            raise Unavailable("The model did not answer in time.", {"timed_out": True}) from None
+        except httpx.HTTPError as error:
+            raise Unavailable(f"The model cannot be reached ({type(error).__name__}).") from error
+
+    async def _ask(self, messages: Messages) -> Answer:
+        status, headers = 0, httpx.Headers()
+        for place in range(self._first, len(self._formats)):
+            status, headers, body = await self._post(messages, self._formats[place])
+            if status == _OK:
+                self._first = place
+                return _answer(body, messages)
+            if status not in _NOT_UNDERSTOOD:
+                break
+        detail: dict[str, Any] = {"status": status}
+        if status == _BUSY:
+            detail["retry_after_s"] = _seconds(headers.get("Retry-After", ""))
+        raise Unavailable(f"The model answered with status {status}.", detail)
+
+    async def _post(
+        self, messages: Messages, answer_format: Mapping[str, Any] | None
+    ) -> tuple[int, httpx.Headers, bytes]:
+        body: dict[str, Any] = {
+            "model": self._endpoint.model,
+            "messages": list(messages),
+            "temperature": 0,
+            "max_tokens": self._endpoint.answer_tokens,
+            "stream": False,
+        }
+        if answer_format is not None:
+            body["response_format"] = answer_format
+        async with self._http.stream(
+            "POST", self._endpoint.url, json=body, headers=self._endpoint.headers
+        ) as response:
+            return response.status_code, response.headers, await _limited(response)
+
+
+async def _limited(response: httpx.Response) -> bytes:
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > _LARGEST_BODY:
+            raise Unavailable("The model's answer is too large.", {"status": response.status_code})
+    return bytes(body)
+
+
+def _answer(body: bytes, messages: Messages) -> Answer:
+    try:
+        found = json.loads(body)
+        text = _text(found["choices"][0]["message"].get("content"))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise Unavailable("The model's server sent something else than an answer.") from None
+    usage = found.get("usage")
+    spent = usage if isinstance(usage, dict) else {}
+    return Answer(
+        text,
+        _count(spent.get("prompt_tokens"), cost_of(messages)),
+        _count(spent.get("completion_tokens"), estimate_tokens(text)),
+    )
+
+
+def _text(content: object) -> str:
+    """Return the text of a message; some servers send it in parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _count(given: object, estimate: int) -> int:
+    is_count = isinstance(given, int) and not isinstance(given, bool) and given >= 0
+    return int(given) if is_count and isinstance(given, int) else estimate
+
+
+def cost_of(messages: Messages) -> int:
+    """Return about how many tokens a question has."""
+    return sum(estimate_tokens(message["content"]) for message in messages)
+
+
+def _seconds(text: str) -> float | None:
+    # A date is allowed here too; nobody sends one, and without a number the back-off decides.
+    return min(float(text), _LONGEST_WAIT_S) if text.isascii() and text.isdecimal() else None

@@ -1,0 +1,149 @@
+"""The extractor that asks a language model, and lets the rules decide what it may say."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import httpx
+
+from plastic_memories.adapters.llm.allowance import Allowance
+from plastic_memories.adapters.llm.breaker import Breaker
+from plastic_memories.adapters.llm.client import Answer, ChatClient, Endpoint, Messages, cost_of
+from plastic_memories.adapters.llm.prompt import SCHEMA, messages_for
+from plastic_memories.errors import Unavailable
+from plastic_memories.model.talk import Proposal, TalkWindow
+from plastic_memories.ports.clock import Clock
+from plastic_memories.ports.extractor import Extractor
+from plastic_memories.ports.meter import Meter
+from plastic_memories.rules.proposal.checking import check, merged
+from plastic_memories.rules.proposal.reading import read
+from plastic_memories.rules.proposal.windows import parts_of
+
+logger = logging.getLogger(__name__)
+
+# The request is at fault, not the server: the next window may well be answered.
+_OUR_FAULT = frozenset({400, 413, 415, 422})
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens cost, in whatever currency the operator counts."""
+
+    tokens_in: float = 0.0
+    tokens_out: float = 0.0
+
+    def of(self, answer: Answer) -> float:
+        return (answer.tokens_in * self.tokens_in + answer.tokens_out * self.tokens_out) / _MILLION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmExtractor:
+    client: ChatClient
+    breaker: Breaker
+    allowance: Allowance
+    meter: Meter
+    prices: Prices
+    window_tokens: int
+
+    async def propose(self, window: TalkWindow) -> Proposal:
+        parts = list(parts_of(window, self.window_tokens))
+        return merged([await self._read(part) for part in parts])
+
+    async def _read(self, window: TalkWindow) -> Proposal:
+        messages = messages_for(window)
+        answer = await self._ask(window.owner.tenant_id, messages)
+        # Off the loop: the rules read every message again.
+        proposal = await asyncio.to_thread(lambda: check(read(answer.text), window))
+        found = replace(proposal, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
+        logger.info("model.extract", extra={"fields": _fields(window, found)})
+        return found
+
+    async def _ask(self, tenant_id: str, messages: Messages) -> Answer:
+        wanted = cost_of(messages)
+        await asyncio.to_thread(self.allowance.check, wanted)
+        self.breaker.enter()
+        try:
+            answer = await self.client.ask(messages)
+        except Unavailable as error:
+            await self._failed(tenant_id, error, wanted)
+            raise
+        except BaseException:
+            # Cancelled: a probe that nobody waits for any more must not block the next.
+            self.breaker.abandoned()
+            raise
+        self.breaker.succeeded()
+        await self._count(tenant_id, answer)
+        return answer
+
+    async def _failed(self, tenant_id: str, error: Unavailable, wanted: int) -> None:
+        detail = error.detail or {}
+        self.meter.count(tenant_id, "memory_model_requests", status="failed")
+        logger.warning("model.failed", extra={"fields": {"err": error.message}})
+        if detail.get("timed_out"):
+            # It was asked, and will be charged for, whether we heard the answer or not.
+            await asyncio.to_thread(self.allowance.spend, wanted)
+        if detail.get("retry_after_s"):
+            self.breaker.rest(detail["retry_after_s"])
+        if detail.get("status") in _OUR_FAULT:
+            self.breaker.abandoned()
+        else:
+            self.breaker.failed()
+
+    async def _count(self, tenant_id: str, answer: Answer) -> None:
+        self.meter.count(tenant_id, "memory_model_requests", status="ok")
+        self.meter.add(tenant_id, "memory_model_tokens", answer.tokens_in, kind="in")
+        self.meter.add(tenant_id, "memory_model_tokens", answer.tokens_out, kind="out")
+        self.meter.add(tenant_id, "memory_model_cost", self.prices.of(answer))
+        await asyncio.to_thread(self.allowance.spend, answer.tokens_in + answer.tokens_out)
+
+
+def _fields(window: TalkWindow, found: Proposal) -> dict[str, Any]:
+    return {
+        "persona_id": window.owner.persona_id,
+        "messages": len(window.messages),
+        "drafts": len(found.drafts),
+        "dropped": list(found.dropped),
+        "tokens_in": found.tokens_in,
+        "tokens_out": found.tokens_out,
+    }
+
+
+class _Context(Protocol):
+    """What this part needs of what every plug-in is given."""
+
+    @property
+    def settings(self) -> Any: ...
+    @property
+    def meter(self) -> Meter: ...
+    @property
+    def clock(self) -> Clock: ...
+
+
+@asynccontextmanager
+async def llm_extractor(context: _Context) -> AsyncIterator[Extractor]:
+    """Open the extractor that the settings name, and close its connections at the end."""
+    chosen = context.settings
+    endpoint = Endpoint(
+        url=f"{chosen.llm_base_url.rstrip('/')}/chat/completions",
+        model=chosen.llm_extraction_model or chosen.llm_model,
+        api_key=chosen.llm_api_key,
+        timeout_s=chosen.llm_timeout_s,
+        answer_tokens=chosen.llm_answer_tokens,
+    )
+    async with httpx.AsyncClient(timeout=chosen.llm_timeout_s) as http:
+        yield LlmExtractor(
+            client=ChatClient(http, endpoint, SCHEMA),
+            breaker=Breaker(context.clock),
+            allowance=Allowance(
+                chosen.data_dir / "model_tokens.json", chosen.llm_tokens_per_day, context.clock
+            ),
+            meter=context.meter,
+            prices=Prices(chosen.llm_price_in, chosen.llm_price_out),
+            window_tokens=chosen.llm_window_tokens,
+        )

@@ -1,0 +1,1 @@
+"""What a language model proposes to remember: read tolerantly, believed only as far as proven."""
