@@ -43,7 +43,7 @@ class HubOverHttp:
         return Took(seconds)
 
     def settle(self) -> float:
-        return self.server.settle()
+        return self.server.settle() if self._embedder() != "none" else 0.0
 
     def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
         body: dict[str, Any] = {
@@ -66,8 +66,11 @@ class HubOverHttp:
 
     def embeds(self) -> bool:
         """Tell whether a question is embedded: a hub with the text engine alone does not."""
-        parts = self.server.get("/capabilities")["plugged_in"]
-        return parts.get("embedder", "none") != "none" and parts["recall"] != "keyword"
+        recall = self.server.get("/capabilities")["plugged_in"]["recall"]
+        return self._embedder() != "none" and recall != "keyword"
+
+    def _embedder(self) -> str:
+        return str(self.server.get("/capabilities")["plugged_in"].get("embedder", "none"))
 
     def _post(self, path: str, body: dict[str, Any]) -> tuple[dict[str, Any], float]:
         try:
@@ -86,6 +89,8 @@ def running_hub(variant: str) -> Iterator[HubOverHttp]:
                 running(Path(folder), **VARIANTS[variant]) as server,
                 closing(Connection(server.port)) as connection,
             ):
+                # The embedder alone is measured loaded, and so is the hub's.
+                server.settle()
                 yield HubOverHttp(server, connection)
         except DidNotStart as error:
             raise SystemFailed(f"this hub does not start with {VARIANTS[variant]}") from error
