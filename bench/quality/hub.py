@@ -43,7 +43,14 @@ class HubOverHttp:
         return Took(seconds)
 
     def settle(self) -> float:
-        return self.server.settle() if self._embedder() != "none" else 0.0
+        seconds = self.server.settle() if self._embedder() != "none" else 0.0
+        # The server closes a connection that was idle for some seconds.
+        self.close()
+        self.connection = Connection(self.server.port)
+        return seconds
+
+    def close(self) -> None:
+        self.connection.close()
 
     def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
         body: dict[str, Any] = {
@@ -85,13 +92,11 @@ def running_hub(variant: str) -> Iterator[HubOverHttp]:
     """Run a hub on an empty folder with the settings of a variant."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            with (
-                running(Path(folder), **VARIANTS[variant]) as server,
-                closing(Connection(server.port)) as connection,
-            ):
+            with running(Path(folder), **VARIANTS[variant]) as server:
                 # The embedder alone is measured loaded, and so is the hub's.
                 server.settle()
-                yield HubOverHttp(server, connection)
+                with closing(HubOverHttp(server, Connection(server.port))) as hub:
+                    yield hub
         except DidNotStart as error:
             raise SystemFailed(f"this hub does not start with {VARIANTS[variant]}") from error
         except StillEmbedding as error:
