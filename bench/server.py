@@ -35,11 +35,11 @@ class Server:
         return resident_mb(self.pid)
 
     def settle(self) -> float:
-        """Wait until no memory waits for its vector; return the seconds."""
+        """Wait for the embedder to load and for every memory's vector; return the seconds."""
         started = time.perf_counter()
-        while backlog := self._backlog():
+        while waiting := self._waiting_for():
             if time.perf_counter() - started > _BACKLOG_LIMIT_S:
-                raise StillEmbedding(f"{backlog} memories still wait for their vectors.")
+                raise StillEmbedding(f"The hub is not ready: {waiting}.")
             time.sleep(_LOOK_EVERY_S)
         return time.perf_counter() - started
 
@@ -50,9 +50,12 @@ class Server:
             found: dict[str, Any] = json.load(answer)["data"]
         return found
 
-    def _backlog(self) -> int:
-        # A hub without an embedder has none, or does not speak of it.
-        return int(self.get("/health").get("embedding_backlog") or 0)
+    def _waiting_for(self) -> str:
+        health = self.get("/health")
+        if health["components"]["embedder"]["status"] == "loading":
+            return "its embedder is loading"
+        backlog = health["embedding_backlog"]
+        return f"{backlog} memories wait for their vectors" if backlog else ""
 
 
 class StillEmbedding(SystemExit):

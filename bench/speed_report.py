@@ -13,7 +13,9 @@ Results = dict[str, Any]
 def show(console: Console, results: Results) -> None:
     """Print what `speed.run` measured."""
     cold = results["cold_start"]
-    console.print(f"cold start {cold['seconds']} s, {cold['idle_memory_mb']} MB at rest")
+    console.print(
+        f"cold start {cold['seconds']} s, {cold['idle_memory_mb']} MB at rest without an embedder"
+    )
     table = Table(title="durable writes, 32 at a time")
     for column in ("", "per second", "p50 ms", "p99 ms", "grouped is faster"):
         table.add_column(column, justify="right" if column else "left")

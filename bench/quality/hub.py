@@ -43,7 +43,14 @@ class HubOverHttp:
         return Took(seconds)
 
     def settle(self) -> float:
-        return self.server.settle()
+        seconds = self.server.settle() if self._embedder() != "none" else 0.0
+        # The server closes a connection that was idle for some seconds.
+        self.close()
+        self.connection = Connection(self.server.port)
+        return seconds
+
+    def close(self) -> None:
+        self.connection.close()
 
     def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
         body: dict[str, Any] = {
@@ -66,8 +73,11 @@ class HubOverHttp:
 
     def embeds(self) -> bool:
         """Tell whether a question is embedded: a hub with the text engine alone does not."""
-        parts = self.server.get("/capabilities")["plugged_in"]
-        return parts.get("embedder", "none") != "none" and parts["recall"] != "keyword"
+        recall = self.server.get("/capabilities")["plugged_in"]["recall"]
+        return self._embedder() != "none" and recall != "keyword"
+
+    def _embedder(self) -> str:
+        return str(self.server.get("/capabilities")["plugged_in"].get("embedder", "none"))
 
     def _post(self, path: str, body: dict[str, Any]) -> tuple[dict[str, Any], float]:
         try:
@@ -82,11 +92,11 @@ def running_hub(variant: str) -> Iterator[HubOverHttp]:
     """Run a hub on an empty folder with the settings of a variant."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            with (
-                running(Path(folder), **VARIANTS[variant]) as server,
-                closing(Connection(server.port)) as connection,
-            ):
-                yield HubOverHttp(server, connection)
+            with running(Path(folder), **VARIANTS[variant]) as server:
+                # The embedder alone is measured loaded, and so is the hub's.
+                server.settle()
+                with closing(HubOverHttp(server, Connection(server.port))) as hub:
+                    yield hub
         except DidNotStart as error:
             raise SystemFailed(f"this hub does not start with {VARIANTS[variant]}") from error
         except StillEmbedding as error:

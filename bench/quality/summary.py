@@ -43,7 +43,7 @@ def of(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -
         "ingest_ms_per_memory": percentiles_ms(per_memory),
         "ingest_seconds": round(sum(took.own_seconds for _, took in outcome.ingests), 3),
         "settle_seconds": round(outcome.settle_seconds, 3),
-        "vectors_per_second": _vectors_per_second(outcome) if embeds else None,
+        "vectors_per_second": _vectors_per_second(outcome),
         "memory_mb": round(outcome.memory_mb, 1),
     }
 
