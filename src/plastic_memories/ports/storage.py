@@ -10,11 +10,13 @@ from plastic_memories.model.owner import Owner
 from plastic_memories.ports.audit_log import AuditLog
 from plastic_memories.ports.entry_store import EntryStore
 from plastic_memories.ports.goal_store import GoalStore
+from plastic_memories.ports.job_store import JobStore
 from plastic_memories.ports.key_store import KeyStore
 from plastic_memories.ports.memory_store import MemoryStore, SlotStore, TombstoneStore
 from plastic_memories.ports.message_store import MessageStore
 from plastic_memories.ports.persona_store import PersonaStore
 from plastic_memories.ports.vector_store import VectorStore
+from plastic_memories.ports.session_store import SessionStore
 
 T = TypeVar("T")
 
@@ -62,6 +64,10 @@ class Stores(Protocol):
     def messages(self) -> MessageStore: ...
     @property
     def personas(self) -> PersonaStore: ...
+    @property
+    def sessions(self) -> SessionStore: ...
+    @property
+    def jobs(self) -> JobStore: ...
     @property
     def goals(self) -> GoalStore: ...
     @property

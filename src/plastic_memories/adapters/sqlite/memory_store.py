@@ -72,6 +72,7 @@ class SqliteMemoryStore:
             "realm": memory.realm,
             "scope": memory.scope,
             "scope_ref": memory.scope_ref,
+            "branch_id": memory.branch_id,
         }
         return [memory_of(row) for row in fetch(self._db, QUERIES["same_place"], params)]
 
