@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from plastic_memories.model.job import Job, JobStatus, QueueDepth, Reconciliation
-from plastic_memories.model.owner import User
+from plastic_memories.model.job import Job, JobStatus, QueueDepth, Reconciliation, TaskType
+from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.session import Session
 
 
@@ -17,13 +17,15 @@ class JobStore(Protocol):
         """Store a job; if the session has an open one of the kind, return that instead."""
         ...
 
+    def open_of(self, owner: Owner, session_ref: int, task_type: TaskType) -> Job | None:
+        """Return the open job of a session, if there is one of the kind."""
+        ...
+
     def save(self, job: Job) -> None: ...
 
     def get(self, user: User, job_id: int) -> Job | None: ...
 
-    def find(
-        self, user: User, *, status: JobStatus | None = None, limit: int = 50
-    ) -> list[Job]:
+    def find(self, user: User, *, status: JobStatus | None = None, limit: int = 50) -> list[Job]:
         """Return the user's jobs, newest first."""
         ...
 
@@ -43,6 +45,15 @@ class JobStore(Protocol):
         """
         ...
 
+    def unarchived_sessions(
+        self, before_ts: float, max_per_persona: int | None, limit: int
+    ) -> list[Session]:
+        """Return sessions that hold messages past their time which no archive has yet.
+
+        One whose last job was given up is left alone.
+        """
+        ...
+
     def depth(self) -> Sequence[QueueDepth]:
         """Return how much waits, by tenant."""
         ...
@@ -51,6 +62,6 @@ class JobStore(Protocol):
         """Say where every message of every owner stands."""
         ...
 
-    def adopt(self, now: float) -> int:
-        """Give a session to every message that has none; return how many sessions were made."""
+    def switch(self, *, on: bool, now: float) -> None:
+        """Note whether talk is digested; switched on again, what was said meanwhile waits."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 
@@ -18,6 +19,14 @@ class Meter(Protocol):
 
     def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
         """Add one observation to a histogram."""
+        ...
+
+    def tenants(self) -> Sequence[str]:
+        """Return the tenants there are numbers of."""
+        ...
+
+    def show(self, tenant_id: str | None, name: str, value: float) -> None:
+        """Set a number that goes up and down; None for that of all tenants together."""
         ...
 
     def render(self, tenant_id: str | None) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.migrate import note
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_of, owner_params, to_json, user_params
 from plastic_memories.adapters.sqlite.session_store import session_of
@@ -21,7 +22,7 @@ from plastic_memories.model.job import (
     TaskType,
     Trigger,
 )
-from plastic_memories.model.owner import User
+from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.session import Session
 
 _SAME = (
@@ -35,12 +36,16 @@ class SqliteJobStore:
         self._db = db
 
     def open(self, job: Job) -> Job:
-        params = _params(job)
-        if execute(self._db, QUERIES["open_job"], params):
+        if execute(self._db, QUERIES["open_job"], _params(job)):
             return replace(job, id=self._db.last_insert_rowid())
+        there = self.open_of(job.owner, job.session_ref, job.task_type)
+        assert there, "only an open job of the session keeps another from being stored"
+        return there
+
+    def open_of(self, owner: Owner, session_ref: int, task_type: TaskType) -> Job | None:
+        params = {**owner_params(owner), "session_ref": session_ref, "task_type": task_type.value}
         row = fetch_one(self._db, QUERIES["the_open_job"], params)
-        assert row, "only an open job of the session keeps another from being stored"
-        return _job(row)
+        return _job(row) if row else None
 
     def save(self, job: Job) -> None:
         self._db.execute(QUERIES["save_job"], _params(job))
@@ -64,24 +69,37 @@ class SqliteJobStore:
         params = {"idle_before": idle_before, "waiting_before": waiting_before, "limit": limit}
         return [session_of(row) for row in fetch(self._db, QUERIES["quiet_sessions"], params)]
 
+    def unarchived_sessions(
+        self, before_ts: float, max_per_persona: int | None, limit: int
+    ) -> list[Session]:
+        params = {"before_ts": before_ts, "max": max_per_persona, "limit": limit}
+        rows = fetch(self._db, QUERIES["unarchived_old"], params)
+        if max_per_persona is not None:
+            rows += fetch(self._db, QUERIES["unarchived_crowd"], params)
+        return list({row["id"]: session_of(row) for row in rows}.values())
+
     def depth(self) -> Sequence[QueueDepth]:
         rows = fetch(self._db, QUERIES["queue_depth"])
         return [
-            QueueDepth(row["tenant_id"], row["waiting"], row["oldest"], row["dead"])
-            for row in rows
+            QueueDepth(row["tenant_id"], row["waiting"], row["oldest"], row["dead"]) for row in rows
         ]
 
     def reconcile(self) -> Reconciliation:
         [row] = fetch(self._db, QUERIES["reconcile"])
-        is_off = fetch_one(self._db, "SELECT 1 AS x FROM meta WHERE key = 'formation_off'")
-        waiting = row["waiting"] + (row["unclaimed"] if is_off else 0)
+        waiting = row["waiting"] + (row["unclaimed"] if self._is_off() else 0)
         known = row["digested"] + row["dead"] + waiting
         return Reconciliation(row["digested"], waiting, row["dead"], row["messages"] - known)
 
-    def adopt(self, now: float) -> int:
-        made = execute(self._db, QUERIES["adopt_messages"], {"now": now})
-        self._db.execute("DELETE FROM meta WHERE key = 'formation_off'")
-        return made
+    def switch(self, *, on: bool, now: float) -> None:
+        if not on:
+            note(self._db, "formation_off", "1")
+        elif self._is_off():
+            self._db.execute(QUERIES["adopt_messages"], {"now": now})
+            self._db.execute("DELETE FROM meta WHERE key = 'formation_off'")
+
+    def _is_off(self) -> bool:
+        found = fetch_one(self._db, "SELECT 1 AS x FROM meta WHERE key = 'formation_off'")
+        return found is not None
 
 
 def _params(job: Job) -> dict[str, Any]:

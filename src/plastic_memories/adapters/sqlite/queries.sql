@@ -46,6 +46,10 @@ SELECT id FROM messages
    AND bot_id = :bot_id AND source_app = :source_app AND session_id = :session_id
    AND client_msg_id = :client_msg_id AND client_msg_id <> '';
 
+-- edit_message --
+UPDATE messages SET content = :content
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
 -- recent_messages --
 SELECT * FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
@@ -313,6 +317,15 @@ DELETE FROM goal_links
 INSERT INTO erasures (tenant_id, user_id, persona_id, kind, row_id, erased_at)
 VALUES (:tenant_id, :user_id, :persona_id, :kind, :row_id, :now) ON CONFLICT DO NOTHING;
 
+-- erased_among --
+SELECT row_id FROM erasures
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND kind = :kind AND row_id IN (SELECT value FROM json_each(:ids));
+
+-- set_sources --
+UPDATE memory_items SET source_message_ids = :source_message_ids
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
 -- all_slots --
 SELECT * FROM persona_slots
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
@@ -430,6 +443,31 @@ SELECT s.* FROM sessions s
                OR (j.status = 'dead' AND j.completed_at >= s.last_active)))
  ORDER BY s.last_active LIMIT :limit;
 
+-- unarchived_old --
+SELECT DISTINCT s.* FROM messages m
+  JOIN sessions s
+    ON s.tenant_id = m.tenant_id AND s.user_id = m.user_id AND s.persona_id = m.persona_id
+   AND s.session_id = m.session_id AND s.bot_id = m.bot_id AND s.source_app = m.source_app
+   AND s.branch_id = m.branch_id
+ WHERE m.ts < :before_ts AND s.archived_upto < m.id
+   AND NOT EXISTS (
+       SELECT 1 FROM jobs j
+        WHERE j.tenant_id = s.tenant_id AND j.user_id = s.user_id AND j.persona_id = s.persona_id
+          AND j.session_ref = s.id AND j.status = 'dead' AND j.completed_at >= s.last_active)
+ LIMIT :limit;
+
+-- unarchived_crowd --
+SELECT s.* FROM sessions s
+  JOIN (SELECT tenant_id, user_id, persona_id FROM messages
+         GROUP BY tenant_id, user_id, persona_id HAVING count(*) > :max) c
+    ON c.tenant_id = s.tenant_id AND c.user_id = s.user_id AND c.persona_id = s.persona_id
+ WHERE (s.waiting > 0 OR s.archived_upto < s.watermark)
+   AND NOT EXISTS (
+       SELECT 1 FROM jobs j
+        WHERE j.tenant_id = s.tenant_id AND j.user_id = s.user_id AND j.persona_id = s.persona_id
+          AND j.session_ref = s.id AND j.status = 'dead' AND j.completed_at >= s.last_active)
+ LIMIT :limit;
+
 -- queue_depth --
 SELECT tenant_id, sum(status <> 'dead') AS waiting, sum(status = 'dead') AS dead,
        min(CASE WHEN status <> 'dead' THEN created_at END) AS oldest
@@ -460,7 +498,15 @@ SELECT tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id
        count(*), sum(role = 'user'), :now, max(created_at)
   FROM messages WHERE true
  GROUP BY tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id
-ON CONFLICT DO NOTHING;
+ON CONFLICT (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id)
+DO UPDATE SET waiting = (
+                  SELECT count(*) FROM messages m
+                   WHERE m.tenant_id = sessions.tenant_id AND m.user_id = sessions.user_id
+                     AND m.persona_id = sessions.persona_id
+                     AND m.session_id = sessions.session_id AND m.bot_id = sessions.bot_id
+                     AND m.source_app = sessions.source_app
+                     AND m.branch_id = sessions.branch_id AND m.id > sessions.watermark),
+              waiting_since = coalesce(waiting_since, excluded.waiting_since);
 
 -- old_messages --
 -- What is part of a session goes only after it was archived.
