@@ -10,6 +10,8 @@ class Archive(Protocol):
 
     Raises `Unavailable` when it cannot be reached now. What `put` has returned from is durable;
     a reader sees a text as it was before or as it is now, never a part of it.
+
+    The promises below are executable: `plastic_memories.testing.ArchiveContract`.
     """
 
     @property

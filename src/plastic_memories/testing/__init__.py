@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from plastic_memories.testing import explained as explained
 from plastic_memories.testing.embedder import EmbedderContract
+from plastic_memories.testing.archive import ArchiveContract
 from plastic_memories.testing.event_sink import EventSinkContract
 from plastic_memories.testing.extractor import ExtractorContract
 from plastic_memories.testing.judge import JudgeEngineContract
@@ -17,6 +18,7 @@ from plastic_memories.testing.storage import StorageContract
 
 __all__ = [
     "EmbedderContract",
+    "ArchiveContract",
     "EventSinkContract",
     "ExtractorContract",
     "JudgeEngineContract",

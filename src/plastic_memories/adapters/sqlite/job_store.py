@@ -97,6 +97,10 @@ class SqliteJobStore:
             self._db.execute(QUERIES["adopt_messages"], {"now": now})
             self._db.execute("DELETE FROM meta WHERE key = 'formation_off'")
 
+    def recount(self) -> None:
+        """Let everything wait that was not digested, whatever the sessions say."""
+        self._db.execute(QUERIES["adopt_messages"], {"now": 0.0})
+
     def _is_off(self) -> bool:
         found = fetch_one(self._db, "SELECT 1 AS x FROM meta WHERE key = 'formation_off'")
         return found is not None
