@@ -22,9 +22,10 @@ from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.summary import by_rules, summary_draft
-from plastic_memories.rules.window import language_of, readable
+from plastic_memories.rules.window import language_of, last_said, readable
 
 _TRIES = 5
+_READ_AT_ONCE = 8
 _FINISHED = frozenset({Trigger.SESSION_END, Trigger.IDLE})
 
 
@@ -89,7 +90,7 @@ class Digest:
         window = reading.window
         if not window.messages:
             return _Learned((), None)
-        found = await asyncio.to_thread(self.judge.extract, window.messages, window.time_zone)
+        found = await self._by_rules(window)
         try:
             proposal = await self._proposal(window)
         except Unavailable as error:
@@ -98,6 +99,14 @@ class Digest:
         drafts = self._kept(_together(found, proposal.drafts))
         summary = proposal.summary or by_rules(drafts, window.language)
         return _Learned(drafts, self._summary(reading, summary, proposal))
+
+    async def _by_rules(self, window: TalkWindow) -> list[Draft]:
+        """Read a few messages at a time: a thread that reads keeps the interpreter to itself."""
+        found: list[Draft] = []
+        for start in range(0, len(window.messages), _READ_AT_ONCE):
+            few = window.messages[start : start + _READ_AT_ONCE]
+            found += await asyncio.to_thread(self.judge.extract, few, window.time_zone)
+        return last_said(found)
 
     async def _proposal(self, window: TalkWindow) -> Proposal:
         return Proposal() if self.extractor is None else await self.extractor.propose(window)

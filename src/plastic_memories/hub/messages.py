@@ -35,25 +35,29 @@ class KeepMessages:
         now = self.ledger.clock.now()
         masked = [replace(self.screening.message(message), created_at=now) for message in messages]
 
-        def work(stores: Stores) -> list[Stored]:
+        def work(stores: Stores) -> tuple[list[Stored], bool]:
             stores.personas.ensure(owner, now)
             placed = _in_realm(stores, masked) if self.formation.enabled else masked
             stored = stores.messages.append(placed)
             new = [row.message_id for row in stored if not row.deduped]
             if new:
                 record(stores, caller, "messages.append", owner.persona_id, now, message_ids=new)
-            if self.formation.enabled:
-                self._note(stores, masked, stored, now)
-            return stored
+            is_due = self.formation.enabled and self._note(stores, masked, stored, now)
+            return stored, is_due
 
-        stored = await self.ledger.write(work)
-        self.bell.ring()
+        stored, is_due = await self.ledger.write(work)
+        if is_due:
+            self.bell.ring()
         return stored
 
     def _note(
         self, stores: Stores, messages: Sequence[Message], stored: Sequence[Stored], now: float
-    ) -> None:
-        """Count what waits in each conversation; enough of it is a job, stored with the message."""
+    ) -> bool:
+        """Count what waits in each conversation; say whether it is enough for a job.
+
+        The job is stored with the message.
+        """
+        is_due = False
         new = [one for one, row in zip(messages, stored, strict=True) if not row.deduped]
         said: Counter[Conversation] = Counter(map(conversation_of, new))
         by_user = Counter(conversation_of(one) for one in new if one.role is Role.USER)
@@ -61,6 +65,8 @@ class KeepMessages:
             session = stores.sessions.heard(place, number, by_user[place], now)
             if session.rounds >= self.formation.threshold and by_user[place]:
                 open_job(stores, session, Trigger.THRESHOLD, now, self.formation)
+                is_due = True
+        return is_due
 
     async def find(
         self,

@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message
 from plastic_memories.rules.talk.injected import FENCE
+from plastic_memories.rules.talk.keys import opposite
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[A-Za-z]+")
@@ -26,6 +28,16 @@ def readable(messages: Sequence[Message]) -> list[Message]:
         for message in messages
     )
     return [message for message in cleaned if message.content.strip()]
+
+
+def last_said(drafts: Sequence[Draft]) -> list[Draft]:
+    """Keep of two statements with one key, or with opposite keys, the later one."""
+    kept: dict[tuple[MemoryType, str], Draft] = {}
+    for draft in drafts:
+        kept.pop((draft.type, draft.key), None)
+        kept.pop((draft.type, opposite(draft.key) or draft.key), None)
+        kept[draft.type, draft.key] = draft
+    return list(kept.values())
 
 
 def language_of(messages: Sequence[Message]) -> str:

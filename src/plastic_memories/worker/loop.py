@@ -10,6 +10,8 @@ from plastic_memories.errors import Unavailable
 from plastic_memories.hub.work import Work
 
 logger = logging.getLogger(__name__)
+# Looks for jobs between two looks for sessions that fell silent.
+_LOOKS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +24,16 @@ class Worker:
         """Work until it is cancelled; a storage that does not answer is asked again later."""
         while True:
             try:
-                await self.once()
+                # What fell silent need not be found to the second.
+                await self.work.jobs.wake_quiet()
+                await self._until_quiet_again()
             except Unavailable as error:
                 logger.warning("worker", extra={"fields": {"err": error.message}})
+                await self.work.bell.wait(self.poll_s)
+
+    async def _until_quiet_again(self) -> None:
+        for _ in range(_LOOKS):
+            await self.work.all_due(self.name)
             await self.work.bell.wait(self.poll_s)
 
     async def once(self) -> int:
