@@ -10,8 +10,8 @@ from types import FunctionType
 from docs.generator.markdown import GENERATED, pages, table
 from plastic_memories import testing
 from plastic_memories.plugins import COMPANIONS, PORTS
-from plastic_memories.ports.embedder import Embedder
 from plastic_memories.ports.archive import Archive
+from plastic_memories.ports.embedder import Embedder
 from plastic_memories.ports.event_sink import EventSink
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine

@@ -21,8 +21,8 @@ from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
-from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.digest import Digest
+from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
 from plastic_memories.hub.hub import Hub

@@ -193,6 +193,8 @@ def test_a_model_that_is_damaged_is_found(patient: Patient, tmp_path: Path) -> N
 
     assert (code, checks["embedder"]["status"]) == (1, "fail")
     assert checks["embedder"]["found"].endswith("model.onnx cannot be loaded.")
+
+
 def test_every_message_is_digested_waits_or_was_given_up(patient: Patient) -> None:
     patient.run("remember", "我对海鲜过敏")
     with_messages(patient, 3)

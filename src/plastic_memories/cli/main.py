@@ -32,7 +32,6 @@ COMMANDS = {
     "import": ("transfer", "Take in an export: JSON lines or a bundle."),
     "rebuild": ("transfer", "Make text index and vectors of the user's personas anew."),
     "embedder": ("embedder", "Models that find memories by meaning."),
-    "rebuild": ("transfer", "Make the text index of the user's personas anew."),
     "jobs": ("jobs", "What turns talk into memories: list, run, replay."),
     "worker": ("worker", "Do jobs in a process of its own."),
     "keys": ("keys", "Make, list and revoke API keys."),

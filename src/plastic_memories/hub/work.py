@@ -15,7 +15,7 @@ from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.jobs import Jobs
-from plastic_memories.model.job import Job, JobStatus, QueueDepth, TaskType
+from plastic_memories.model.job import Job, JobStatus, TaskType
 from plastic_memories.ports.meter import Meter
 
 logger = logging.getLogger(__name__)
@@ -71,25 +71,18 @@ class Work:
             done += 1
         return done
 
-    async def measure(self) -> None:
-        """Show how much waits, for each tenant and for all."""
-        now = self.jobs.ledger.clock.now()
-        found = {depth.tenant_id: depth for depth in await self.jobs.depth()}
-        everything = QueueDepth(
-            "",
-            sum(depth.waiting for depth in found.values()),
-            min((one.oldest for one in found.values() if one.oldest is not None), default=None),
-            sum(depth.dead for depth in found.values()),
-        )
-        for tenant in self.meter.tenants():
-            self._show(tenant, found.get(tenant, QueueDepth(tenant, 0, None, 0)), now)
-        self._show(None, everything, now)
-
-    def _show(self, tenant: str | None, depth: QueueDepth, now: float) -> None:
-        self.meter.show(tenant, "memory_jobs_waiting", depth.waiting)
-        age = 0.0 if depth.oldest is None else max(0.0, now - depth.oldest)
-        self.meter.show(tenant, "memory_jobs_oldest_seconds", age)
-        self.meter.show(tenant, "memory_jobs_dead", depth.dead)
+    async def measure(self, tenant_id: str | None) -> None:
+        """Show how much waits: of one tenant, or of all for None."""
+        try:
+            depth = await self.jobs.depth()
+        except Unavailable:  # the other numbers are needed all the more
+            return
+        mine = [one for one in depth if tenant_id in (None, one.tenant_id)]
+        oldest = min((one.oldest for one in mine if one.oldest is not None), default=None)
+        age = 0.0 if oldest is None else max(0.0, self.jobs.ledger.clock.now() - oldest)
+        self.meter.show(tenant_id, "memory_jobs_waiting", sum(one.waiting for one in mine))
+        self.meter.show(tenant_id, "memory_jobs_oldest_seconds", age)
+        self.meter.show(tenant_id, "memory_jobs_dead", sum(one.dead for one in mine))
 
     async def _do(self, job: Job) -> None:
         started = time.perf_counter()

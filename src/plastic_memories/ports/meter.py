@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 
@@ -19,10 +18,6 @@ class Meter(Protocol):
 
     def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
         """Add one observation to a histogram."""
-        ...
-
-    def tenants(self) -> Sequence[str]:
-        """Return the tenants there are numbers of."""
         ...
 
     def show(self, tenant_id: str | None, name: str, value: float) -> None:

@@ -15,8 +15,8 @@ from plastic_memories.ports.key_store import KeyStore
 from plastic_memories.ports.memory_store import MemoryStore, SlotStore, TombstoneStore
 from plastic_memories.ports.message_store import MessageStore
 from plastic_memories.ports.persona_store import PersonaStore
-from plastic_memories.ports.vector_store import VectorStore
 from plastic_memories.ports.session_store import SessionStore
+from plastic_memories.ports.vector_store import VectorStore
 
 T = TypeVar("T")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from prometheus_client import (
@@ -96,9 +95,6 @@ class PrometheusMeter:
     def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
         for numbers in self._both(tenant_id):
             numbers.histogram(name, labels).observe(value)
-
-    def tenants(self) -> Sequence[str]:
-        return tuple(self._tenants)
 
     def show(self, tenant_id: str | None, name: str, value: float) -> None:
         self._of(tenant_id).gauges[name].set(value)

@@ -152,7 +152,7 @@ async def metrics(request: Request) -> Response:
     """Return Prometheus text (JSON on `Accept: application/json`): the caller's own tenant's."""
     hub, _ = _installed(request)
     tenant = await _tenant(request)
-    await hub.work.measure()
+    await hub.work.measure(tenant)
     if "application/json" in request.headers.get("accept", ""):
         return reply(request, wire.Metrics(samples=hub.meter.samples(tenant)))
     return PlainTextResponse(
