@@ -12,6 +12,7 @@ import pytest
 
 from harness import Api, Json, StartHub, StillClock, refused
 from plastic_memories.model.event import Event
+from plastic_memories.model.key import KeyLimits
 from plastic_memories.model.owner import User
 
 USER = User("default", "userA")
@@ -376,3 +377,33 @@ async def test_upcoming_events_are_counted_where_the_user_lives(
         ("2025-06-20", 5),
     ]
     assert [one["next_date"] for one in near] == ["2025-06-16"]
+
+
+async def test_what_is_purged_leaves_the_archive_too(
+    start_hub: StartHub, clock: StillClock, tmp_path: Path
+) -> None:
+    api = await start_hub(clock, worker="off")
+    assert api.hub is not None
+    await talk(api, "我海鲜过敏")
+    await api.did("/sessions/end", session_id="s1")
+    await api.hub.work.all_due("test")
+    assert len(archived(tmp_path)) == 1
+
+    await api.did("/messages/purge", all=True)
+    await api.hub.work.all_due("test")
+
+    assert archived(tmp_path) == []
+
+
+async def test_a_key_bound_to_a_persona_replays_only_its_jobs(api: Api) -> None:
+    assert api.hub is not None
+    limits = KeyLimits(persona_id="p2")
+    await api.hub.keys.create("default", "userA", "bound", limits, key="bound-key")
+    await talk(api, "嗯")
+    job = await digest(api)
+
+    bound = api.as_("bound-key").of("p2")
+
+    assert (await bound.saw("/jobs"))["items"] == []
+    refused(await bound.post("/jobs/replay", job_id=job["task_id"]), 404, "not_found")
+    refused(await bound.of("p1").post("/jobs/run", session_id="s1"), 403, "forbidden")

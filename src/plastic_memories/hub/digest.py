@@ -97,7 +97,9 @@ class Digest:
             # The rules serve until the model can be asked.
             return _Learned(self._kept(found), None, error)
         drafts = self._kept(_together(found, proposal.drafts))
-        summary = proposal.summary or by_rules(drafts, window.language)
+        # A summary is of the talk's own realm: a story told on the way is not part of it.
+        own = [draft for draft in drafts if draft.realm is window.messages[0].realm]
+        summary = proposal.summary or by_rules(own, window.language)
         return _Learned(drafts, self._summary(reading, summary, proposal))
 
     async def _by_rules(self, window: TalkWindow) -> list[Draft]:

@@ -165,7 +165,12 @@ class Jobs:
 
         def work(stores: Stores) -> int:
             dead = stores.jobs.find(caller.user, status=JobStatus.DEAD, limit=10_000)
-            wanted = [job for job in dead if job_id in (None, job.id)]
+            bound = caller.key.limits.persona_id
+            wanted = [
+                job
+                for job in dead
+                if job_id in (None, job.id) and bound in ("", job.owner.persona_id)
+            ]
             if job_id is not None and not wanted:
                 raise NotFound(f"There is no dead job {job_id} here.")
             for job in wanted:

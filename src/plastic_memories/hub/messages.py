@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from plastic_memories.hub.archiving import archive_again
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.jobs import FormationOptions, open_job
 from plastic_memories.hub.ledger import Ledger
@@ -98,9 +99,13 @@ class KeepMessages:
             erased = stores.messages.erase(owner, wanted, now)
             if erased:
                 record(stores, caller, "messages.purge", owner.persona_id, now, deleted=len(erased))
+                sessions = stores.sessions.find(owner, session_id=wanted.session_id)
+                archive_again(stores, sessions, now, self.formation)
             return len(erased)
 
-        return await self.ledger.write(work)
+        deleted = await self.ledger.write(work)
+        self.bell.ring()  # copies in the archive go too
+        return deleted
 
 
 def _in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.lines import lines_for
 from plastic_memories.model.memory import MemoryType, Status
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.memory_store import MemoryFilter
@@ -34,7 +35,7 @@ class LookAhead:
                 for_app=view.only_app or None,
                 not_expired_at=now,
             )
-            rows = stores.memories.find(view.owner, wanted)
+            rows = lines_for(stores, view).memories(stores.memories.find(view.owner, wanted))
             return upcoming(rows, datetime.fromtimestamp(now, zone).date(), days)
 
         return await self.ledger.read(work)

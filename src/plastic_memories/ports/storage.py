@@ -29,7 +29,10 @@ class Upkeep(Protocol):
         ...
 
     def prune_messages(self, before_ts: float, max_per_persona: int | None, limit: int) -> int:
-        """Erase at most `limit` messages past their retention; return how many."""
+        """Erase at most `limit` messages past their retention; return how many.
+
+        What is part of a session goes only after it was archived.
+        """
         ...
 
     def prune_audit(self, before_ts: float) -> int: ...

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Realm
 from plastic_memories.rules.talk.injected import FENCE
 from plastic_memories.rules.talk.keys import opposite
 
@@ -31,12 +32,15 @@ def readable(messages: Sequence[Message]) -> list[Message]:
 
 
 def last_said(drafts: Sequence[Draft]) -> list[Draft]:
-    """Keep of two statements with one key, or with opposite keys, the later one."""
-    kept: dict[tuple[MemoryType, str], Draft] = {}
+    """Keep of two statements with one key, or with opposite keys, the later one.
+
+    What is said in a story does not touch what is said of the user.
+    """
+    kept: dict[tuple[Realm, MemoryType, str], Draft] = {}
     for draft in drafts:
-        kept.pop((draft.type, draft.key), None)
-        kept.pop((draft.type, opposite(draft.key) or draft.key), None)
-        kept[draft.type, draft.key] = draft
+        kept.pop((draft.realm, draft.type, draft.key), None)
+        kept.pop((draft.realm, draft.type, opposite(draft.key) or draft.key), None)
+        kept[draft.realm, draft.type, draft.key] = draft
     return list(kept.values())
 
 
