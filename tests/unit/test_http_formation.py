@@ -288,6 +288,8 @@ async def test_a_conversation_is_archived_where_the_contract_says(
     assert "我海鲜过敏" in kept["summary"]["text"]
     assert [one["key"] for one in kept["extracted_profiles"]] == ["constraint.allergy.seafood"]
     assert [one["attributes"]["date"] for one in kept["extracted_events"]] == ["2025-06-16"]
+    [summary] = (await api.saw("/memory/list", type="summary"))["items"]
+    assert summary["attributes"]["archive_path"] == "conversations/userA/p1/2025/06/15/s1.json"
 
 
 @pytest.mark.parametrize("user", ["../../etc", "a/b", "CON", "x" * 200, "小明"])
@@ -314,6 +316,17 @@ async def test_forget_reaches_into_the_archive(api: Api, tmp_path: Path) -> None
     text = file.read_text(encoding="utf-8")
     assert "海鲜" not in text
     assert "tcmiku" in text
+
+
+async def test_talk_without_a_summary_is_archived_too(api: Api, tmp_path: Path) -> None:
+    await talk(api, "哈哈")
+    await api.did("/sessions/end", session_id="s1")
+    await digest(api)
+
+    [file] = archived(tmp_path)
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    assert kept["summary"] == {"text": "", "topics": [], "emotion": "neutral"}
+    assert (kept["extracted_profiles"], kept["extracted_events"]) == ([], [])
 
 
 async def test_a_persona_takes_its_archive_with_it(api: Api, tmp_path: Path) -> None:

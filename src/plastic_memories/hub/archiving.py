@@ -10,7 +10,7 @@ from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.jobs import FormationOptions, complete, open_job
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.model.job import Job, TaskType, Trigger
-from plastic_memories.model.memory import Memory, Status
+from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.session import Session
@@ -160,12 +160,19 @@ def _free_path(stores: Stores, session: Session, messages: Sequence[Message]) ->
 
 
 def _note(stores: Stores, archived: Session) -> None:
+    """Note where a conversation lies, at its session and at its summaries."""
     stored = stores.sessions.get(archived.owner, archived.id)
-    if stored is not None:
-        stores.sessions.save(
-            replace(
-                stored,
-                archive_path=archived.archive_path,
-                archived_upto=max(stored.archived_upto, archived.archived_upto),
-            )
-        )
+    if stored is None:
+        return
+    upto = max(stored.archived_upto, archived.archived_upto)
+    path = archived.archive_path
+    stores.sessions.save(replace(stored, archive_path=path, archived_upto=upto))
+    messages = stores.sessions.after(stored, 0, _MOST_MESSAGES)
+    summaries = MemoryFilter(
+        statuses={Status.ACTIVE},
+        types={MemoryType.SUMMARY},
+        source_message_ids=[message.id for message in messages],
+    )
+    for row in stores.memories.find(stored.owner, summaries):
+        if row.attributes.get("archive_path") != path:
+            stores.memories.save(replace(row, attributes={**row.attributes, "archive_path": path}))

@@ -123,10 +123,8 @@ def _is_profile(memory: Memory) -> bool:
     return memory.type not in (MemoryType.EVENT, MemoryType.SUMMARY)
 
 
-def _summary(memories: Sequence[Memory]) -> dict[str, Any] | None:
+def _summary(memories: Sequence[Memory]) -> dict[str, Any]:
     parts = [row for row in memories if row.type is MemoryType.SUMMARY]
-    if not parts:
-        return None
     parts.sort(key=lambda row: row.id)
     topics = [topic for row in parts for topic in row.attributes.get("topics", ())]
     felt = [str(row.attributes.get("emotion", "neutral")) for row in parts]
