@@ -102,7 +102,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "and never logged",
         "message_retention_days": "how long raw messages are kept; memories are not touched by it",
         "message_max_per_persona": "how many raw messages a persona keeps at most",
-        "audit_retention_days": "how long the audit log is kept",
+        "audit_retention_days": "how long the audit log and finished jobs are kept",
     },
     "Language model": {
         "llm_base_url": "address of any OpenAI-compatible server, up to and with `/v1`; used only "

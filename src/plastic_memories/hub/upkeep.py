@@ -96,4 +96,5 @@ class KeepUp:
         if keep.audit_days is not None:
             oldest = now - keep.audit_days * _DAY_S
             await self.ledger.write(lambda stores: stores.upkeep.prune_audit(oldest))
+            await self.ledger.write(lambda stores: stores.jobs.prune(oldest))
         return total

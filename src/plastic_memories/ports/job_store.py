@@ -54,6 +54,10 @@ class JobStore(Protocol):
         """
         ...
 
+    def prune(self, before_ts: float) -> int:
+        """Erase jobs that were done before a time; return how many."""
+        ...
+
     def depth(self) -> Sequence[QueueDepth]:
         """Return how much waits, by tenant."""
         ...

@@ -51,6 +51,10 @@ def _seen_by(
     return sessions.find(owner), sessions.get(owner, ref), sessions.realm_of(owner, "s1", "")
 
 
+def _save(job: Job, stores: Stores) -> None:
+    stores.jobs.save(job)
+
+
 class SessionStoreContract:
     async def test_what_is_heard_is_counted(self, storage: StorageBackend) -> None:
         first = await heard(storage)
@@ -218,6 +222,22 @@ class JobStoreContract:
         await storage.write(lambda s: s.jobs.save(changed))
 
         assert await storage.read(lambda s: s.jobs.get(MINE.user, job.id)) == changed
+
+    async def test_jobs_that_were_done_long_ago_go(self, storage: StorageBackend) -> None:
+        session = await heard(storage)
+        for status, completed in (
+            (JobStatus.COMPLETED, NOW - 9),
+            (JobStatus.COMPLETED, NOW + 9),
+            (JobStatus.DEAD, NOW - 9),
+        ):
+            job = await opened(storage, job_of(session))
+            over = replace(job, status=status, completed_at=completed)
+            await storage.write(partial(_save, over))
+
+        assert await storage.write(lambda s: s.jobs.prune(NOW)) == 1
+
+        left = await storage.read(lambda s: s.jobs.find(MINE.user))
+        assert {job.status for job in left} == {JobStatus.COMPLETED, JobStatus.DEAD}
 
     async def test_jobs_of_another_user_do_not_exist(self, storage: StorageBackend) -> None:
         job = await opened(storage, job_of(await heard(storage)))

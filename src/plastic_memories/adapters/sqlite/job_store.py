@@ -78,6 +78,9 @@ class SqliteJobStore:
             rows += fetch(self._db, QUERIES["unarchived_crowd"], params)
         return list({row["id"]: session_of(row) for row in rows}.values())
 
+    def prune(self, before_ts: float) -> int:
+        return execute(self._db, QUERIES["prune_jobs"], {"before_ts": before_ts})
+
     def depth(self) -> Sequence[QueueDepth]:
         rows = fetch(self._db, QUERIES["queue_depth"])
         return [

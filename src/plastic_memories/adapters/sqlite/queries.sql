@@ -532,6 +532,9 @@ SELECT m.id FROM messages m
           AND s.branch_id = m.branch_id AND s.archived_upto < m.id)
  ORDER BY m.ts, m.id LIMIT :limit;
 
+-- prune_jobs --
+DELETE FROM jobs WHERE status = 'completed' AND completed_at < :before_ts;
+
 -- prune_audit --
 DELETE FROM audit WHERE ts < :before_ts;
 
