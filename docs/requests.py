@@ -353,6 +353,78 @@ KEEPING = [
     _post("The text index, made anew", "/memory/rebuild", {}, 'data.status = "ok"'),
 ]
 
+FORMATION = [
+    _post(
+        "Talk that will be digested",
+        "/messages/append",
+        {
+            "session_id": "f1",
+            "messages": [
+                {"role": "user", "content": "我生日是2月29日", "client_msg_id": "f1-1"},
+                {"role": "assistant", "content": "记住了。"},
+                {"role": "user", "content": "我对花生过敏", "client_msg_id": "f1-3"},
+            ],
+        },
+        "data.message_ids exists",
+    ),
+    _post(
+        "Have it digested now, and wait for it",
+        "/jobs/run",
+        {"session_id": "f1", "wait": True},
+        'data.job.status = "completed"',
+        'data.job.trigger = "explicit"',
+    ),
+    _get(
+        "What comes up", "/events/upcoming", {**_P1, "days": 366}, "data.items[0].next_date exists"
+    ),
+    _post(
+        "Change what was said: what was learned from it follows",
+        "/messages/edit",
+        {"client_msg_id": "f1-3", "content": "我对芒果过敏"},
+        "data.retracted exists",
+        "data.rederived exists",
+    ),
+    _post(
+        "Another reply in the place of one (a swipe)",
+        "/messages/replace",
+        {"message_id": 5, "content": "好，二月二十九日。"},
+        "data.message_id = 5",
+    ),
+    _post(
+        "A second way on from a message",
+        "/messages/branch",
+        {"session_id": "f1", "from_message_id": 4},
+        "data.branch_id exists",
+    ),
+    _post(
+        "Take a message back, and what was learned from it",
+        "/messages/delete",
+        {"client_msg_id": "f1-3"},
+        "data.retracted exists",
+    ),
+    _post(
+        "A session that is a story: what is said there is not about the user",
+        "/sessions/update",
+        {"session_id": "story-1", "realm": "story"},
+        'data.session.realm = "story"',
+    ),
+    _post(
+        "The end of a conversation: it is digested and archived",
+        "/sessions/end",
+        {"session_id": "f1"},
+        'data.job.trigger = "session_end"',
+    ),
+    _get("Jobs, newest first", "/jobs", {}, "data.items[0].task_id exists"),
+    Example(
+        "Try again what was given up",
+        "POST",
+        "/jobs/replay",
+        ("status = 200", "data.replayed = 0"),
+        {**_KEY, **_JSON},
+        {"status": "dead"},
+    ),
+]
+
 OPERATIONS = [
     Example("Health needs no key", "GET", "/health", ("status = 200", 'data.status = "ok"')),
     _get("What is plugged in", "/capabilities", {}, 'data.plugged_in.storage = "sqlite"'),
@@ -399,4 +471,4 @@ OPERATIONS = [
     ),
 ]
 
-REQUESTS: list[Example] = [*SLOTS, *GOALS, *REFUSALS, *TALK, *KEEPING, *OPERATIONS]
+REQUESTS: list[Example] = [*SLOTS, *GOALS, *REFUSALS, *TALK, *KEEPING, *FORMATION, *OPERATIONS]

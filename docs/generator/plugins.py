@@ -10,6 +10,7 @@ from types import FunctionType
 from docs.generator.markdown import GENERATED, pages, table
 from plastic_memories import testing
 from plastic_memories.plugins import COMPANIONS, PORTS
+from plastic_memories.ports.archive import Archive
 from plastic_memories.ports.embedder import Embedder
 from plastic_memories.ports.event_sink import EventSink
 from plastic_memories.ports.extractor import Extractor
@@ -28,6 +29,7 @@ PROTOCOLS: dict[str, type] = {
     "sensitive": SensitivePolicy,
     "events": EventSink,
     "embedder": Embedder,
+    "archive": Archive,
 }
 _PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 _INTRODUCTION = """# Ports and plug-ins

@@ -47,6 +47,7 @@ _WORKED_OUT = {
     "log_dir": "`logs` in the data folder",
     "log_path": "`plastic_memories.log` in LOG_DIR",
     "template_root": "the templates that came with the program",
+    "archive_dir": "the data folder",
 }
 
 MEANINGS: dict[str, dict[str, str]] = {
@@ -66,6 +67,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "events": "whether `/ws/events` tells what changes: `ws`, or `none`",
         "embedder": "what finds memories by meaning: `wheel`, `onnx`, `openai`, `none`; `auto` is "
         "`wheel` where that is installed. `name:model` is short for this and EMBEDDER_MODEL",
+        "archive": "where finished conversations are kept: `files`, or `none`",
     },
     "Where things lie": {
         "data_dir": "the folder that holds everything which is not put elsewhere, the key "
@@ -74,6 +76,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "database_url": "address of a database server, for backends that need one; none is "
         "built in yet",
         "template_root": "the folder of persona templates",
+        "archive_dir": "the folder of the archive: conversations lie in `conversations/` below it",
         "log_dir": "the folder of the log",
         "log_path": "the log file; wins over LOG_DIR",
     },
@@ -99,7 +102,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "and never logged",
         "message_retention_days": "how long raw messages are kept; memories are not touched by it",
         "message_max_per_persona": "how many raw messages a persona keeps at most",
-        "audit_retention_days": "how long the audit log is kept",
+        "audit_retention_days": "how long the audit log and finished jobs are kept",
     },
     "Language model": {
         "llm_base_url": "address of any OpenAI-compatible server, up to and with `/v1`; used only "
@@ -115,6 +118,19 @@ MEANINGS: dict[str, dict[str, str]] = {
         "alone until the next",
         "llm_price_in": "what a million tokens sent cost, for the metric `memory_model_cost_total`",
         "llm_price_out": "what a million tokens received cost",
+    },
+    "From talk to memory": {
+        "formation": "whether conversations are digested into memories",
+        "worker": "who does the jobs: `inside` is the server itself; with `off`, run "
+        "`plastic-memories worker`",
+        "worker_poll_s": "how often a worker looks for jobs when nothing wakes it",
+        "formation_threshold": "after how many rounds (messages of the user) a conversation is "
+        "digested while it goes on",
+        "formation_idle_s": "after how many silent seconds it is digested and archived",
+        "formation_schedule_s": "how long a message waits at most",
+        "job_max_retries": "how often a job that failed is tried again before it is given up",
+        "job_backoff_s": "seconds before the second try; each later one waits twice as long",
+        "job_lease_s": "after how many seconds a job of a worker that died is taken over",
     },
     "Recall": {
         "snippet_days": "how far back recent messages are quoted",

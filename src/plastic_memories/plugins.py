@@ -19,6 +19,7 @@ PORTS = {
     "sensitive": "SENSITIVE",
     "events": "EVENTS",
     "embedder": "EMBEDDER",
+    "archive": "ARCHIVE",
 }
 
 # Parts that a chosen implementation may bring along under its own name.

@@ -24,6 +24,7 @@ _RATE = re.compile(r"^(\d+)/(s|second|m|minute|h|hour)$")
 _PERIOD_S = {"s": 1, "m": 60, "h": 3600}
 
 Positive = Annotated[int, Field(gt=0)]
+Seconds = Annotated[float, Field(gt=0)]
 
 
 def _flag(value: object) -> object:
@@ -59,6 +60,17 @@ class Settings(BaseModel):
     sensitive: str = "strict"
     events: str = "ws"
     embedder: str = "auto"
+    archive: str = "files"
+
+    formation: Flag = True
+    worker: Literal["inside", "off"] = "inside"
+    worker_poll_s: Seconds = 1.0
+    formation_threshold: Positive = 10
+    formation_idle_s: Seconds = 1800
+    formation_schedule_s: Seconds = 21_600
+    job_max_retries: Annotated[int, Field(ge=0, le=100)] = 3
+    job_backoff_s: Seconds = 5.0
+    job_lease_s: Seconds = 60.0
 
     data_dir: Path
     db_path: Path
@@ -66,6 +78,7 @@ class Settings(BaseModel):
     busy_timeout_ms: Annotated[int, Field(ge=0)] = 5000
     write_group: Annotated[int, Field(ge=1)] = 128
     template_root: Path
+    archive_dir: Path
 
     log_dir: Path
     log_path: Path
@@ -201,6 +214,7 @@ def _with_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]
     paths.setdefault("db_path", paths["data_dir"] / "plastic_memories.db")
     paths.setdefault("log_dir", paths["data_dir"] / "logs")
     paths.setdefault("log_path", paths["log_dir"] / "plastic_memories.log")
+    paths.setdefault("archive_dir", paths["data_dir"])
     paths.setdefault("template_root", _bundled_templates())
     return {**given, **paths}
 
@@ -211,7 +225,7 @@ def _with_model(given: dict[str, Any]) -> dict[str, Any]:
     return {**given, "embedder": name, "embedder_model": model} if colon else given
 
 
-_PATHS = ("data_dir", "db_path", "log_dir", "log_path", "template_root")
+_PATHS = ("data_dir", "db_path", "log_dir", "log_path", "template_root", "archive_dir")
 
 
 def _default_data_dir(env: Mapping[str, str]) -> Path:

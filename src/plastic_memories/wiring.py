@@ -18,11 +18,15 @@ from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.http.app import create_app
 from plastic_memories.http.options import HttpOptions
+from plastic_memories.hub.archiving import ArchiveTalk
+from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
 from plastic_memories.hub.hub import Hub
+from plastic_memories.hub.jobs import FormationOptions, Jobs
 from plastic_memories.hub.keys import Keys, new_key
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
@@ -30,9 +34,13 @@ from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall, RecallOptions
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.sessions import KeepSessions
+from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.touches import Touches
 from plastic_memories.hub.transfer import Transfer
+from plastic_memories.hub.upcoming import LookAhead
 from plastic_memories.hub.upkeep import KeepUp, Retention
+from plastic_memories.hub.work import Work
 from plastic_memories.hub.write import WriteMemory
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.ports.clock import Clock
@@ -42,6 +50,7 @@ from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
+from plastic_memories.worker.loop import Worker
 
 FIRST_USER = "local"
 # How long one thread may keep the interpreter while another waits. Ours let go by themselves at
@@ -98,10 +107,14 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
             context = Context(settings, storage, embedding, meter, clock or SystemClock())
             extractor = await _open_extractor(context, opened)
             hub = _assemble(context, chosen, embedding, extractor)
+            await hub.jobs.switch(on=settings.formation)
             working = [
                 asyncio.create_task(hub.upkeep.forever(), name="upkeep"),
                 asyncio.create_task(hub.embedding.forever(), name="embedding"),
             ]
+            if settings.formation and settings.worker == "inside":
+                worker = Worker(hub.work, settings.worker_poll_s)
+                working.append(asyncio.create_task(worker.forever(), name="worker"))
             try:
                 yield hub
             finally:
@@ -148,26 +161,37 @@ def _assemble(
     clock, meter = context.clock, context.meter
     judge = chosen["judge"](context)
     ledger = Ledger(storage, chosen["events"](context), clock, embedding.wake)
+    formation = _formation(settings)
+    bell = Bell()
     screening = Screening(chosen["sensitive"](context), judge)
     templates = TemplateFolder(settings.template_root)
-    personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates)
     touches = Touches()
+    jobs = Jobs(ledger, formation)
+    archive = ArchiveTalk(ledger, chosen["archive"](context), formation)
+    digest = Digest(ledger, screening, judge, extractor, formation, archive.archive.keeps)
+    work = Work(jobs, digest, archive, meter, bell)
+    personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates, archive)
     return Hub(
         ledger=ledger,
         screening=screening,
         keys=Keys(storage, clock, settings.keys),
         write=WriteMemory(ledger, screening, judge),
         review=ReviewMemory(ledger, screening),
-        forget=ForgetMemory(ledger),
+        forget=ForgetMemory(ledger, archive),
         browse=BrowseMemories(ledger),
         recall=Recall(
             ledger, chosen["recall"](context), personas, _recall_options(settings), touches, meter
         ),
-        messages=KeepMessages(ledger, screening),
+        messages=KeepMessages(ledger, screening, formation, bell),
+        timeline=KeepTimeline(ledger, screening, judge, formation),
+        sessions=KeepSessions(ledger, formation, work, bell),
+        jobs=jobs,
+        work=work,
+        look_ahead=LookAhead(ledger),
         personas=personas,
         goals=KeepGoals(ledger, screening),
         transfer=Transfer(ledger, screening, personas),
-        upkeep=KeepUp(ledger, touches, _retention(settings)),
+        upkeep=KeepUp(ledger, touches, _retention(settings), work),
         meter=meter,
         embedding=embedding,
         extractor=extractor,
@@ -180,6 +204,18 @@ def _recall_options(settings: Settings) -> RecallOptions:
         core_budget_tokens=settings.core_budget_tokens,
         snippet_days=settings.snippet_days,
         snippet_limit=settings.snippet_limit,
+    )
+
+
+def _formation(settings: Settings) -> FormationOptions:
+    return FormationOptions(
+        enabled=settings.formation,
+        threshold=settings.formation_threshold,
+        idle_s=settings.formation_idle_s,
+        schedule_s=settings.formation_schedule_s,
+        max_retries=settings.job_max_retries,
+        backoff_s=settings.job_backoff_s,
+        lease_s=settings.job_lease_s,
     )
 
 

@@ -25,6 +25,8 @@ UNOWNED = {"meta", "api_keys"}
 UPKEEP = {
     "any_due", "due_memories", "old_messages", "crowded_personas", "prune_audit",
     "unembedded", "count_unembedded", "count_entries", "entries_after",
+    "due_jobs", "quiet_sessions", "queue_depth", "reconcile", "adopt_messages",
+    "unarchived_old", "unarchived_crowd", "prune_jobs",
 }  # fmt: skip
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,11 @@ from click.testing import CliRunner
 
 from embedding_parts import write_model
 from plastic_memories.cli.main import main
+from plastic_memories.hub.record import the_hub
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Owner
+from plastic_memories.settings import load
+from plastic_memories.wiring import open_hub
 
 
 class Patient:
@@ -186,3 +193,66 @@ def test_a_model_that_is_damaged_is_found(patient: Patient, tmp_path: Path) -> N
 
     assert (code, checks["embedder"]["status"]) == (1, "fail")
     assert checks["embedder"]["found"].endswith("model.onnx cannot be loaded.")
+
+
+def test_every_message_is_digested_waits_or_was_given_up(patient: Patient) -> None:
+    patient.run("remember", "我对海鲜过敏")
+    with_messages(patient, 3)
+
+    code, checks = patient.examined()
+
+    assert code == 0
+    assert checks["messages"]["found"] == "0 digested, 3 waiting, 0 given up"
+
+
+def test_messages_that_were_lost_on_the_way_are_found_and_wait_again(patient: Patient) -> None:
+    patient.run("remember", "我对海鲜过敏")
+    with_messages(patient, 3)
+    db = apsw.Connection(str(patient.database))
+    db.execute("UPDATE sessions SET waiting = 0")
+    db.close()
+
+    code, checks = patient.examined()
+    fixed, after = patient.examined("--fix")
+
+    assert (code, checks["messages"]["status"]) == (1, "fail")
+    assert checks["messages"]["found"].startswith("3 in no place")
+    assert (fixed, after["messages"]["found"]) == (0, "0 digested, 3 waiting, 0 given up")
+
+
+def test_what_was_given_up_is_shown(patient: Patient) -> None:
+    patient.run("remember", "我对海鲜过敏")
+    with_messages(patient, 3)
+    db = apsw.Connection(str(patient.database))
+    db.execute(
+        "INSERT INTO jobs (tenant_id, user_id, persona_id, session_ref, task_type, status, "
+        "trigger, max_retries, created_at, next_try_at) "
+        "SELECT tenant_id, user_id, persona_id, id, 'full', 'dead', 'idle', 3, 1, 1 FROM sessions"
+    )
+    db.close()
+
+    code, checks = patient.examined()
+
+    assert (code, checks["messages"]["status"]) == (0, "warn")
+    assert checks["messages"]["found"] == "0 digested, 0 waiting, 3 given up"
+
+
+def with_messages(patient: Patient, number: int) -> None:
+    """Leave messages that wait to be digested."""
+    settings = load(
+        {
+            "PLASTIC_MEMORIES_DATA_DIR": str(patient.folder / "data"),
+            "PLASTIC_MEMORIES_WORKER": "off",
+        }
+    )
+    owner = Owner("default", "local", "default")
+    said = [
+        Message(owner=owner, role=Role.USER, content=f"line {n}", ts=time.time())
+        for n in range(number)
+    ]
+
+    async def talk() -> None:
+        async with open_hub(settings) as hub:
+            await hub.messages.append(the_hub(owner.user), owner, said)
+
+    asyncio.run(talk())

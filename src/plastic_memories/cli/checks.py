@@ -21,6 +21,7 @@ from plastic_memories.cli.local import EMBEDDED, opened
 from plastic_memories.cli.place import Place
 from plastic_memories.cli.screen import counted, size
 from plastic_memories.errors import InvalidSetting, Unavailable
+from plastic_memories.model.job import Reconciliation
 from plastic_memories.settings import Settings
 
 OK, WARN, FAIL = "ok", "warn", "fail"
@@ -119,6 +120,7 @@ def _database(settings: Settings) -> Iterator[Check]:
         return
     yield _schema(seen)
     yield _contents(path.stat().st_size, seen)
+    yield _messages(seen.messages)
 
 
 def _schema(seen: database.Examination) -> Check:
@@ -140,6 +142,18 @@ def _contents(size_bytes: int, seen: database.Examination) -> Check:
         else "Restore a backup: plastic-memories restore FILE."
     )
     return Check("database", FAIL, "; ".join(seen.problems[:3]), advice)
+
+
+def _messages(found: Reconciliation) -> Check:
+    """Every message is digested, waits, or is in the dead list; else it was lost on the way."""
+    numbers = f"{found.digested} digested, {found.waiting} waiting, {found.dead} given up"
+    if found.lost:
+        advice = "Run: plastic-memories doctor --fix, and they wait again."
+        return Check("messages", FAIL, f"{found.lost} in no place; {numbers}", advice)
+    if found.dead:
+        advice = "See why with: plastic-memories jobs list --status dead; then: jobs replay"
+        return Check("messages", WARN, numbers, advice)
+    return Check("messages", OK, numbers)
 
 
 async def _other_storage(settings: Settings) -> Check:

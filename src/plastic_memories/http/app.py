@@ -21,6 +21,7 @@ from plastic_memories.http.rate import RateLimit
 from plastic_memories.http.routes import (
     events,
     goals,
+    jobs,
     memory,
     messages,
     operations,
@@ -36,6 +37,7 @@ ROUTERS = (
     memory.router,
     personas.router,
     goals.router,
+    jobs.router,
     operations.public,
     operations.keyed,
     events.router,

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from plastic_memories.errors import InvalidInput
+from plastic_memories.hub.archiving import ArchiveTalk, archive_again
 from plastic_memories.hub.chain import refresh_slot, the_memory
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType
 from plastic_memories.model.owner import Viewpoint
+from plastic_memories.model.session import Session
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
@@ -45,6 +47,7 @@ class Forgotten:
 @dataclass(frozen=True, slots=True)
 class ForgetMemory:
     ledger: Ledger
+    archive: ArchiveTalk
 
     async def __call__(self, caller: Caller, view: Viewpoint, request: ForgetRequest) -> Forgotten:
         """Erase the memories with all their versions and traces; a dry run only says which."""
@@ -56,7 +59,15 @@ class ForgetMemory:
             )
         if request.dry_run:
             return await self.ledger.read(lambda stores: _look(stores, view, request, now))
-        return await self.ledger.write(lambda stores: _forget(stores, caller, view, request, now))
+
+        def work(stores: Stores) -> tuple[Forgotten, list[Session]]:
+            done, places = _forget(stores, caller, view, request, now)
+            sessions = _sessions(stores, view, places)
+            return done, archive_again(stores, sessions, now, self.archive.options)
+
+        done, archived = await self.ledger.write(work)
+        files = await self.archive.forget([(one.owner, one.id) for one in archived])
+        return Forgotten(done.memory_ids, {**done.receipt, "archive": files})
 
 
 def _look(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> Forgotten:
@@ -72,7 +83,7 @@ def _look(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -
 
 def _forget(
     stores: Stores, caller: Caller, view: Viewpoint, request: ForgetRequest, now: float
-) -> Forgotten:
+) -> tuple[Forgotten, Sequence[Memory]]:
     chosen = _targets(stores, view, request)
     targets = _with_versions(stores, view, chosen)
     message_ids = {message for memory in targets for message in memory.source_message_ids}
@@ -91,7 +102,17 @@ def _forget(
     ids = sorted(memory.id for memory in targets)
     for memory_id in ids:
         record(stores, caller, "memory.forget", view.owner.persona_id, now, memory_id=memory_id)
-    return Forgotten(ids, _receipt(stores, view, gone, messages, request, now))
+    return Forgotten(ids, _receipt(stores, view, gone, messages, request, now)), gone
+
+
+def _sessions(stores: Stores, view: Viewpoint, gone: Sequence[Memory]) -> list[Session]:
+    """Return the conversations that what is forgotten was learned from."""
+    places = {(row.session_id, row.bot_id) for row in gone if row.source_message_ids}
+    return [
+        session
+        for session_id, bot_id in sorted(places)
+        for session in stores.sessions.find(view.owner, session_id=session_id, bot_id=bot_id)
+    ]
 
 
 def _never_learn(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> None:
@@ -146,6 +167,9 @@ def _forget_messages(
 ) -> Mapping[str, int]:
     if not message_ids:
         return {"hidden": 0, "erased": 0}
+    # Of those that time took already a copy may be in the archive.
+    here = {row.id for row in stores.messages.find(view.owner, MessageFilter(ids=message_ids))}
+    stores.messages.note_erased(view.owner, set(message_ids) - here, now)
     if request.include_messages:
         erased = stores.messages.erase(view.owner, MessageFilter(ids=message_ids), now)
         return {"hidden": 0, "erased": len(erased)}

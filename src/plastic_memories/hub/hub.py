@@ -8,6 +8,7 @@ from plastic_memories.hub.browse import BrowseMemories
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
+from plastic_memories.hub.jobs import Jobs
 from plastic_memories.hub.keys import Keys
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
@@ -15,8 +16,12 @@ from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.sessions import KeepSessions
+from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.transfer import Transfer
+from plastic_memories.hub.upcoming import LookAhead
 from plastic_memories.hub.upkeep import KeepUp
+from plastic_memories.hub.work import Work
 from plastic_memories.hub.write import WriteMemory
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
@@ -33,6 +38,11 @@ class Hub:
     browse: BrowseMemories
     recall: Recall
     messages: KeepMessages
+    timeline: KeepTimeline
+    sessions: KeepSessions
+    jobs: Jobs
+    work: Work
+    look_ahead: LookAhead
     personas: KeepPersonas
     goals: KeepGoals
     transfer: Transfer

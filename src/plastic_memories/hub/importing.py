@@ -16,6 +16,7 @@ from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import LIST_SLOTS, Memory, Status
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner
+from plastic_memories.model.session import conversation_of
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
@@ -130,7 +131,14 @@ class Importer:
         if message.hidden_at is not None:
             self.stores.messages.hide(owner, [stored.message_id], message.hidden_at)
         self._message_ids[message.id] = stored.message_id
+        self._note_digested(replace(masked, id=stored.message_id))
         self.counts["messages"] += 1
+
+    def _note_digested(self, message: Message) -> None:
+        """What was learned from an imported message comes with it: it is not digested again."""
+        session = self.stores.sessions.heard(conversation_of(message), 0, 0, self.now)
+        if not session.waiting:
+            self.stores.sessions.save(replace(session, watermark=message.id))
 
     def _message_twin(self, message: Message) -> int | None:
         wanted = MessageFilter(

@@ -1,24 +1,33 @@
-"""Keep what was said, for its time."""
+"""Keep what was said, for its time, and let it be digested."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from plastic_memories.hub.archiving import archive_again
+from plastic_memories.hub.bell import Bell
+from plastic_memories.hub.jobs import FormationOptions, open_job
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
+from plastic_memories.model.job import Trigger
 from plastic_memories.model.key import Caller
-from plastic_memories.model.message import Message, Stored
-from plastic_memories.model.owner import Owner
+from plastic_memories.model.message import Message, Role, Stored
+from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.session import Conversation, conversation_of
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.lines import Lines, line_of
 
 
 @dataclass(frozen=True, slots=True)
 class KeepMessages:
     ledger: Ledger
     screening: Screening
+    formation: FormationOptions
+    bell: Bell
 
     async def append(
         self, caller: Caller, owner: Owner, messages: Sequence[Message]
@@ -27,19 +36,60 @@ class KeepMessages:
         now = self.ledger.clock.now()
         masked = [replace(self.screening.message(message), created_at=now) for message in messages]
 
-        def work(stores: Stores) -> list[Stored]:
+        def work(stores: Stores) -> tuple[list[Stored], bool]:
             stores.personas.ensure(owner, now)
-            stored = stores.messages.append(masked)
+            placed = _in_realm(stores, masked) if self.formation.enabled else masked
+            stored = stores.messages.append(placed)
             new = [row.message_id for row in stored if not row.deduped]
             if new:
                 record(stores, caller, "messages.append", owner.persona_id, now, message_ids=new)
-            return stored
+            is_due = self.formation.enabled and self._note(stores, masked, stored, now)
+            return stored, is_due
 
-        return await self.ledger.write(work)
+        stored, is_due = await self.ledger.write(work)
+        if is_due:
+            self.bell.ring()
+        return stored
 
-    async def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
-        """Return the owner's messages, newest first, hidden ones included: they are theirs."""
-        return await self.ledger.read(lambda stores: stores.messages.find(owner, wanted))
+    def _note(
+        self, stores: Stores, messages: Sequence[Message], stored: Sequence[Stored], now: float
+    ) -> bool:
+        """Count what waits in each conversation; say whether it is enough for a job.
+
+        The job is stored with the message.
+        """
+        is_due = False
+        new = [one for one, row in zip(messages, stored, strict=True) if not row.deduped]
+        said: Counter[Conversation] = Counter(map(conversation_of, new))
+        by_user = Counter(conversation_of(one) for one in new if one.role is Role.USER)
+        for place, number in said.items():
+            session = stores.sessions.heard(place, number, by_user[place], now)
+            if session.rounds >= self.formation.threshold and by_user[place]:
+                open_job(stores, session, Trigger.THRESHOLD, now, self.formation)
+                is_due = True
+        return is_due
+
+    async def find(
+        self,
+        owner: Owner,
+        wanted: MessageFilter,
+        line: tuple[str | None, str | None] = (None, None),
+    ) -> list[Message]:
+        """Return the owner's messages, newest first, hidden ones included: they are theirs.
+
+        `line` names a session and a branch of it: then the branch and its past are returned.
+        """
+        session_id, branch_id = line
+        if not session_id or branch_id is None:
+            return await self.ledger.read(lambda stores: stores.messages.find(owner, wanted))
+
+        def work(stores: Stores) -> list[Message]:
+            own = (row for row in stores.sessions.branches(owner) if row.session_id == session_id)
+            past = Lines({session_id: line_of(own, branch_id)})
+            found = stores.messages.find(owner, replace(wanted, limit=None))
+            return past.messages(found)[: wanted.limit]
+
+        return await self.ledger.read(work)
 
     async def purge(self, caller: Caller, owner: Owner, wanted: MessageFilter) -> int:
         """Erase messages for good; return how many."""
@@ -49,6 +99,22 @@ class KeepMessages:
             erased = stores.messages.erase(owner, wanted, now)
             if erased:
                 record(stores, caller, "messages.purge", owner.persona_id, now, deleted=len(erased))
+                sessions = stores.sessions.find(owner, session_id=wanted.session_id)
+                archive_again(stores, sessions, now, self.formation)
             return len(erased)
 
-        return await self.ledger.write(work)
+        deleted = await self.ledger.write(work)
+        self.bell.ring()  # copies in the archive go too
+        return deleted
+
+
+def _in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
+    """Say of messages in a session that was called a story that they are part of it."""
+    places = {(one.owner, one.session_id, one.bot_id) for one in messages if one.session_id}
+    realms = {place: stores.sessions.realm_of(*place) for place in places}
+    placed = []
+    for one in messages:
+        realm = realms.get((one.owner, one.session_id, one.bot_id))
+        says_nothing = one.realm is Realm.REAL
+        placed.append(replace(one, realm=realm) if realm and says_nothing else one)
+    return placed

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plastic_memories.errors import InvalidInput, NotFound
+from plastic_memories.hub.archiving import ArchiveTalk, archive_none_of
 from plastic_memories.hub.chain import active_of_key, add_replacing
 from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
@@ -41,6 +43,7 @@ class KeepPersonas:
     screening: Screening
     profiles: ProfileBuilder
     templates: TemplateSource
+    archive: ArchiveTalk
 
     async def create(
         self, caller: Caller, owner: Owner, display_name: str | None, description: str | None
@@ -99,7 +102,7 @@ class KeepPersonas:
         self, stores: Stores, view: Viewpoint, now: float, limit: int = _PROFILE_ROWS
     ) -> str:
         """Build the profile inside a transaction that reads more than it."""
-        core = stores.memories.core(view, now)
+        core = lines_for(stores, view).memories(stores.memories.core(view, now))
         return self.profile_from(stores, view, core, now, limit)
 
     def profile_from(
@@ -116,6 +119,7 @@ class KeepPersonas:
         )
         rows = {memory.id: memory for memory in core}
         rows.update((memory.id, memory) for memory in stores.memories.find(view.owner, wanted))
+        rows = {row.id: row for row in lines_for(stores, view).memories(list(rows.values()))}
         persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
         language = stores.personas.settings(view.owner.user).language
         return self.profiles.build(persona, list(rows.values()), language)
@@ -135,10 +139,12 @@ class KeepPersonas:
             if not erased:
                 raise NotFound(f"There is no persona {owner.persona_id} here.")
             record(stores, caller, "persona.delete", owner.persona_id, now)
+            archive_none_of(stores, owner, now, self.archive.options)
             left = stores.memories.find(owner, MemoryFilter(limit=1))
             return {"erased": erased, "remaining": {"memories": len(left)}}
 
-        return await self.ledger.write(work)
+        receipt = await self.ledger.write(work)
+        return {**receipt, "archive": await self.archive.forget_persona(owner)}
 
     async def settings(self, user: User) -> UserSettings:
         return await self.ledger.read(lambda stores: stores.personas.settings(user))

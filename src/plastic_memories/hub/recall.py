@@ -10,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.touches import Touches
 from plastic_memories.model.memory import Memory
@@ -31,6 +32,7 @@ from plastic_memories.rules.blocks import (
 )
 from plastic_memories.rules.budget import estimate_tokens
 from plastic_memories.rules.intent import intent_of
+from plastic_memories.rules.lines import Lines
 
 logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0
@@ -55,6 +57,7 @@ class _Structure:
 
     profile: str = ""
     core: Sequence[Memory] = ()
+    lines: Lines = field(default_factory=Lines)
     settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
 
 
@@ -79,7 +82,8 @@ class Recall:
         done, late = await _gather(searches, query.deadline_s)
         structure: _Structure = done.get("structure", _Structure())
         found: Findings = done.get("search", Findings((), intent_of(query.text)))
-        snippets: list[Message] = done.get("snippets", [])
+        found = replace(found, hits=structure.lines.hits(found.hits))
+        snippets = structure.lines.messages(done.get("snippets", []))
         recollection = self._compose(query, structure, found, snippets)
         self.touches.add([hit.memory for hit in recollection.hits], query.now)
         degraded = (*late, *found.degraded)
@@ -90,9 +94,10 @@ class Recall:
         view = query.viewpoint
 
         def work(stores: Stores) -> _Structure:
-            core = stores.memories.core(view, query.now)
+            lines = lines_for(stores, view)
+            core = lines.memories(stores.memories.core(view, query.now))
             profile = self.personas.profile_from(stores, view, core, query.now, _PROFILE_ROWS)
-            return _Structure(profile, core, stores.personas.settings(view.owner.user))
+            return _Structure(profile, core, lines, stores.personas.settings(view.owner.user))
 
         return await self.ledger.read(work)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from plastic_memories.model.event import Event
-from plastic_memories.model.key import Caller
+from plastic_memories.model.key import ApiKey, Caller
 from plastic_memories.model.memory import Memory
+from plastic_memories.model.owner import User
 from plastic_memories.ports.storage import Stores
 
 
@@ -44,3 +45,9 @@ def record_memory(stores: Stores, caller: Caller, event: str, memory: Memory, no
         type=memory.type.value,
         status=memory.status.value,
     )
+
+
+def the_hub(user: User) -> Caller:
+    """The hub itself as a caller, so that the log says who did it."""
+    key = ApiKey(id=0, digest="", tenant_id=user.tenant_id, user_id=user.user_id, label="(the hub)")
+    return Caller(user=user, key=key)

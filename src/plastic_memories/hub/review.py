@@ -177,6 +177,8 @@ def _said_anew(memory: Memory, content: str) -> Memory:
         source_type=SourceType.USER_EXPLICIT,
         confidence=1.0,
         quote="",
+        # The words are the person's now: no edit of an old message takes them back.
+        source_message_ids=(),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,6 +68,19 @@ class Screening:
         masked = any(getattr(draft, name) != value for name, value in fields.items())
         return replace(draft, **fields) if masked else draft
 
+    def each(
+        self, drafts: Sequence[Draft]
+    ) -> tuple[list[tuple[int, Draft]], list[tuple[int, str]]]:
+        """Screen many; return those that may be stored and why the others may not, by place."""
+        kept: list[tuple[int, Draft]] = []
+        refused: list[tuple[int, str]] = []
+        for index, draft in enumerate(drafts):
+            try:
+                kept.append((index, self.draft(draft)))
+            except Rejected as error:
+                refused.append((index, _reason(error)))
+        return kept, refused
+
     def values(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Screen every text inside a JSON object."""
         return {self.identifier(name): self._value(value) for name, value in values.items()}
@@ -89,3 +102,9 @@ def _refusal(category: str) -> Rejected:
         f"This looks like sensitive data ({category}) and is not stored.",
         {"reason": "sensitive", "category": category},
     )
+
+
+def _reason(error: Rejected) -> str:
+    detail = error.detail or {}
+    category = detail.get("category")
+    return f"{detail.get('reason', error.code)}: {category}" if category else error.message

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.expiry import EXPIRED_AT_ONCE
+from plastic_memories.hub.jobs import open_job
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.touches import Touches
+from plastic_memories.hub.work import Work
+from plastic_memories.model.job import Job, Trigger
+from plastic_memories.ports.storage import Stores
 
 logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0
@@ -28,6 +32,7 @@ class KeepUp:
     ledger: Ledger
     touches: Touches
     retention: Retention
+    work: Work
     interval_s: float = 15.0
 
     async def forever(self) -> None:
@@ -55,9 +60,29 @@ class KeepUp:
             total += len(due)
         return total
 
+    async def _archive(self, before_ts: float) -> None:
+        """Have what is about to go digested and archived first."""
+        now = self.ledger.clock.now()
+        most = self.retention.messages_per_persona
+
+        def work(stores: Stores) -> list[Job]:
+            options = self.work.jobs.options
+            return [
+                open_job(stores, session, Trigger.IDLE, now, options)
+                for session in stores.jobs.unarchived_sessions(before_ts, most, _AT_ONCE)
+            ]
+
+        if not await self.ledger.read(
+            lambda stores: stores.jobs.unarchived_sessions(before_ts, most, 1)
+        ):
+            return
+        for job in await self.ledger.write(work):
+            await self.work.through(job, self.interval_s)
+
     async def _prune(self, now: float) -> int:
         keep = self.retention
         before = now - keep.message_days * _DAY_S if keep.message_days is not None else 0.0
+        await self._archive(before)
         total = 0
         while True:
             pruned = await self.ledger.write(
@@ -71,4 +96,5 @@ class KeepUp:
         if keep.audit_days is not None:
             oldest = now - keep.audit_days * _DAY_S
             await self.ledger.write(lambda stores: stores.upkeep.prune_audit(oldest))
+            await self.ledger.write(lambda stores: stores.jobs.prune(oldest))
         return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from plastic_memories.errors import NotFound, PlasticMemoriesError, Rejected
+from plastic_memories.errors import NotFound
 from plastic_memories.hub.chain import active_of_key, active_of_slot, add_replacing, refresh_slot
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record_memory
@@ -47,19 +47,21 @@ class WriteMemory:
         """Store one draft that somebody stated."""
         now = self.ledger.clock.now()
         screened = self.screening.draft(draft)
-        return await self.ledger.write(lambda stores: _write(stores, caller, owner, screened, now))
+        return await self.ledger.write(
+            lambda stores: write_in(stores, caller, owner, screened, now)
+        )
 
     async def many(self, caller: Caller, owner: Owner, drafts: Sequence[Draft]) -> BatchResult:
         """Store many drafts in one transaction; a bad one is skipped with its reason."""
         now = self.ledger.clock.now()
-        screened, skipped = self._screened(drafts)
+        screened, skipped = self.screening.each(drafts)
 
         def work(stores: Stores) -> BatchResult:
             written: list[Written] = []
             refused = list(skipped)
             for index, draft in screened:
                 try:
-                    outcome = _write(stores, caller, owner, draft, now)
+                    outcome = write_in(stores, caller, owner, draft, now)
                 except NotFound as error:  # decided before anything is written
                     refused.append((index, error.message))
                     continue
@@ -77,13 +79,13 @@ class WriteMemory:
         """Store what the judge finds in talk; `confirm` says yes where nothing objects."""
         now = self.ledger.clock.now()
         settings = await self.ledger.read(lambda stores: stores.personas.settings(owner.user))
-        screened, skipped = self._screened(self.judge.extract(talk, settings.time_zone))
+        screened, skipped = self.screening.each(self.judge.extract(talk, settings.time_zone))
 
         def work(stores: Stores) -> BatchResult:
             written: list[Written] = []
             refused = list(skipped)
             for index, draft in screened:
-                outcome = _write(stores, caller, owner, draft, now, learned=True)
+                outcome = write_in(stores, caller, owner, draft, now, learned=True)
                 if outcome.memory is None:
                     refused.append((index, outcome.skipped))
                     continue
@@ -95,20 +97,8 @@ class WriteMemory:
 
         return await self.ledger.write(work)
 
-    def _screened(
-        self, drafts: Sequence[Draft]
-    ) -> tuple[list[tuple[int, Draft]], list[tuple[int, str]]]:
-        kept: list[tuple[int, Draft]] = []
-        refused: list[tuple[int, str]] = []
-        for index, draft in enumerate(drafts):
-            try:
-                kept.append((index, self.screening.draft(draft)))
-            except Rejected as error:
-                refused.append((index, _reason(error)))
-        return kept, refused
 
-
-def _write(
+def write_in(
     stores: Stores,
     caller: Caller,
     owner: Owner,
@@ -122,7 +112,7 @@ def _write(
     if earlier is not None:
         return Written(earlier, updated=False)
     stated = not learned and draft.source_type is SourceType.USER_EXPLICIT
-    if not stated and _is_forgotten(stores, owner, draft):
+    if not stated and is_forgotten(stores, owner, draft):
         return Written(None, updated=False, skipped="forgotten, never again")
     plan = plan_write(draft, stores.memories.same_place(owner, draft))
     replaced = plan.replaces
@@ -149,7 +139,7 @@ def _earlier(stores: Stores, owner: Owner, draft: Draft) -> Memory | None:
     return found[0] if found else None
 
 
-def _is_forgotten(stores: Stores, owner: Owner, draft: Draft) -> bool:
+def is_forgotten(stores: Stores, owner: Owner, draft: Draft) -> bool:
     """Say whether the user wanted this never to be learned again."""
     if not stores.tombstones.exist(owner):
         return False
@@ -182,9 +172,3 @@ def _is_contested(stores: Stores, memory: Memory) -> bool:
         return True
     rivals = active_of_slot if memory.is_slot else active_of_key
     return bool(rivals(stores, memory))
-
-
-def _reason(error: PlasticMemoriesError) -> str:
-    detail = error.detail or {}
-    category = detail.get("category")
-    return f"{detail.get('reason', error.code)}: {category}" if category else error.message

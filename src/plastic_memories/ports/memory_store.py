@@ -87,6 +87,10 @@ class MemoryStore(Protocol):
         """Store the new state of a row of the same owner."""
         ...
 
+    def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
+        """Say from which messages a row is known; return it as it then is."""
+        ...
+
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
         """Remove rows with their index entries, source links and goal links."""
         ...

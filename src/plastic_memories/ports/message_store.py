@@ -22,6 +22,7 @@ class MessageFilter:
     until_ts: float | None = None
     before_id: int | None = None
     hidden: bool | None = None
+    client_msg_id: str | None = None
     limit: int | None = None
 
 
@@ -40,8 +41,20 @@ class MessageStore(Protocol):
         """Return what a recall from this viewpoint may quote, newest first, nothing hidden."""
         ...
 
+    def edit(self, message: Message) -> None:
+        """Store the new content of a message of the same owner, and index it."""
+        ...
+
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
         """Keep messages out of recall, snippets and extraction; return how many."""
+        ...
+
+    def erased_among(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
+        """Return those of the ids whose messages were erased on purpose, not by age."""
+        ...
+
+    def note_erased(self, owner: Owner, message_ids: Collection[int], now: float) -> None:
+        """Note messages as erased that are no longer here: copies elsewhere must go too."""
         ...
 
     def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:

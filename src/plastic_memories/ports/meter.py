@@ -20,6 +20,10 @@ class Meter(Protocol):
         """Add one observation to a histogram."""
         ...
 
+    def show(self, tenant_id: str | None, name: str, value: float) -> None:
+        """Set a number that goes up and down; None for that of all tenants together."""
+        ...
+
     def render(self, tenant_id: str | None) -> str:
         """Return Prometheus text: one tenant's numbers, or all of them for None."""
         ...

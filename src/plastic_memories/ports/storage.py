@@ -10,10 +10,12 @@ from plastic_memories.model.owner import Owner
 from plastic_memories.ports.audit_log import AuditLog
 from plastic_memories.ports.entry_store import EntryStore
 from plastic_memories.ports.goal_store import GoalStore
+from plastic_memories.ports.job_store import JobStore
 from plastic_memories.ports.key_store import KeyStore
 from plastic_memories.ports.memory_store import MemoryStore, SlotStore, TombstoneStore
 from plastic_memories.ports.message_store import MessageStore
 from plastic_memories.ports.persona_store import PersonaStore
+from plastic_memories.ports.session_store import SessionStore
 from plastic_memories.ports.vector_store import VectorStore
 
 T = TypeVar("T")
@@ -27,7 +29,10 @@ class Upkeep(Protocol):
         ...
 
     def prune_messages(self, before_ts: float, max_per_persona: int | None, limit: int) -> int:
-        """Erase at most `limit` messages past their retention; return how many."""
+        """Erase at most `limit` messages past their retention; return how many.
+
+        What is part of a session goes only after it was archived.
+        """
         ...
 
     def prune_audit(self, before_ts: float) -> int: ...
@@ -62,6 +67,10 @@ class Stores(Protocol):
     def messages(self) -> MessageStore: ...
     @property
     def personas(self) -> PersonaStore: ...
+    @property
+    def sessions(self) -> SessionStore: ...
+    @property
+    def jobs(self) -> JobStore: ...
     @property
     def goals(self) -> GoalStore: ...
     @property

@@ -6,6 +6,7 @@ Each class holds the promises of one port as tests. The built-in adapters pass t
 from __future__ import annotations
 
 from plastic_memories.testing import explained as explained
+from plastic_memories.testing.archive import ArchiveContract
 from plastic_memories.testing.embedder import EmbedderContract
 from plastic_memories.testing.event_sink import EventSinkContract
 from plastic_memories.testing.extractor import ExtractorContract
@@ -16,6 +17,7 @@ from plastic_memories.testing.sensitive_policy import SensitivePolicyContract
 from plastic_memories.testing.storage import StorageContract
 
 __all__ = [
+    "ArchiveContract",
     "EmbedderContract",
     "EventSinkContract",
     "ExtractorContract",

@@ -26,6 +26,7 @@ from plastic_memories.testing.samples import (
 )
 from plastic_memories.testing.storage_core import CoreContract
 from plastic_memories.testing.storage_entries import EntryStoreContract
+from plastic_memories.testing.storage_jobs import JobStoreContract, SessionStoreContract
 from plastic_memories.testing.storage_ledgers import (
     AuditLogContract,
     GoalStoreContract,
@@ -231,6 +232,8 @@ class StorageContract(
     GoalStoreContract,
     KeyStoreContract,
     AuditLogContract,
+    SessionStoreContract,
+    JobStoreContract,
     UpkeepContract,
     VectorStoreContract,
 ):

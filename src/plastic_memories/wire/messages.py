@@ -15,6 +15,7 @@ from plastic_memories.wire.text import (
     Body,
     Flag,
     ForPersona,
+    Id,
     IdParam,
     Name,
     OptionalName,
@@ -96,11 +97,66 @@ class Appended(Out):
     deduped: list[int]
 
 
+class WhichMessage(AsBot):
+    """One message, by our id or by the client's own."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": ["message_id"], "properties": {"message_id": {"type": "integer"}}},
+                {
+                    "required": ["client_msg_id"],
+                    "properties": {"client_msg_id": {"type": "string", "minLength": 1}},
+                },
+            ]
+        }
+    )
+
+    message_id: Id | None = None
+    client_msg_id: OptionalName | None = None
+    session_id: OptionalName | None = None
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if self.message_id is None and not self.client_msg_id:
+            raise ValueError("give message_id or client_msg_id")
+        return self
+
+
+class EditRequest(WhichMessage):
+    content: Text
+
+
+class Revised(Out):
+    """What a change of the past has led to, as ids of memories."""
+
+    status: str
+    message_id: int
+    retracted: list[int]
+    restored: list[int]
+    rederived: list[int]
+    waiting: bool
+
+
+class BranchRequest(AsBot):
+    session_id: Name
+    from_message_id: Id
+
+
+class Branched(Out):
+    status: str
+    branch_id: str
+    session_id: str
+    parent_id: str | None
+    from_message_id: int
+
+
 class RecentQuery(AsBot):
     limit: Page = 20
     days: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
     session_id: OptionalName | None = None
     source_app: OptionalName | None = None
+    branch_id: OptionalName | None = None
     before_id: IdParam | None = None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from prometheus_client import (
     CollectorRegistry,
     Counter,
+    Gauge,
     GCCollector,
     Histogram,
     PlatformCollector,
@@ -15,7 +16,9 @@ from prometheus_client import (
 )
 
 _LATENCY = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+_GENERATION = (1, 5, 10, 30, 60, 120)
 _COUNTERS = {
+    "memory_generation_tasks": ("Tries of jobs by what they led to.", ("status",)),
     "memory_recall_requests": ("Recalls by intent and outcome.", ("intent_type", "status")),
     "memory_writes": ("Writes by the status they led to.", ("status",)),
     "memory_model_requests": ("Questions to the language model by outcome.", ("status",)),
@@ -27,7 +30,13 @@ _COUNTERS = {
     ),
     "http_requests": ("Requests by route and status.", ("route", "status")),
 }
+_GAUGES = {
+    "memory_jobs_waiting": "Jobs that wait or are being done.",
+    "memory_jobs_oldest_seconds": "Age of the job that waits longest.",
+    "memory_jobs_dead": "Jobs that were given up.",
+}
 _HISTOGRAMS = {
+    "memory_generation_latency_seconds": ("Time of one try of a job.", (), _GENERATION),
     "memory_recall_latency_seconds": ("Time of a recall inside the hub.", (), _LATENCY),
     "memory_recall_count": ("Memories in one answer.", (), (0, 1, 2, 3, 5, 10)),
     "vector_latency_seconds": ("Time of work on vectors.", ("backend", "operation"), _LATENCY),
@@ -45,6 +54,9 @@ class _Numbers:
         self.histograms = {
             name: Histogram(name, text, labels, buckets=buckets, registry=self.registry)
             for name, (text, labels, buckets) in _HISTOGRAMS.items()
+        }
+        self.gauges = {
+            name: Gauge(name, text, registry=self.registry) for name, text in _GAUGES.items()
         }
         # Looking a labelled number up in the library costs more than counting it.
         self._labelled: dict[tuple[str, ...], Any] = {}
@@ -83,6 +95,9 @@ class PrometheusMeter:
     def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
         for numbers in self._both(tenant_id):
             numbers.histogram(name, labels).observe(value)
+
+    def show(self, tenant_id: str | None, name: str, value: float) -> None:
+        self._of(tenant_id).gauges[name].set(value)
 
     def render(self, tenant_id: str | None) -> str:
         return generate_latest(self._of(tenant_id).registry).decode()

@@ -14,6 +14,7 @@ from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore
 from plastic_memories.adapters.sqlite.goal_store import SqliteGoalStore
+from plastic_memories.adapters.sqlite.job_store import SqliteJobStore
 from plastic_memories.adapters.sqlite.ledgers import (
     SqliteAuditLog,
     SqliteKeyStore,
@@ -29,6 +30,7 @@ from plastic_memories.adapters.sqlite.migrate import (
 )
 from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, SqliteSlotStore
 from plastic_memories.adapters.sqlite.rows import owner_of
+from plastic_memories.adapters.sqlite.session_store import SqliteSessionStore
 from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
 from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
 from plastic_memories.adapters.sqlite.vector_store import SqliteVectorStore
@@ -66,6 +68,8 @@ class SqliteStores:
         self.personas = SqlitePersonaStore(db, self.memories, self.messages, partitions)
         self.slots = SqliteSlotStore(db)
         self.tombstones = SqliteTombstoneStore(db)
+        self.sessions = SqliteSessionStore(db)
+        self.jobs = SqliteJobStore(db)
         self.goals = SqliteGoalStore(db)
         self.keys = SqliteKeyStore(db)
         self.audit = SqliteAuditLog(db)

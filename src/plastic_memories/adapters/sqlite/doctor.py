@@ -10,6 +10,7 @@ import apsw
 
 from plastic_memories.adapters.sqlite.backend import SqliteStores
 from plastic_memories.adapters.sqlite.connection import connect, execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.job_store import SqliteJobStore
 from plastic_memories.adapters.sqlite.migrate import (
     INDEX_TABLES,
     current_version,
@@ -21,6 +22,7 @@ from plastic_memories.adapters.sqlite.migrate import (
 from plastic_memories.adapters.sqlite.queries import sql_file
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.errors import Unavailable
+from plastic_memories.model.job import Reconciliation
 from plastic_memories.rules.text import TERMS_VERSION
 
 Progress = Callable[[int, int], None]
@@ -55,6 +57,7 @@ class Examination:
     text_index: bool
     problems: list[str]
     counts: Mapping[str, int]
+    messages: Reconciliation
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,7 @@ def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, 
                 counts[kind] += number
             progress(done, len(personas))
         counts["slots"] = execute(db, _EMPTY_SLOTS)
+        SqliteJobStore(db).recount()
         note(db, "terms_version", str(TERMS_VERSION))
         db.execute("COMMIT")
     finally:
@@ -176,4 +180,5 @@ def _examine(db: apsw.Connection) -> Examination:
     # The finer questions name tables that only the wanted schema is sure to have.
     problems = upkeep.check() if version == wanted and indexed else damage(db)
     counts = upkeep.counts() if version == wanted else {}
-    return Examination(version, wanted, indexed, problems, counts)
+    messages = SqliteJobStore(db).reconcile() if version == wanted else Reconciliation()
+    return Examination(version, wanted, indexed, problems, counts, messages)

@@ -44,6 +44,7 @@ _CONDITIONS = {
     "since_ts": "ts >= :since_ts",
     "until_ts": "ts < :until_ts",
     "before_id": "id < :before_id",
+    "client_msg_id": "client_msg_id = :client_msg_id AND client_msg_id <> ''",
     "hidden": "(hidden_at IS NOT NULL) = :hidden",
 }
 _BY_ID = ("ids", "root_ids", "source_message_ids")

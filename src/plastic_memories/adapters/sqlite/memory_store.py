@@ -72,6 +72,7 @@ class SqliteMemoryStore:
             "realm": memory.realm,
             "scope": memory.scope,
             "scope_ref": memory.scope_ref,
+            "branch_id": memory.branch_id,
         }
         return [memory_of(row) for row in fetch(self._db, QUERIES["same_place"], params)]
 
@@ -112,6 +113,14 @@ class SqliteMemoryStore:
             self._entries.remove(before)
         execute(self._db, QUERIES["save_memory"], memory_params(memory))
         self._index_row(memory)
+
+    def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
+        ids = tuple(sorted(message_ids))
+        self._run("erase_sources", memory)
+        for message_id in ids:
+            self._run("add_source", memory, message_id=message_id, memory_id=memory.id)
+        self._run("set_sources", memory, source_message_ids=to_json(list(ids)))
+        return replace(memory, source_message_ids=ids)
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
         for memory in self.find(owner, MemoryFilter(ids=memory_ids)):

@@ -43,6 +43,16 @@ class SqliteMessageStore:
         params = {**view_params(view), "since_ts": since_ts, "limit": limit}
         return [message_of(row) for row in fetch(self._db, QUERIES["recent_messages"], params)]
 
+    def edit(self, message: Message) -> None:
+        before = self.find(message.owner, MessageFilter(ids=[message.id]))
+        if not before:
+            return
+        self._unindex(before)
+        params = {**owner_params(message.owner), "id": message.id, "content": message.content}
+        self._db.execute(QUERIES["edit_message"], params)
+        if before[0].hidden_at is None:
+            self._index_message(message.owner, message.id, message.content)
+
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
         own = self.find(owner, MessageFilter(ids=message_ids, hidden=False))
         self._unindex(own)
@@ -55,10 +65,17 @@ class SqliteMessageStore:
 
     def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
         ids = self.drop(owner, wanted)
-        for message_id in ids:
+        self.note_erased(owner, ids, now)
+        return ids
+
+    def note_erased(self, owner: Owner, message_ids: Collection[int], now: float) -> None:
+        for message_id in message_ids:
             noted = {**owner_params(owner), "kind": "message", "row_id": message_id, "now": now}
             self._db.execute(QUERIES["note_erasure"], noted)
-        return ids
+
+    def erased_among(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
+        params = {**owner_params(owner), "kind": "message", "ids": to_json(list(message_ids))}
+        return {row["row_id"] for row in fetch(self._db, QUERIES["erased_among"], params)}
 
     def drop(self, owner: Owner, wanted: MessageFilter) -> list[int]:
         """Remove messages without a note: their time was over, nobody asked to forget them."""

@@ -46,12 +46,101 @@ SELECT id FROM messages
    AND bot_id = :bot_id AND source_app = :source_app AND session_id = :session_id
    AND client_msg_id = :client_msg_id AND client_msg_id <> '';
 
+-- edit_message --
+UPDATE messages SET content = :content
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
 -- recent_messages --
 SELECT * FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND ts >= :since_ts AND hidden_at IS NULL AND realm = :realm
    AND (:all_bots OR bot_id = :bot_id)
  ORDER BY ts DESC, id DESC LIMIT :limit;
+
+-- heard --
+INSERT INTO sessions (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
+                      waiting, rounds, waiting_since, last_active)
+VALUES (:tenant_id, :user_id, :persona_id, :session_id, :bot_id, :source_app, :branch_id,
+        :messages, :rounds, CASE WHEN :messages > 0 THEN :now END, :now)
+ON CONFLICT (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id)
+DO UPDATE SET waiting = waiting + excluded.waiting, rounds = rounds + excluded.rounds,
+              waiting_since = coalesce(waiting_since, excluded.waiting_since),
+              last_active = excluded.last_active,
+              ended_at = CASE WHEN excluded.waiting > 0 THEN NULL ELSE ended_at END
+RETURNING *;
+
+-- find_sessions --
+SELECT * FROM sessions
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND (:session_id IS NULL OR session_id = :session_id)
+   AND (:bot_id IS NULL OR bot_id = :bot_id)
+   AND (:source_app IS NULL OR source_app = :source_app)
+   AND (:branch_id IS NULL OR branch_id = :branch_id)
+ ORDER BY last_active DESC, id DESC;
+
+-- get_session --
+SELECT * FROM sessions
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- save_session --
+UPDATE sessions
+   SET realm = :realm, watermark = :watermark, waiting = :waiting, rounds = :rounds,
+       waiting_since = :waiting_since, last_active = :last_active, ended_at = :ended_at,
+       archive_path = :archive_path, archived_upto = :archived_upto
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- session_realm --
+SELECT realm FROM sessions
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND bot_id = :bot_id AND realm <> '' LIMIT 1;
+
+-- messages_after --
+SELECT * FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND id > :after
+   AND bot_id = :bot_id AND source_app = :source_app AND branch_id = :branch_id
+   AND hidden_at IS NULL
+ ORDER BY id LIMIT :limit;
+
+-- add_branch --
+INSERT INTO branches (tenant_id, user_id, persona_id, session_id, branch_id, parent_id,
+                      from_message_id, created_at)
+VALUES (:tenant_id, :user_id, :persona_id, :session_id, :branch_id, :parent_id,
+        :from_message_id, :created_at);
+
+-- all_branches --
+SELECT * FROM branches
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+ ORDER BY created_at, branch_id;
+
+-- open_job --
+INSERT INTO jobs (tenant_id, user_id, persona_id, session_ref, task_type, status, trigger,
+                  retry_count, max_retries, created_at, next_try_at)
+VALUES (:tenant_id, :user_id, :persona_id, :session_ref, :task_type, :status, :trigger,
+        :retry_count, :max_retries, :created_at, :next_try_at)
+ON CONFLICT DO NOTHING;
+
+-- the_open_job --
+SELECT * FROM jobs
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_ref = :session_ref AND task_type = :task_type
+   AND status IN ('pending', 'failed', 'processing');
+
+-- save_job --
+UPDATE jobs
+   SET status = :status, trigger = :trigger, retry_count = :retry_count,
+       error_message = :error_message, started_at = :started_at, completed_at = :completed_at,
+       next_try_at = :next_try_at, lease_owner = :lease_owner, memory_ids = :memory_ids
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- get_job --
+SELECT * FROM jobs WHERE tenant_id = :tenant_id AND user_id = :user_id AND id = :id;
+
+-- find_jobs --
+SELECT * FROM jobs
+ WHERE tenant_id = :tenant_id AND user_id = :user_id
+   AND (:status IS NULL OR status = :status)
+ ORDER BY id DESC LIMIT :limit;
 
 -- get_memory --
 SELECT * FROM memory_items
@@ -130,7 +219,8 @@ SELECT count(*) AS n FROM (
 SELECT * FROM memory_items INDEXED BY memory_by_key
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND type = :type AND mkey = :mkey AND bot_id = :bot_id AND realm = :realm
-   AND scope = :scope AND scope_ref = :scope_ref AND status IN ('active', 'candidate');
+   AND scope = :scope AND scope_ref = :scope_ref AND branch_id = :branch_id
+   AND status IN ('active', 'candidate');
 
 -- scan_memory --
 -- The same rows without the index: their terms are compared outside.
@@ -226,6 +316,15 @@ DELETE FROM goal_links
 -- note_erasure --
 INSERT INTO erasures (tenant_id, user_id, persona_id, kind, row_id, erased_at)
 VALUES (:tenant_id, :user_id, :persona_id, :kind, :row_id, :now) ON CONFLICT DO NOTHING;
+
+-- erased_among --
+SELECT row_id FROM erasures
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND kind = :kind AND row_id IN (SELECT value FROM json_each(:ids));
+
+-- set_sources --
+UPDATE memory_items SET source_message_ids = :source_message_ids
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- all_slots --
 SELECT * FROM persona_slots
@@ -328,17 +427,113 @@ SELECT * FROM memory_items
  WHERE expires_at IS NOT NULL AND expires_at <= :now AND status IN ('active', 'candidate')
  ORDER BY expires_at LIMIT :limit;
 
+-- due_jobs --
+SELECT * FROM jobs
+ WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now
+ ORDER BY next_try_at, id LIMIT :limit;
+
+-- quiet_sessions --
+SELECT s.* FROM sessions s
+ WHERE s.waiting > 0 AND (s.last_active <= :idle_before OR s.waiting_since <= :waiting_before)
+   AND NOT EXISTS (
+       SELECT 1 FROM jobs j
+        WHERE j.tenant_id = s.tenant_id AND j.user_id = s.user_id AND j.persona_id = s.persona_id
+          AND j.session_ref = s.id AND j.task_type <> 'archive'
+          AND (j.status IN ('pending', 'failed', 'processing')
+               OR (j.status = 'dead' AND j.completed_at >= s.last_active)))
+ ORDER BY s.last_active LIMIT :limit;
+
+-- unarchived_old --
+SELECT DISTINCT s.* FROM messages m
+  JOIN sessions s
+    ON s.tenant_id = m.tenant_id AND s.user_id = m.user_id AND s.persona_id = m.persona_id
+   AND s.session_id = m.session_id AND s.bot_id = m.bot_id AND s.source_app = m.source_app
+   AND s.branch_id = m.branch_id
+ WHERE m.ts < :before_ts AND s.archived_upto < m.id
+   AND NOT EXISTS (
+       SELECT 1 FROM jobs j
+        WHERE j.tenant_id = s.tenant_id AND j.user_id = s.user_id AND j.persona_id = s.persona_id
+          AND j.session_ref = s.id AND j.status = 'dead' AND j.completed_at >= s.last_active)
+ LIMIT :limit;
+
+-- unarchived_crowd --
+SELECT s.* FROM sessions s
+  JOIN (SELECT tenant_id, user_id, persona_id FROM messages
+         GROUP BY tenant_id, user_id, persona_id HAVING count(*) > :max) c
+    ON c.tenant_id = s.tenant_id AND c.user_id = s.user_id AND c.persona_id = s.persona_id
+ WHERE (s.waiting > 0 OR s.archived_upto < s.watermark)
+   AND NOT EXISTS (
+       SELECT 1 FROM jobs j
+        WHERE j.tenant_id = s.tenant_id AND j.user_id = s.user_id AND j.persona_id = s.persona_id
+          AND j.session_ref = s.id AND j.status = 'dead' AND j.completed_at >= s.last_active)
+ LIMIT :limit;
+
+-- queue_depth --
+SELECT tenant_id, sum(status <> 'dead') AS waiting, sum(status = 'dead') AS dead,
+       min(CASE WHEN status <> 'dead' THEN created_at END) AS oldest
+  FROM jobs WHERE status <> 'completed' GROUP BY tenant_id;
+
+-- reconcile --
+-- A message stands somewhere if its session has digested it, waits, or was given up.
+SELECT count(*) AS messages,
+       coalesce(sum(s.id IS NOT NULL AND m.id <= s.watermark), 0) AS digested,
+       coalesce(sum(s.id IS NOT NULL AND m.id > s.watermark AND d.session_ref IS NOT NULL), 0)
+           AS dead,
+       coalesce(sum(s.id IS NOT NULL AND m.id > s.watermark AND d.session_ref IS NULL
+                    AND s.waiting > 0), 0) AS waiting,
+       coalesce(sum(s.id IS NULL), 0) AS unclaimed
+  FROM messages m
+  LEFT JOIN sessions s
+    ON s.tenant_id = m.tenant_id AND s.user_id = m.user_id AND s.persona_id = m.persona_id
+   AND s.session_id = m.session_id AND s.bot_id = m.bot_id AND s.source_app = m.source_app
+   AND s.branch_id = m.branch_id
+  LEFT JOIN (SELECT DISTINCT session_ref FROM jobs
+              WHERE status = 'dead' AND task_type <> 'archive') d ON d.session_ref = s.id
+ WHERE m.hidden_at IS NULL;
+
+-- adopt_messages --
+INSERT INTO sessions (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
+                      waiting, rounds, waiting_since, last_active)
+SELECT tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
+       count(*), sum(role = 'user'), :now, max(created_at)
+  FROM messages WHERE true
+ GROUP BY tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id
+ON CONFLICT (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id)
+DO UPDATE SET waiting = (
+                  SELECT count(*) FROM messages m
+                   WHERE m.tenant_id = sessions.tenant_id AND m.user_id = sessions.user_id
+                     AND m.persona_id = sessions.persona_id
+                     AND m.session_id = sessions.session_id AND m.bot_id = sessions.bot_id
+                     AND m.source_app = sessions.source_app
+                     AND m.branch_id = sessions.branch_id AND m.id > sessions.watermark),
+              waiting_since = coalesce(waiting_since, excluded.waiting_since);
+
 -- old_messages --
-SELECT id, tenant_id, user_id, persona_id FROM messages WHERE ts < :before_ts ORDER BY ts LIMIT :limit;
+-- What is part of a session goes only after it was archived.
+SELECT m.id, m.tenant_id, m.user_id, m.persona_id FROM messages m
+ WHERE m.ts < :before_ts AND NOT EXISTS (
+       SELECT 1 FROM sessions s
+        WHERE s.tenant_id = m.tenant_id AND s.user_id = m.user_id AND s.persona_id = m.persona_id
+          AND s.session_id = m.session_id AND s.bot_id = m.bot_id AND s.source_app = m.source_app
+          AND s.branch_id = m.branch_id AND s.archived_upto < m.id)
+ ORDER BY m.ts LIMIT :limit;
 
 -- crowded_personas --
 SELECT tenant_id, user_id, persona_id, count(*) - :max AS surplus FROM messages
  GROUP BY tenant_id, user_id, persona_id HAVING count(*) > :max;
 
 -- oldest_messages --
-SELECT id FROM messages
- WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
- ORDER BY ts, id LIMIT :limit;
+SELECT m.id FROM messages m
+ WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND NOT EXISTS (
+       SELECT 1 FROM sessions s
+        WHERE s.tenant_id = m.tenant_id AND s.user_id = m.user_id AND s.persona_id = m.persona_id
+          AND s.session_id = m.session_id AND s.bot_id = m.bot_id AND s.source_app = m.source_app
+          AND s.branch_id = m.branch_id AND s.archived_upto < m.id)
+ ORDER BY m.ts, m.id LIMIT :limit;
+
+-- prune_jobs --
+DELETE FROM jobs WHERE status = 'completed' AND completed_at < :before_ts;
 
 -- prune_audit --
 DELETE FROM audit WHERE ts < :before_ts;

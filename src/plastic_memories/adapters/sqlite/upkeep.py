@@ -17,7 +17,10 @@ from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.message_store import MessageFilter
 
-_COUNTED = ("users", "personas", "messages", "memory_items", "goals", "api_keys", "audit")
+_COUNTED = (
+    "users", "personas", "messages", "memory_items", "sessions", "jobs", "goals", "api_keys",
+    "audit",
+)  # fmt: skip
 # Rows that should be indexed but are not, or the other way round.
 _DISAGREEMENTS = {
     "active memories missing from the text index": (

@@ -9,16 +9,22 @@ from fastapi import APIRouter, Query, Response
 
 from plastic_memories.http.context import KeyedRoute, Reading, Writing
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.hub import timeline
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.wire.envelope import Answer
 from plastic_memories.wire.messages import (
     Appended,
     AppendMany,
     AppendRequest,
+    Branched,
+    BranchRequest,
+    EditRequest,
     Purged,
     PurgeRequest,
     RecentMessages,
     RecentQuery,
+    Revised,
+    WhichMessage,
 )
 from plastic_memories.wire.recall import message_row
 
@@ -57,8 +63,72 @@ async def recent(asked: Annotated[RecentQuery, Query()], call: Reading) -> Respo
         bot_id=None if asked.bots == "all" else asked.bot_id or "",
         limit=asked.limit,
     )
-    found = await call.hub.messages.find(call.owner(asked.persona_id), wanted)
+    found = await call.hub.messages.find(
+        call.owner(asked.persona_id), wanted, line=(asked.session_id, asked.branch_id)
+    )
     return call.reply(RecentMessages(messages=[message_row(message) for message in found]))
+
+
+@router.post("/edit", response_model=Answer[Revised])
+async def edit(body: EditRequest, call: Writing) -> Response:
+    """Change what a message says; what was learned from it is taken back or derived anew."""
+    return await _revised(body, call, replaced=False)
+
+
+@router.post("/replace", response_model=Answer[Revised])
+async def swipe(body: EditRequest, call: Writing) -> Response:
+    """Put another reply in the place of one (a swipe); what was learned from it follows."""
+    return await _revised(body, call, replaced=True)
+
+
+async def _revised(body: EditRequest, call: Writing, *, replaced: bool) -> Response:
+    call.check_length(body.content, "content")
+    revision = await call.hub.timeline.edit(
+        call.caller, _which(body, call), body.content, replaced=replaced
+    )
+    return call.reply(_revision(revision))
+
+
+@router.post("/delete", response_model=Answer[Revised])
+async def delete(body: WhichMessage, call: Writing) -> Response:
+    """Erase a message, and take back what was learned from it alone."""
+    revision = await call.hub.timeline.delete(call.caller, _which(body, call))
+    return call.reply(_revision(revision))
+
+
+@router.post("/branch", response_model=Answer[Branched])
+async def branch(body: BranchRequest, call: Writing) -> Response:
+    """Start a second way on from a message; name the branch in append, recent and recall."""
+    made = await call.hub.timeline.branch(
+        call.caller, call.view(body), body.session_id, body.from_message_id
+    )
+    answer = Branched(
+        status="ok",
+        branch_id=made.branch_id,
+        session_id=made.session_id,
+        parent_id=made.parent_id or None,
+        from_message_id=made.from_message_id,
+    )
+    return call.reply(answer)
+
+
+def _which(body: WhichMessage, call: Writing) -> timeline.WhichMessage:
+    return timeline.WhichMessage(
+        view=call.view(body, session_id=body.session_id or ""),
+        message_id=body.message_id,
+        client_msg_id=body.client_msg_id or None,
+    )
+
+
+def _revision(done: timeline.Revision) -> Revised:
+    return Revised(
+        status="ok",
+        message_id=done.message.id,
+        retracted=list(done.retracted),
+        restored=list(done.restored),
+        rederived=list(done.rederived),
+        waiting=done.waiting,
+    )
 
 
 @router.post("/purge", response_model=Answer[Purged])

@@ -97,7 +97,19 @@ async def capabilities(request: Request) -> Response:
         scopes=[scope.value for scope in Scope],
         realms=[realm.value for realm in Realm],
         limits=_limits(options),
-        features=["recall", "slots", "goals", "export", "import", "audit", "events"],
+        features=[
+            "recall",
+            "slots",
+            "goals",
+            "export",
+            "import",
+            "audit",
+            "events",
+            "jobs",
+            "sessions",
+            "branches",
+            "upcoming",
+        ],  # fmt: skip,
         templates=hub.personas.templates.names(),
         embedder=hub.embedding.names(),
     )
@@ -140,6 +152,7 @@ async def metrics(request: Request) -> Response:
     """Return Prometheus text (JSON on `Accept: application/json`): the caller's own tenant's."""
     hub, _ = _installed(request)
     tenant = await _tenant(request)
+    await hub.work.measure(tenant)
     if "application/json" in request.headers.get("accept", ""):
         return reply(request, wire.Metrics(samples=hub.meter.samples(tenant)))
     return PlainTextResponse(

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 
 from plastic_memories.http.context import Call, KeyedRoute, Reading
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import RecallQuery, Recollection
 from plastic_memories.wire.envelope import Answer
 from plastic_memories.wire.recall import RecallAnswer, RecallRequest, recall_answer
@@ -26,7 +27,7 @@ async def recall(body: RecallRequest, call: Reading) -> Response:
             body,
             session_id=body.session_id or "",
             source_app=body.source_app,
-            realm=body.realm,
+            realm=await _realm(body, call),
             branch_id=body.branch_id or "",
         ),
         text=body.query,
@@ -41,6 +42,16 @@ async def recall(body: RecallRequest, call: Reading) -> Response:
     found = await call.hub.recall(query, _EVERYTHING if body.include is None else body.include)
     _measure(call, found, time.perf_counter() - started)
     return call.reply(recall_answer(found))
+
+
+async def _realm(body: RecallRequest, call: Call) -> Realm:
+    """Return the realm that is asked for, or else that of the session."""
+    if body.realm is not None:
+        return body.realm
+    if not body.session_id:
+        return Realm.REAL
+    owner = call.owner(body.persona_id)
+    return await call.hub.sessions.realm_of(owner, body.session_id, body.bot_id or "")
 
 
 def _measure(call: Call, found: Recollection, seconds: float) -> None:

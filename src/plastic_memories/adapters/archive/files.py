@@ -1,0 +1,127 @@
+"""The archive as files in the data folder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from plastic_memories.errors import Unavailable
+from plastic_memories.ports.archive import Archive
+
+T = TypeVar("T")
+
+
+class _Settings(Protocol):
+    @property
+    def archive_dir(self) -> Path: ...
+
+
+class _Context(Protocol):
+    @property
+    def settings(self) -> _Settings: ...
+
+
+class FileArchive:
+    keeps = True
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    async def put(self, path: str, text: str) -> None:
+        await self._run(lambda: _write(self._place(path), text))
+
+    async def get(self, path: str) -> str | None:
+        return await self._run(lambda: _read(self._place(path)))
+
+    async def remove(self, path: str) -> bool:
+        return await self._run(lambda: _remove(self._place(path)))
+
+    async def remove_under(self, folder: str) -> int:
+        return await self._run(lambda: _remove_tree(self._place(folder)))
+
+    def _place(self, path: str) -> Path:
+        place = self._root.joinpath(*path.split("/"))
+        assert place.resolve().is_relative_to(self._root.resolve()), "paths are made by us"
+        return place
+
+    @staticmethod
+    async def _run(work: Callable[[], T]) -> T:
+        try:
+            return await asyncio.to_thread(work)
+        except OSError as error:
+            raise Unavailable(f"The archive cannot be reached: {error.strerror}.") from error
+
+
+class NoArchive:
+    """Keeps nothing."""
+
+    keeps = False
+
+    async def put(self, path: str, text: str) -> None:
+        return None
+
+    async def get(self, path: str) -> str | None:
+        return None
+
+    async def remove(self, path: str) -> bool:
+        return False
+
+    async def remove_under(self, folder: str) -> int:
+        return 0
+
+
+def _write(place: Path, text: str) -> None:
+    """Write beside it, sync, and put it in its place: whole or not at all."""
+    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    part = place.with_name(place.name + ".part")
+    # Made with its mode: it is somebody's conversation.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(place)
+    _sync_folder(place.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # Windows cannot open a folder
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read(place: Path) -> str | None:
+    return place.read_text(encoding="utf-8") if place.is_file() else None
+
+
+def _remove(place: Path) -> bool:
+    existed = place.is_file()
+    place.unlink(missing_ok=True)
+    place.with_name(place.name + ".part").unlink(missing_ok=True)
+    return existed
+
+
+def _remove_tree(folder: Path) -> int:
+    if not folder.is_dir():
+        return 0
+    number = sum(one.suffix == ".json" for one in folder.rglob("*"))
+    shutil.rmtree(folder)
+    return number
+
+
+def files(context: _Context) -> Archive:
+    """Keep conversations as files below the archive folder."""
+    return FileArchive(context.settings.archive_dir)
+
+
+def none(_context: object) -> Archive:
+    """Keep no conversations; raw messages go at the end of their time all the same."""
+    return NoArchive()

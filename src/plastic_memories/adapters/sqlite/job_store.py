@@ -1,0 +1,131 @@
+"""Jobs in the embedded database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import apsw
+
+from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.migrate import note
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import owner_of, owner_params, to_json, user_params
+from plastic_memories.adapters.sqlite.session_store import session_of
+from plastic_memories.model.job import (
+    Job,
+    JobStatus,
+    QueueDepth,
+    Reconciliation,
+    TaskType,
+    Trigger,
+)
+from plastic_memories.model.owner import Owner, User
+from plastic_memories.model.session import Session
+
+_SAME = (
+    "id", "session_ref", "retry_count", "max_retries", "error_message", "created_at",
+    "started_at", "completed_at", "next_try_at", "lease_owner",
+)  # fmt: skip
+
+
+class SqliteJobStore:
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def open(self, job: Job) -> Job:
+        if execute(self._db, QUERIES["open_job"], _params(job)):
+            return replace(job, id=self._db.last_insert_rowid())
+        there = self.open_of(job.owner, job.session_ref, job.task_type)
+        assert there, "only an open job of the session keeps another from being stored"
+        return there
+
+    def open_of(self, owner: Owner, session_ref: int, task_type: TaskType) -> Job | None:
+        params = {**owner_params(owner), "session_ref": session_ref, "task_type": task_type.value}
+        row = fetch_one(self._db, QUERIES["the_open_job"], params)
+        return _job(row) if row else None
+
+    def save(self, job: Job) -> None:
+        self._db.execute(QUERIES["save_job"], _params(job))
+
+    def get(self, user: User, job_id: int) -> Job | None:
+        row = fetch_one(self._db, QUERIES["get_job"], {**user_params(user), "id": job_id})
+        return _job(row) if row else None
+
+    def find(self, user: User, *, status: JobStatus | None = None, limit: int = 50) -> list[Job]:
+        wanted = status.value if status else None
+        params = {**user_params(user), "status": wanted, "limit": limit}
+        return [_job(row) for row in fetch(self._db, QUERIES["find_jobs"], params)]
+
+    def due(self, now: float, limit: int = 1) -> list[Job]:
+        rows = fetch(self._db, QUERIES["due_jobs"], {"now": now, "limit": limit})
+        return [_job(row) for row in rows]
+
+    def quiet_sessions(
+        self, idle_before: float, waiting_before: float, limit: int
+    ) -> list[Session]:
+        params = {"idle_before": idle_before, "waiting_before": waiting_before, "limit": limit}
+        return [session_of(row) for row in fetch(self._db, QUERIES["quiet_sessions"], params)]
+
+    def unarchived_sessions(
+        self, before_ts: float, max_per_persona: int | None, limit: int
+    ) -> list[Session]:
+        params = {"before_ts": before_ts, "max": max_per_persona, "limit": limit}
+        rows = fetch(self._db, QUERIES["unarchived_old"], params)
+        if max_per_persona is not None:
+            rows += fetch(self._db, QUERIES["unarchived_crowd"], params)
+        return list({row["id"]: session_of(row) for row in rows}.values())
+
+    def prune(self, before_ts: float) -> int:
+        return execute(self._db, QUERIES["prune_jobs"], {"before_ts": before_ts})
+
+    def depth(self) -> Sequence[QueueDepth]:
+        rows = fetch(self._db, QUERIES["queue_depth"])
+        return [
+            QueueDepth(row["tenant_id"], row["waiting"], row["oldest"], row["dead"]) for row in rows
+        ]
+
+    def reconcile(self) -> Reconciliation:
+        [row] = fetch(self._db, QUERIES["reconcile"])
+        waiting = row["waiting"] + (row["unclaimed"] if self._is_off() else 0)
+        known = row["digested"] + row["dead"] + waiting
+        return Reconciliation(row["digested"], waiting, row["dead"], row["messages"] - known)
+
+    def switch(self, *, on: bool, now: float) -> None:
+        if not on:
+            note(self._db, "formation_off", "1")
+        elif self._is_off():
+            self._db.execute(QUERIES["adopt_messages"], {"now": now})
+            self._db.execute("DELETE FROM meta WHERE key = 'formation_off'")
+
+    def recount(self) -> None:
+        """Let everything wait that was not digested, whatever the sessions say."""
+        self._db.execute(QUERIES["adopt_messages"], {"now": 0.0})
+
+    def _is_off(self) -> bool:
+        found = fetch_one(self._db, "SELECT 1 AS x FROM meta WHERE key = 'formation_off'")
+        return found is not None
+
+
+def _params(job: Job) -> dict[str, Any]:
+    return {
+        **owner_params(job.owner),
+        **{name: getattr(job, name) for name in _SAME},
+        "task_type": job.task_type.value,
+        "status": job.status.value,
+        "trigger": job.trigger.value,
+        "memory_ids": to_json(list(job.memory_ids)),
+    }
+
+
+def _job(row: Row) -> Job:
+    return Job(
+        owner=owner_of(row),
+        task_type=TaskType(row["task_type"]),
+        status=JobStatus(row["status"]),
+        trigger=Trigger(row["trigger"]),
+        memory_ids=tuple(json.loads(row["memory_ids"])),
+        **{name: row[name] for name in _SAME},
+    )

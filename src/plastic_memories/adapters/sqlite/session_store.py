@@ -1,0 +1,105 @@
+"""Conversations and their branches in the embedded database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import apsw
+
+from plastic_memories.adapters.sqlite.connection import Row, fetch, fetch_one
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import message_of, owner_of, owner_params
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.session import Branch, Conversation, Session
+
+_SAME = (
+    "id", "watermark", "waiting", "rounds", "waiting_since", "last_active", "ended_at",
+    "archive_path", "archived_upto",
+)  # fmt: skip
+
+
+class SqliteSessionStore:
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def heard(self, place: Conversation, messages: int, rounds: int, now: float) -> Session:
+        params = {**_place_params(place), "messages": messages, "rounds": rounds, "now": now}
+        [row] = fetch(self._db, QUERIES["heard"], params)
+        return session_of(row)
+
+    def find(
+        self,
+        owner: Owner,
+        *,
+        session_id: str | None = None,
+        bot_id: str | None = None,
+        source_app: str | None = None,
+        branch_id: str | None = None,
+    ) -> list[Session]:
+        params = {
+            **owner_params(owner),
+            "session_id": session_id,
+            "bot_id": bot_id,
+            "source_app": source_app,
+            "branch_id": branch_id,
+        }
+        return [session_of(row) for row in fetch(self._db, QUERIES["find_sessions"], params)]
+
+    def get(self, owner: Owner, ref: int) -> Session | None:
+        row = fetch_one(self._db, QUERIES["get_session"], {**owner_params(owner), "id": ref})
+        return session_of(row) if row else None
+
+    def save(self, session: Session) -> None:
+        same = {name: getattr(session, name) for name in _SAME}
+        realm = session.realm.value if session.realm else ""
+        params = {**owner_params(session.owner), **same, "realm": realm}
+        self._db.execute(QUERIES["save_session"], params)
+
+    def realm_of(self, owner: Owner, session_id: str, bot_id: str) -> Realm | None:
+        params = {**owner_params(owner), "session_id": session_id, "bot_id": bot_id}
+        row = fetch_one(self._db, QUERIES["session_realm"], params)
+        return Realm(row["realm"]) if row else None
+
+    def after(self, session: Session, message_id: int, limit: int) -> list[Message]:
+        params = {**_place_params(session.place), "after": message_id, "limit": limit}
+        return [message_of(row) for row in fetch(self._db, QUERIES["messages_after"], params)]
+
+    def add_branch(self, branch: Branch) -> None:
+        params = {**owner_params(branch.owner), **asdict(branch)}
+        del params["owner"]
+        self._db.execute(QUERIES["add_branch"], params)
+
+    def branches(self, owner: Owner) -> Sequence[Branch]:
+        rows = fetch(self._db, QUERIES["all_branches"], owner_params(owner))
+        return [_branch(owner, row) for row in rows]
+
+
+def session_of(row: Row) -> Session:
+    place = Conversation(
+        owner_of(row), row["session_id"], row["bot_id"], row["source_app"], row["branch_id"]
+    )
+    realm = Realm(row["realm"]) if row["realm"] else None
+    return Session(place=place, realm=realm, **{name: row[name] for name in _SAME})
+
+
+def _place_params(place: Conversation) -> dict[str, str]:
+    return {
+        **owner_params(place.owner),
+        "session_id": place.session_id,
+        "bot_id": place.bot_id,
+        "source_app": place.source_app,
+        "branch_id": place.branch_id,
+    }
+
+
+def _branch(owner: Owner, row: Row) -> Branch:
+    return Branch(
+        owner=owner,
+        session_id=row["session_id"],
+        branch_id=row["branch_id"],
+        parent_id=row["parent_id"],
+        from_message_id=row["from_message_id"],
+        created_at=row["created_at"],
+    )

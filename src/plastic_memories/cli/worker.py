@@ -1,0 +1,60 @@
+"""`plastic-memories worker`"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+
+import click
+
+from plastic_memories import settings as configuration
+from plastic_memories.cli.local import check_folders, naming_the_file
+from plastic_memories.cli.place import Place, local_command
+from plastic_memories.cli.screen import Screen
+from plastic_memories.settings import Settings
+from plastic_memories.wiring import open_hub
+from plastic_memories.worker.loop import Worker
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Do what is due now, and end.")
+@local_command
+def worker(place: Place, once: bool) -> None:
+    """Do jobs in a process of its own.
+
+    Several may run at the same time. Start the server with PLASTIC_MEMORIES_WORKER=off.
+    """
+    settings = configuration.load()
+    check_folders(settings)
+    done = asyncio.run(_work(settings, Screen.of(place), once=once))
+    screen = Screen.of(place)
+    if once and not screen.told({"done": done}):
+        screen.line(f"✓ {done} done", style="green")
+
+
+async def _work(settings: Settings, screen: Screen, *, once: bool) -> int:
+    with naming_the_file(settings):
+        # Its own loop is the one that works here.
+        async with open_hub(settings.model_copy(update={"worker": "off"})) as hub:
+            doing = Worker(hub.work, settings.worker_poll_s)
+            if once:
+                return await doing.once()
+            if not screen.as_json:
+                screen.line("Working. Stop with Ctrl-C.", style="dim")
+            task = asyncio.create_task(doing.forever(), name="worker")
+            _stop_on_signals(task)
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+            return 0
+
+
+def _stop_on_signals(task: asyncio.Task[None]) -> None:
+    """Let the job in hand be given back when we are asked to end."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
+            loop.add_signal_handler(number, task.cancel)
+
+
+COMMANDS = {"worker": worker}

@@ -1,0 +1,58 @@
+"""One conversation: how far it is digested, what waits, and where it branched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Owner, Realm
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Where a message belongs. What is said through two apps or bots is two conversations."""
+
+    owner: Owner
+    session_id: str = ""
+    bot_id: str = ""
+    source_app: str = ""
+    branch_id: str = ""
+
+
+def conversation_of(message: Message) -> Conversation:
+    return Conversation(
+        message.owner, message.session_id, message.bot_id, message.source_app, message.branch_id
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation on one branch, as it stands."""
+
+    id: int
+    place: Conversation
+    last_active: float
+    realm: Realm | None = None  # set by somebody for the whole session
+    watermark: int = 0  # the last message that was digested
+    waiting: int = 0  # messages since then
+    rounds: int = 0  # the user's among them
+    waiting_since: float | None = None
+    ended_at: float | None = None
+    archive_path: str = ""
+    archived_upto: int = 0
+
+    @property
+    def owner(self) -> Owner:
+        return self.place.owner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """A second way on from a message: what came after it on the parent is not its past."""
+
+    owner: Owner
+    session_id: str
+    branch_id: str
+    parent_id: str
+    from_message_id: int
+    created_at: float

@@ -1,0 +1,71 @@
+"""Keeps work that must not be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from plastic_memories.model.job import Job, JobStatus, QueueDepth, Reconciliation, TaskType
+from plastic_memories.model.owner import Owner, User
+from plastic_memories.model.session import Session
+
+
+class JobStore(Protocol):
+    """One transaction's view of the jobs."""
+
+    def open(self, job: Job) -> Job:
+        """Store a job; if the session has an open one of the kind, return that instead."""
+        ...
+
+    def open_of(self, owner: Owner, session_ref: int, task_type: TaskType) -> Job | None:
+        """Return the open job of a session, if there is one of the kind."""
+        ...
+
+    def save(self, job: Job) -> None: ...
+
+    def get(self, user: User, job_id: int) -> Job | None: ...
+
+    def find(self, user: User, *, status: JobStatus | None = None, limit: int = 50) -> list[Job]:
+        """Return the user's jobs, newest first."""
+        ...
+
+    def due(self, now: float, limit: int = 1) -> list[Job]:
+        """Return open jobs of any owner whose time has come, the longest waiting first.
+
+        One that is being done is among them when its lease has run out.
+        """
+        ...
+
+    def quiet_sessions(
+        self, idle_before: float, waiting_before: float, limit: int
+    ) -> list[Session]:
+        """Return sessions of any owner that wait and have no job: idle, or waiting too long.
+
+        One whose last job was given up is left alone until something new is said there.
+        """
+        ...
+
+    def unarchived_sessions(
+        self, before_ts: float, max_per_persona: int | None, limit: int
+    ) -> list[Session]:
+        """Return sessions that hold messages past their time which no archive has yet.
+
+        One whose last job was given up is left alone.
+        """
+        ...
+
+    def prune(self, before_ts: float) -> int:
+        """Erase jobs that were done before a time; return how many."""
+        ...
+
+    def depth(self) -> Sequence[QueueDepth]:
+        """Return how much waits, by tenant."""
+        ...
+
+    def reconcile(self) -> Reconciliation:
+        """Say where every message of every owner stands."""
+        ...
+
+    def switch(self, *, on: bool, now: float) -> None:
+        """Note whether talk is digested; switched on again, what was said meanwhile waits."""
+        ...

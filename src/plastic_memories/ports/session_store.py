@@ -1,0 +1,48 @@
+"""Keeps conversations and their branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.session import Branch, Conversation, Session
+
+
+class SessionStore(Protocol):
+    """One transaction's view of the sessions. No method touches another owner's."""
+
+    def heard(self, place: Conversation, messages: int, rounds: int, now: float) -> Session:
+        """Note that so many messages came, so many of them the user's; return the session."""
+        ...
+
+    def find(
+        self,
+        owner: Owner,
+        *,
+        session_id: str | None = None,
+        bot_id: str | None = None,
+        source_app: str | None = None,
+        branch_id: str | None = None,
+    ) -> list[Session]:
+        """Return the owner's sessions that match, the last active first."""
+        ...
+
+    def get(self, owner: Owner, ref: int) -> Session | None: ...
+
+    def save(self, session: Session) -> None: ...
+
+    def realm_of(self, owner: Owner, session_id: str, bot_id: str) -> Realm | None:
+        """Return the realm somebody has set for a session, in whichever app."""
+        ...
+
+    def after(self, session: Session, message_id: int, limit: int) -> list[Message]:
+        """Return the session's messages after one, oldest first, nothing hidden."""
+        ...
+
+    def add_branch(self, branch: Branch) -> None: ...
+
+    def branches(self, owner: Owner) -> Sequence[Branch]:
+        """Return the owner's branches, the oldest first; most have none."""
+        ...

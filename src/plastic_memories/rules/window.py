@@ -1,0 +1,53 @@
+"""A stretch of talk made ready to be learned from. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plastic_memories.model.memory import Draft, MemoryType
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Realm
+from plastic_memories.rules.talk.injected import FENCE
+from plastic_memories.rules.talk.keys import opposite
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_WORD = re.compile(r"[A-Za-z]+")
+# From our mark to its end, or to the end of the text if it was cut.
+_INJECTED = re.compile(
+    re.escape(FENCE) + r"\b.*?(?:</plastic_memories[^>]*>|\Z)", re.IGNORECASE | re.DOTALL
+)
+
+
+def readable(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages without what the hub itself has put there; empty ones are left out."""
+    cleaned = (
+        message
+        if FENCE not in message.content.lower()
+        else replace(message, content=_INJECTED.sub(" ", message.content).strip())
+        for message in messages
+    )
+    return [message for message in cleaned if message.content.strip()]
+
+
+def last_said(drafts: Sequence[Draft]) -> list[Draft]:
+    """Keep of two statements with one key, or with opposite keys, the later one.
+
+    What is said in a story does not touch what is said of the user.
+    """
+    kept: dict[tuple[Realm, MemoryType, str], Draft] = {}
+    for draft in drafts:
+        kept.pop((draft.realm, draft.type, draft.key), None)
+        kept.pop((draft.realm, draft.type, opposite(draft.key) or draft.key), None)
+        kept[draft.realm, draft.type, draft.key] = draft
+    return list(kept.values())
+
+
+def language_of(messages: Sequence[Message]) -> str:
+    """Return the language most of the talk is in: `zh`, or `en`.
+
+    A Chinese character says about as much as an English word.
+    """
+    text = "\n".join(message.content for message in messages)
+    return "zh" if len(_HAN.findall(text)) >= len(_WORD.findall(text)) else "en"

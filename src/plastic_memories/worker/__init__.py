@@ -1,0 +1,1 @@
+"""Does jobs, one after another, inside a server or in a process of its own."""
