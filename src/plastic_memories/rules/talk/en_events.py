@@ -152,14 +152,16 @@ def event(
 ) -> Found:
     """One event, keyed by its kind, its day and what it is."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
-    date = ""
+    date, content = "", said.content
     if mention:
-        date = mention.span.start.isoformat()
-        attributes |= {"date": date, "date_text": said.text[mention.start : mention.end].strip()}
+        date, words = mention.span.start.isoformat(), said.text[mention.start : mention.end].strip()
+        attributes |= {"date": date, "date_text": words}
+        # Whoever reads it later must not take "tomorrow" for their own.
+        content = dates.dated(content, words, mention.span.written())
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
     key = ".".join(part for part in (kind, date, slug(title)) if part)
-    return Found(key, date or title, said.content, MemoryType.EVENT, attributes, 0.85)
+    return Found(key, date or title, content, MemoryType.EVENT, attributes, 0.85)
 
 
 def _without_date(said: Said, lean: Lean) -> tuple[str, Mention | None]:
@@ -179,10 +181,9 @@ def _anniversaries(said: Said) -> Iterator[Found]:
         or re.search(r"gift|present|happy|not", said.text, _I)
     ):
         return
-    day = dates.calendar_date(said.text, said.now.date())
-    mention = None if day else dates.find(said.text, said.now)
-    if day or (mention and mention.span.is_day):
-        date = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+    day = dates.yearly(said.text, said.content, said.now)
+    if day:
+        date, content = day
         attributes = {
             "title": found["v"],
             "event_type": "anniversary",
@@ -190,9 +191,7 @@ def _anniversaries(said: Said) -> Iterator[Found]:
             "recurrence": "yearly",
             "emotion": "positive",
         }
-        yield Found(
-            f"anniversary.{slug(found['v'])}", date, said.content, MemoryType.EVENT, attributes
-        )
+        yield Found(f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes)
 
 
 def _promised(said: Said, text: str, mention: Mention | None) -> list[Found]:

@@ -154,11 +154,10 @@ def _birthday(said: Said) -> Iterator[Found]:
     found = _KIN_BIRTHDAY.match(said.text)
     if not found:
         return
-    day = dates.calendar_date(said.text, said.now.date())
-    mention = None if day else dates.find(said.text, said.now)
-    if not day and not (mention and mention.span.is_day):
+    day = dates.yearly(said.text, said.content, said.now)
+    if not day:
         return
-    date = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+    date, content = day
     attributes = {
         "title": f"{found['who']}'s birthday",
         "event_type": "birthday",
@@ -167,4 +166,4 @@ def _birthday(said: Said) -> Iterator[Found]:
         "emotion": "positive",
     }
     key = f"birthday.{_key(found['who']).removeprefix('relationship.').replace('.', '_')}"
-    yield Found(key, date, said.content, MemoryType.EVENT, attributes)
+    yield Found(key, date, content, MemoryType.EVENT, attributes)

@@ -110,12 +110,11 @@ def _birthday(said: Said) -> Iterator[Found]:
     text = said.text
     if not _BIRTHDAY.match(text) or re.search(r"\bnot\b|party|cake|gift|present", text, _I):
         return
-    day = dates.calendar_date(text, said.now.date())
-    mention = None if day or "born" in text else dates.find(text, said.now)
-    if day or (mention and mention.span.is_day):
-        value = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+    day = None if _BORN_YEAR.match(text) else dates.yearly(text, said.content, said.now)
+    if day:
+        value, content = day
         attributes = {"date": value, "event_type": "birthday", "recurrence": "yearly"}
-        yield Found("basic_info.birthday", value, said.content, attributes=attributes)
+        yield Found("basic_info.birthday", value, content, attributes=attributes)
         return
     year = _BORN_YEAR.match(text)
     if year:

@@ -104,8 +104,8 @@ _MATERIAL = re.compile(
 )
 # What the user reports of themself is still their own word.
 _OWN_REPORT = re.compile(
-    r"^(?:我|之前我|刚才我)?(?:刚才|之前|昨天|早就|已经)*(?:跟|和|对|告诉)?(?:你|"
-    r"您)?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
+    r"^(?:刚才|之前|昨天|早就)*(?:我|(?=跟|和|对))(?:刚才|之前|昨天|早就|已经)*"
+    r"(?:(?:跟|和|对)(?:你|您))?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
     r"|^i(?:'ve| have)? (?:already |just )?(?:told|said to) you\b|^as i said\b",
     re.IGNORECASE,
 )
@@ -166,8 +166,10 @@ class Clause:
         return _UNSURE.search(self.text) is not None
 
 
-def believable(content: str) -> Iterator[Clause]:
+def believable(content: str, *, in_story: bool = False) -> Iterator[Clause]:
     """Yield the clauses of a message that state something, in order.
+
+    Where everything is a story, a story does not end belief.
 
     >>> [clause.text for clause in believable("我叫小明，你记得吗？如果我是猫就好了。")]
     ['我叫小明']
@@ -176,7 +178,7 @@ def believable(content: str) -> Iterator[Clause]:
     for start, end in _sentence_spans(masked):
         if _SARCASM.search(masked, start, end):
             continue
-        if _FICTION.search(masked, start, end):
+        if not in_story and _FICTION.search(masked, start, end):
             # A story that has begun goes on to the end of the message.
             return
         yield from _statements(content[start:end], masked[start:end])

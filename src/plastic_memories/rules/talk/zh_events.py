@@ -34,7 +34,7 @@ _PLAN = re.compile(
 )
 _NOT_A_PLAN = re.compile(
     r"下雨|下雪|降温|天气|刮风|晴|再说|再聊|继续|会不会|想要?|应该|可能|也许|不知道|见$|"
-    r"要是|了吗|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
+    r"要是|了吗|加油|努力|好好|早点|早睡|早起|开心|愉快|顺利|休息|记得|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
     r"会更|会好|怎么"
 )
 _TIME_OF_DAY = re.compile(
@@ -154,18 +154,19 @@ def event(
 ) -> Found:
     """One event, keyed by its kind, its day and what it is."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
-    date = ""
+    date, content = "", said.content
     if mention:
-        date = mention.span.start.isoformat()
-        attributes["date"] = date
-        attributes["date_text"] = said.whole[mention.start : mention.end]
+        date, words = mention.span.start.isoformat(), said.whole[mention.start : mention.end]
+        attributes |= {"date": date, "date_text": words}
+        # Whoever reads it later must not take "tomorrow" for their own.
+        content = dates.dated(content, words, mention.span.written("至"))
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
     key = ".".join(part for part in (kind, date, slug(title)) if part)
     return Found(
         key,
         date or title,
-        said.content,
+        content,
         MemoryType.EVENT,
         attributes,
         LIKELY if said.left_out else 0.85,
@@ -180,11 +181,11 @@ def _anniversaries(said: Said) -> Iterator[Found]:
     found = _ANNIVERSARY.search(said.whole)
     if not found or re.search(r"礼物|快乐|怎么|忘", said.whole):
         return
-    day = dates.calendar_date(said.whole, said.now.date())
-    mention = _mention(said, Lean.FUTURE)
-    if not day and not (mention and mention.span.is_day):
+    stated = said.clause.said if said.left_out else said.content
+    day = dates.yearly(said.whole, stated, said.now)
+    if not day:
         return
-    date = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+    date, content = day
     attributes = {
         "title": found["v"],
         "event_type": "anniversary",
@@ -192,7 +193,6 @@ def _anniversaries(said: Said) -> Iterator[Found]:
         "recurrence": "yearly",
         "emotion": "positive",
     }
-    content = said.content if not said.left_out else said.clause.said
     yield Found(f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes)
 
 

@@ -147,15 +147,7 @@ def _of_kin(said: Said) -> Iterator[Found]:
 
 
 def _kin_birthday(said: Said, key: str) -> Iterator[Found]:
-    day = dates.calendar_date(said.whole, said.now.date())
-    mention = None if day else dates.find(said.whole, said.now)
-    date = (
-        str(day)
-        if day
-        else mention.span.start.strftime("%m-%d")
-        if mention and mention.span.is_day
-        else ""
-    )
+    day, content = dates.yearly(said.whole, said.content, said.now) or ("", said.content)
     lunar = dates.lunar(said.whole)
     title = f"{said.kin}的生日"
     attributes = {
@@ -165,11 +157,9 @@ def _kin_birthday(said: Said, key: str) -> Iterator[Found]:
         "emotion": "positive",
     }
     if lunar:
-        date, attributes["date_text"] = "", lunar
-    if date:
-        attributes["date"] = date
-    if date or lunar:
+        day, attributes["date_text"] = "", lunar
+    if day:
+        attributes["date"] = day
+    if day or lunar:
         who = slug(key.removeprefix("relationship."))
-        yield Found(
-            f"birthday.{who}", date or lunar or "", said.content, MemoryType.EVENT, attributes
-        )
+        yield Found(f"birthday.{who}", day or lunar or "", content, MemoryType.EVENT, attributes)

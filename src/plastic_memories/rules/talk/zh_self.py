@@ -155,28 +155,29 @@ def _birthday(said: Said) -> Iterator[Found]:
         return
     if re.search(r"(?<!出)生日", whole) and not _OWN_BIRTHDAY.search(whole):
         return
-    day = dates.calendar_date(whole, said.now.date())
     lunar = dates.lunar(whole)
     if lunar:
         yield Found(
             "basic_info.birthday", lunar, said.content, attributes={"date_text": lunar, **_YEARLY}
         )
-    elif day:
-        yield _born(said, str(day))
-    elif re.search(r"(?<!出)生日", whole):
-        mention = dates.find(whole, said.now)
-        if mention and mention.span.is_day:
-            yield _born(said, mention.span.start.strftime("%m-%d"))
+    elif (day := dates.yearly(whole, said.content, said.now)) and _is_exact(whole, said):
+        yield _born(said, *day)
+
+
+def _is_exact(whole: str, said: Said) -> bool:
+    """我是上周三生的: only a birthday may be told by a day seen from now."""
+    written = dates.calendar_date(whole, said.now.date())
+    return written is not None or bool(re.search(r"(?<!出)生日", whole))
 
 
 _YEARLY = {"event_type": "birthday", "recurrence": "yearly"}
 
 
-def _born(said: Said, day: str) -> Found:
+def _born(said: Said, day: str, content: str) -> Found:
     return Found(
         "basic_info.birthday",
         day,
-        said.content,
+        content,
         attributes={"date": day, **_YEARLY},
         confidence=_sure(said),
     )
