@@ -54,7 +54,7 @@ _PASSING = re.compile(
 )
 _FILLER = re.compile(
     r"^(?:(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|"
-    r"hmm+|ok|okay|so|and|but|also|plus|because|since|although|"
+    r"hmm+|ok|okay|not gonna lie|ngl|lol|haha\w*|omg|so|and|but|also|plus|because|since|although|"
     r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so "
     r"you know|just to let you know|fyi|for the record|"
     r"correction|sorry|no wait|wait|no|nope|yes|yeah|yep|sure|please (?:remember|note|"
@@ -71,17 +71,27 @@ _FILLER = re.compile(
     r"forward)\b[\s,:!.-]*)+",
     re.IGNORECASE,
 )
+_CHATTER = re.compile(
+    r"(?:[\s,]+(?:btw|lol|lmao|haha\w*|hehe|tbh|ngl|xd|by the way|fyi|actually|honestly|though|:\)|"
+    r"<3))+$",
+    re.IGNORECASE,
+)
 _EXPANDED = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (
+        (r"\bu\b(?=\s(?:can|could|should|may))", "you"),
+        (r"\bur\b", "your"),
+        (r"\bfav(?:e|s)?\b", "favorite"),
+        (r"\bpls\b|\bplz\b", "please"),
         (r"\bi'm\b|\bim\b(?=\s)", "I am"),
-        (r"\bi've\b", "I have"),
+        (r"\bi've\b|\bive\b", "I have"),
         (r"\bi'll\b", "I will"),
         (r"\bi'd\b", "I would"),
+        (r"\b(it|he|she)'s\b", r"\1 is"),
         (r"\bwe're\b", "we are"),
         (r"\bwe'll\b", "we will"),
         (r"\bwe've\b", "we have"),
-        (r"\bcan't\b|\bcannot\b", "can not"),
+        (r"\bcan'?t\b|\bcannot\b", "can not"),
         (r"\bwon't\b", "will not"),
         (r"\b(do|does|did|is|are|was|have|has|would|could|should)n'?t\b", r"\1 not"),
         (r"\b(name|birthday|anniversary|hometown|job|hobby|nickname)'s (?=\w)", r"\1 is "),
@@ -112,16 +122,34 @@ _CARRIED = re.compile(
     r"speak|graduated|plan|will)\b",
     re.IGNORECASE,
 )
+# Chat drops the first words: "originally from Poland", "based in Oslo", "got my exam tomorrow".
+_BARE = (
+    (
+        re.compile(r"^(?:originally |currently )?(?=from [A-Z]|based in |living in |working as )"),
+        "I am ",
+    ),
+    (re.compile(r"^(?=born (?:and raised )?in )", re.IGNORECASE), "I was "),
+    (re.compile(r"^got (?=my |an? )", re.IGNORECASE), "I have "),
+)
+
+
+def _with_subject(text: str, content: str) -> tuple[str, str]:
+    for pattern, start in _BARE:
+        if pattern.match(text):
+            return pattern.sub(start, text, count=1), pattern.sub(start, content, count=1)
+    return text, content
 
 
 def read(clause: Clause, now: datetime, before: Subject) -> Said:
     """Take a clause apart; a verb without a subject has the one before."""
-    content = _FILLER.sub("", clause.said).strip()
+    content = _CHATTER.sub("", _FILLER.sub("", clause.said)).strip()
     text = content
     for pattern, full in _EXPANDED:
         text = pattern.sub(full, text)
     if _CARRIED.match(text) and before is Subject.USER:
         text, content = f"I {text}", f"I {content}"
+    if clause.opens or before is Subject.USER:
+        text, content = _with_subject(text, content)
     text = _AFTER_I.sub(r"\1 ", text)
     return Said(text, content, _subject(text), clause, now)
 

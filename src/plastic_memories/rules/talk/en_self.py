@@ -14,7 +14,7 @@ _I = re.IGNORECASE
 _NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"
 _NAMED = re.compile(
     rf"^(?:my|the) (?P<w>full |real |first |actual |given |english |chinese |nick|pen "
-    rf")?name is {_NAME}(?: and\b.*| by the way)?$",
+    rf")?name is {_NAME}(?: and\b.*| by the way| with an? .*)?$",
     _I,
 )
 _NAME_LABEL = re.compile(rf"^name: ?{_NAME}$", _I)

@@ -16,6 +16,7 @@ from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.injected import without_our_lines
 from plastic_memories.rules.talk.keys import opposite
 from plastic_memories.rules.talk.sentences import CJK, Clause, believable
+from plastic_memories.rules.talk.variants import as_written
 
 _CHINESE = re.compile(f"[{CJK}]")
 _LATIN = re.compile(r"[A-Za-z]")
@@ -69,12 +70,14 @@ def found_in(message: Message, now: datetime, realm: Realm) -> Iterator[tuple[Cl
 
 
 def draft_of(message: Message, clause: Clause, found: Found, now: datetime, realm: Realm) -> Draft:
+    # An event's sentence carries its date already.
+    is_event = found.type is MemoryType.EVENT
+    content = found.content if is_event else dates.settled(found.content, now)
+    value = as_written(found.value, clause.quote)
     return Draft(
         type=found.type,
         key=found.key,
-        content=found.content
-        if found.type is MemoryType.EVENT
-        else dates.settled(found.content, now),
+        content=as_written(content, clause.quote),
         realm=realm,
         source_app=message.source_app,
         bot_id=message.bot_id,
@@ -86,7 +89,7 @@ def draft_of(message: Message, clause: Clause, found: Found, now: datetime, real
         occurred_at=message.ts,
         confidence=found.confidence,
         importance=_importance(found.key),
-        attributes={"value": found.value, **found.attributes},
+        attributes={"value": value, **found.attributes},
     )
 
 

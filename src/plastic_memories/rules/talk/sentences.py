@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from plastic_memories.rules.talk.variants import simplified
+
 CJK = "\u3400-\u9fff"
 _BREAK = "\n"
 
@@ -33,12 +35,15 @@ _ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:
 # The commas of an enumeration do not end a clause: "tea, coffee and cake".
 _LISTING = rf"(?!\s(?:{_ITEM},\s){{0,8}}(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
 _CLAUSE_BREAK = re.compile(
-    rf"(?<!\d)[，,]{_LISTING}|[，,](?!\d){_LISTING}"
+    rf"(?<!\d)[，,](?!\s?(?:19|20)\d\d\b){_LISTING}|[，,](?!\d|\s?(?:19|20)\d\d\b){_LISTING}"
     rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)"
     rf"(?<!过敏源)"
     r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
     rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|但|因为|"
     rf"所以|请|以后|目前))"
+    # In chat a space between Chinese words stands for a comma, unless a value follows.
+    rf"|(?<=[{CJK}])(?<![叫是我在欢爱厌对和跟的把给住为于说用])\s+(?=[{CJK}])"
+    r"|(?<=不[吃喝抽碰熬赌][一-龥])(?=不[吃喝抽碰熬赌])"
     r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
     r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|"
     r"my|you|we|he|she|they|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"
@@ -50,7 +55,7 @@ _SPACE_BESIDE_CJK = re.compile(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
 _FICTION = re.compile(
     r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|"
     r"中)(?!的)|角色扮演|假装|扮演|"
-    r"我们来玩|梦见|梦到|做(?:了个|了一个)?梦|剧情[:：]|平行世界|前世|上辈子|穿越|"
+    r"我们来玩|梦见|梦到|做(?:了个|了一个)?梦|(?:剧情|设定|人设|世界观|旁白|场景)[:：】]|平行世界|前世|上辈子|穿越|"
     r"\bin (?:the|this|my|our|a) (?:story|game|novel|dream|movie|book|scene|role-?play|"
     r"fantasy|rp)\b|"
     r"role-?play|\bpretend|make-believe|\bi (?:dreamed|dreamt)\b|\bmy (?:character|oc|"
@@ -76,7 +81,7 @@ _PERSON = (
 _REPORT = re.compile(
     rf"^.{{0,12}}?{_PERSON}(?:们)?(?:都|还|也|总|老是?|经常|一直|曾|跟我|对我|告诉|常|"
     rf"刚才|昨天|之前|总是)*"
-    r"(?:说过?了?|告诉|讲|问|觉得|认为|以为|猜|写道|骂|表示|提到|开玩笑|怀疑|建议|坚持|"
+    r"(?:说(?!话|明|法)过?了?|告诉|讲|问|觉得|认为|以为|猜|写道|骂|表示|提到|开玩笑|怀疑|建议|坚持|"
     r"推荐|误会|嫌)"
     r"|^(?:听说|据说|据.{1,6}说|传说|听.{1,5}(?:说|讲)|有人说|都说|谣言|传闻|俗话说|"
     r"常言道|所谓|看到.{0,4}(?:说|写)|小红书|微博)"
@@ -96,10 +101,12 @@ _REPORT = re.compile(
 _SARCASM = re.compile(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
 # What follows is text to work on, not talk.
 _MATERIAL = re.compile(
-    r"^(?:请|帮我|麻烦)*(?:翻译|改写|润色|造句|朗读|跟我读|复述|续写|仿写|(?:写|编|生成|"
-    r"造)一?(?:段|篇|个|封|首|句))|"
-    r"^(?:please )?(?:translate|rewrite|paraphrase|proofread|summari[sz]e|repeat after "
-    r"me|write (?:me )?an?)\b",
+    r"^(?:请|帮我|帮忙|麻烦|给我|你|能不能|可以|来|再|就)*(?:把.{0,12}?|用.{1,8}?)?(?:翻译|改写|润色|"
+    r"造句|朗读|跟我读|复述|续写|仿写|背诵|默写|唱(?:一?[首段个句])?(?:歌|《)|(?:写|编|生成|造|讲|出|"
+    r"来|唱|念|读)一?(?:段|篇|个|封|首|句|道))|"
+    r"^(?:please |can you |could you |just )*(?:translate|rewrite|paraphrase|proofread|"
+    r"summari[sz]e|repeat after me|(?:write|draft|compose|sing|tell|make)(?: me)? (?:an?|the)\b|"
+    r"say (?:this|the)|finish the|continue the|complete the)\b",
     re.IGNORECASE,
 )
 # What the user reports of themself is still their own word.
@@ -149,6 +156,10 @@ _POLITE = re.compile(
     r"(?:to me |with me )?in ))",
     re.IGNORECASE,
 )
+_WISH_TAG = re.compile(
+    r"^(?P<wish>(?:你|请|以后|麻烦|拜托|别|不要|回[答复]|说话|叫我).{2,24}?)"
+    r"(?P<tag>(?:好不好|行不行|可以不|好不|好吗|行吗|可以吗|好嘛|成吗)[呀啊嘛呢]?)$"
+)
 _POLITE_END = re.compile(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
 
 
@@ -174,7 +185,7 @@ def believable(content: str, *, in_story: bool = False) -> Iterator[Clause]:
     >>> [clause.text for clause in believable("我叫小明，你记得吗？如果我是猫就好了。")]
     ['我叫小明']
     """
-    masked = _masked(content)
+    masked = _masked(simplified(content))
     for start, end in _sentence_spans(masked):
         if _SARCASM.search(masked, start, end):
             continue
@@ -218,11 +229,19 @@ def _statements(sentence: str, masked: str) -> Iterator[Clause]:
         return
     if asks:
         clauses = _beside_the_question(clauses)
-    for clause in clauses:
+    for clause in map(_without_tag, clauses):
         if _ends_belief(clause.text):
             return
         if not _QUESTION.search(clause.text) and not clause.is_unsure:
             yield clause
+
+
+def _without_tag(clause: Clause) -> Clause:
+    """A wish that asks for assent is still a wish: 你回复短一点好不好."""
+    found = _WISH_TAG.match(clause.text)
+    if not found:
+        return clause
+    return replace(clause, text=found["wish"], said=clause.said[: -len(found["tag"])].rstrip())
 
 
 def _beside_the_question(clauses: list[Clause]) -> list[Clause]:

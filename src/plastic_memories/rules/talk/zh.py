@@ -22,11 +22,17 @@ _FINDERS = (
     zh_events.find,
 )
 _NOT_BUT = re.compile(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
-_BUT = re.compile(r"^(?:而|其实|应该|准确地说)*(?:是)(?P<new>.{1,20})$")
+_BUT = re.compile(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
 # 我叫小红不是小明: what comes after "not" is taken back.
 _BUT_NOT = re.compile(
     r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$"
 )
+_NO_NOUN = re.compile(
+    r"在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
+    r"和|给|把|从|到|吃|喝|看|听|玩|买|做|说|写|学|开始|住|养|面试|上班|下班|毕业|搬"
+)
+# 我改名了，现在叫林一: the next clause says to what.
+_CHANGED = re.compile(r"(?:改名|改行|转行|跳槽|换工作)了?$")
 _SOMEBODY = re.compile(f"{KIN_WORD}|{PET_WORD}")
 _NOT_BUT_INSIDE = re.compile(
     r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$"
@@ -50,8 +56,13 @@ def _carried(said: Said, understood: bool) -> Subject:
         topic = said.subject is Subject.KIN or (said.whole.startswith("我的") and not understood)
         if topic:
             return Subject.OTHER
-        return Subject.NONE if said.subject is Subject.USER and not understood else said.subject
+        lost = (
+            said.subject is Subject.USER and not understood and not _CHANGED.match(said.predicate)
+        )
+        return Subject.NONE if lost else said.subject
     if understood or not said.predicate:
+        return said.subject
+    if _NO_NOUN.match(said.predicate):
         return said.subject
     # A clause that begins with a noun of its own is about that noun.
     return said.subject if said.subject is Subject.USER or "我" in said.whole else Subject.OTHER

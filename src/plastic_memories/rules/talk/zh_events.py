@@ -34,7 +34,7 @@ _PLAN = re.compile(
 )
 _NOT_A_PLAN = re.compile(
     r"下雨|下雪|降温|天气|刮风|晴|再说|再聊|继续|会不会|想要?|应该|可能|也许|不知道|见$|"
-    r"要是|了吗|加油|努力|好好|早点|早睡|早起|开心|愉快|顺利|休息|记得|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
+    r"都要|都得|都会|要是|了吗|加油|努力|好好|早点|早睡|早起|开心|愉快|顺利|休息|记得|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
     r"会更|会好|怎么"
 )
 _TIME_OF_DAY = re.compile(
@@ -67,6 +67,7 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
         r"(?:大学|研究生|博士|高中|本科|硕士)?毕业(?=了|于|$)|升职|晋升|升为?.{1,8}|加薪|"
         r"涨工资|拿到(?:了)?(?:.{0,8})(?:offer|驾照|驾驶证|证书|学位|奖学金|奖|冠军|第一名?|"
         r"录取通知书?|绿卡|金牌)|"
+        r"(?:考|通)?过了(?:法考|国考|省考|初试|复试|面试|答辩|[四六]级|科目.|雅思|托福|.{1,4}考试)|"
         r"考上(?:了)?.{2,12}|考过(?:了)?.{2,10}|考到(?:了)?.{2,8}证|"
         r"通过(?:了)?.{1,10}(?:考试|面试|答辩|试用期|考核)|(?:获得|得|赢|拿|夺得|"
         r"荣获)了?.{0,8}(?:奖|冠军|第一名?|金牌|亚军|季军)|被.{2,10}录取|论文.{0,4}(?:发表|"
@@ -82,7 +83,7 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
         r"孩子|双胞胎|女孩|男孩|闺女|娃)|当(?:上)?(?:了)?(?:爸爸|妈妈|爷爷|奶奶|外婆|舅舅|"
         r"姑姑|叔叔)|买(?:了)?(?:一?套|一?辆|自己的|第一)*(?:新)?(?:房子?|车|新房|新车|房车)|"
         r"脱单|恋爱|谈恋爱|和.{1,5}在一起|入职(?:了)?.{0,8}|跳槽(?:到|去)?(?:了)?.{0,8}|"
-        r"创业|开(?:了)?(?:一?家|一?间|自己的)+.{1,8}|退休|出国(?:留学)?|搬家|"
+        r"创业|开(?:了)?(?:一?家|一?间|自己的)+.{1,8}|退休|出国(?:留学)?|搬(?:完|好)?家|"
         r"搬到(?:了)?.{2,8}|搬(?:来|去|回)(?:了)?.{2,8}|领养(?:了)?.{1,8}|回国|"
         r"换(?:了)?(?:一?份|新|个)+工作|换工作|入籍|开始(?:了)?(?:新工作|上大学|读研|读博|"
         r"上班)",
@@ -226,10 +227,21 @@ def _dated(said: Said) -> list[Found]:
         )
     if re.match(r"(?:就|快|马上)*要", rest):
         rest = rest.removesuffix("了")
+    rest = re.sub(r"[哈啊呀哦喔啦嘛呢~～]+$", "", rest)
+    if _is_everyones(said, rest, ahead):
+        return []
     if _PLAN.match(rest) and not _NOT_A_PLAN.search(rest) and not _DONE.search(rest):
         title = re.sub(rf"^(?:{_INTENT}|还|也|就|有个?|一?场)+(?=.{{2}})", "", rest)
         return [event(said, "plan", tidy(title), ahead)]
     return []
+
+
+def _is_everyones(said: Said, rest: str, mention: Mention) -> bool:
+    """明天放假 is the calendar's, 今天加班 is nothing to remember; 今天要面试 is a plan."""
+    if said.left_out and re.match(r"放假|开学|上课|上班", rest):
+        return True
+    today = mention.span.start == mention.span.end == said.now.date()
+    return today and not re.match(rf"{_INTENT}|有", rest)
 
 
 def _without_date(said: Said, mention: Mention) -> str:
