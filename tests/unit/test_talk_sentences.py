@@ -12,7 +12,7 @@ import pytest
 
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.owner import Owner
+from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.rules.talk.extraction import extract
 
 ZONE = "Asia/Shanghai"
@@ -36,6 +36,8 @@ def learned(sentence: str) -> list[Draft]:
 
 def items(sentence: str) -> Iterator[Item]:
     for draft in learned(sentence):
+        if draft.realm is not Realm.REAL:
+            continue  # a story: it never feeds the user's profile
         is_event = draft.type is MemoryType.EVENT
         key = draft.attributes["event_type"] if is_event else draft.key
         yield draft.type.value, key, draft.attributes["value"]

@@ -95,6 +95,7 @@ def _comes_before(found: re.Match[str], best: Mention) -> bool:
     return (found.start(), -found.end()) < (best.start, -best.end)
 
 
+_DAY_ALONE = re.compile(r"[\d一二三四五六七八九十廿]+[日号]|on the \d+\w*")
 _YEARED_TEXT = re.compile(r"\d{4}")
 _RELATIVE = re.compile(
     r"[昨明后前]天|昨晚|明早|明晚|[上下]个?(?:周|星期|礼拜|月)|去年|前年|明年|后年|[天周月年]之?[前后]"
@@ -166,6 +167,8 @@ def yearly(text: str, content: str, now: datetime) -> tuple[str, str] | None:
     mention = find(text, now)
     if mention is None or not mention.span.is_day:
         return None
+    if _DAY_ALONE.fullmatch(text[mention.start : mention.end]):
+        return None  # the 17th: of which month?
     date = mention.span.start.strftime("%m-%d")
     return date, dated(content, text[mention.start : mention.end].strip(), date)
 

@@ -29,10 +29,11 @@ _MODAL = re.compile(
     r"^(?:i|we) (?:will|am|are|have|need|must|got)(?: (?:to|got|going to|planning to|be))* ", _I
 )
 _OWN_OCCASION = re.compile(
-    r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:appointment|exam|interview|wedding|surgery|"
+    r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:flight to [\w ]+|train to [\w ]+|"
+    r"appointment|exam|interview|wedding|surgery|"
     r"flight|trip|meeting|deadline|presentation|graduation|recital|concert|party|test|"
     r"final|defense|vacation|holiday|checkup|operation|move|marathon|race|game|first "
-    r"day)) (?:is|will be|starts|begins)\b",
+    r"day)) (?:is|will be|starts|begins|leaves|departs)\b",
     _I,
 )
 _REMIND = re.compile(r"^(?:please )?remind me (?:to |about |that )(?P<v>.+)$", _I)
@@ -77,7 +78,7 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
         r"gave birth(?: to [\w ]+)?|became an? (?:father|mother|dad|mom|parent|uncle|aunt|"
         r"grandfather|grandmother)|bought (?:a|an|our|my) (?:new |first )?(?:house|home|"
         r"apartment|car|flat)|"
-        r"adopted (?:a|an|two) [\w ]{3,20}|moved (?:to [\w ]{2,30}|in with [\w ]+|out|house|"
+        r"adopted (?:a|an|two) [\w ]{3,40}|moved (?:to [\w ]{2,30}|in with [\w ]+|out|house|"
         r"into [\w ]+)|started (?:a |my |at )(?:new |own )?[\w ]{3,25}|retired|quit smoking|"
         r"proposed(?: to [\w ]+)?",
     ),
@@ -104,9 +105,14 @@ _TURN_RULES = tuple(
     )
     for kind, mood, pattern in _TURNS
 )
+_SOMEBODY = (
+    "mother|mom|mum|father|dad|brother|sister|wife|husband|son|daughter|grandfather|grandpa|"
+    "grandmother|grandma|granny|nana|uncle|aunt|cousin|friend|boyfriend|girlfriend|partner|"
+    "dog|cat|hamster|rabbit|parrot|horse|pet|baby|teacher|mentor|boss|neighbou?r"
+)
 _LOSS = re.compile(
-    r"^my (?P<who>[\w ]{3,20}?) (?:has )?(?:just |recently )?(?P<v>passed away|died|was "
-    r"hospitalized|is in (?:the )?hospital)$",
+    rf"^my (?P<who>(?:\w+ )?(?:{_SOMEBODY})) (?:has )?(?:just |recently )?"
+    r"(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",
     _I,
 )
 _WENT = re.compile(

@@ -20,7 +20,7 @@ _INTOLERANT = re.compile(
     r"^i am (?P<v>\w+)[- ]intolerant$|^i have (?:an? )?(?P<w>\w+) intolerance$", _I
 )
 _DIET = re.compile(
-    r"^i (?:am|have been|eat|became|went|follow)(?: on)? (?:an? |the |only |strictly |mostly "
+    r"^i (?:am|have been|eat|became|went|follow|keep)(?: on)? (?:an? |the |only |strictly |mostly "
     r")?(?P<v>vegan|vegetarian|pescatarian|kosher|halal|gluten-free|keto|paleo|"
     r"dairy-free|plant-based)(?: diet| food| \w+ years)?(?: (?:for|since) .*)?$",
     _I,
@@ -117,6 +117,8 @@ _STYLES = tuple(
         rf"^i (?:would )?(?:prefer|like|want|love) (?:my answers |your (?:answers|"
         rf"replies) (?:to be )?|it when you are )?(?P<v>{_STYLE_WORDS}(?:,? and "
         rf"{_STYLE_WORDS})?)(?: (?:answers|replies|responses|explanations))?$",
+        rf"^(?:please )?give me (?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?) "
+        rf"(?:answers|replies|responses)(?: please| from now on)*$",
         rf"^your (?:answers|replies|responses) should (?:always )?be "
         rf"(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)$",
     )

@@ -77,12 +77,14 @@ _NAMED = re.compile(
     _I,
 )
 _KIN_JOB = re.compile(
-    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? (?:is|works as) (?:an? |the )(?P<v>(?:[\w-]+ "
+    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? (?:is|works as) "
+    rf"(?:an? |the )(?P<v>(?:[\w-]+ "
     rf"){{0,3}}?(?:{JOBS}))(?: (?:at|in|for)\b.*)?$",
     _I,
 )
 _KIN_AGE = re.compile(
-    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? (?:is|just turned|turned) (?P<v>\d{{1,3}}|"
+    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? "
+    rf"(?:is|just turned|turned) (?P<v>\d{{1,3}}|"
     rf"{EN_NUMBER})(?: (?:years?|months?) old)?$",
     _I,
 )
@@ -90,7 +92,7 @@ _KIN_BIRTHDAY = re.compile(rf"^my (?P<who>{_WORDS})'?s birthday (?:is|falls)", _
 _STATUS = re.compile(
     r"^i am (?:happily |newly |still |currently |recently )?(?P<v>single|married|"
     r"divorced|widowed|engaged|an only child|a single (?:mom|mum|dad|parent)|in a "
-    r"relationship)(?: (?:with|to|and)\b.*)?$",
+    r"relationship)(?: (?:with|to|and|of)\b.*)?$",
     _I,
 )
 _MARRIED_TO = re.compile(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)

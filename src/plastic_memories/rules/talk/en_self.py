@@ -13,8 +13,8 @@ from plastic_memories.rules.talk.numerals import en_number
 _I = re.IGNORECASE
 _NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"
 _NAMED = re.compile(
-    rf"^(?:my|the) (?P<w>full |real |first |actual |given |english |chinese |nick|pen "
-    rf")?name is {_NAME}(?: and\b.*| by the way| with an? .*)?$",
+    rf"^(?:i am called|(?:my|the) (?P<w>full |real |first |actual |given |english |chinese |nick|"
+    rf"pen )?name is) {_NAME}(?: and\b.*| by the way| with an? .*)?$",
     _I,
 )
 _NAME_LABEL = re.compile(rf"^name: ?{_NAME}$", _I)
@@ -46,7 +46,8 @@ _NOT_A_PERSON = re.compile(
     _I,
 )
 _BIRTHDAY = re.compile(
-    r"^(?:my (?:birthday|date of birth|birth ?date|bday) (?:is|falls)|birthday: |i was "
+    r"^(?:(?:it|today) is my (?:birthday|bday)|"
+    r"my (?:birthday|date of birth|birth ?date|bday) (?:is|falls)|birthday: |i was "
     r"born (?:on|in)|(?:.{3,24}) is my (?:birthday|bday)$)",
     _I,
 )

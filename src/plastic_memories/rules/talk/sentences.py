@@ -30,7 +30,10 @@ _SPEECH_INSIDE = re.compile(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.
 _LABEL_LENGTH = 20
 _LONGEST_CLAUSE = 200
 
-_SENTENCE = re.compile(r"(?:[^。！？!?；;\n….]|\.(?!\s|$))+[。！？!?；;….~～]*", re.MULTILINE)
+_SENTENCE = re.compile(
+    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
+    re.MULTILINE,
+)
 _ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
 # The commas of an enumeration do not end a clause: "tea, coffee and cake".
 _LISTING = rf"(?!\s(?:{_ITEM},\s){{0,8}}(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
@@ -46,7 +49,7 @@ _CLAUSE_BREAK = re.compile(
     r"|(?<=不[吃喝抽碰熬赌][一-龥])(?=不[吃喝抽碰熬赌])"
     r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
     r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|"
-    r"my|you|we|he|she|they|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"
+    r"my|you|we|he|she|they|no|please|don't|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"
     r"moved|was born)\b)",
     re.IGNORECASE,
 )
@@ -97,6 +100,11 @@ _REPORT = re.compile(
     r"to|i read that|"
     r"the saying goes|so-called)\b",
     re.IGNORECASE,
+)
+# 标题写：我叫张三: what follows stands somewhere, nobody says it of themself.
+_STANDS_THERE = re.compile(
+    r"^.{0,8}(?:标题|签名|台词|歌词|文案|弹幕|评论|封面|题目|开头|正文|牌子|招牌|纸条|名言|广告)(?:上|里|区)?"
+    r".{0,4}(?:写|是|说|叫|改成|刷|道)"
 )
 _SARCASM = re.compile(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
 # What follows is text to work on, not talk.
@@ -258,7 +266,7 @@ def _beside_the_question(clauses: list[Clause]) -> list[Clause]:
 
 def _ends_belief(text: str) -> bool:
     """Say whether from here on a sentence tells what others said, or what is not so."""
-    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text):
+    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text) or _STANDS_THERE.search(text):
         return True
     return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)
 

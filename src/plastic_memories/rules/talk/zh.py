@@ -34,6 +34,14 @@ _NO_NOUN = re.compile(
 # 我改名了，现在叫林一: the next clause says to what.
 _CHANGED = re.compile(r"(?:改名|改行|转行|跳槽|换工作)了?$")
 _SOMEBODY = re.compile(f"{KIN_WORD}|{PET_WORD}")
+# 我生日快到了，就是下周一: the day comes in a clause of its own.
+_BIRTHDAY_OPEN = re.compile(
+    r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))"
+)
+_DAY_ONLY = re.compile(
+    r"^(?:具体|准确)?(?:来说|地说)?(?:就|也就)?(?:是|在)?(?=(?:\d{1,2}|[一二三四五六七八九十]{1,2})月.{1,4}$|"
+    r"[明后]天$|下?下?个?(?:周|星期|礼拜)[一二三四五六日天]$)"
+)
 _NOT_BUT_INSIDE = re.compile(
     r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$"
 )
@@ -82,19 +90,30 @@ def _corrected(clauses: Sequence[Clause]) -> list[Clause]:
     """Join "not A" and "but B" into what holds: 我的生日不是3号，是4号 → 我的生日是4号."""
     kept: list[Clause] = []
     for clause in clauses:
-        inside = _NOT_BUT_INSIDE.match(clause.text)
-        before = _NOT_BUT.match(kept[-1].text) if kept else None
-        but = _BUT.match(clause.text)
-        if inside:
-            kept.append(_reworded(clause, clause, f"{inside['head']}是{inside['new']}"))
-        elif before and but and not clause.opens:
-            verb = "是" if before["verb"] in {"是", "在", "对"} else before["verb"]
-            kept.append(_reworded(kept.pop(), clause, f"{before['head']}{verb}{but['new']}"))
-        elif but_not := _BUT_NOT.match(clause.text):
-            kept.append(_reworded(clause, clause, but_not["head"]))
+        joined = _joined(kept[-1], clause) if kept and not clause.opens else None
+        if joined:
+            kept[-1] = joined
         else:
-            kept.append(clause)
+            kept.append(_corrected_inside(clause))
     return kept
+
+
+def _joined(first: Clause, clause: Clause) -> Clause | None:
+    """One clause out of two, if the second says what the first has left open."""
+    if _BIRTHDAY_OPEN.search(first.text) and _DAY_ONLY.match(clause.text):
+        return _reworded(first, clause, f"我的生日是{_DAY_ONLY.sub('', clause.text)}")
+    before, but = _NOT_BUT.match(first.text), _BUT.match(clause.text)
+    if not before or not but:
+        return None
+    verb = "是" if before["verb"] in {"是", "在", "对"} else before["verb"]
+    return _reworded(first, clause, f"{before['head']}{verb}{but['new']}")
+
+
+def _corrected_inside(clause: Clause) -> Clause:
+    inside, but_not = _NOT_BUT_INSIDE.match(clause.text), _BUT_NOT.match(clause.text)
+    if inside:
+        return _reworded(clause, clause, f"{inside['head']}是{inside['new']}")
+    return _reworded(clause, clause, but_not["head"]) if but_not else clause
 
 
 def _reworded(first: Clause, last: Clause, text: str) -> Clause:

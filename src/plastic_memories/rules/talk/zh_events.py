@@ -16,11 +16,11 @@ from plastic_memories.rules.talk.zh_words import PLACE
 _OCCASION = (
     r"(?:考试|面试|笔试|会议|开会|婚礼|手术|旅行|旅游|出差|体检|答辩|演出|比赛|约会|聚会|"
     r"开学|放假|入职|高铁|飞机|航班|火车|复查|看牙|牙医|预约|演唱会|聚餐|典礼|"
-    r"搬家|休假|请假|deadline|截止|交论文|交房租|复诊|打疫苗|相亲|考研|高考|中考|考驾照|"
+    r"搬家|休假|请假|deadline|meeting|interview|presentation|exam|party|flight|appointment|截止|交论文|交房租|复诊|打疫苗|相亲|考研|高考|中考|考驾照|"
     r"科目[一二三四]|期末考|期中考|签证|培训|讲座|汇报|演讲|团建|音乐会|马拉松|值班|"
     r"上台|报到|毕业|结婚|订婚|领证|回国|出国|回老家|出发|出院|住院|拔牙|直播|首演|"
     r"生日会|家长会|同学会|年会|发布会|展览|展会|开庭|见家长|加班|军训|露营|滑雪|看展|"
-    r"看房|交稿|考[一-龥A-Za-z]{1,6})"
+    r"看房|交稿|辞职|跳槽|买房|买车|换工作|装修|考[一-龥A-Za-z]{1,6})"
 )
 _INTENT = (
     r"(?:要|会|准备|打算|计划|得|需要|将要?|约了|约好|预约了|定了|订了|安排了|决定|报名了|"
@@ -30,11 +30,11 @@ _PLAN = re.compile(
     rf"(?:就|还|也|又|都|正好|已经|跟.{{1,6}}?|和.{{1,6}}?|早上|上午|中午|下午|晚上|傍晚|"
     rf"凌晨|一早|开始)*(?:{_INTENT}.{{1,30}}|有(?:一?个|一?场|一?次|"
     rf"一门)?.{{0,12}}?{_OCCASION}.{{0,6}}|(?:去|回|到|飞|来|坐|参加|开始|见|拍|交|做|办|"
-    rf"请|陪|带|搬|考|上).{{1,20}}|{_OCCASION}.{{0,6}})$"
+    rf"请|陪|带|搬|考|上(?!海|周|个|次|面)).{{1,20}}|{_OCCASION}.{{0,6}})$"
 )
 _NOT_A_PLAN = re.compile(
-    r"下雨|下雪|降温|天气|刮风|晴|再说|再聊|继续|会不会|想要?|应该|可能|也许|不知道|见$|"
-    r"都要|都得|都会|要是|了吗|加油|努力|好好|早点|早睡|早起|开心|愉快|顺利|休息|记得|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
+    r"下雨|有雨|有雪|台风|大风|下雪|降温|天气|刮风|晴|再说|再聊|继续|会不会|想要?|应该|可能|也许|不知道|见$|"
+    r"降价|打折|涨价|上映|开售|发售|停水|停电|限行|都要|都得|都会|要是|了吗|加油|努力|好好|早点|早睡|早起|开心|愉快|顺利|休息|记得|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
     r"会更|会好|怎么"
 )
 _TIME_OF_DAY = re.compile(
@@ -85,7 +85,7 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
         r"脱单|恋爱|谈恋爱|和.{1,5}在一起|入职(?:了)?.{0,8}|跳槽(?:到|去)?(?:了)?.{0,8}|"
         r"创业|开(?:了)?(?:一?家|一?间|自己的)+.{1,8}|退休|出国(?:留学)?|搬(?:完|好)?家|"
         r"搬到(?:了)?.{2,8}|搬(?:来|去|回)(?:了)?.{2,8}|领养(?:了)?.{1,8}|回国|"
-        r"换(?:了)?(?:一?份|新|个)+工作|换工作|入籍|开始(?:了)?(?:新工作|上大学|读研|读博|"
+        r"换(?:了)?(?:一?份|新|个)*工作|入籍|开始(?:了)?(?:新工作|上大学|读研|读博|"
         r"上班)",
     ),
     (
@@ -120,7 +120,7 @@ _NEAR_THE_FRONT = 6
 _SOON = re.compile(r"(?:终于|刚刚|刚|已经|正式|顺利|成功|自己)+")
 _LOSS = re.compile(
     r"(?:昨天|今天|上周|上个月|前天|去年|今年|.{0,8})?(?:去世|过世|走|离世|离开|离开我|"
-    r"病逝|不在)(?:了|啦)$|(?P<v>住院|生病|出车祸)了$|(?P<born>出生)(?:了|啦)$"
+    r"病逝|不在)(?:了|啦)$|(?:.{0,4}[天周月年])?(?P<v>住院|生病|出车祸)了$|(?P<born>出生)(?:了|啦)$"
 )
 _UNDONE = re.compile(
     r"没|还没|未|不想|不打算|不|想(?!到)|差点|快要?|马上|就要|打算|准备|即将|希望|"
@@ -219,21 +219,27 @@ def _dated(said: Said) -> list[Found]:
     if done and not (ahead.span.start > today):
         return done
     if ahead.span.end < today:
-        past = _WENT.match(rest)
-        return (
-            [event(said, "memory", tidy(past["v"]), ahead)]
-            if past and not _UNDONE.search(rest)
-            else []
-        )
+        return _remembered(said, rest, ahead)
+    return _planned(said, rest, ahead)
+
+
+def _remembered(said: Said, rest: str, day: Mention) -> list[Found]:
+    past = _WENT.match(rest)
+    if not past or _UNDONE.search(rest):
+        return []
+    return [event(said, "memory", tidy(past["v"]), day)]
+
+
+def _planned(said: Said, rest: str, day: Mention) -> list[Found]:
     if re.match(r"(?:就|快|马上)*要", rest):
         rest = rest.removesuffix("了")
     rest = re.sub(r"[哈啊呀哦喔啦嘛呢~～]+$", "", rest)
-    if _is_everyones(said, rest, ahead):
+    if _is_everyones(said, rest, day) or _NOT_A_PLAN.search(rest) or _DONE.search(rest):
         return []
-    if _PLAN.match(rest) and not _NOT_A_PLAN.search(rest) and not _DONE.search(rest):
-        title = re.sub(rf"^(?:{_INTENT}|还|也|就|有个?|一?场)+(?=.{{2}})", "", rest)
-        return [event(said, "plan", tidy(title), ahead)]
-    return []
+    if not _PLAN.match(rest):
+        return []
+    title = re.sub(rf"^(?:{_INTENT}|还|也|就|有个?|一?场)+(?=.{{2}})", "", rest)
+    return [event(said, "plan", tidy(title), day)]
 
 
 def _is_everyones(said: Said, rest: str, mention: Mention) -> bool:
@@ -284,7 +290,7 @@ def _undated(said: Said) -> Iterator[Found]:
         yield Found("basic_info.goal", tidy(goal["v"]), said.content)
         return
     plan = _UNDATED.match(said.predicate)
-    if plan and not _TRIFLE.search(said.whole):
+    if plan and not _TRIFLE.search(said.whole) and plan["v"] not in {"好了", "好啦", "完了"}:
         yield event(said, "plan", tidy(plan["v"] or plan["w"]), None)
 
 

@@ -12,16 +12,25 @@ from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug
 from plastic_memories.rules.talk.numerals import ZH_NUMBER, zh_number
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
-from plastic_memories.rules.talk.zh_words import DISTANT, JOB, KIN, KIN_WORD, PET_WORD, PETS
+from plastic_memories.rules.talk.zh_words import (
+    DISTANT,
+    JOB,
+    KIN,
+    KIN_WORD,
+    PET_WORD,
+    PETS,
+    PLACE,
+)
 
 _NAME = r"(?P<name>[\u4e00-\u9fff·A-Za-z0-9 ]{1,12}?)"
-_COUNT = rf"(?P<count>{ZH_NUMBER}|几|好几)?(?:个|只|条|位|对|头|匹|口)?"
+_COUNT = rf"(?P<count>{ZH_NUMBER}|好?几|[俩仨])?(?:个|只|条|位|对|头|匹|口)?"
 _KIND = r"(?:[\u4e00-\u9fff]{1,6}的|亲|可爱的?|小|大|胖|老|黑|白|橘|花|双胞胎|养了.{1,3}年的)*"
 _HAS = re.compile(
     rf"(?:家里?|上面|下面|上头|底下)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|"
     rf"捡了?)(?:了)?(?:{ZH_NUMBER}年)?{_COUNT}(?:(?:名?叫|"
     rf"名为)(?P<called>[^，,的]{{1,8}})的)?(?P<kind>{_KIND})(?P<who>{KIN_WORD}|"
-    rf"{PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME})?(?:了|啦|哦|呢)?$"
+    rf"{PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME}|"
+    rf"(?:在|今年|刚|比我|正).{{1,12}})?(?:了|啦|哦|呢)?$"
 )
 _MORE = re.compile(
     rf"(?:和|、|还有|以及|跟)(?:{ZH_NUMBER})?(?:个|只|条|位)?(?P<who>{KIN_WORD}|{PET_WORD})"
@@ -42,8 +51,8 @@ _KIN_AGE = re.compile(
 )
 _KIN_BIRTHDAY = re.compile(r"(?:的)?生日(?:是|在|[:：])?")
 _KIN_HOME = re.compile(
-    r"(?:现在|目前|一直)?(?:住在|在)(?P<v>[^，,的]{2,10}?)(?:工作|上班|上学|读书|读大学|"
-    r"生活|留学|住)?(?:呢|了)?$"
+    rf"(?:现在|目前|一直)?(?:住在?(?=.{{2}})|在(?={PLACE}|.*(?:上学|读书|读大学|生活|留学|住)))"
+    r"(?P<v>[^，,的]{2,10}?)(?:工作|上班|上学|读书|读大学|生活|留学|住)?(?:呢|了)?$"
 )
 _STATUS = re.compile(
     r"(?:是|现在|目前|一直|还是|还)*(?P<v>单身狗?|已婚(?!未)|未婚|离异|母胎单身|单亲妈妈|"
@@ -107,6 +116,8 @@ def _described(found: re.Match[str]) -> str:
     plural = count and (not count[0].isascii() or count.isdigit()) and count not in {"一", "1"}
     unit = "只" if found["who"] in PETS else "个"
     kind = re.sub(r"^.*的", "", found["kind"])
+    if count in {"俩", "仨"}:
+        return f"{count}{kind}{found['who']}"
     return f"{count}{unit}{kind}{found['who']}" if plural else f"{kind}{found['who']}"
 
 

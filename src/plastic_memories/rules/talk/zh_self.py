@@ -12,7 +12,7 @@ from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 
 _NAME = r"(?P<v>[\u4e00-\u9fff·A-Za-z0-9_.\-' ]{1,24}?)"
 _NAME_END = (
-    r"(?=今年|来自|住在|就好|就行|就可以|就成|就得了|就[oO][kK]|即可|好了|好啦|吧|是个|是一|是(?:男|女)|啊|呀|哦|啦|"
+    r"(?=今年|来自|住在|就好|就行|就可以|就成|就中|就得了|就[oO][kK]|即可|好了|好啦|吧|是个|是一|是(?:男|女)|啊|呀|哦|啦|"
     r"哈$|~|～|$)"
 )
 _NOT_A_NAME = re.compile(
@@ -46,6 +46,10 @@ _CALLED = re.compile(rf"(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
 _NAMED = re.compile(
     rf"的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
 )
+_NAMED_PLAINLY = re.compile(
+    r"的?(?P<w>大名|中文名|英文名|小名|网名|艺名|笔名)"
+    r"(?P<v>(?!很|挺|太|有|没|不|的|真|好|在)[\u4e00-\u9fff]{2,3}|[A-Za-z]{2,12})$"
+)
 _SURNAME = re.compile(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
 _I_AM_NAME = re.compile(r"是(?P<v>[小阿][\u4e00-\u9fff]{1,2}|[A-Z][a-z]{2,12})$")
 _NO_NAME_SO = re.compile(
@@ -56,7 +60,7 @@ _ADDRESS = re.compile(
     r"一般|朋友们?|大家|同事们?|同学们?|家人们?|家里人|身边的人|他们|网友们?|我?"
     r"希望你|你|们|还是|管|也|能|一直|从现在起|尽量|往后|日后|之后|接下来|平常|私下|那就|"
     r"干脆|不如|别人))*"
-    rf"(?:叫|称呼|喊|称|call)我(?:为|做|作|一声)?{_NAME}{_NAME_END}"
+    rf"(?:叫|称呼|喊|称|call)[我俺](?:为|做|作)?{_NAME}{_NAME_END}"
 )
 _REFUSED = re.compile(
     r"(?:别|不要|不许|不准|少|不喜欢|讨厌|不想)(?:再|老|总)?(?:别人|大家|你|他们)?(?:叫|称呼|喊)我"
@@ -88,7 +92,7 @@ _AGE = re.compile(
 )
 _ZODIAC = re.compile(r"(?:是)?属(?P<v>[鼠牛虎兔龙蛇马羊猴鸡狗猪])(?:的)?$")
 _STAR = re.compile(
-    r"(?:的?星座)?是(?:个)?(?P<v>(?:白羊|牡羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|"
+    r"(?:(?:的?星座)?是(?:个)?|(?=..座$))(?P<v>(?:白羊|牡羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|"
     r"人马|摩羯|魔羯|水瓶|双鱼)座)(?:的|女|男)?$"
 )
 _GENDER = re.compile(
@@ -129,7 +133,7 @@ def _imperative(said: Said) -> str:
 
 def _names(said: Said) -> Iterator[Found]:
     text = said.predicate
-    named = _NAMED.match(text)
+    named = _NAMED.match(text) or _NAMED_PLAINLY.match(text)
     called = _CALLED.match(text) if not said.left_out or said.subject is Subject.USER else None
     found = named or called
     if found:
