@@ -232,6 +232,7 @@ _UNIT = r"(?:个)?(?P<unit>天|日(?!语|本|元|企|料)|周|星期|礼拜|(?<=
 _GRAMMAR: tuple[tuple[str, Meaning], ...] = (
     (rf"(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))})", _day_word),
     (rf"(?P<n>{_N}){_UNIT}(?P<way>(?:之|以)?[前后])(?!台|端|面|边)", _distance),
+    (rf"再过(?P<n>{_N}){_UNIT}(?P<way>)", _distance),
     (r"半个?(?P<unit>年|月)(?P<way>(?:之|以)?[前后])", _half),
     (rf"(?:最近|过去|近)这?(?P<n>{_N})?几?{_UNIT}", _recent),
     (r"前(?:几|两三)天|前些天", _few_days_ago),

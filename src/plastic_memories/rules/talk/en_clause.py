@@ -57,11 +57,14 @@ _FILLER = re.compile(
     r"hmm+|ok|okay|not gonna lie|ngl|lol|haha\w*|omg|so|and|but|also|plus|because|since|although|"
     r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so "
     r"you know|just to let you know|fyi|for the record|"
-    r"correction|sorry|no wait|wait|no|nope|yes|yeah|yep|sure|please (?:remember|note|"
+    r"correction|sorry|no wait|wait|"
+    r"no(?=\s+(?:i|my|it|actually)\b|[\s,:!.-]*$|[,:!.-])|nope|yes|yeah|yep|sure|"
+    r"please (?:remember|note|"
     r"keep in mind)(?: that)?|(?:do )?remember(?: that)?|"
     r"note(?: that)?|keep in mind(?: that)?|don't forget(?: that)?|you should know(?: "
     r"that)?|i(?:'d| would)? (?:want|like) you to know(?: that)?|"
-    r"let me (?:introduce myself|tell you|clarify|correct myself)|i mean|i meant|you "
+    r"let me (?:introduce myself|tell you|clarify|correct myself)|"
+    r"i meant? to say|what i meant (?:was|is)|i mean|i meant|you "
     r"know|as you know|as i said|i(?:'ve| have)? (?:already )?told you(?: that)?|"
     r"i have to (?:admit|say)|i must (?:admit|say)|i think|i believe|personally|in "
     r"general|generally|usually|normally|currently|nowadays|"
@@ -79,6 +82,7 @@ _CHATTER = re.compile(
 _EXPANDED = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (
+        (r"^name's\b", "my name is"),
         (r"\bu\b(?=\s(?:can|could|should|may))", "you"),
         (r"\bur\b", "your"),
         (r"\bfav(?:e|s)?\b", "favorite"),
@@ -123,6 +127,7 @@ _CARRIED = re.compile(
     re.IGNORECASE,
 )
 # Chat drops the first words: "originally from Poland", "based in Oslo", "got my exam tomorrow".
+_AGE_ALONE = re.compile(r"[1-9]\d")  # I'm Hannah, 29
 _BARE = (
     (
         re.compile(r"^(?:originally |currently )?(?=from [A-Z]|based in |living in |working as )"),
@@ -148,6 +153,8 @@ def read(clause: Clause, now: datetime, before: Subject) -> Said:
         text = pattern.sub(full, text)
     if _CARRIED.match(text) and before is Subject.USER:
         text, content = f"I {text}", f"I {content}"
+    if before is Subject.USER and _AGE_ALONE.fullmatch(text):
+        text, content = f"I am {text}", f"I am {content}"
     if clause.opens or before is Subject.USER:
         text, content = _with_subject(text, content)
     text = _AFTER_I.sub(r"\1 ", text)
@@ -164,7 +171,8 @@ def _subject(text: str) -> Subject:
 
 _EDGES = " '\"“”.,!;:~"
 _TAIL = re.compile(
-    r"(?:\s+(?:too|as well|a lot|very much|so much|the most|best|most of all|more|these "
+    r"(?:\s+(?:right now|at the moment|atm|"
+    r"too|as well|a lot|very much|so much|the most|best|most of all|more|these "
     r"days|though|actually|anymore|by the way|you know|lol|haha|"
     r"please|now|btw|since \w+|and stuff|etc))+$",
     re.IGNORECASE,
@@ -189,10 +197,18 @@ def tidy(value: str) -> str:
     return _TAIL.sub("", _CUT.sub("", value).strip(_EDGES)).strip(_EDGES)
 
 
+_GERUND = re.compile(r"\w+ing\b", re.IGNORECASE)
+_DOING = re.compile(r"\w+ing \w", re.IGNORECASE)
+
+
 def listed(text: str) -> list[str]:
     """Split an enumeration into its items.
 
     >>> listed("tea, coffee and long walks")
     ['tea', 'coffee', 'long walks']
     """
-    return [item for part in _LIST.split(text) if (item := tidy(part))]
+    items = [item for part in _LIST.split(text) if (item := tidy(part))]
+    # "making new and powerful models" is one thing, "cooking and reading" are two.
+    if _DOING.match(items[0] if items else "") and not all(_GERUND.match(item) for item in items):
+        return [tidy(text)]
+    return items

@@ -19,10 +19,12 @@ _PLAN = re.compile(
     r"moving|meeting|getting|having|starting|visiting|taking|seeing|running|hosting|"
     r"attending|giving|presenting|driving|heading|throwing|celebrating|graduating|"
     r"returning|coming|working|hiking|camping|speaking|performing)(?P<b>\b.*)|"
-    r"(?:have|have got|got) (?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|"
+    r"(?:have|have got) (?!(?:\w+ed|been|seen|gone|made|had|got|done|met|read|bought|taken|heard|"
+    r"lost|found|become|come|put|set|built|kept|run|spent|\w+en)\b)"
+    r"(?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|"
     r"must|plan|intend|promised)(?: to)? (?P<d>.+)|(?:booked|scheduled|signed up for|"
-    r"registered for|bought tickets for|fly|leave|start|move|graduate|return|travel) "
-    r"?(?P<e>.*))$",
+    r"registered for|bought tickets for|fly|leave|start|move|graduate|return|travel)\b"
+    r" ?(?P<e>.*))$",
     _I,
 )
 _MODAL = re.compile(
@@ -150,7 +152,7 @@ def find(said: Said) -> Iterator[Found]:
     found = (
         _promised(said, text, ahead) or _turned(said) or _lost(said) or _planned(said, text, ahead)
     )
-    yield from found or _undated(said)
+    yield from found or _undated(said, ahead)
 
 
 def event(
@@ -211,7 +213,7 @@ def _turned(said: Said) -> list[Found]:
         return []
     for kind, mood, pattern in _TURN_RULES:
         found = pattern.match(text)
-        if found and not re.search(r"\bnot\b|almost|nearly", text, _I):
+        if found and not re.search(r"\bnot\b|almost|nearly|with it\b", text, _I):
             return [event(said, kind, found["v"].strip(), mention, mood)]
     went = _WENT.match(text)
     if went and mention and mention.span.end < said.now.date() and not _TRIVIAL_VISIT.search(text):
@@ -228,7 +230,10 @@ def _lost(said: Said) -> list[Found]:
 
 
 def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
-    if mention is None or mention.span.end < said.now.date() or _NOT_A_PLAN.search(text):
+    today = said.now.date()
+    # What reaches from the past to today is over: "in the last three months".
+    over = mention is not None and mention.span.start < mention.span.end <= today
+    if mention is None or over or mention.span.end < today or _NOT_A_PLAN.search(text):
         return []
     remind = _REMIND.match(text)
     own = _OWN_OCCASION.match(said.text)
@@ -238,12 +243,18 @@ def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
     if found:
         return [event(said, "plan", tidy(found["v"]), mention)]
     dated_first = re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I)
+    if plan and plan["e"] and mention.span.start <= today and re.match(r"\w+ \w+ed\b", text, _I):
+        return []  # signed up today: done, not planned
     if plan and (said.subject is not Subject.NONE or dated_first):
         return [event(said, "plan", tidy(_MODAL.sub("", text)), mention)]
     return []
 
 
-def _undated(said: Said) -> list[Found]:
+def _ahead(said: Said, mention: Mention | None) -> Mention | None:
+    return mention if mention and mention.span.end >= said.now.date() else None
+
+
+def _undated(said: Said, mention: Mention | None) -> list[Found]:
     if said.is_past or re.search(r"\bnot\b", said.text, _I):
         return []
     goal = _GOAL.match(said.text)
@@ -251,7 +262,7 @@ def _undated(said: Said) -> list[Found]:
         return [Found("basic_info.goal", tidy(goal["v"]), said.content)]
     plan = _UNDATED.match(said.text)
     return (
-        [event(said, "plan", tidy(plan["v"]), None)]
+        [event(said, "plan", tidy(plan["v"]), _ahead(said, mention))]
         if plan and not said.is_passing and not _NOT_A_PLAN.search(plan["v"])
         else []
     )

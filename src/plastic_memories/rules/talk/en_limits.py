@@ -141,7 +141,7 @@ def find(said: Said) -> Iterator[Found]:
 
 
 def _wishes(said: Said) -> Iterator[Found]:
-    if _ONE_OFF.search(said.text):
+    if said.clause.introduces or _ONE_OFF.search(said.text):
         return
     language = _LANGUAGE.match(said.text)
     if language:

@@ -22,7 +22,7 @@ _NICKNAME = re.compile(rf"^my nickname is {_NAME}$", _I)
 _GO_BY = re.compile(
     rf"^(?:i go by|i (?:prefer|like|want) to be called|i prefer|i am known as|"
     rf"(?:(?:please|just|always|you|can|may|could|so|feel free to|my|friends|family|"
-    rf"people|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|"
+    rf"people|folks|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|"
     rf"address me as|refer to me as)) {_NAME}(?: instead| please| from now on| for short|"
     rf", okay)?$",
     _I,
@@ -57,7 +57,7 @@ _AGE = re.compile(
     r")\s*(?:just )?(?P<n>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:[ "
     r"-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:thir|four|fif|six|seven|"
     r"eigh|nine)teen|twelve|eleven|ten)(?: ?(?:years? old|yrs? old|years? of age|"
-    r"y/?o))?(?: (?:this year|now|today|yesterday|last \w+))?$",
+    r"y/?o))?(?: (?:this year|now|today|yesterday|last \w+|not \d+))?$",
     _I,
 )
 

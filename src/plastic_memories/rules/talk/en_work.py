@@ -161,7 +161,7 @@ def _at(text: str, said: Said) -> Iterator[Found]:
     if works is None and not re.match(r"i (?:am|work)", text, _I):
         return
     school = re.search(r"student|study|undergrad|freshman|sophomore", text, _I)
-    if works or school or re.search(JOBS, text, _I):
+    if works or school or re.search(rf"\b(?:{JOBS})\b", text, _I):
         # "in marketing" is a trade, "in Berlin" a place.
         trade = works is not None and works["p"].lower() == "in" and value.islower()
         yield _found("school" if school else "job" if trade else "workplace", value, said)

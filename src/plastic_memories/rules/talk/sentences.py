@@ -42,8 +42,9 @@ _CLAUSE_BREAK = re.compile(
     rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)"
     rf"(?<!过敏源)"
     r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
-    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|但|因为|"
+    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|是一?[个名]|坐标|但|因为|"
     rf"所以|请|以后|目前))"
+    rf"|(?<=[{CJK}]{{2}})(?=我(?:爸爸?|妈妈?|哥|姐|弟|妹|老公|老婆)(?:是|叫|在|今年))"
     # In chat a space between Chinese words stands for a comma, unless a value follows.
     rf"|(?<=[{CJK}])(?<![叫是我在欢爱厌对和跟的把给住为于说用])\s+(?=[{CJK}])"
     r"|(?<=不[吃喝抽碰熬赌][一-龥])(?=不[吃喝抽碰熬赌])"
@@ -58,7 +59,7 @@ _SPACE_BESIDE_CJK = re.compile(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
 _FICTION = re.compile(
     r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|"
     r"中)(?!的)|角色扮演|假装|扮演|"
-    r"我们来玩|梦见|梦到|做(?:了个|了一个)?梦|(?:剧情|设定|人设|世界观|旁白|场景)[:：】]|平行世界|前世|上辈子|穿越|"
+    r"(?:故事|小说|剧本|电影)的?主角|我们来玩|梦见|梦到|做(?:了个|了一个)?梦|(?:剧情|设定|人设|世界观|旁白|场景)[:：】]|平行世界|前世|上辈子|穿越|"
     r"\bin (?:the|this|my|our|a) (?:story|game|novel|dream|movie|book|scene|role-?play|"
     r"fantasy|rp)\b|"
     r"role-?play|\bpretend|make-believe|\bi (?:dreamed|dreamt)\b|\bmy (?:character|oc|"
@@ -168,6 +169,9 @@ _WISH_TAG = re.compile(
     r"^(?P<wish>(?:你|请|以后|麻烦|拜托|别|不要|回[答复]|说话|叫我).{2,24}?)"
     r"(?P<tag>(?:好不好|行不行|可以不|好不|好吗|行吗|可以吗|好嘛|成吗)[呀啊嘛呢]?)$"
 )
+_ASKED_WISH = re.compile(
+    r"^(?P<who>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
+)
 _POLITE_END = re.compile(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
 
 
@@ -179,6 +183,7 @@ class Clause:
     said: str  # as it reads in the message, quote marks left out
     quote: str
     opens: bool  # first of its sentence
+    introduces: bool = False  # a colon follows: what it asks for is asked of that
 
     @property
     def is_unsure(self) -> bool:
@@ -245,7 +250,11 @@ def _statements(sentence: str, masked: str) -> Iterator[Clause]:
 
 
 def _without_tag(clause: Clause) -> Clause:
-    """A wish that asks for assent is still a wish: 你回复短一点好不好."""
+    """A wish that asks for assent is still a wish: 你回复短一点好不好, 你回答能不能简洁些."""
+    asked = _ASKED_WISH.match(clause.text)
+    if asked:
+        wish = asked["who"] + clause.text[asked.end() :]
+        return replace(clause, text=wish, said=wish)
     found = _WISH_TAG.match(clause.text)
     if not found:
         return clause
@@ -282,5 +291,6 @@ def _clauses(masked: str, sentence: str) -> Iterator[Clause]:
         if 0 < len(text) <= _LONGEST_CLAUSE:
             left = position + len(piece) - len(piece.lstrip())
             quote = sentence[left : left + len(piece.strip())]
-            yield Clause(text, said, quote, opens=position == 0)
+            introduces = found is not None and found[0] in {":", "："}
+            yield Clause(text, said, quote, opens=position == 0, introduces=introduces)
         position = found.end() if found else end

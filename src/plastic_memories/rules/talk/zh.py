@@ -33,6 +33,8 @@ _NO_NOUN = re.compile(
 )
 # 我改名了，现在叫林一: the next clause says to what.
 _CHANGED = re.compile(r"(?:改名|改行|转行|跳槽|换工作)了?$")
+# 我最喜欢的颜色不是红色: nothing is said yet.
+_HEAD_ONLY = re.compile(r"(?:喜欢|爱)的[^的是]{1,5}$")
 _SOMEBODY = re.compile(f"{KIN_WORD}|{PET_WORD}")
 # 我生日快到了，就是下周一: the day comes in a clause of its own.
 _BIRTHDAY_OPEN = re.compile(
@@ -113,7 +115,9 @@ def _corrected_inside(clause: Clause) -> Clause:
     inside, but_not = _NOT_BUT_INSIDE.match(clause.text), _BUT_NOT.match(clause.text)
     if inside:
         return _reworded(clause, clause, f"{inside['head']}是{inside['new']}")
-    return _reworded(clause, clause, but_not["head"]) if but_not else clause
+    if but_not and not _HEAD_ONLY.search(but_not["head"]):
+        return _reworded(clause, clause, but_not["head"])
+    return clause
 
 
 def _reworded(first: Clause, last: Clause, text: str) -> Clause:

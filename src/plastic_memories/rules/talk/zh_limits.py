@@ -30,10 +30,12 @@ _NOT_AN_ALLERGEN = re.compile(
     r"^这|^那|你|他|她|皮肤|鼻子|脸|眼睛|身上|手|今天|昨天|又|这个|那个|最近|换季|不|没|"
     r"上班|学习|工作|上学|早起|作业|考试|加班|周一|恋爱|男人|女人|开会|领导|老板|数学|药物性|什么|容易|以前|季节|全身|为|如果"
 )
-_INTOLERANT = re.compile(r"(?:有|是|对)?(?P<v>[\u4e00-\u9fff]{1,4}?)不耐(?:受)?(?:症|的)?$")
+_INTOLERANT = re.compile(
+    r"(?:有|是|对)?(?P<v>[\u4e00-\u9fff]{1,4}?|[A-Za-z]{3,10})不耐(?:受)?(?:症|的)?$"
+)
 _NO_FOOD = re.compile(
     r"(?:从来?|坚决|绝对|基本|都|一点都?|完全|一口|现在|一般|平时|是|"
-    r"因为信仰)*(?:不(?:能|可以|会|敢|太能|怎么能|太|怎么|可|宜)?|没法|无法|不得|"
+    r"因为信仰)*(?:不(?:能|可以|会|敢|太能|怎么能|太|可|宜)?|没法|无法|不得|"
     r"忌(?!口)|戒了|戒(?!烟)|忌口)(?P<a>吃|喝|碰|沾|食用?)?(?P<v>[^，,]{1,14})$"
     r"|(?P<b>吃|喝)不(?:了|惯|得)(?P<w>[^，,]{1,12})$"
     r"|(?P<x>[^，,我]{1,8})(?:我)?(?:一点)?(?:都)?(?:不吃|不能吃|吃不了|不喝|不能喝)$"
@@ -89,7 +91,7 @@ _POLITE = (
 _LANGUAGE = re.compile(
     rf"^{_POLITE}(?:用|使用|说|讲|是|改用|换成|默认|以){{1,2}}(?P<v>{_LANGUAGES})(?:来|"
     rf"跟我|和我|给我|对我|与我|进行|为主)*(?:回答|回复|交流|聊天|说话|沟通|对话|输出|"
-    rf"讲话|讲|说|答复|回应|回|答|写|打字)?(?:我|问题|吧|就好|就行|哦|即可|好了|所有问题|啦|喔|哈|嘛|呗|呀)*$"
+    rf"讲话|讲|说|答复|回应|回[覆应]?|答|写|打字)?(?:我|问题|吧|就好|就行|哦|即可|好了|所有问题|啦|喔|哈|嘛|呗|呀)*$"
     rf"|^(?:请|以后)?(?P<w>默认{_LANGUAGES}|{_LANGUAGES}(?:回答|回复|交流))(?:吧|就好|就行)?$"
     rf"|.*(?:回复|回答|输出|交流)语言(?:设为|是|用|改为|改成|默认)+(?P<x>{_LANGUAGES})$",
     re.IGNORECASE,
@@ -134,7 +136,7 @@ _STYLES = tuple(
         rf"啊)*$",
         rf"^{_ASK}(?P<v>(?:直接)?(?:给|说)(?:出)?(?:我)?(?:结论|重点|答案))(?:就好|就行|"
         rf"即可|吧|就可以)*$",
-        rf"^{_ASK}{_REPLY_WORD}(?:的时候|时)(?P<v>(?:多|少|别|不要|尽量|要|请|先)[^，,]{{2,12}})$",
+        rf"^{_ASK}{_REPLY_WORD}(?:的时候|时)(?P<v>(?:多|少|别|不要|尽量|要|请|先)[^，,提聊问]{{2,12}})$",
         rf"^{_ASK}(?P<v>(?:多)?(?:分点|分条|列点|举例(?:子)?|分步骤))(?:说明|回答|列出|"
         rf"解释|作答)*$",
     )
@@ -169,7 +171,7 @@ def _wishes(said: Said) -> Iterator[Found]:
     if _ONE_OFF.search(said.whole) or said.subject is Subject.KIN:
         return
     # 用英语说“…” asks for one sentence, not for a language.
-    if re.match(r"(?:请|帮我)?用.{1,5}[说讲写念]$", said.whole):
+    if said.clause.introduces or re.match(r"(?:请|帮我)?用[^跟和对]{1,5}[说讲写念]$", said.whole):
         return
     language = _LANGUAGE.match(said.whole)
     if language:
@@ -180,7 +182,7 @@ def _wishes(said: Said) -> Iterator[Found]:
     for pattern in _STYLES:
         found = pattern.match(said.whole)
         if found:
-            value = tidy(found["v"])
+            value = found["v"].rstrip("啊呀哦吧的")
             yield Found(style_key(value), value, _as_wish(said))
             return
 

@@ -181,7 +181,7 @@ def _tastes(said: Said) -> Iterator[Found]:
 
 def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
     text = tidy(_CUT.sub("", text))
-    if text.startswith("的"):
+    if text.startswith(("的", "里面", "其中")):
         return
     reply = _REPLY.match(text)
     if reply:
@@ -219,7 +219,7 @@ def _habits(said: Said) -> Iterator[Found]:
             value
             and not _VAGUE.search(value)
             and not re.search(
-                r"^(?:是|要|会|不|得|自己|没|再|又|太|人家|影响|耽误|打扰)|麻烦|忘|来不及|迟到|错|被|输|死你",
+                r"^(?:是|要|会|不|得|自己|没|再|又|太|人家|影响|耽误|打扰|吵)|[明今昨]天|[起赶做考吃睡跟]不|麻烦|忘|来不及|迟到|错|被|输|死你",
                 value,
             )
         ):

@@ -21,8 +21,8 @@ _TRADE = re.compile(
     r"个)?(?P<v>[^，,的]{2,14})(?:的)?$"
 )
 _DOES = re.compile(
-    r"(?:是)?(?:做|搞|干)(?P<v>[^，,了过饭梦]{1,12})(?:的|工作|行业)$|是(?P<x>(?:开|卖|"
-    r"教|修|写|画|拍)[^，,了过你他她]{1,8})的$|从事(?P<w>[^，,了过]{2,12}?)(?:的?(?:工作|"
+    r"(?:是)?(?:做|搞|干)(?P<v>[^，,了过饭梦]{1,12})(?:的|工作|行业)$|是(?:一?个)?(?P<x>(?:开|卖|"
+    r"教|修|写|画|拍|送)[^，,了过你他她]{1,8})的$|从事(?P<w>[^，,了过]{2,12}?)(?:的?(?:工作|"
     r"行业|职业))?$"
 )
 _DOES_TRADE = re.compile(
@@ -47,7 +47,7 @@ _SCHOOL = (
     r"清华|复旦|交大|浙大)|[\u4e00-\u9fff]{1,2}大(?=读|念|上学|毕业|的?学生|$)|清华|北大|复旦|浙大|交大|哈佛|MIT)"
 )
 _AT_SCHOOL = re.compile(
-    rf"(?:在|就读于|毕业于|毕业自|读的是|上的是|来自|是|(?=[\u4e00-\u9fff]{{1,2}}大[读念])){_SCHOOL}(?:的?(?:读书|上学|念书|"
+    rf"(?:大学|本科|研究生|硕士)?(?:在|就读于|毕业于|毕业自|读的是|上的是|来自|是|(?=[\u4e00-\u9fff]{{1,2}}大[读念])){_SCHOOL}(?:的?(?:读书|上学|念书|"
     rf"读大学|读研|读博|读|学习|毕业(?:的|了)?|大[一二三四](?:学生)?|研[一二三](?:学生)?|"
     rf"本科生?|博士生?|研究生|学生|的)?)?(?:.{{0,4}}|(?<=读|念|学)(?P<major>[^，,的了书研博]{{2,10}}))$"
 )
@@ -85,11 +85,11 @@ _WHEN = re.compile(
 _LIVES_IN = re.compile(rf"在{_PLACE_VALUE}(?:生活|定居|居住|住|租房)")
 _NOT_A_PLACE = re.compile(
     r"一个|一间|一栋|这里|那里|这儿|那儿|家里?$|宿舍|学校|公司|酒店|附近|外面|楼$|[顶一二三四五六七八九十\d]楼|一起|哪|"
-    r"隔壁|你|他|她|心|医院|别人|路上|民宿|房|乡下$|城里$|远|里面|^的|边$|忙|想|看|听|等|"
+    r"隔壁|你|他|她|心|医院|别人|路上|民宿|房|乡下$|城里$|农村|山里|郊区$|县城$|城市$|远|里面|^的|边$|忙|想|看|听|等|"
     r"家$"
 )
 _HOMETOWN = re.compile(
-    rf"(?:的?(?:老家|家乡|故乡|籍贯)(?:是|在)?|来自|出生(?:在|于)|生在|从小在|长大在|"
+    rf"(?:在(?={PLACE}长大)|的?(?:老家|家乡|故乡|籍贯|hometown)(?:是|在)?|来自|出生(?:在|于)|生在|从小在|长大在|"
     rf"是从|从(?={PLACE}来)){_PLACE_VALUE}(?=的|来|长大|人?$)"
     rf"|(?:是(?:个|一个)?|(?={PLACE}))(?:土生土长的?|地道的?|地地道道的?|"
     rf"正宗的?)?(?P<w>(?:{PLACE}){{1,2}})(?:本地)?(?:人|的|妹子|小伙|姑娘|仔|男生|女生|来的)$"
@@ -146,14 +146,22 @@ def _work(said: Said) -> Iterator[Found]:
 def _study(said: Said) -> Iterator[Found]:
     text = said.predicate
     school = _AT_SCHOOL.match(text)
-    if school and not re.search(r"老师|教|上班|工作|一所|某|附近|旁边|门口|对面|住", text):
+    generic = school and re.fullmatch(
+        r"[上读念在一名个]*(?:大学|中学|高中|小学|学校|学院)", school["v"]
+    )
+    if (
+        school
+        and not generic
+        and not re.search(r"老师|教|上班|工作|一所|某|附近|旁边|门口|对面|住", text)
+    ):
         yield Found("basic_info.school", school["v"], said.content, confidence=_sure(said))
         if school["major"]:
             yield Found("basic_info.major", school["major"], said.content, confidence=_sure(said))
     major = _MAJOR.match(text)
     if major:
         value = tidy(next(part for part in major.groupdict().values() if part)).removesuffix("专业")
-        yield Found("basic_info.major", value, said.content, confidence=_sure(said))
+        if not re.search(r"大$|大学$|学院$", value):
+            yield Found("basic_info.major", value, said.content, confidence=_sure(said))
     grade = _GRADE.match(text)
     if grade and "学生" not in text:
         yield Found("basic_info.grade", grade["v"], said.content, confidence=_sure(said))
