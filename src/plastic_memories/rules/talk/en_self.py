@@ -23,8 +23,8 @@ _GO_BY = re.compile(
     rf"^(?:i go by|i (?:prefer|like|want) to be called|i prefer|i am known as|"
     rf"(?:(?:please|just|always|you|can|may|could|so|feel free to|my|friends|family|"
     rf"people|folks|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|"
-    rf"address me as|refer to me as)) {_NAME}(?: instead| please| from now on| for short|"
-    rf", okay)?$",
+    rf"address me as|refer to me as)) {_NAME}(?: instead(?: of \w+)?| please| from now on|"
+    rf" for short|, okay)?$",
     _I,
 )
 _I_AM_NAME = re.compile(r"^I am (?P<v>(?-i:[A-Z][a-z]{2,})(?: (?-i:[A-Z][a-z]+)){0,2})$", _I)

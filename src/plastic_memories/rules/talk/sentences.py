@@ -59,7 +59,7 @@ _SPACE_BESIDE_CJK = re.compile(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
 _FICTION = re.compile(
     r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|"
     r"中)(?!的)|角色扮演|假装|扮演|"
-    r"(?:故事|小说|剧本|电影)的?主角|我们来玩|梦见|梦到|做(?:了个|了一个)?梦|(?:剧情|设定|人设|世界观|旁白|场景)[:：】]|平行世界|前世|上辈子|穿越|"
+    r"(?:故事|小说|剧本|电影)的?主角|我们来玩|梦见|梦到|做(?:了个|了一个)?梦|(?:剧情|设定|人设|世界观|旁白|场景)[:：】）)]|平行世界|前世|上辈子|穿越|"
     r"\bin (?:the|this|my|our|a) (?:story|game|novel|dream|movie|book|scene|role-?play|"
     r"fantasy|rp)\b|"
     r"role-?play|\bpretend|make-believe|\bi (?:dreamed|dreamt)\b|\bmy (?:character|oc|"
@@ -134,7 +134,7 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"吗[呀啊呢]?$|么$|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|"
+    r"吗[呀啊呢]?$|么$|来着$|干嘛|干啥|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|"
     r"(?<![不没])怎么|怎样|如何|为何|几(?:岁|点|号|月)|多少|多大|是不是|有没有|会不会|"
     r"能不能|要不要|对不对|好不好|可不可以|喜不喜欢|行不行|是否|难道|^.{0,3}呢$|猜猜|猜一?下|你猜|"
     r"^(?:so |and |but |hey |ok )?(?:what|who|where|when|why|how|which|whose|do|does|did|"

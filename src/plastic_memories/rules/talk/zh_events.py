@@ -257,6 +257,7 @@ def _without_date(said: Said, mention: Mention) -> str:
     rest = re.sub(
         r"^(?:我们俩?|咱们|我(?:和|跟)[^，,]{1,6}?(?=要|去|打算|准备|约|会)|我)", "", rest
     )
+    rest = re.sub(r"^就?是我们?的(?=.{2})", "有", rest)
     return re.sub(r"^(?:在|于|是我们?的?|是|就)(?=.{2})", "", rest)
 
 

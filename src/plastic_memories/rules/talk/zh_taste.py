@@ -47,7 +47,8 @@ _FAN = re.compile(
 )
 _CATEGORY = "|".join(sorted({*FAVORITES, *FAVORITES.values()}, key=len, reverse=True))
 _FAVORITE = re.compile(
-    rf"(?:的)?最?(?:喜欢|爱|喜爱|钟爱|中意|favou?rite)(?:吃|喝|看|听|玩|读)?的(?:一(?:部|首|本|种|个|"
+    rf"(?:的)?最?(?:(?:喜欢|爱|喜爱|钟爱|中意|favou?rite)(?:吃|喝|看|听|玩|读)?的|favou?rite ?)"
+    rf"(?:一(?:部|首|本|种|个|"
     rf"款|位|道))?(?P<c>[\u4e00-\u9fff]{{0,4}}?(?:{_CATEGORY}))(?:就|还|一直|永远)*(?:是|"
     rf"[:：])(?P<v>.+)$"
 )
@@ -83,7 +84,7 @@ _REPLY = re.compile(
     r"(?P<s>.{1,10}?)的?(?:回答|回复|解释|说话方式|语气|沟通方式|交流方式|表达|聊天方式)$"
 )
 _TRAIT = re.compile(
-    rf"(?:的)?(?:性格|个性|脾气|为人|人)?(?:上)?(?:是|属于|有|算)?(?:个|一个|"
+    rf"(?:的)?(?:性格|性子|个性|脾气|为人|人)?(?:上)?(?:是|属于|有|算)?(?:个|一个|"
     rf"那种)?(?:比较|很|非常|挺|蛮|特别|有点儿?|偏|超级?|相当|十分|极度|重度|轻度|"
     rf"典型的?|天生|资深|严重|稍微|略微|的)*(?P<v>{TRAIT})(?:的人|型|型人格|的性格|患者|"
     rf"体质|晚期|一枚|一个)?(?:的|得很|得要命|得不行)?$"
@@ -213,7 +214,7 @@ def _character(said: Said) -> Iterator[Found]:
 def _habits(said: Said) -> Iterator[Found]:
     text = said.predicate
     fear = _FEAR.match(text)
-    if fear:
+    if fear and not text.endswith("了"):
         value = tidy(fear["v"] or fear["w"]).removeprefix("有")
         if (
             value
