@@ -11,7 +11,7 @@ _HAN = "\u3400-\u9fff"
 # Out of character: the player speaks, not the figure.
 _OOC_PART = re.compile(
     r"\(\([^()]*\)\)|（（[^（）]*））|⟪[^⟫]*⟫"
-    r"|[(（\[【]\s*(?:ooc(?![a-z])|场外|出戏)[^)）\]】]*[)）\]】]",
+    r"|[(（\[【]\s*(?:ooc(?![a-z])|场外|出戏)[^)）\]】]{0,400}[)）\]】]",
     re.IGNORECASE,
 )
 _OOC_OPENING = re.compile(
@@ -83,6 +83,7 @@ _SUPPOSED = re.compile(
     r"let'?s (?:say|pretend|imagine))\b",
     re.IGNORECASE,
 )
+_LONGEST = 4_000  # letters: what a long text is shows at its beginning
 _SHORT = 2  # sentences: a longer message only begins with "if"
 _ENDS = re.compile(r"[。！？!?\n]+|\.(?=\s)")
 
@@ -98,6 +99,7 @@ def realm_of(text: str, session_realm: Realm = Realm.REAL) -> Realm:
     >>> realm_of("((我明天要考试，先下了))", Realm.STORY)
     <Realm.OOC: 'ooc'>
     """
+    text = text[:_LONGEST]
     rest = _OOC_PART.sub(" ", text)
     if _is_ooc(text, rest, session_realm):
         return Realm.OOC

@@ -191,9 +191,10 @@ def _echoes(letters: list[_Letter], known: Set[int]) -> list[tuple[int, int]]:
     for first, last in _windows(letters, _FULL):
         if _print(letters, first, last) not in known:
             continue
-        runs = (
-            [*runs[:-1], (runs[-1][0], last)] if first == previous + 1 else [*runs, (first, last)]
-        )
+        if first == previous + 1:
+            runs[-1] = (runs[-1][0], last)
+        else:
+            runs.append((first, last))
         previous = first
     for size in range(_FULL - 1, _SHORTEST - 1, -1):
         runs += [
