@@ -128,6 +128,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "digested while it goes on",
         "formation_idle_s": "after how many silent seconds it is digested and archived",
         "formation_schedule_s": "how long a message waits at most",
+        "consolidate": "whether a worker puts memories in order while it has nothing else to do: "
+        "duplicates, contradictions, weights, what is worn out",
+        "consolidate_interval_s": "how often; what changed more recently than this is left alone",
         "job_max_retries": "how often a job that failed is tried again before it is given up",
         "job_backoff_s": "seconds before the second try; each later one waits twice as long",
         "job_lease_s": "after how many seconds a job of a worker that died is taken over",

@@ -68,6 +68,8 @@ class Settings(BaseModel):
     formation_threshold: Positive = 10
     formation_idle_s: Seconds = 1800
     formation_schedule_s: Seconds = 21_600
+    consolidate: Flag = True
+    consolidate_interval_s: Seconds = 21_600
     job_max_retries: Annotated[int, Field(ge=0, le=100)] = 3
     job_backoff_s: Seconds = 5.0
     job_lease_s: Seconds = 60.0

@@ -21,6 +21,7 @@ from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
@@ -38,6 +39,7 @@ from plastic_memories.hub.sessions import KeepSessions
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.touches import Touches
 from plastic_memories.hub.transfer import Transfer
+from plastic_memories.hub.undo import UndoChange
 from plastic_memories.hub.upcoming import LookAhead
 from plastic_memories.hub.upkeep import KeepUp, Retention
 from plastic_memories.hub.work import Work
@@ -113,7 +115,7 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
                 asyncio.create_task(hub.embedding.forever(), name="embedding"),
             ]
             if settings.formation and settings.worker == "inside":
-                worker = Worker(hub.work, settings.worker_poll_s)
+                worker = Worker(hub.work, hub.consolidate, settings.worker_poll_s)
                 working.append(asyncio.create_task(worker.forever(), name="worker"))
             try:
                 yield hub
@@ -187,6 +189,8 @@ def _assemble(
         sessions=KeepSessions(ledger, formation, work, bell),
         jobs=jobs,
         work=work,
+        consolidate=Consolidate(ledger, meter, _consolidation(settings)),
+        undo=UndoChange(ledger),
         look_ahead=LookAhead(ledger),
         personas=personas,
         goals=KeepGoals(ledger, screening),
@@ -216,6 +220,12 @@ def _formation(settings: Settings) -> FormationOptions:
         max_retries=settings.job_max_retries,
         backoff_s=settings.job_backoff_s,
         lease_s=settings.job_lease_s,
+    )
+
+
+def _consolidation(settings: Settings) -> ConsolidateOptions:
+    return ConsolidateOptions(
+        enabled=settings.consolidate, interval_s=settings.consolidate_interval_s
     )
 
 

@@ -124,7 +124,7 @@ async def work(folder: Path, step: int, when: str) -> None:
     light(fuse)
     async with hub_in(folder) as hub:
         fuse.lit = True
-        await Worker(hub.work).once()
+        await Worker(hub.work, hub.consolidate).once()
         fuse.lit = False
 
 
@@ -132,7 +132,7 @@ async def go_on(folder: Path) -> None:
     """Work as a second worker would, once the lease of the first has run out."""
     async with hub_in(folder) as hub:
         await asyncio.sleep(LEASE_S)
-        await Worker(hub.work).once()
+        await Worker(hub.work, hub.consolidate).once()
 
 
 def forked(task: Callable[..., Coroutine[Any, Any, None]], *given: Any) -> int:

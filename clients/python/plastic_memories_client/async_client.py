@@ -23,6 +23,7 @@ from .models import (
     Branch,
     Capabilities,
     Changed,
+    ChangedMany,
     Forgotten,
     Goal,
     GoalCreated,
@@ -286,6 +287,26 @@ class AsyncPlasticMemoriesClient:
     ) -> Changed:
         """Turn a candidate down."""
         return await self._send(self._calls.reject(memory_id, never_again, persona_id))
+
+    async def confirm_many(
+        self, memory_ids: Sequence[int], *, coexist: bool = False, persona_id: str | None = None
+    ) -> ChangedMany:
+        """Make candidates active; what stands against one does not stop the rest."""
+        return await self._send(self._calls.confirm_many(memory_ids, coexist, persona_id))
+
+    async def reject_many(
+        self,
+        memory_ids: Sequence[int],
+        *,
+        never_again: bool = False,
+        persona_id: str | None = None,
+    ) -> ChangedMany:
+        """Turn candidates down."""
+        return await self._send(self._calls.reject_many(memory_ids, never_again, persona_id))
+
+    async def undo(self, audit_id: int, *, persona_id: str | None = None) -> Changed:
+        """Undo what the hub has done by itself; `audit` shows the number."""
+        return await self._send(self._calls.undo(audit_id, persona_id))
 
     async def revoke(self, memory_id: int, *, persona_id: str | None = None) -> Changed:
         """Take a memory back; its row stays in the history."""

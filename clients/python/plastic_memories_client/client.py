@@ -22,6 +22,7 @@ from .models import (
     Branch,
     Capabilities,
     Changed,
+    ChangedMany,
     Forgotten,
     Goal,
     GoalCreated,
@@ -281,6 +282,26 @@ class PlasticMemoriesClient:
     ) -> Changed:
         """Turn a candidate down."""
         return self._send(self._calls.reject(memory_id, never_again, persona_id))
+
+    def confirm_many(
+        self, memory_ids: Sequence[int], *, coexist: bool = False, persona_id: str | None = None
+    ) -> ChangedMany:
+        """Make candidates active; what stands against one does not stop the rest."""
+        return self._send(self._calls.confirm_many(memory_ids, coexist, persona_id))
+
+    def reject_many(
+        self,
+        memory_ids: Sequence[int],
+        *,
+        never_again: bool = False,
+        persona_id: str | None = None,
+    ) -> ChangedMany:
+        """Turn candidates down."""
+        return self._send(self._calls.reject_many(memory_ids, never_again, persona_id))
+
+    def undo(self, audit_id: int, *, persona_id: str | None = None) -> Changed:
+        """Undo what the hub has done by itself; `audit` shows the number."""
+        return self._send(self._calls.undo(audit_id, persona_id))
 
     def revoke(self, memory_id: int, *, persona_id: str | None = None) -> Changed:
         """Take a memory back; its row stays in the history."""

@@ -54,6 +54,14 @@ class Message(Record):
 _SENT = set(Message.model_fields) - {"id"}
 
 
+class Replaced(Record):
+    """An active memory that a yes to a candidate would end."""
+
+    memory_id: int = 0
+    key: str = ""
+    content: str = ""
+
+
 class MemoryItem(Record):
     """One version of one remembered thing. Times are epoch seconds, UTC."""
 
@@ -86,6 +94,8 @@ class MemoryItem(Record):
     recall_count: int = 0
     metadata: dict[str, Any] = Field(default_factory=dict)
     attributes: dict[str, Any] = Field(default_factory=dict)
+    # Only in a list, of a candidate.
+    replaces: list[Replaced] = Field(default_factory=list)
     # Only in a recall.
     score: float | None = None
 
@@ -258,6 +268,23 @@ class Changed(Result):
     updated: bool = False
     memory_id: int | None = None
     memory_status: str = ""
+
+
+class ChangedItem(Record):
+    """What came of one of several; `error` has code, message and detail if nothing did."""
+
+    memory_id: int = 0
+    updated: bool = False
+    memory_status: str = ""
+    error: dict[str, Any] | None = None
+
+
+class ChangedMany(Result):
+    """What came of each, in the order asked for."""
+
+    status: str = ""
+    updated: bool = False
+    items: list[ChangedItem] = Field(default_factory=list)
 
 
 class Forgotten(Result):

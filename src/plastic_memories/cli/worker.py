@@ -37,7 +37,7 @@ async def _work(settings: Settings, screen: Screen, *, once: bool) -> int:
     with naming_the_file(settings):
         # Its own loop is the one that works here.
         async with open_hub(settings.model_copy(update={"worker": "off"})) as hub:
-            doing = Worker(hub.work, settings.worker_poll_s)
+            doing = Worker(hub.work, hub.consolidate, settings.worker_poll_s)
             if once:
                 return await doing.once()
             if not screen.as_json:

@@ -27,6 +27,7 @@ from plastic_memories.http.routes import (
     operations,
     personas,
     recall,
+    review,
 )
 from plastic_memories.http.straight import Straight
 from plastic_memories.hub.hub import Hub
@@ -35,6 +36,7 @@ ROUTERS = (
     recall.router,
     messages.router,
     memory.router,
+    review.router,
     personas.router,
     goals.router,
     jobs.router,

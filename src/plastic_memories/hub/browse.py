@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from plastic_memories.hub.chain import the_memory
+from plastic_memories.hub.chain import sees, the_memory, would_replace
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
@@ -32,6 +32,7 @@ class Wanted:
 class Page:
     memories: Sequence[Memory]
     next_before_id: int | None
+    replaces: Mapping[int, Sequence[Memory]]  # of the candidates: what a yes would end
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,20 @@ class BrowseMemories:
         """Return one page of rows, newest first, and where the next one starts."""
         chosen = self._filter(view, wanted)
 
-        def work(stores: Stores) -> list[Memory]:
-            if wanted.scope is Scope.GLOBAL:
-                return stores.memories.find_global(view.owner, chosen)
-            return stores.memories.find(view.owner, chosen)
+        def work(stores: Stores) -> Page:
+            is_global = wanted.scope is Scope.GLOBAL
+            find = stores.memories.find_global if is_global else stores.memories.find
+            rows = find(view.owner, chosen)
+            has_more = len(rows) > wanted.limit
+            shown = rows[: wanted.limit]
+            waiting = [row for row in shown if row.status is Status.CANDIDATE]
+            replaces = {
+                row.id: [one for one in would_replace(stores, row) if sees(view, one)]
+                for row in waiting
+            }
+            return Page(shown, shown[-1].id if has_more else None, replaces)
 
-        rows = await self.ledger.read_swept(work)
-        has_more = len(rows) > wanted.limit
-        shown = rows[: wanted.limit]
-        return Page(shown, shown[-1].id if has_more else None)
+        return await self.ledger.read_swept(work)
 
     async def one(self, view: Viewpoint, memory_id: int) -> Memory:
         return await self.ledger.read_swept(lambda stores: the_memory(stores, view, memory_id))

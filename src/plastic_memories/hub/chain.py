@@ -19,12 +19,13 @@ from plastic_memories.rules.slots import slot_of
 def the_memory(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
     """Return one row this viewpoint may touch; raise `NotFound` for every other."""
     memory = stores.memories.get(view.owner, memory_id)
-    if memory is None or not _sees(view, memory):
+    if memory is None or not sees(view, memory):
         raise NotFound(f"There is no memory {memory_id} here.")
     return memory
 
 
-def _sees(view: Viewpoint, memory: Memory) -> bool:
+def sees(view: Viewpoint, memory: Memory) -> bool:
+    """Say whether a row of the viewpoint's owner is of its bot and of its app."""
     if view.only_app and memory.scope is Scope.APP and memory.scope_ref != view.only_app:
         return False
     return view.all_bots or memory.bot_id == view.bot_id
@@ -54,6 +55,20 @@ def active_of_key(stores: Stores, memory: Memory) -> list[Memory]:
     """Return the active rows of the memory's key, scope, bot and realm: one at most."""
     live = stores.memories.same_place(memory.owner, memory)
     return [row for row in live if row.status is Status.ACTIVE]
+
+
+def would_replace(stores: Stores, candidate: Memory) -> list[Memory]:
+    """Return the active rows that a yes to this candidate may end, newest first."""
+    if candidate.is_slot:
+        return active_of_slot(stores, candidate)
+    rivals = active_of_key(stores, candidate)
+    if candidate.supersedes_id is None or any(r.id == candidate.supersedes_id for r in rivals):
+        return rivals
+    # It was put into the inbox because of a row whose key is spelled otherwise.
+    named = stores.memories.get(candidate.owner, candidate.supersedes_id)
+    if named is None or named.status is not Status.ACTIVE or named.bot_id != candidate.bot_id:
+        return rivals
+    return [*rivals, named]
 
 
 def refresh_slot(stores: Stores, caller: Caller, memory: Memory, now: float) -> None:

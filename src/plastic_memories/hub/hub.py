@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.consolidate import Consolidate
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
@@ -19,6 +20,7 @@ from plastic_memories.hub.screening import Screening
 from plastic_memories.hub.sessions import KeepSessions
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.transfer import Transfer
+from plastic_memories.hub.undo import UndoChange
 from plastic_memories.hub.upcoming import LookAhead
 from plastic_memories.hub.upkeep import KeepUp
 from plastic_memories.hub.work import Work
@@ -42,6 +44,8 @@ class Hub:
     sessions: KeepSessions
     jobs: Jobs
     work: Work
+    consolidate: Consolidate
+    undo: UndoChange
     look_ahead: LookAhead
     personas: KeepPersonas
     goals: KeepGoals

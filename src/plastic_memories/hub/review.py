@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from plastic_memories.errors import Conflict, Expired
 from plastic_memories.hub.chain import (
     active_of_key,
-    active_of_slot,
     add_replacing,
     refresh_slot,
     the_memory,
+    would_replace,
 )
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record_memory
@@ -137,8 +137,8 @@ def confirm_in(
     stores: Stores, caller: Caller, candidate: Memory, request: ConfirmRequest, now: float
 ) -> Memory:
     """Confirm in the caller's transaction; raise the conflict, if there is one."""
-    rivals = active_of_slot if candidate.is_slot else active_of_key
-    replaced = replaced_by_confirm(candidate, rivals(stores, candidate), request, now)
+    rivals = would_replace(stores, candidate)
+    replaced = replaced_by_confirm(candidate, rivals, request, now)
     for row in replaced:
         stores.memories.save(ended(row, now, superseded_by=candidate.id))
     active = activated(candidate, replaced, now)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from plastic_memories.errors import NotFound
-from plastic_memories.hub.chain import active_of_key, active_of_slot, add_replacing, refresh_slot
+from plastic_memories.hub.chain import add_replacing, refresh_slot, would_replace
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record_memory
 from plastic_memories.hub.review import confirm_in
@@ -170,5 +170,4 @@ def _is_contested(stores: Stores, memory: Memory) -> bool:
     """Say whether a candidate would replace something, or is no candidate at all."""
     if memory.status is not Status.CANDIDATE:
         return True
-    rivals = active_of_slot if memory.is_slot else active_of_key
-    return bool(rivals(stores, memory))
+    return bool(would_replace(stores, memory))

@@ -28,6 +28,10 @@ class Upkeep(Protocol):
         """Return rows whose expiry has come and whose status does not say so yet."""
         ...
 
+    def owners(self, after: int, limit: int) -> list[tuple[int, Owner]]:
+        """Return owners in a fixed order, each with the number after which the next ones come."""
+        ...
+
     def prune_messages(self, before_ts: float, max_per_persona: int | None, limit: int) -> int:
         """Erase at most `limit` messages past their retention; return how many.
 

@@ -134,12 +134,13 @@ def upcoming(memories: Iterable[Memory], today: date, days: int = 30) -> list[Up
     found = [
         Upcoming(memory, day, (day - today).days)
         for memory in memories
-        if (day := _next_of(memory, today)) and (day - today).days <= days
+        if (day := next_of(memory, today)) and (day - today).days <= days
     ]
     return sorted(found, key=lambda item: (item.date, item.memory.id))
 
 
-def _next_of(memory: Memory, today: date) -> date | None:
+def next_of(memory: Memory, today: date) -> date | None:
+    """Return the next day of an event, today included; None if it is over or has no date."""
     attributes = memory.attributes
     text, recurrence = attributes.get("date"), attributes.get("recurrence")
     if not isinstance(text, str):

@@ -40,6 +40,15 @@ class UpkeepContract:
         assert sorted(contents(due)) == ["over", "over, of another", "over, waiting"]
         assert len(few) == 2
 
+    async def test_owners_are_gone_through_one_after_another(self, storage: StorageBackend) -> None:
+        await remember(storage, memory("mine"), memory("theirs", OTHER_USER))
+
+        [(number, first)] = await storage.read(lambda s: s.upkeep.owners(0, 1))
+        rest = await storage.read(lambda s: s.upkeep.owners(number, 10))
+
+        assert {first, *(owner for _, owner in rest)} == {MINE, OTHER_USER}
+        assert len(rest) == 1
+
     async def test_old_messages_are_pruned_a_few_at_a_time(self, storage: StorageBackend) -> None:
         await say(
             storage,

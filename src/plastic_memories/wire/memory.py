@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, model_validator
@@ -16,6 +17,7 @@ from plastic_memories.rules.plain_json import (
     NAME_PATTERN,
     check_json_object,
 )
+from plastic_memories.wire.envelope import Problem
 from plastic_memories.wire.text import (
     AsBot,
     Body,
@@ -160,20 +162,53 @@ WriteRequest = Annotated[
 ]
 
 
-class ConfirmRequest(AsBot):
-    memory_id: Id
+class OneOrMany(AsBot):
+    """One candidate (`memory_id`), or several at once (`memory_ids`)."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["memory_id"], "properties": {"memory_id": {"type": "integer"}}},
+                {
+                    "required": ["memory_ids"],
+                    "properties": {"memory_ids": {"type": "array", "minItems": 1}},
+                },
+            ]
+        }
+    )
+
+    memory_id: Id | None = None
+    memory_ids: Annotated[list[Id], Field(min_length=1, max_length=200)] | None = None
+
+    @model_validator(mode="after")
+    def _names_one_or_many(self) -> Self:
+        if (self.memory_id is None) == (self.memory_ids is None):
+            raise ValueError("give memory_id, or memory_ids")
+        return self
+
+
+class ConfirmRequest(OneOrMany):
     supersedes_id: Id | None = None
     coexist: Flag = False
     content: NonEmptyText | None = None
 
+    @model_validator(mode="after")
+    def _is_about_one(self) -> Self:
+        if self.memory_ids is not None and (self.supersedes_id or self.content is not None):
+            raise ValueError("supersedes_id and content go with memory_id")
+        return self
 
-class RejectRequest(AsBot):
-    memory_id: Id
+
+class RejectRequest(OneOrMany):
     never_again: Flag = False
 
 
 class RevokeRequest(AsBot):
     memory_id: Id
+
+
+class UndoRequest(AsBot):
+    audit_id: Id
 
 
 class ForgetRequest(AsBot):
@@ -292,6 +327,19 @@ class MemoryRow(Out):
     attributes: dict[str, Any]
 
 
+class ReplacedRow(Out):
+    """An active memory that a yes would end."""
+
+    memory_id: int
+    key: str
+    content: str
+
+
+class ListedRow(MemoryRow):
+    # Of a candidate: what its yes would end.
+    replaces: list[ReplacedRow]
+
+
 class ScoredRow(MemoryRow):
     score: float
     unconfirmed: bool
@@ -322,6 +370,11 @@ def row_fields(memory: Memory) -> dict[str, Any]:
 def row(memory: Memory) -> MemoryRow:
     # Our own rows need no second check, and recall builds many of them.
     return MemoryRow.model_construct(**row_fields(memory))
+
+
+def listed_row(memory: Memory, replaces: Sequence[Memory]) -> ListedRow:
+    ended = [ReplacedRow(memory_id=one.id, key=one.key, content=one.content) for one in replaces]
+    return ListedRow.model_construct(**row_fields(memory), replaces=ended)
 
 
 class WrittenOne(Out):
@@ -357,6 +410,19 @@ class Reviewed(Out):
     memory_status: Status
 
 
+class ReviewedOne(Out):
+    memory_id: int
+    updated: bool
+    memory_status: Status | None
+    error: Problem | None = None
+
+
+class ReviewedMany(Out):
+    status: str
+    updated: bool
+    items: list[ReviewedOne]
+
+
 class Forgotten(Out):
     status: str
     deleted: int
@@ -369,7 +435,7 @@ class Updated(Reviewed):
 
 
 class MemoryPage(Out):
-    items: list[MemoryRow]
+    items: list[ListedRow]
     next_cursor: str | None
 
 

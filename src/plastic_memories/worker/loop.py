@@ -1,4 +1,4 @@
-"""The loop of a worker: look for quiet sessions, do what is due, wait for more."""
+"""The loop of a worker: do what is due, put memories in order, wait for more."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 
 from plastic_memories.errors import Unavailable
+from plastic_memories.hub.consolidate import Consolidate
 from plastic_memories.hub.work import Work
 
 logger = logging.getLogger(__name__)
@@ -17,6 +18,7 @@ _LOOKS = 5
 @dataclass(frozen=True, slots=True)
 class Worker:
     work: Work
+    consolidate: Consolidate
     poll_s: float = 1.0
     name: str = field(default_factory=lambda: f"worker-{token_hex(8)}")
 
@@ -27,6 +29,7 @@ class Worker:
                 # What fell silent need not be found to the second.
                 await self.work.jobs.wake_quiet()
                 await self._until_quiet_again()
+                await self.consolidate.step()
             except Unavailable as error:
                 logger.warning("worker", extra={"fields": {"err": error.message}})
                 await self.work.bell.wait(self.poll_s)
@@ -39,4 +42,6 @@ class Worker:
     async def once(self) -> int:
         """Do everything that is due; return how many jobs that was."""
         await self.work.jobs.wake_quiet()
-        return await self.work.all_due(self.name)
+        done = await self.work.all_due(self.name)
+        await self.consolidate.whole_round()
+        return done

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Unpack
 
-from ..models import Changed, Forgotten, MemoryItem, MemoryPage, Rebuilt, WriteResult
+from ..models import (
+    Changed,
+    ChangedMany,
+    Forgotten,
+    MemoryItem,
+    MemoryPage,
+    Rebuilt,
+    WriteResult,
+)
 from ..options import (
     ForgetOptions,
     MemoryChange,
@@ -77,6 +85,21 @@ class MemoryCalls(CallsFrom):
     def reject(self, memory_id: int, never_again: bool, persona_id: str | None) -> Call[Changed]:
         body = self.about(persona_id, memory_id=memory_id, never_again=never_again)
         return post("/memory/reject", result(Changed), body)
+
+    def confirm_many(
+        self, memory_ids: Sequence[int], coexist: bool, persona_id: str | None
+    ) -> Call[ChangedMany]:
+        body = self.about(persona_id, memory_ids=list(memory_ids), coexist=coexist or None)
+        return post("/memory/confirm", result(ChangedMany), body)
+
+    def reject_many(
+        self, memory_ids: Sequence[int], never_again: bool, persona_id: str | None
+    ) -> Call[ChangedMany]:
+        body = self.about(persona_id, memory_ids=list(memory_ids), never_again=never_again)
+        return post("/memory/reject", result(ChangedMany), body)
+
+    def undo(self, audit_id: int, persona_id: str | None) -> Call[Changed]:
+        return post("/memory/undo", result(Changed), self.about(persona_id, audit_id=audit_id))
 
     def revoke(self, memory_id: int, persona_id: str | None) -> Call[Changed]:
         return post("/memory/revoke", result(Changed), self.about(persona_id, memory_id=memory_id))

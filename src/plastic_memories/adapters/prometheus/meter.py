@@ -20,6 +20,7 @@ _GENERATION = (1, 5, 10, 30, 60, 120)
 _COUNTERS = {
     "memory_generation_tasks": ("Tries of jobs by what they led to.", ("status",)),
     "memory_recall_requests": ("Recalls by intent and outcome.", ("intent_type", "status")),
+    "memory_consolidations": ("What was put in order, by kind of change.", ("change",)),
     "memory_writes": ("Writes by the status they led to.", ("status",)),
     "memory_model_requests": ("Questions to the language model by outcome.", ("status",)),
     "memory_model_tokens": ("Tokens read (in) and written (out) by the model.", ("kind",)),

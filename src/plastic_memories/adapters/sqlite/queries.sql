@@ -427,6 +427,10 @@ SELECT * FROM memory_items
  WHERE expires_at IS NOT NULL AND expires_at <= :now AND status IN ('active', 'candidate')
  ORDER BY expires_at LIMIT :limit;
 
+-- owners_after --
+SELECT id, tenant_id, user_id, persona_id FROM personas
+ WHERE id > :after ORDER BY id LIMIT :limit;
+
 -- due_jobs --
 SELECT * FROM jobs
  WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now

@@ -76,6 +76,10 @@ class SqliteUpkeep:
         rows = fetch(self._db, QUERIES["due_memories"], {"now": now, "limit": limit})
         return [memory_of(row) for row in rows]
 
+    def owners(self, after: int, limit: int) -> list[tuple[int, Owner]]:
+        rows = fetch(self._db, QUERIES["owners_after"], {"after": after, "limit": limit})
+        return [(row["id"], owner_of(row)) for row in rows]
+
     def prune_messages(self, before_ts: float, max_per_persona: int | None, limit: int) -> int:
         rows = fetch(self._db, QUERIES["old_messages"], {"before_ts": before_ts, "limit": limit})
         pruned = self._erase(rows)

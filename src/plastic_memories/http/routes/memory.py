@@ -1,4 +1,4 @@
-"""/memory/*: write, review, forget, look at."""
+"""/memory/*: write, correct, forget, look at."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from plastic_memories.http.envelope import FAILURES
 from plastic_memories.hub.browse import Version, Wanted
 from plastic_memories.hub.forget import ForgetRequest
 from plastic_memories.hub.review import Correction
-from plastic_memories.hub.review import Reviewed as ReviewedMemory
 from plastic_memories.hub.write import BatchResult
 from plastic_memories.model.event import Event
 from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Message
-from plastic_memories.rules.lifecycle import ConfirmRequest
 from plastic_memories.wire import memory as wire
 from plastic_memories.wire.envelope import Answer
 
@@ -123,45 +121,6 @@ def _first_problem(error: ValidationError) -> str:
     return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
 
 
-@router.post("/confirm", response_model=Answer[wire.Reviewed])
-async def confirm(body: wire.ConfirmRequest, call: Writing) -> Response:
-    """Say yes to a candidate."""
-    call.check_length(body.content, "content")
-    wish = ConfirmRequest(supersedes_id=body.supersedes_id, coexist=body.coexist)
-    view = call.view(body)
-    return _reviewed(
-        call, await call.hub.review.confirm(call.caller, view, body.memory_id, wish, body.content)
-    )
-
-
-@router.post("/reject", response_model=Answer[wire.Reviewed])
-async def reject(body: wire.RejectRequest, call: Writing) -> Response:
-    """Say no to a candidate."""
-    view = call.view(body)
-    done = await call.hub.review.reject(
-        call.caller, view, body.memory_id, never_again=body.never_again
-    )
-    return _reviewed(call, done)
-
-
-@router.post("/revoke", response_model=Answer[wire.Reviewed])
-async def revoke(body: wire.RevokeRequest, call: Writing) -> Response:
-    """Take a memory back; it stays in its history only."""
-    return _reviewed(
-        call, await call.hub.review.revoke(call.caller, call.view(body), body.memory_id)
-    )
-
-
-def _reviewed(call: Call, done: ReviewedMemory) -> Response:
-    answer = wire.Reviewed(
-        status="ok",
-        updated=done.updated,
-        memory_id=done.memory.id,
-        memory_status=done.memory.status,
-    )
-    return call.reply(answer)
-
-
 @router.post("/update", response_model=Answer[wire.Updated])
 async def update(body: wire.UpdateRequest, call: Writing) -> Response:
     """Correct a memory: a new version takes its place."""
@@ -223,7 +182,7 @@ async def list_memories(asked: Annotated[wire.ListQuery, Query()], call: Reading
     )
     page = await call.hub.browse.page(call.view(asked), wanted)
     cursor = None if page.next_before_id is None else str(page.next_before_id)
-    rows = [wire.row(memory) for memory in page.memories]
+    rows = [wire.listed_row(row, page.replaces.get(row.id, ())) for row in page.memories]
     return call.reply(wire.MemoryPage(items=rows, next_cursor=cursor))
 
 
