@@ -185,8 +185,27 @@ def test_yes_confirms_what_replaces_nothing(run: Run) -> None:
     answer = told(run("inbox", "--yes", "--json"))
 
     assert answer["confirmed"] == [1]
-    assert [row["replaces"][0]["id"] for row in answer["left"]] == [1]
+    assert [row["replaces"][0]["memory_id"] for row in answer["left"]] == [1]
     assert told(run("inbox", "--yes", "--replace", "--json"))["confirmed"] == [2]
+
+
+def test_several_are_answered_on_the_command_line(run: Run) -> None:
+    for number in (1, 2, 3):
+        run("remember", f"wish {number}", "--type", "preferences", "--mkey", f"k{number}")
+
+    result = run("inbox", "--confirm", "1", "--reject", "2", "--reject", "9", "--never-again")
+
+    assert result.exit_code == 0, result.output
+    assert "✓ #1 is active" in result.stdout
+    assert "✓ #2 is revoked" in result.stdout
+    assert "✗ #9: There is no memory 9 here." in result.stdout
+    assert [row["id"] for row in told(run("inbox", "--json"))["items"]] == [3]
+
+
+def test_nothing_to_undo_is_said(run: Run) -> None:
+    assert "nothing by itself" in run("undo").stdout
+    assert told(run("undo", "--json"))["items"] == []
+    assert run("undo", "7").exit_code == 1
 
 
 def test_forgetting_by_query_shows_what_it_found_and_asks(run: Run) -> None:

@@ -94,7 +94,7 @@ class MemoryItem(Record):
     recall_count: int = 0
     metadata: dict[str, Any] = Field(default_factory=dict)
     attributes: dict[str, Any] = Field(default_factory=dict)
-    # Only in a list, of a candidate.
+    # Of a candidate that was listed or got.
     replaces: list[Replaced] = Field(default_factory=list)
     # Only in a recall.
     score: float | None = None

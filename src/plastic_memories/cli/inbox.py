@@ -11,8 +11,14 @@ from plastic_memories.cli import rows
 from plastic_memories.cli.doorway import ask
 from plastic_memories.cli.place import Place, user_command
 from plastic_memories.cli.screen import Screen, when
-from plastic_memories.model.memory import LIST_SLOTS, SLOT_TYPES
-from plastic_memories_client import AsyncPlasticMemoriesClient, Conflict, MemoryItem
+from plastic_memories.model.memory import LIST_SLOTS
+from plastic_memories_client import (
+    AsyncPlasticMemoriesClient,
+    ChangedItem,
+    Conflict,
+    MemoryItem,
+    Replaced,
+)
 
 _QUIT = "q"
 _ANSWERS = {
@@ -23,40 +29,60 @@ _ANSWERS = {
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A candidate, and the active memories that its yes would end."""
+    """A candidate of one of the user's personas."""
 
     item: MemoryItem
     persona_id: str
-    replaces: list[MemoryItem]
+
+    @property
+    def replaces(self) -> list[Replaced]:
+        return self.item.replaces
 
     @property
     def may_coexist(self) -> bool:
         return bool(self.replaces) and self.item.type in LIST_SLOTS
 
     def dumped(self) -> dict[str, Any]:
-        replaces = [rows.dumped(row) for row in self.replaces]
-        return {**rows.dumped(self.item), "persona_id": self.persona_id, "replaces": replaces}
+        return {**rows.dumped(self.item), "persona_id": self.persona_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was answered on the command line."""
+
+    yes: bool
+    replace: bool
+    confirmed: tuple[int, ...]
+    rejected: tuple[int, ...]
+    never_again: bool
 
 
 @click.command()
 @click.option("--all", "every_persona", is_flag=True, help="Those of all the user's personas.")
 @click.option("--yes", is_flag=True, help="Confirm all that replace nothing, without asking.")
+@click.option("--confirm", "confirmed", type=int, multiple=True, help="Say yes to this one.")
+@click.option("--reject", "rejected", type=int, multiple=True, help="Say no to this one.")
+@click.option("--never-again", is_flag=True, help="With --reject: nor learn it again.")
 @click.option("--replace", is_flag=True, help="With --yes: confirm those that replace, too.")
 @user_command
-def inbox(place: Place, every_persona: bool, yes: bool, replace: bool) -> None:
+def inbox(place: Place, every_persona: bool, **answers: Any) -> None:
     """Go through what waits for a yes or a no.
 
-    With --json the candidates are only shown.
+    With --json the candidates are only shown. --confirm and --reject may be given several times.
     """
     screen = Screen.of(place)
+    given = Answers(**answers)
 
     async def work(client: AsyncPlasticMemoriesClient) -> None:
         personas = [place.persona]
         if every_persona:
             personas = [one.persona_id for one in await client.persona_list()]
+        if given.confirmed or given.rejected:
+            await _answer_all(screen, client, given)
+            return
         waiting = await _waiting(client, personas)
-        if yes:
-            await _confirm_all(screen, client, waiting, replace)
+        if given.yes:
+            await _confirm_all(screen, client, waiting, given.replace)
         elif not screen.told({"items": [one.dumped() for one in waiting]}):
             await _go_through(screen, client, waiting)
 
@@ -66,28 +92,33 @@ def inbox(place: Place, every_persona: bool, yes: bool, replace: bool) -> None:
 async def _waiting(client: AsyncPlasticMemoriesClient, personas: list[str]) -> list[Waiting]:
     found: list[Waiting] = []
     for persona_id in personas:
-        async for item in rows.memories(client, status="candidate", persona_id=persona_id):
-            rivals = await _rivals(client, item, persona_id)
-            found.append(Waiting(item, persona_id, rivals))
+        items = rows.memories(client, status="candidate", persona_id=persona_id)
+        found += [Waiting(item, persona_id) async for item in items]
     # Oldest first: an answer may decide about a later candidate.
     return sorted(found, key=lambda one: one.item.id)
 
 
 async def _looked_at_again(client: AsyncPlasticMemoriesClient, one: Waiting) -> Waiting:
     """What was confirmed a moment ago may be what this one would replace."""
-    return Waiting(one.item, one.persona_id, await _rivals(client, one.item, one.persona_id))
+    item = await client.memory_get(one.item.id, persona_id=one.persona_id)
+    return Waiting(item, one.persona_id)
 
 
-async def _rivals(
-    client: AsyncPlasticMemoriesClient, item: MemoryItem, persona_id: str
-) -> list[MemoryItem]:
-    active = rows.memories(client, status="active", type=item.type, persona_id=persona_id)
-    is_slot = item.type in SLOT_TYPES
-    return [
-        row
-        async for row in active
-        if (row.bot_id, row.realm) == (item.bot_id, item.realm) and (is_slot or row.key == item.key)
-    ]
+async def _answer_all(screen: Screen, client: AsyncPlasticMemoriesClient, given: Answers) -> None:
+    """Give the same answer to several candidates of one persona."""
+    items: list[ChangedItem] = []
+    if given.confirmed:
+        items += (await client.confirm_many(given.confirmed)).items
+    if given.rejected:
+        done = await client.reject_many(given.rejected, never_again=given.never_again)
+        items += done.items
+    if screen.told({"items": [item.model_dump(mode="json") for item in items]}):
+        return
+    for item in items:
+        if item.error:
+            screen.line(f"✗ #{item.memory_id}: {item.error['message']}", style="red")
+        else:
+            screen.line(f"✓ #{item.memory_id} is {item.memory_status}", style="green")
 
 
 async def _confirm_all(
@@ -140,7 +171,7 @@ def _show(screen: Screen, one: Waiting, place_in_line: str) -> None:
         screen.text(f"“{item.quote}”", "italic", indent=2)
     screen.text(_source(item), "dim", indent=2)
     for row in one.replaces:
-        screen.text(f"replaces #{row.id}: {row.content}", "red", indent=2)
+        screen.text(f"replaces #{row.memory_id}: {row.content}", "red", indent=2)
 
 
 def _source(item: MemoryItem) -> str:
@@ -148,11 +179,17 @@ def _source(item: MemoryItem) -> str:
         item.source_type,
         f"by {item.speaker}" if item.speaker else "",
         f"in {item.source_app}" if item.source_app else "",
+        f"session {item.session_id}" if item.session_id else "",
+        _messages(item.source_message_ids),
         f"for bot {item.bot_id}" if item.bot_id else "",
         when(item.created_at),
         "" if item.confidence is None else f"confidence {item.confidence:.0%}",
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _messages(ids: list[int]) -> str:
+    return "from message " + ", ".join(f"#{one}" for one in ids) if ids else ""
 
 
 def _asked(one: Waiting) -> str:
@@ -186,7 +223,7 @@ async def _confirm(
     content: str | None = None,
     coexist: bool = False,
 ) -> None:
-    newest = one.replaces[0].id if one.replaces and not coexist else None
+    newest = one.replaces[0].memory_id if one.replaces and not coexist else None
     await client.confirm(
         one.item.id, newest, coexist=coexist, content=content, persona_id=one.persona_id
     )

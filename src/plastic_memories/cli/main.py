@@ -25,6 +25,7 @@ COMMANDS = {
     "list": ("memory", "List memories, newest first."),
     "events": ("jobs", "Show birthdays, plans and other dates that come up."),
     "inbox": ("inbox", "Go through what waits for a yes or a no."),
+    "undo": ("undo", "Undo what the hub has done by itself."),
     "forget": ("forget", "Forget for good, with a receipt."),
     "goals": ("goals", "What the user wants to reach."),
     "persona": ("persona", "The characters that remember."),

@@ -55,17 +55,15 @@ class BrowseMemories:
             rows = find(view.owner, chosen)
             has_more = len(rows) > wanted.limit
             shown = rows[: wanted.limit]
-            waiting = [row for row in shown if row.status is Status.CANDIDATE]
-            replaces = {
-                row.id: [one for one in would_replace(stores, row) if sees(view, one)]
-                for row in waiting
-            }
-            return Page(shown, shown[-1].id if has_more else None, replaces)
+            return _page(stores, view, shown, shown[-1].id if has_more else None)
 
         return await self.ledger.read_swept(work)
 
-    async def one(self, view: Viewpoint, memory_id: int) -> Memory:
-        return await self.ledger.read_swept(lambda stores: the_memory(stores, view, memory_id))
+    async def one(self, view: Viewpoint, memory_id: int) -> Page:
+        """Return one row as a page of its own."""
+        return await self.ledger.read_swept(
+            lambda stores: _page(stores, view, [the_memory(stores, view, memory_id)])
+        )
 
     async def history(self, view: Viewpoint, memory_id: int) -> list[Version]:
         """Return every version of a memory, oldest first, with who changed it and when."""
@@ -106,3 +104,14 @@ class BrowseMemories:
             not_expired_at=self.ledger.clock.now() if live else None,
             limit=wanted.limit + 1,
         )
+
+
+def _page(
+    stores: Stores, view: Viewpoint, shown: Sequence[Memory], next_before_id: int | None = None
+) -> Page:
+    replaces = {
+        row.id: [one for one in would_replace(stores, row) if sees(view, one)]
+        for row in shown
+        if row.status is Status.CANDIDATE
+    }
+    return Page(shown, next_before_id, replaces)

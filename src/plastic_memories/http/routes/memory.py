@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from plastic_memories.errors import InvalidInput
 from plastic_memories.http.context import Call, KeyedRoute, Reading, Writing
 from plastic_memories.http.envelope import FAILURES
-from plastic_memories.hub.browse import Version, Wanted
+from plastic_memories.hub.browse import Page, Version, Wanted
 from plastic_memories.hub.forget import ForgetRequest
 from plastic_memories.hub.review import Correction
 from plastic_memories.hub.write import BatchResult
@@ -182,15 +182,18 @@ async def list_memories(asked: Annotated[wire.ListQuery, Query()], call: Reading
     )
     page = await call.hub.browse.page(call.view(asked), wanted)
     cursor = None if page.next_before_id is None else str(page.next_before_id)
-    rows = [wire.listed_row(row, page.replaces.get(row.id, ())) for row in page.memories]
-    return call.reply(wire.MemoryPage(items=rows, next_cursor=cursor))
+    return call.reply(wire.MemoryPage(items=_rows(page), next_cursor=cursor))
 
 
-@router.get("/get", response_model=Answer[wire.MemoryRow])
+@router.get("/get", response_model=Answer[wire.ListedRow])
 async def get(asked: Annotated[wire.OneQuery, Query()], call: Reading) -> Response:
     """Show one memory, whatever its status."""
-    memory = await call.hub.browse.one(call.view(asked), asked.memory_id)
-    return call.reply(wire.row(memory))
+    [row] = _rows(await call.hub.browse.one(call.view(asked), asked.memory_id))
+    return call.reply(row)
+
+
+def _rows(page: Page) -> list[wire.ListedRow]:
+    return [wire.listed_row(row, page.replaces.get(row.id, ())) for row in page.memories]
 
 
 @router.get("/history", response_model=Answer[wire.History])
