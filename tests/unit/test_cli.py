@@ -394,23 +394,6 @@ def test_the_version_is_shown(run: Run) -> None:
     assert run("--version").stdout.split()[-1] == shown["version"]
 
 
-def test_the_demo_plays_to_its_end(run: Run) -> None:
-    played = told(run("demo", "--json"))
-
-    assert 8 <= len(played["turns"]) <= 12
-    assert played["confirmed"]["slots"]
-    assert "海鲜" in played["recall"]["injection_block"]
-    assert set(played["receipt"]["receipt"]["remaining"].values()) == {0}
-    assert played["turns"][-1]["learned"] == [{"skipped": "forgotten, never again"}]
-
-
-def test_the_demo_touches_nothing_of_the_users(run: Run, tmp_path: Path) -> None:
-    shown = run("demo", "--no-wait").stdout
-
-    assert "remembered: profile constraint.allergy.seafood" in shown
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_people_see_and_answer_what_came_through_their_bots(run: Run, tmp_path: Path) -> None:
     line = {
         "kind": "memory",

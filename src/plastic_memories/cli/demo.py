@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import tempfile
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +21,33 @@ from plastic_memories.cli import rows
 from plastic_memories.cli.doorway import Door, in_process
 from plastic_memories.cli.place import Place, local_command
 from plastic_memories.cli.screen import Screen, counted, plain
-from plastic_memories_client import AsyncPlasticMemoriesClient, Message
+from plastic_memories_client import AsyncPlasticMemoriesClient, MemoryItem, Message
 
 _KEY = "demo"
-_BLINK_S = 0.15
-_TALK = (
-    ("user", "叫我小林吧，我在上海做后端开发。"),
-    ("assistant", "好的，小林！"),
-    ("user", "我对海鲜过敏，千万别给我推荐虾。"),
-    ("assistant", "记住了，以后避开海鲜。"),
-    ("user", "我喜欢喝乌龙茶。 And my birthday is 3 May."),
-    ("assistant", "Oolong it is, and I'll remember the third of May."),
-    ("user", "我下周五要去北京出差。"),
-    ("assistant", "一路顺风，需要帮你列个清单吗？"),
-)
+_BLINK_S = 0.1
+# A conversation is digested after so many messages, while it goes on.
+_STRETCH = 20
+_A_YEAR = 365
+_SHOWN = ("next_date", "days_away", "content")
 _WISH = ("values", "style", "先给结论，再讲理由；不确定就直说。")
 _QUESTION = "今晚聚餐喝什么茶好？能点虾吗？"
-_REGRET = "Please forget my birthday, and don't learn it again."
-_AGAIN = "By the way, my birthday is 3 May."
+_REGRET = "basic_info.birthday"
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    persona: str
+    user: str
+    turns: Sequence[Mapping[str, str]]
+
+    @classmethod
+    def load(cls) -> Talk:
+        """Read the conversation that came with the program: in the wheel, or in the checkout."""
+        package = Path(__file__).parents[1]
+        name = Path("examples", "conversation.zh.json")
+        in_wheel = package / name
+        file = in_wheel if in_wheel.is_file() else package.parents[1] / name
+        return cls(**json.loads(file.read_text(encoding="utf-8")))
 
 
 @dataclass(slots=True)
@@ -43,9 +55,12 @@ class Played:
     """What happened, for a program."""
 
     turns: list[dict[str, Any]] = field(default_factory=list)
+    known: dict[str, str] = field(default_factory=dict)
+    upcoming: list[dict[str, Any]] = field(default_factory=list)
     confirmed: dict[str, Any] = field(default_factory=dict)
-    recalled: dict[str, Any] = field(default_factory=dict)
+    recall: dict[str, Any] = field(default_factory=dict)
     receipt: dict[str, Any] = field(default_factory=dict)
+    after_replay: dict[str, Any] = field(default_factory=dict)
 
 
 @click.command()
@@ -58,69 +73,106 @@ def demo(place: Place, no_wait: bool) -> None:
     """
     screen = Screen.of(place)
     pause_s = _BLINK_S if screen.console.is_terminal and not no_wait else 0.0
-    played = asyncio.run(_play(screen, pause_s))
-    screen.told(
-        {
-            "turns": played.turns,
-            "confirmed": played.confirmed,
-            "recall": played.recalled,
-            "receipt": played.receipt,
-        }
-    )
+    screen.told(asdict(asyncio.run(_play(screen, pause_s))))
 
 
 async def _play(screen: Screen, pause_s: float) -> Played:
+    talk = Talk.load()
     with tempfile.TemporaryDirectory(prefix="plastic_memories_demo_") as folder:
         settings = configuration.load(
             {
                 "PLASTIC_MEMORIES_DATA_DIR": str(Path(folder)),
                 "PLASTIC_MEMORIES_API_KEYS": f"{_KEY}:local",
+                "PLASTIC_MEMORIES_WORKER": "off",  # each job is done when its act comes
             }
         )
         async with in_process(settings) as transport:
-            door = Door("http://127.0.0.1", Place(persona="小忆"), _KEY, transport)
+            door = Door("http://127.0.0.1", Place(persona=talk.persona), _KEY, transport)
             async with door.client() as client:
-                return await _Stage(screen, client, pause_s).play()
+                return await _Stage(screen, client, talk, pause_s).play()
 
 
 class _Stage:
     """Plays the acts one after the other."""
 
-    def __init__(self, screen: Screen, client: AsyncPlasticMemoriesClient, pause_s: float) -> None:
+    def __init__(
+        self, screen: Screen, client: AsyncPlasticMemoriesClient, talk: Talk, pause_s: float
+    ) -> None:
         self._screen = screen
         self._client = client
+        self._talk = talk
         self._pause_s = pause_s
         self._played = Played()
 
     async def play(self) -> Played:
-        self._title("1  A conversation", "what is worth keeping is kept by itself")
-        for role, text in _TALK:
-            await self._say(role, text)
-        self._title("2  Who the persona is", "waits for a yes, and then fills a slot")
+        self._title("1  A conversation", "what is worth keeping is kept by itself, without a model")
+        await self._converse()
+        self._title("2  What is known now", "the user, and what comes up")
+        self._played.known = await self._known()
+        self._played.upcoming = await self._upcoming()
+        self._show_known()
+        self._title("3  Who the persona is", "waits for a yes, and then fills a slot")
         await self._confirm_a_slot()
-        self._title("3  Another day", "what a prompt gets for a question")
+        self._title("4  Another day", "what a prompt gets for a question")
         await self._recall()
-        self._title("4  Forgetting", "for good, with a receipt")
+        self._title("5  Forgetting", "for good, with a receipt; even if all of it is said again")
         await self._forget()
         self._goodbye()
         return self._played
 
-    async def _say(self, role: str, text: str) -> None:
-        spoken = Message(role=role, content=text, session_id="demo")
-        await self._client.append_messages(spoken)
-        self._line(f"{'小林' if role == 'user' else '小忆'}  {text}", _voice(role))
-        learned: list[dict[str, Any]] = []
-        if role == "user":
-            written = await self._client.write([spoken])
-            ids = [item.memory_id for item in written.items if item.memory_id]
-            for item in await rows.by_ids(self._client, ids):
-                learned.append({"id": item.id, "type": item.type, "key": item.key})
-                self._line(f"      ↳ remembered: {item.type} {item.key}", "green")
-            for skipped in written.skipped:
-                learned.append({"skipped": skipped.reason})
-                self._line(f"      ↳ not remembered: {skipped.reason}", "yellow")
-        self._played.turns.append({"role": role, "content": text, "learned": learned})
+    async def _converse(self) -> None:
+        turns = self._talk.turns
+        for start in range(0, len(turns), _STRETCH):
+            stretch = turns[start : start + _STRETCH]
+            message_ids = await self._say(stretch, "demo")
+            learned = await self._learned_from()
+            for turn, message_id in zip(stretch, message_ids, strict=True):
+                await self._show_turn(turn, learned[message_id])
+
+    async def _say(self, turns: Sequence[Mapping[str, str]], session_id: str) -> list[int]:
+        """Say something, and have it digested."""
+        spoken = [
+            Message(role=turn["role"], content=turn["content"], session_id=session_id)
+            for turn in turns
+        ]
+        said = await self._client.append_messages(spoken)
+        await self._client.jobs_run(session_id, wait=True)
+        return list(said.message_ids)
+
+    async def _learned_from(self) -> Mapping[int, list[MemoryItem]]:
+        learned: defaultdict[int, list[MemoryItem]] = defaultdict(list)
+        async for item in rows.memories(self._client, status="all"):
+            if item.type != "summary" and item.source_message_ids:
+                learned[min(item.source_message_ids)].append(item)
+        return learned
+
+    async def _show_turn(self, turn: Mapping[str, str], learned: Sequence[MemoryItem]) -> None:
+        is_user = turn["role"] == "user"
+        name = self._talk.user if is_user else self._talk.persona
+        self._line(f"{name}  {turn['content']}", "bold" if is_user else "cyan")
+        for item in learned:
+            again = ", instead of what was said before" if item.supersedes_id else ""
+            self._line(f"      ↳ remembered: {item.type} {item.key}{again}", "green")
+        notes = [{"id": item.id, "type": item.type, "key": item.key} for item in learned]
+        self._played.turns.append({**turn, "learned": notes})
         await asyncio.sleep(self._pause_s)
+
+    async def _known(self) -> dict[str, str]:
+        found = rows.memories(self._client, type="profile")
+        values = {item.key: str(item.attributes.get("value", item.content)) async for item in found}
+        return dict(sorted(values.items()))
+
+    async def _upcoming(self) -> list[dict[str, Any]]:
+        events = await self._client.upcoming_events(_A_YEAR)
+        dumped = [event.model_dump(mode="json") for event in events]
+        return [{name: one[name] for name in _SHOWN} for one in dumped]
+
+    def _show_known(self) -> None:
+        if self._screen.as_json:
+            return
+        self._screen.table(["about the user", ""], list(self._played.known.items()))
+        coming = [list(one.values()) for one in self._played.upcoming]
+        self._screen.table(["date", "in days", "what"], coming)
 
     async def _confirm_a_slot(self) -> None:
         kind, key, text = _WISH
@@ -134,21 +186,23 @@ class _Stage:
         self._played.confirmed = {"memory_id": written.memory_id, "slots": slots}
 
     async def _recall(self) -> None:
-        self._line(f"小林  {_QUESTION}", _voice("user"))
+        self._line(f"{self._talk.user}  {_QUESTION}", "bold")
         found = await self._client.recall(_QUESTION, include=["profile", "memory"])
-        self._played.recalled = {"query": _QUESTION, "injection_block": found.injection_block}
+        self._played.recall = {"query": _QUESTION, "injection_block": found.injection_block}
         title = f"the block for the prompt, {found.tokens} tokens"
         self._panel(found.injection_block.strip(), title)
 
     async def _forget(self) -> None:
-        await self._say("user", _REGRET)
-        preview = await self._client.forget_memory(query="birthday", dry_run=True)
         gone = await self._client.forget_memory(
-            memory_ids=preview.memory_ids, never_again=True, include_messages=True
+            "profile", _REGRET, never_again=True, include_messages=True
         )
         self._played.receipt = gone.raw
         self._receipt(gone.memory_ids, gone.receipt)
-        await self._say("user", _AGAIN)
+        await self._say(self._talk.turns, "again")
+        known, upcoming = await self._known(), await self._upcoming()
+        self._played.after_replay = {"known": known, "upcoming": upcoming}
+        state = "came back" if _REGRET in known else "stays forgotten"
+        self._line(f"✓ the same {len(self._talk.turns)} turns again: the birthday {state}", "green")
 
     def _receipt(self, memory_ids: list[int], receipt: dict[str, Any]) -> None:
         if self._screen.as_json:
@@ -180,10 +234,6 @@ class _Stage:
         if not self._screen.as_json:
             panel = Panel(Text(plain(text)), title=title, title_align="left", border_style="blue")
             self._screen.console.print(panel)
-
-
-def _voice(role: str) -> str:
-    return "bold" if role == "user" else "bold cyan"
 
 
 COMMANDS = {"demo": demo}
