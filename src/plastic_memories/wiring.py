@@ -31,6 +31,7 @@ from plastic_memories.hub.jobs import FormationOptions, Jobs
 from plastic_memories.hub.keys import Keys, new_key
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
+from plastic_memories.hub.metered import MeteredStorage
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall, RecallOptions
 from plastic_memories.hub.review import ReviewMemory
@@ -103,8 +104,9 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
     handler = logs.to_file(settings.log_path, settings.log_level)
     try:
         async with AsyncExitStack() as opened:
-            storage = await opened.enter_async_context(chosen["storage"](settings))
             meter = PrometheusMeter()
+            bare = await opened.enter_async_context(chosen["storage"](settings))
+            storage = MeteredStorage(bare, meter, settings.backend)
             embedding = Embedding(storage, chosen["embedder"](settings), meter)
             context = Context(settings, storage, embedding, meter, clock or SystemClock())
             extractor = await _open_extractor(context, opened)

@@ -19,6 +19,7 @@ from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAut
 from plastic_memories.http.envelope import reply
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.hub import Hub
+from plastic_memories.hub.metered import working_for
 from plastic_memories.logs import request_fields
 from plastic_memories.model.key import ANY_USER, Caller
 from plastic_memories.model.owner import Owner, User, Viewpoint
@@ -148,6 +149,7 @@ async def _admitted(request: Request) -> Call:
     if state.rate is not None:
         state.rate.spend(caller.key.digest)
     request.state.caller = caller
+    working_for.set(caller.user.tenant_id)
     request_fields.set({**request_fields.get(), "user_id": caller.user.user_id})
     return Call(request, caller, state.hub, state.options)
 

@@ -15,6 +15,7 @@ from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.jobs import Jobs
+from plastic_memories.hub.metered import working_for
 from plastic_memories.model.job import Job, JobStatus, TaskType
 from plastic_memories.ports.meter import Meter
 
@@ -86,6 +87,7 @@ class Work:
 
     async def _do(self, job: Job) -> None:
         started = time.perf_counter()
+        asked_by = working_for.set(job.owner.tenant_id)
         beat = asyncio.create_task(self._hold(job), name=f"lease of job {job.id}")
         try:
             status = await self._attempt(job)
@@ -93,6 +95,7 @@ class Work:
             beat.cancel()
             with suppress(asyncio.CancelledError):
                 await beat
+            working_for.reset(asked_by)
         tenant = job.owner.tenant_id
         seconds = time.perf_counter() - started
         self.meter.count(tenant, "memory_generation_tasks", status=status)

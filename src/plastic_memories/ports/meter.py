@@ -6,17 +6,20 @@ from typing import Any, Protocol
 
 
 class Meter(Protocol):
-    """Numbers by tenant, so that no tenant is shown another's. Never raises."""
+    """Numbers by tenant, so that no tenant is shown another's. Never raises.
 
-    def count(self, tenant_id: str, name: str, **labels: str) -> None:
+    What belongs to no tenant (None) stands only among the numbers of all.
+    """
+
+    def count(self, tenant_id: str | None, name: str, **labels: str) -> None:
         """Add one to a counter."""
         ...
 
-    def add(self, tenant_id: str, name: str, amount: float, **labels: str) -> None:
+    def add(self, tenant_id: str | None, name: str, amount: float, **labels: str) -> None:
         """Add an amount to a counter."""
         ...
 
-    def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
+    def observe(self, tenant_id: str | None, name: str, value: float, **labels: str) -> None:
         """Add one observation to a histogram."""
         ...
 

@@ -25,6 +25,10 @@ _COUNTERS = {
     "memory_model_requests": ("Questions to the language model by outcome.", ("status",)),
     "memory_model_tokens": ("Tokens read (in) and written (out) by the model.", ("kind",)),
     "memory_model_cost": ("What those tokens cost, in the currency of the price settings.", ()),
+    "memory_store_operations": (
+        "Transactions by backend and outcome.",
+        ("backend", "operation", "status"),
+    ),
     "vector_operations": (
         "Work on vectors by backend and outcome.",
         ("backend", "operation", "status"),
@@ -40,6 +44,11 @@ _HISTOGRAMS = {
     "memory_generation_latency_seconds": ("Time of one try of a job.", (), _GENERATION),
     "memory_recall_latency_seconds": ("Time of a recall inside the hub.", (), _LATENCY),
     "memory_recall_count": ("Memories in one answer.", (), (0, 1, 2, 3, 5, 10)),
+    "memory_store_latency_seconds": (
+        "Time of a transaction, waiting for its turn included.",
+        ("backend", "operation"),
+        _LATENCY,
+    ),
     "vector_latency_seconds": ("Time of work on vectors.", ("backend", "operation"), _LATENCY),
     "http_request_seconds": ("Time of a request by route.", ("route",), _LATENCY),
 }
@@ -85,15 +94,15 @@ class PrometheusMeter:
         GCCollector(registry=self._all.registry)
         self._tenants: dict[str, _Numbers] = {}
 
-    def count(self, tenant_id: str, name: str, **labels: str) -> None:
+    def count(self, tenant_id: str | None, name: str, **labels: str) -> None:
         for numbers in self._both(tenant_id):
             numbers.counter(name, labels).inc()
 
-    def add(self, tenant_id: str, name: str, amount: float, **labels: str) -> None:
+    def add(self, tenant_id: str | None, name: str, amount: float, **labels: str) -> None:
         for numbers in self._both(tenant_id):
             numbers.counter(name, labels).inc(amount)
 
-    def observe(self, tenant_id: str, name: str, value: float, **labels: str) -> None:
+    def observe(self, tenant_id: str | None, name: str, value: float, **labels: str) -> None:
         for numbers in self._both(tenant_id):
             numbers.histogram(name, labels).observe(value)
 
@@ -110,8 +119,8 @@ class PrometheusMeter:
             for sample in metric.samples
         ]
 
-    def _both(self, tenant_id: str) -> tuple[_Numbers, _Numbers]:
-        return self._all, self._of(tenant_id)
+    def _both(self, tenant_id: str | None) -> tuple[_Numbers, ...]:
+        return (self._all,) if tenant_id is None else (self._all, self._of(tenant_id))
 
     def _of(self, tenant_id: str | None) -> _Numbers:
         if tenant_id is None:
