@@ -337,6 +337,20 @@ KEEPING = [
     ),
     _post("… and a no", "/memory/reject", {"memory_id": 9}, "data.updated = true"),
     _post(
+        "Several at once: this one has its answer already",
+        "/memory/reject",
+        {"memory_ids": [9]},
+        "data.updated = false",
+        'data.items[0].memory_status = "revoked"',
+    ),
+    _refused(
+        "The hub has done nothing by itself that could be undone",
+        "/memory/undo",
+        {"audit_id": 1},
+        "status = 409",
+        'error.code = "conflict"',
+    ),
+    _post(
         "What would be forgotten? Nothing is, yet",
         "/memory/forget",
         {"query": "豆豆", "dry_run": True},

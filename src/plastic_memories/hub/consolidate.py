@@ -101,35 +101,40 @@ def _finder(owner: Owner, wanted: MemoryFilter) -> Callable[[Stores], list[Memor
 
 def _apply_all(stores: Stores, changes: Sequence[Change], now: float) -> list[ChangeKind]:
     done: list[ChangeKind] = []
-    for change in changes:
+    for planned in changes:
         if len(done) == _MOST_CHANGES:
             break
-        if _still_holds(stores, change):
+        change = _looked_at_again(stores, planned)
+        if change is not None:
             _APPLY[change.kind](stores, change, now)
             done.append(change.kind)
     return done
 
 
-def _still_holds(stores: Stores, change: Change) -> bool:
-    """Say whether the rows are as they were when it was planned, and nobody has objected."""
-    for row in change.rows:
-        stored = stores.memories.get(row.owner, row.id)
-        if stored is None or _state(stored) != _state(row):
-            return False
-        past = stores.audit.find(row.owner.user, memory_id=row.id, limit=_MOST_EVENTS)
-        if any(event.event == UNDONE for event in past):
-            return False
-    return True
+def _looked_at_again(stores: Stores, planned: Change) -> Change | None:
+    """Return a change with its rows as they are stored; None if they changed or may not."""
+    stored: list[Memory] = []
+    for before in planned.rows:
+        row = stores.memories.get(before.owner, before.id)
+        if row is None or _state(row) != _state(before) or _was_undone(stores, row):
+            return None
+        stored.append(row)
+    return replace(planned, memory=stored[0], other=stored[1] if planned.other else None)
+
+
+def _was_undone(stores: Stores, row: Memory) -> bool:
+    past = stores.audit.find(row.owner.user, memory_id=row.id, limit=_MOST_EVENTS)
+    return any(event.event == UNDONE for event in past)
 
 
 def _state(row: Memory) -> tuple[object, ...]:
-    # A merge into the row in the same round changes its sources and its weight.
-    return (row.status, row.content, row.key, row.tags, row.pinned, row.root_id)
+    # A merge into the row in the same round changes its sources and its weight, no more.
+    return (row.status, row.content, row.key, row.tags, row.pinned, row.updated_at)
 
 
 def _merge(stores: Stores, change: Change, now: float) -> None:
     """End a row in favour of one that says the same; what it was known from goes there."""
-    row, kept = change.memory, _stored(stores, change.other)
+    row, kept = change.memory, _other(change)
     sources = set(kept.source_message_ids)
     # A row that a person has written stands by itself: it is not made to hang on messages.
     added = set(row.source_message_ids) - sources if sources else set()
@@ -146,7 +151,7 @@ def _merge(stores: Stores, change: Change, now: float) -> None:
 
 def _resolve(stores: Stores, change: Change, now: float) -> None:
     """End the older of two values; it comes back if the newer one is taken back."""
-    row, newer = change.memory, _stored(stores, change.other)
+    row, newer = change.memory, _other(change)
     _end(stores, change, now, newer, supersedes_was=newer.supersedes_id)
     if newer.supersedes_id is None:
         stores.memories.save(replace(newer, supersedes_id=row.id))
@@ -168,7 +173,7 @@ def _end(stores: Stores, change: Change, now: float, kept: Memory, **data: Any) 
 
 def _ask(stores: Stores, change: Change, now: float) -> None:
     """Put an inferred value into the inbox; it names what it would replace."""
-    row, kept = change.memory, _stored(stores, change.other)
+    row, kept = change.memory, _other(change)
     asked = replace(row, status=Status.CANDIDATE, supersedes_id=kept.id, updated_at=now)
     stores.memories.save(asked)
     _note(stores, change, now, instead_of=kept.id, supersedes_was=row.supersedes_id)
@@ -185,11 +190,9 @@ def _weigh(stores: Stores, change: Change, now: float) -> None:
     _note(stores, change, now, importance_was=row.importance, importance=change.importance)
 
 
-def _stored(stores: Stores, row: Memory | None) -> Memory:
-    assert row is not None, "a change of two rows"
-    stored = stores.memories.get(row.owner, row.id)
-    assert stored is not None, "looked at in this transaction"
-    return stored
+def _other(change: Change) -> Memory:
+    assert change.other is not None, "a change of two rows"
+    return change.other
 
 
 def _note(stores: Stores, change: Change, now: float, **data: Any) -> None:
