@@ -26,7 +26,7 @@ UPKEEP = {
     "any_due", "due_memories", "old_messages", "crowded_personas", "prune_audit",
     "unembedded", "count_unembedded", "count_entries", "entries_after",
     "due_jobs", "quiet_sessions", "queue_depth", "reconcile", "adopt_messages",
-    "unarchived_old", "unarchived_crowd", "prune_jobs",
+    "unarchived_old", "unarchived_crowd", "prune_jobs", "owners_after",
 }  # fmt: skip
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
