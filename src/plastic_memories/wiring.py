@@ -185,7 +185,7 @@ def _assemble(
             chosen["recall"](context),
             personas,
             _recall_options(settings),
-            Snippets(ledger, settings.snippet_days, settings.snippet_limit),
+            Snippets(settings.snippet_days, settings.snippet_limit),
             touches,
             meter,
         ),

@@ -77,7 +77,7 @@ class Recall:
         if "memory" in include:
             searches["search"] = self.engine.find(query)
         if "snippets" in include:
-            searches["snippets"] = self.snippets(query)
+            searches["snippets"] = self.ledger.read(lambda stores: self.snippets.of(stores, query))
         done, late = await _gather(searches, query.deadline_s)
         structure: _Structure = done.get("structure", _Structure())
         found: Findings = done.get("search", Findings((), intent_of(query.text)))

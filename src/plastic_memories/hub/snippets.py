@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from plastic_memories.hub.ledger import Ledger
 from plastic_memories.model.message import Message
 from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.storage import Stores
@@ -32,15 +31,13 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Snippets:
-    ledger: Ledger
+    """How far back, and how many of the last ones."""
+
     days: float
     limit: int
 
-    async def __call__(self, query: RecallQuery) -> Talk:
+    def of(self, stores: Stores, query: RecallQuery) -> Talk:
         """Search the messages and take the last ones, less those the caller has already."""
-        return await self.ledger.read(lambda stores: self._talk(stores, query))
-
-    def _talk(self, stores: Stores, query: RecallQuery) -> Talk:
         known = query.exclude_message_ids
         since = query.now - self.days * _DAY_S
         last = stores.messages.recent(query.viewpoint, since, self.limit + len(known))
