@@ -9,7 +9,7 @@ import pytest
 
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.owner import Owner
+from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.rules.talk.extraction import extract
 
 OWNER = Owner("default", "ann", "miku")
@@ -118,3 +118,50 @@ def test_a_subject_goes_with_its_own_clauses() -> None:
     drafts = extract([said("我养了一只狗，叫旺财。我妈妈喜欢茶，讨厌咖啡。我喜欢猫")])
 
     assert keyed(drafts) == {"relationship.pet.dog": "旺财", "preference.like.cat": "猫"}
+
+
+@pytest.mark.parametrize(
+    ("content", "kept"),
+    [
+        ("我明天要去面试", "我 2024-05-16 要去面试"),
+        ("下周末我打算去爬山", "2024-05-25至2024-05-26 我打算去爬山"),
+        ("我上个月搬到了南京", "我 2024-04 搬到了南京"),
+        ("后天就是我的生日了", "05-17 就是我的生日了"),
+        ("I have a job interview tomorrow", "I have a job interview on 2024-05-16"),
+        ("I got promoted last week", "I got promoted between 2024-05-06 and 2024-05-12"),
+    ],
+)
+def test_a_later_reader_finds_the_day_and_not_tomorrow(content: str, kept: str) -> None:
+    drafts = extract([said(content)])
+
+    assert {draft.content for draft in drafts} == {kept}
+    assert {draft.quote for draft in drafts} == {content}
+
+
+def test_traditional_characters_are_understood_and_kept() -> None:
+    [draft] = extract([said("對了，我對海鮮過敏")])
+
+    assert draft.key == "constraint.allergy.seafood"
+    assert (draft.content, draft.quote) == ("我對海鮮過敏", "我對海鮮過敏")
+    assert draft.attributes["value"] == "海鮮"
+
+
+def test_a_pet_is_named_in_the_next_clause() -> None:
+    drafts = extract([said("我有只猫，它叫咪咪"), said("I have a dog, his name is Rex")])
+
+    assert keyed(drafts) == {"relationship.pet.cat": "咪咪", "relationship.pet.dog": "Rex"}
+    assert [draft.content for draft in drafts] == ["我的猫叫咪咪", "My dog is called Rex"]
+
+
+def test_in_a_story_session_everything_is_a_story() -> None:
+    told = Message(
+        owner=OWNER, role=Role.USER, content="在故事里，我叫艾伦", ts=LATE, realm=Realm.STORY
+    )
+
+    [draft] = extract([told])
+
+    assert (draft.key, draft.realm) == ("basic_info.name", Realm.STORY)
+
+
+def test_what_the_hub_wrote_is_not_the_users_word_even_without_its_fence() -> None:
+    assert extract([said("- [2024-05-01] 我叫小红\n- [2024-05-02] I live in Rome")]) == []

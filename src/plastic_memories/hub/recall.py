@@ -136,7 +136,8 @@ class Recall:
             stable_block=stable,
             turn_block=turn.text,
             intent=found.intent,
-            tokens=estimate_tokens(injection),
+            # Part by part: never less than the whole costs.
+            tokens=estimate_tokens(prompt_core) + turn.tokens,
             truncated=turn.truncated or cut or cut_again,
             degraded=(),
         )

@@ -13,7 +13,6 @@ from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.message import Message
 from plastic_memories.model.recall import Hit, StableBlock
 from plastic_memories.rules.budget import estimate_tokens
-from plastic_memories.rules.similarity import without_repeats
 from plastic_memories.rules.standing import is_constraint, is_name
 
 FENCE = "plastic_memories"
@@ -171,6 +170,7 @@ def message_line(message: Message, style: Style) -> str:
 class TurnBlock:
     text: str
     truncated: bool
+    tokens: int = 0
 
 
 def turn_block(
@@ -185,21 +185,24 @@ def turn_block(
     `snippets` come oldest first, and the newest are kept. Nothing that stands in `already`
     (the stable block) or says the same as a better line is written again.
     """
-    memories = [memory_line(hit.memory, style) for hit in hits]
-    memories = [memories[n] for n in without_repeats(memories) if memories[n] not in already]
+    told = {hit.memory.id for hit in hits}
+    memories = [memory_line(hit.memory, style) for hit in hits if hit.repeats not in told]
+    memories = [line for line in memories if line not in already]
     talk = [message_line(message, style) for message in snippets]
     headings = [f"## {style.words.memories}", f"## {style.words.snippets}"]
     # One more for the line break that joins the block to the one before it.
     fixed = estimate_tokens(_fenced("turn", headings)) + 1
     kept_memories, left = _fitting(memories, budget - fixed)
-    kept_talk, _ = _fitting(talk[::-1], left)
+    kept_talk, left = _fitting(talk[::-1], left)
     lines: list[str] = []
     if kept_memories:
         lines += [f"## {style.words.memories}", *kept_memories]
     if kept_talk:
         lines += [f"## {style.words.snippets}", *kept_talk[::-1]]
     truncated = len(kept_memories) < len(memories) or len(kept_talk) < len(talk)
-    return TurnBlock(_fenced("turn", lines) if lines else "", truncated)
+    if not lines:
+        return TurnBlock("", truncated)
+    return TurnBlock(_fenced("turn", lines), truncated, budget - left)
 
 
 def _fitting(lines: Sequence[str], budget: int) -> tuple[list[str], int]:

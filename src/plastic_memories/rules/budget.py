@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # In hundredths of a token. Set a little above what cl100k, o200k and Qwen's vocabularies spend
 # on chat prose, because a block that is too long costs more than one that is a line short:
@@ -24,6 +25,7 @@ _OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f\u3040-\u9fff\uac00-\ud7a
 _SIGN = re.compile(r"[^\w\s\U00010000-\U0010ffff]|_|\n")
 
 
+@lru_cache(maxsize=16_384)
 def estimate_tokens(text: str) -> int:
     """Return about how many tokens a model counts for the text; 0 only for no text.
 

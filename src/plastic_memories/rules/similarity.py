@@ -6,22 +6,26 @@ from collections.abc import Iterable
 
 from plastic_memories.rules.text import index_terms
 
-# Above this share of common terms, two lines in a prompt tell the reader nothing new.
-_SAME = 0.85
+# From this share of common terms on, two lines in a prompt tell the reader nothing new.
+SAME_WORDS = 0.85
 
 
-def without_repeats(texts: Iterable[str]) -> list[int]:
-    """Return the positions of the texts to keep: the first of each group that says the same.
+def repeats(texts: Iterable[str]) -> dict[int, int]:
+    """Return which texts say the same as an earlier one, by position, and which that is.
 
-    >>> without_repeats(["I like green tea", "I like green tea!", "I like coffee"])
-    [0, 2]
+    >>> repeats(["I like green tea", "I like green tea!", "I like coffee"])
+    {1: 0}
     """
     kept: list[tuple[int, frozenset[str]]] = []
+    found: dict[int, int] = {}
     for position, text in enumerate(texts):
         terms = frozenset(index_terms(text)) or frozenset({text})
-        if not any(_overlap(terms, other) >= _SAME for _, other in kept):
+        same = next((first for first, other in kept if _overlap(terms, other) >= SAME_WORDS), None)
+        if same is None:
             kept.append((position, terms))
-    return [position for position, _ in kept]
+        else:
+            found[position] = same
+    return found
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

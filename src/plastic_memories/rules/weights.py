@@ -43,8 +43,8 @@ class HybridWeights:
     importance: float = 0.1
     half_life_days: float = 30.0
     # Near-duplicates go behind the first that says the same, among this many of the best.
-    same_words: float = 0.6
-    same_meaning: float = 0.9
+    near_words: float = 0.6
+    near_meaning: float = 0.9
     looked_at: int = 24
 
 

@@ -29,8 +29,9 @@ class RuleJudge:
         # Imported when it is first needed: its grammar takes a third of a second to compile, and
         # a hub should answer sooner than that after its start.
         from plastic_memories.rules.talk.extraction import extract  # noqa: PLC0415
+        from plastic_memories.rules.talk.persona import of_persona  # noqa: PLC0415
 
-        return extract(talk, time_zone)
+        return [*extract(talk, time_zone), *of_persona(talk, time_zone)]
 
 
 def rule_judge(_context: object) -> JudgeEngine:

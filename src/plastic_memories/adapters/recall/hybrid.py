@@ -128,7 +128,7 @@ class HybridEngine:
         ids = index["memory_id"][chosen].tolist()
         rows = {row.id: row for row in stores.memories.seen(query.viewpoint, ids, query.now)}
         hits = [
-            _hit(rows[memory_id], ranked, position)
+            _hit(rows[memory_id], index, ranked, position)
             for memory_id, position in zip(ids, chosen, strict=True)
             if memory_id in rows
         ]
@@ -153,10 +153,15 @@ def _asked(
     )
 
 
-def _hit(memory: Memory, ranked: Ranked, position: int) -> Hit:
-    scores = ranked.scores
-    parts = scores.parts_at(position)
-    return Hit(memory, float(scores.total[position]), parts, scores.found_by(position))
+def _hit(memory: Memory, index: OwnerIndex, ranked: Ranked, position: int) -> Hit:
+    scores, first = ranked.scores, ranked.same.get(position)
+    return Hit(
+        memory,
+        float(scores.total[position]),
+        scores.parts_at(position),
+        scores.found_by(position),
+        repeats=None if first is None else int(index["memory_id"][first]),
+    )
 
 
 def _near_misses(index: OwnerIndex, ranked: Ranked, limit: int) -> list[NearMiss]:
@@ -174,8 +179,8 @@ def _near_misses(index: OwnerIndex, ranked: Ranked, limit: int) -> list[NearMiss
 
 
 def _why(index: OwnerIndex, ranked: Ranked, position: int) -> str:
-    if position in ranked.repeated:
-        return f"says the same as memory {index['memory_id'][ranked.repeated[position]]}"
+    if position in ranked.near:
+        return f"says nearly the same as memory {index['memory_id'][ranked.near[position]]}"
     return "below the limit"
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from plastic_memories.model.recall import Findings, RecallQuery, TextMatches
+from plastic_memories.model.recall import Findings, Hit, RecallQuery, TextMatches
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.intent import intent_of
 from plastic_memories.rules.ranking import rank
+from plastic_memories.rules.similarity import repeats
 from plastic_memories.rules.text import query_terms
 
 logger = logging.getLogger(__name__)
@@ -42,7 +45,7 @@ class KeywordEngine:
         except Exception:
             logger.exception("memory.recall", extra={"fields": {"part": "text"}})
             return Findings((), intent, ("text",))
-        hits = rank(matches, query.now)[: query.limit]
+        hits = _marked(rank(matches, query.now)[: query.limit])
         return Findings(hits, intent, ("text_index",) if matches.degraded else ())
 
     async def _search(self, query: RecallQuery, terms: list[str]) -> TextMatches:
@@ -50,6 +53,15 @@ class KeywordEngine:
         return await self._storage.read(
             lambda stores: stores.memories.search(query.viewpoint, terms, limit, query.now)
         )
+
+
+def _marked(hits: Sequence[Hit]) -> list[Hit]:
+    """Note on each hit whether a better one says the same."""
+    same = repeats(hit.memory.content for hit in hits)
+    return [
+        replace(hit, repeats=hits[same[place]].memory.id) if place in same else hit
+        for place, hit in enumerate(hits)
+    ]
 
 
 def keyword_engine(context: RecallContext) -> RecallEngine:

@@ -2,63 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Scores
-from plastic_memories.rules.fusion import Floats, repeats_last
+from plastic_memories.rules.fusion import Floats, Ints, repeats_last
+from plastic_memories.rules.similarity import SAME_WORDS
 from plastic_memories.rules.weights import HybridWeights
+
+# From this cosine on, two lines in a prompt tell the reader nothing new.
+_SAME_MEANING = 0.97
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Positions in the order they are returned, best first, and what they repeat."""
+    """Positions in the order they are returned, best first.
+
+    `near` says which of them stand behind a better one because they tell nearly the same, and
+    `same` which of those tell a reader nothing new at all.
+    """
 
     order: Sequence[int]
-    repeated: dict[int, int]
     scores: Scores
+    near: Mapping[int, int]
+    same: Mapping[int, int]
 
 
 def ordered(index: OwnerIndex, scores: Scores, weights: HybridWeights, wanted: int) -> Ranked:
     """Return the best positions that something speaks for."""
     best = _largest(scores.total, max(wanted, weights.looked_at))
-    found = [position for position in best if scores.found_by(position)]
+    found = best[scores.speaks_for(best)].tolist()
     looked_at = found[: weights.looked_at]
-    order, repeated = repeats_last(looked_at, _sameness(index, looked_at, weights))
-    firsts = order[: len(order) - len(repeated)]
+    words, meaning = _overlaps(index, looked_at), index.vectors.alike(looked_at)
+    nearly = (words >= weights.near_words) | (meaning >= weights.near_meaning)
+    wholly = (words >= SAME_WORDS) | (meaning >= _SAME_MEANING)
+    row = {position: number for number, position in enumerate(looked_at)}
+    order, near = repeats_last(looked_at, lambda one, other: bool(nearly[row[one], row[other]]))
+    same = {one: other for one, other in near.items() if wholly[row[one], row[other]]}
+    firsts = order[: len(order) - len(near)]
     # What was moved back scores no more than what now stands before it.
     ceiling = min((scores.total[position] for position in firsts), default=0.0)
-    for position in repeated:
+    for position in near:
         scores.lower(position, float(ceiling))
-    return Ranked([*order, *found[len(looked_at) :]], repeated, scores)
+    return Ranked([*order, *found[len(looked_at) :]], scores, near, same)
 
 
-def _sameness(
-    index: OwnerIndex, positions: Sequence[int], weights: HybridWeights
-) -> Callable[[int, int], bool]:
-    """Return what says whether two of these entries tell the same, by words or by meaning."""
-    words = {position: index.terms_of(position) for position in positions}
-    near = index.vectors.alike(positions)
-    row = {position: number for number, position in enumerate(positions)}
-
-    def same(one: int, other: int) -> bool:
-        if near[row[one], row[other]] >= weights.same_meaning:
-            return True
-        common = len(words[one] & words[other])
-        every = len(words[one]) + len(words[other]) - common
-        return common >= weights.same_words * every
-
-    return same
+def _overlaps(index: OwnerIndex, positions: Sequence[int]) -> Floats:
+    """Return for every two of these entries the share of terms they have in common."""
+    terms = [index.codes_of(position) for position in positions]
+    if not terms:
+        return np.zeros((0, 0))
+    known, column = np.unique(np.concatenate(terms), return_inverse=True)
+    holds = np.zeros((len(terms), len(known)), np.float32)
+    holds[np.repeat(np.arange(len(terms)), [len(some) for some in terms]), column] = 1.0
+    common = holds @ holds.T
+    sizes = holds.sum(axis=1)
+    return np.asarray(common / np.maximum(sizes[:, None] + sizes - common, 1.0), np.float64)
 
 
-def _largest(scores: Floats, number: int) -> list[int]:
+def _largest(scores: Floats, number: int) -> Ints:
     """Return the positions of the best, best first; the later of two equals first."""
     if number < len(scores):
         some = np.argpartition(-scores, number)[:number]
     else:
         some = np.arange(len(scores))
     order = some[np.lexsort((-some, -scores[some]))]
-    return [int(position) for position in order if np.isfinite(scores[position])]
+    return order[np.isfinite(scores[order])]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plastic_memories.adapters.recall.growing import Growing
-from plastic_memories.adapters.recall.postings import Level, grown
+from plastic_memories.adapters.recall.postings import Codes, Level, grown
 from plastic_memories.adapters.recall.vector_rows import VectorRows
 from plastic_memories.errors import Unavailable
 from plastic_memories.model.entry import Entry, News, Place, partitions_for
@@ -96,9 +96,10 @@ class OwnerIndex:
         seen = self["alive"] & (self["expires_at"] > now)
         return seen & allowed[self["place"]] if len(allowed) else seen
 
-    def terms_of(self, position: int) -> frozenset[int]:
+    def codes_of(self, position: int) -> Codes:
+        """Return the terms of an entry, in order."""
         start, end = self._offsets.array[position : position + 2]
-        return frozenset(self._codes.array[start:end].tolist())
+        return self._codes.array[start:end]
 
     def _take(self, news: News, *, shared: bool) -> None:
         if news.present is not None:
@@ -114,8 +115,7 @@ class OwnerIndex:
         position = self._position.get(entry.memory_id)
         if position is None:
             return False
-        start, end = self._offsets.array[position : position + 2]
-        if self._codes.array[start:end].tobytes() != entry.terms:
+        if self.codes_of(position).tobytes() != entry.terms:
             self._bury(np.array([position]))
             return False
         self["expires_at"][position] = np.inf if entry.expires_at is None else entry.expires_at

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.text_score import TextScore
 from plastic_memories.rules import fusion
-from plastic_memories.rules.fusion import Bools, Floats
+from plastic_memories.rules.fusion import Bools, Floats, Ints
 from plastic_memories.rules.question import Probe, Question
 from plastic_memories.rules.text import normalise
 from plastic_memories.rules.weights import HybridWeights
@@ -52,13 +52,19 @@ class Scores:
     parts: dict[str, Floats] = field(default_factory=dict)
 
     def parts_at(self, position: int) -> dict[str, float]:
-        return {name: round(float(part[position]), 4) for name, part in self.parts.items()}
+        return {name: float(part[position]) for name, part in self.parts.items()}
 
     def lower(self, position: int, ceiling: float) -> None:
         """Take off an entry what it has above the ceiling."""
         surplus = max(0.0, float(self.total[position]) - ceiling)
         self.total[position] -= surplus
         self.parts["repeat"][position] -= surplus
+
+    def speaks_for(self, positions: Ints) -> Bools:
+        """Say of each whether any search has found it."""
+        telling = [self.parts[name][positions] > least for name, least in _TELLING.items()]
+        found: Bools = np.logical_or.reduce(telling)
+        return found
 
     def found_by(self, position: int) -> tuple[str, ...]:
         return tuple(name for name, least in _TELLING.items() if self.parts[name][position] > least)

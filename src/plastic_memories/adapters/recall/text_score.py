@@ -71,7 +71,7 @@ class TextScore:
         return found
 
     def _further(self, probe: Probe, position: int) -> dict[int, float]:
-        own = self._index.terms_of(position)
+        own = frozenset(self._index.codes_of(position).tolist())
         named = [term for term in own if not term & WEAK and term not in probe.terms]
         weighed = self._rarest(named)
         if not weighed:

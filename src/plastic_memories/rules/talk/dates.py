@@ -16,9 +16,12 @@ __all__ = [
     "Lean",
     "Mention",
     "calendar_date",
+    "dated",
     "find",
     "lunar",
     "resolve",
+    "settled",
+    "yearly",
 ]
 
 _LATIN = re.compile(r"[A-Za-z]")
@@ -90,6 +93,84 @@ def _rules_for(text: str) -> list[tuple[re.Pattern[str], dates_zh.Meaning]]:
 
 def _comes_before(found: re.Match[str], best: Mention) -> bool:
     return (found.start(), -found.end()) < (best.start, -best.end)
+
+
+_DAY_ALONE = re.compile(r"[\d一二三四五六七八九十廿]+[日号]|on the \d+\w*")
+_YEARED_TEXT = re.compile(r"\d{4}")
+_RELATIVE = re.compile(
+    r"[昨明后前]天|昨晚|明早|明晚|[上下]个?(?:周|星期|礼拜|月)|去年|前年|明年|后年|[天周月年]之?[前后]"
+    r"|\b(?:yesterday|tomorrow|last|next|ago)\b",
+    re.IGNORECASE,
+)
+_AFTER_PREPOSITION = re.compile(
+    r"\b(?:on|in|at|by|for|until|till|since|from|before|after)\s$", re.IGNORECASE
+)
+
+
+def dated(content: str, said: str, written: str) -> str:
+    """Write a date into a sentence in place of the words that meant it when it was said.
+
+    >>> dated("我明天有个面试", "明天", "2024-05-16")
+    '我 2024-05-16 有个面试'
+    >>> dated("I promise to call you tomorrow", "tomorrow", "2024-05-16")
+    'I promise to call you on 2024-05-16'
+    """
+    found = re.search(r"\s*".join(re.escape(char) for char in said if not char.isspace()), content)
+    if not found:
+        return f"{written} {content}"
+    before, after = content[: found.start()], content[found.end() :]
+    if _LATIN.search(said):
+        return f"{before}{_placed(written, before)}{after}"
+    if after.startswith("的") and not after[1:]:
+        after = ""
+    return f"{before.rstrip()} {written} {after.lstrip()}".strip()
+
+
+def _placed(written: str, before: str) -> str:
+    """An English date with its preposition: on a day, in a month, between two days."""
+    if _AFTER_PREPOSITION.search(before) or not _YEARED_TEXT.match(written):
+        return written
+    word = "between" if " and " in written else "on" if len(written) > len("2024-05") else "in"
+    return f"{word if before.strip() else word.capitalize()} {written}"
+
+
+def settled(content: str, now: datetime) -> str:
+    """Write a date in place of a word like "last month", if the sentence has one.
+
+    >>> from datetime import UTC
+    >>> settled("我上个月搬到了南京", datetime(2024, 5, 15, tzinfo=UTC))
+    '我 2024-04 搬到了南京'
+    """
+    if not _RELATIVE.search(content):
+        return content
+    mention = find(content, now, lean=Lean.PAST)
+    if mention is None or not _RELATIVE.search(content, mention.start, mention.end):
+        return content
+    words = content[mention.start : mention.end].strip()
+    return dated(content, words, mention.span.written(_to(words)))
+
+
+def _to(words: str) -> str:
+    return " and " if _LATIN.search(words) else "至"
+
+
+def yearly(text: str, content: str, now: datetime) -> tuple[str, str] | None:
+    """Return a day that comes every year, and the sentence with that day written into it.
+
+    >>> from datetime import UTC
+    >>> yearly("明天是我生日", "明天是我生日", datetime(2024, 5, 15, tzinfo=UTC))
+    ('05-16', '05-16 是我生日')
+    """
+    day = calendar_date(text, now.date())
+    if day:
+        return str(day), content
+    mention = find(text, now)
+    if mention is None or not mention.span.is_day:
+        return None
+    if _DAY_ALONE.fullmatch(text[mention.start : mention.end]):
+        return None  # the 17th: of which month?
+    date = mention.span.start.strftime("%m-%d")
+    return date, dated(content, text[mention.start : mention.end].strip(), date)
 
 
 def lunar(text: str) -> str | None:

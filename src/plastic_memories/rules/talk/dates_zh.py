@@ -41,6 +41,7 @@ _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0,
 _WEEKDAYS = {char: index for index, char in enumerate("一二三四五六日")} | {"天": 6}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 _PARTS = {"初": "begin", "中": "middle", "底": "end", "末": "end"}
+_PARTS |= {"上旬": "begin", "中旬": "middle", "下旬": "end"}
 _HOLIDAYS = {
     "元旦": (1, 1),
     "情人节": (2, 14),
@@ -231,6 +232,7 @@ _UNIT = r"(?:个)?(?P<unit>天|日(?!语|本|元|企|料)|周|星期|礼拜|(?<=
 _GRAMMAR: tuple[tuple[str, Meaning], ...] = (
     (rf"(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))})", _day_word),
     (rf"(?P<n>{_N}){_UNIT}(?P<way>(?:之|以)?[前后])(?!台|端|面|边)", _distance),
+    (rf"再过(?P<n>{_N}){_UNIT}(?P<way>)", _distance),
     (r"半个?(?P<unit>年|月)(?P<way>(?:之|以)?[前后])", _half),
     (rf"(?:最近|过去|近)这?(?P<n>{_N})?几?{_UNIT}", _recent),
     (r"前(?:几|两三)天|前些天", _few_days_ago),
@@ -245,9 +247,14 @@ _GRAMMAR: tuple[tuple[str, Meaning], ...] = (
     (rf"(?<!\d){YEAR}{_TAIL}", _absolute_year),
     # "10年" alone is a duration; "10年5月" is a year.
     (rf"(?<!\d){ANY_YEAR}{_PART}", _absolute_year),
+    (
+        r"(?:^|(?<=[我在于，]))(?P<m>1[0-2]|0?[1-9])[./](?P<d>3[01]|[12]\d|0?[1-9])"
+        r"(?=我|要|去|有|考|面试|出发|回|搬|开|的)",
+        _month_day,
+    ),
     (r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d)", _numeric),
     (rf"(?<![\d个]){MONTH}份?{DAY}[日号]?(?!\d)", _month_day),
-    (rf"(?<![\d个]){MONTH}(?:份|(?P<part>[初中底末]))?", _month),
+    (rf"(?<![\d个]){MONTH}(?:份|(?P<part>[上中下]旬|[初中底末]))?", _month),
     (rf"(?<![\d月]){DAY}[号](?!楼|线|店|房|码|机|称|院)", _day_of_month),
     (rf"(?P<name>{'|'.join(sorted(_HOLIDAYS, key=len, reverse=True))})", _holiday),
     (r"(?P<season>[春夏秋冬])[天季]", _season),
@@ -258,7 +265,7 @@ HINT = re.compile(
 )
 # A lunar date has no fixed day in our calendar: it is kept as it was said.
 LUNAR = re.compile(
-    r"(?:农历|阴历|旧历)的?(?:[一二三四五六七八九十正冬腊闰\d]{1,3}月)?"
+    r"(?:农历|阴历|旧历)的?(?=[一二三四五六七八九十正冬腊闰初廿\d])(?:[一二三四五六七八九十正冬腊闰\d]{1,3}月)?"
     r"(?:初?[一二三四五六七八九十廿\d]{1,3})?[日号]?|(?:大年|正月|腊月|"
     r"冬月)初?[一二三四五六七八九十廿]{1,3}"
     r"|[一二三四五六七八九十]{1,2}月初[一二三四五六七八九十]"

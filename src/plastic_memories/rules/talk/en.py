@@ -22,10 +22,12 @@ _FINDERS = (
 
 def find(clauses: Sequence[Clause], now: datetime) -> Iterator[tuple[Clause, Found]]:
     """Yield what the clauses of one message say, carrying the subject from one to the next."""
-    subject = Subject.NONE
+    subject, somebody = Subject.NONE, ""
     for clause in clauses:
         said = read(clause, now, subject)
-        for finder in _FINDERS:
-            for item in finder(said):
-                yield clause, item
-        subject = said.subject
+        items = [item for finder in _FINDERS for item in finder(said)]
+        if somebody and not items:
+            items = list(en_people.named_later(said, somebody))
+        for item in items:
+            yield clause, item
+        subject, somebody = said.subject, en_people.spoken_of(items)

@@ -54,14 +54,17 @@ _PASSING = re.compile(
 )
 _FILLER = re.compile(
     r"^(?:(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|"
-    r"hmm+|ok|okay|so|and|but|also|plus|because|since|although|"
+    r"hmm+|ok|okay|not gonna lie|ngl|lol|haha\w*|omg|so|and|but|also|plus|because|since|although|"
     r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so "
     r"you know|just to let you know|fyi|for the record|"
-    r"correction|sorry|no wait|wait|no|nope|yes|yeah|yep|sure|please (?:remember|note|"
+    r"correction|sorry|no wait|wait|"
+    r"no(?=\s+(?:i|my|it|actually)\b|[\s,:!.-]*$|[,:!.-])|nope|yes|yeah|yep|sure|"
+    r"please (?:remember|note|"
     r"keep in mind)(?: that)?|(?:do )?remember(?: that)?|"
     r"note(?: that)?|keep in mind(?: that)?|don't forget(?: that)?|you should know(?: "
     r"that)?|i(?:'d| would)? (?:want|like) you to know(?: that)?|"
-    r"let me (?:introduce myself|tell you|clarify|correct myself)|i mean|i meant|you "
+    r"let me (?:introduce myself|tell you|clarify|correct myself)|"
+    r"i meant? to say|what i meant (?:was|is)|i mean|i meant|you "
     r"know|as you know|as i said|i(?:'ve| have)? (?:already )?told you(?: that)?|"
     r"i have to (?:admit|say)|i must (?:admit|say)|i think|i believe|personally|in "
     r"general|generally|usually|normally|currently|nowadays|"
@@ -71,17 +74,28 @@ _FILLER = re.compile(
     r"forward)\b[\s,:!.-]*)+",
     re.IGNORECASE,
 )
+_CHATTER = re.compile(
+    r"(?:[\s,]+(?:btw|lol|lmao|haha\w*|hehe|tbh|ngl|xd|by the way|fyi|actually|honestly|though|:\)|"
+    r"<3))+$",
+    re.IGNORECASE,
+)
 _EXPANDED = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (
+        (r"^name's\b", "my name is"),
+        (r"\bu\b(?=\s(?:can|could|should|may))", "you"),
+        (r"\bur\b", "your"),
+        (r"\bfav(?:e|s)?\b", "favorite"),
+        (r"\bpls\b|\bplz\b", "please"),
         (r"\bi'm\b|\bim\b(?=\s)", "I am"),
-        (r"\bi've\b", "I have"),
+        (r"\bi've\b|\bive\b", "I have"),
         (r"\bi'll\b", "I will"),
         (r"\bi'd\b", "I would"),
+        (r"\b(it|he|she)'s\b", r"\1 is"),
         (r"\bwe're\b", "we are"),
         (r"\bwe'll\b", "we will"),
         (r"\bwe've\b", "we have"),
-        (r"\bcan't\b|\bcannot\b", "can not"),
+        (r"\bcan'?t\b|\bcannot\b", "can not"),
         (r"\bwon't\b", "will not"),
         (r"\b(do|does|did|is|are|was|have|has|would|could|should)n'?t\b", r"\1 not"),
         (r"\b(name|birthday|anniversary|hometown|job|hobby|nickname)'s (?=\w)", r"\1 is "),
@@ -112,16 +126,37 @@ _CARRIED = re.compile(
     r"speak|graduated|plan|will)\b",
     re.IGNORECASE,
 )
+# Chat drops the first words: "originally from Poland", "based in Oslo", "got my exam tomorrow".
+_AGE_ALONE = re.compile(r"[1-9]\d")  # I'm Hannah, 29
+_BARE = (
+    (
+        re.compile(r"^(?:originally |currently )?(?=from [A-Z]|based in |living in |working as )"),
+        "I am ",
+    ),
+    (re.compile(r"^(?=born (?:and raised )?in )", re.IGNORECASE), "I was "),
+    (re.compile(r"^got (?=my |an? )", re.IGNORECASE), "I have "),
+)
+
+
+def _with_subject(text: str, content: str) -> tuple[str, str]:
+    for pattern, start in _BARE:
+        if pattern.match(text):
+            return pattern.sub(start, text, count=1), pattern.sub(start, content, count=1)
+    return text, content
 
 
 def read(clause: Clause, now: datetime, before: Subject) -> Said:
     """Take a clause apart; a verb without a subject has the one before."""
-    content = _FILLER.sub("", clause.said).strip()
+    content = _CHATTER.sub("", _FILLER.sub("", clause.said)).strip()
     text = content
     for pattern, full in _EXPANDED:
         text = pattern.sub(full, text)
     if _CARRIED.match(text) and before is Subject.USER:
         text, content = f"I {text}", f"I {content}"
+    if before is Subject.USER and _AGE_ALONE.fullmatch(text):
+        text, content = f"I am {text}", f"I am {content}"
+    if clause.opens or before is Subject.USER:
+        text, content = _with_subject(text, content)
     text = _AFTER_I.sub(r"\1 ", text)
     return Said(text, content, _subject(text), clause, now)
 
@@ -136,7 +171,8 @@ def _subject(text: str) -> Subject:
 
 _EDGES = " '\"“”.,!;:~"
 _TAIL = re.compile(
-    r"(?:\s+(?:too|as well|a lot|very much|so much|the most|best|most of all|more|these "
+    r"(?:\s+(?:right now|at the moment|atm|"
+    r"too|as well|a lot|very much|so much|the most|best|most of all|more|these "
     r"days|though|actually|anymore|by the way|you know|lol|haha|"
     r"please|now|btw|since \w+|and stuff|etc))+$",
     re.IGNORECASE,
@@ -161,10 +197,18 @@ def tidy(value: str) -> str:
     return _TAIL.sub("", _CUT.sub("", value).strip(_EDGES)).strip(_EDGES)
 
 
+_GERUND = re.compile(r"\w+ing\b", re.IGNORECASE)
+_DOING = re.compile(r"\w+ing \w", re.IGNORECASE)
+
+
 def listed(text: str) -> list[str]:
     """Split an enumeration into its items.
 
     >>> listed("tea, coffee and long walks")
     ['tea', 'coffee', 'long walks']
     """
-    return [item for part in _LIST.split(text) if (item := tidy(part))]
+    items = [item for part in _LIST.split(text) if (item := tidy(part))]
+    # "making new and powerful models" is one thing, "cooking and reading" are two.
+    if _DOING.match(items[0] if items else "") and not all(_GERUND.match(item) for item in items):
+        return [tidy(text)]
+    return items

@@ -19,20 +19,23 @@ _PLAN = re.compile(
     r"moving|meeting|getting|having|starting|visiting|taking|seeing|running|hosting|"
     r"attending|giving|presenting|driving|heading|throwing|celebrating|graduating|"
     r"returning|coming|working|hiking|camping|speaking|performing)(?P<b>\b.*)|"
-    r"(?:have|have got|got) (?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|"
+    r"(?:have|have got) (?!(?:\w+ed|been|seen|gone|made|had|got|done|met|read|bought|taken|heard|"
+    r"lost|found|become|come|put|set|built|kept|run|spent|\w+en)\b)"
+    r"(?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|"
     r"must|plan|intend|promised)(?: to)? (?P<d>.+)|(?:booked|scheduled|signed up for|"
-    r"registered for|bought tickets for|fly|leave|start|move|graduate|return|travel) "
-    r"?(?P<e>.*))$",
+    r"registered for|bought tickets for|fly|leave|start|move|graduate|return|travel)\b"
+    r" ?(?P<e>.*))$",
     _I,
 )
 _MODAL = re.compile(
     r"^(?:i|we) (?:will|am|are|have|need|must|got)(?: (?:to|got|going to|planning to|be))* ", _I
 )
 _OWN_OCCASION = re.compile(
-    r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:appointment|exam|interview|wedding|surgery|"
+    r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:flight to [\w ]+|train to [\w ]+|"
+    r"appointment|exam|interview|wedding|surgery|"
     r"flight|trip|meeting|deadline|presentation|graduation|recital|concert|party|test|"
     r"final|defense|vacation|holiday|checkup|operation|move|marathon|race|game|first "
-    r"day)) (?:is|will be|starts|begins)\b",
+    r"day)) (?:is|will be|starts|begins|leaves|departs)\b",
     _I,
 )
 _REMIND = re.compile(r"^(?:please )?remind me (?:to |about |that )(?P<v>.+)$", _I)
@@ -77,7 +80,7 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
         r"gave birth(?: to [\w ]+)?|became an? (?:father|mother|dad|mom|parent|uncle|aunt|"
         r"grandfather|grandmother)|bought (?:a|an|our|my) (?:new |first )?(?:house|home|"
         r"apartment|car|flat)|"
-        r"adopted (?:a|an|two) [\w ]{3,20}|moved (?:to [\w ]{2,30}|in with [\w ]+|out|house|"
+        r"adopted (?:a|an|two) [\w ]{3,40}|moved (?:to [\w ]{2,30}|in with [\w ]+|out|house|"
         r"into [\w ]+)|started (?:a |my |at )(?:new |own )?[\w ]{3,25}|retired|quit smoking|"
         r"proposed(?: to [\w ]+)?",
     ),
@@ -104,9 +107,14 @@ _TURN_RULES = tuple(
     )
     for kind, mood, pattern in _TURNS
 )
+_SOMEBODY = (
+    "mother|mom|mum|father|dad|brother|sister|wife|husband|son|daughter|grandfather|grandpa|"
+    "grandmother|grandma|granny|nana|uncle|aunt|cousin|friend|boyfriend|girlfriend|partner|"
+    "dog|cat|hamster|rabbit|parrot|horse|pet|baby|teacher|mentor|boss|neighbou?r"
+)
 _LOSS = re.compile(
-    r"^my (?P<who>[\w ]{3,20}?) (?:has )?(?:just |recently )?(?P<v>passed away|died|was "
-    r"hospitalized|is in (?:the )?hospital)$",
+    rf"^my (?P<who>(?:\w+ )?(?:{_SOMEBODY})) (?:has )?(?:just |recently )?"
+    r"(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",
     _I,
 )
 _WENT = re.compile(
@@ -144,7 +152,7 @@ def find(said: Said) -> Iterator[Found]:
     found = (
         _promised(said, text, ahead) or _turned(said) or _lost(said) or _planned(said, text, ahead)
     )
-    yield from found or _undated(said)
+    yield from found or _undated(said, ahead)
 
 
 def event(
@@ -152,14 +160,16 @@ def event(
 ) -> Found:
     """One event, keyed by its kind, its day and what it is."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
-    date = ""
+    date, content = "", said.content
     if mention:
-        date = mention.span.start.isoformat()
-        attributes |= {"date": date, "date_text": said.text[mention.start : mention.end].strip()}
+        date, words = mention.span.start.isoformat(), said.text[mention.start : mention.end].strip()
+        attributes |= {"date": date, "date_text": words}
+        # Whoever reads it later must not take "tomorrow" for their own.
+        content = dates.dated(content, words, mention.span.written())
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
     key = ".".join(part for part in (kind, date, slug(title)) if part)
-    return Found(key, date or title, said.content, MemoryType.EVENT, attributes, 0.85)
+    return Found(key, date or title, content, MemoryType.EVENT, attributes, 0.85)
 
 
 def _without_date(said: Said, lean: Lean) -> tuple[str, Mention | None]:
@@ -179,10 +189,9 @@ def _anniversaries(said: Said) -> Iterator[Found]:
         or re.search(r"gift|present|happy|not", said.text, _I)
     ):
         return
-    day = dates.calendar_date(said.text, said.now.date())
-    mention = None if day else dates.find(said.text, said.now)
-    if day or (mention and mention.span.is_day):
-        date = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+    day = dates.yearly(said.text, said.content, said.now)
+    if day:
+        date, content = day
         attributes = {
             "title": found["v"],
             "event_type": "anniversary",
@@ -190,9 +199,7 @@ def _anniversaries(said: Said) -> Iterator[Found]:
             "recurrence": "yearly",
             "emotion": "positive",
         }
-        yield Found(
-            f"anniversary.{slug(found['v'])}", date, said.content, MemoryType.EVENT, attributes
-        )
+        yield Found(f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes)
 
 
 def _promised(said: Said, text: str, mention: Mention | None) -> list[Found]:
@@ -206,7 +213,7 @@ def _turned(said: Said) -> list[Found]:
         return []
     for kind, mood, pattern in _TURN_RULES:
         found = pattern.match(text)
-        if found and not re.search(r"\bnot\b|almost|nearly", text, _I):
+        if found and not re.search(r"\bnot\b|almost|nearly|with it\b", text, _I):
             return [event(said, kind, found["v"].strip(), mention, mood)]
     went = _WENT.match(text)
     if went and mention and mention.span.end < said.now.date() and not _TRIVIAL_VISIT.search(text):
@@ -223,7 +230,10 @@ def _lost(said: Said) -> list[Found]:
 
 
 def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
-    if mention is None or mention.span.end < said.now.date() or _NOT_A_PLAN.search(text):
+    today = said.now.date()
+    # What reaches from the past to today is over: "in the last three months".
+    over = mention is not None and mention.span.start < mention.span.end <= today
+    if mention is None or over or mention.span.end < today or _NOT_A_PLAN.search(text):
         return []
     remind = _REMIND.match(text)
     own = _OWN_OCCASION.match(said.text)
@@ -233,12 +243,18 @@ def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
     if found:
         return [event(said, "plan", tidy(found["v"]), mention)]
     dated_first = re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I)
+    if plan and plan["e"] and mention.span.start <= today and re.match(r"\w+ \w+ed\b", text, _I):
+        return []  # signed up today: done, not planned
     if plan and (said.subject is not Subject.NONE or dated_first):
         return [event(said, "plan", tidy(_MODAL.sub("", text)), mention)]
     return []
 
 
-def _undated(said: Said) -> list[Found]:
+def _ahead(said: Said, mention: Mention | None) -> Mention | None:
+    return mention if mention and mention.span.end >= said.now.date() else None
+
+
+def _undated(said: Said, mention: Mention | None) -> list[Found]:
     if said.is_past or re.search(r"\bnot\b", said.text, _I):
         return []
     goal = _GOAL.match(said.text)
@@ -246,7 +262,7 @@ def _undated(said: Said) -> list[Found]:
         return [Found("basic_info.goal", tidy(goal["v"]), said.content)]
     plan = _UNDATED.match(said.text)
     return (
-        [event(said, "plan", tidy(plan["v"]), None)]
+        [event(said, "plan", tidy(plan["v"]), _ahead(said, mention))]
         if plan and not said.is_passing and not _NOT_A_PLAN.search(plan["v"])
         else []
     )

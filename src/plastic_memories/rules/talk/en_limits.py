@@ -20,9 +20,9 @@ _INTOLERANT = re.compile(
     r"^i am (?P<v>\w+)[- ]intolerant$|^i have (?:an? )?(?P<w>\w+) intolerance$", _I
 )
 _DIET = re.compile(
-    r"^i (?:am|have been|eat|became|went|follow)(?: on)? (?:an? |the |only |strictly "
+    r"^i (?:am|have been|eat|became|went|follow|keep)(?: on)? (?:an? |the |only |strictly |mostly "
     r")?(?P<v>vegan|vegetarian|pescatarian|kosher|halal|gluten-free|keto|paleo|"
-    r"dairy-free|plant-based)(?: diet| food| \w+ years)?(?: for .*)?$",
+    r"dairy-free|plant-based)(?: diet| food| \w+ years)?(?: (?:for|since) .*)?$",
     _I,
 )
 _NO_FOOD = re.compile(
@@ -45,7 +45,7 @@ _ILLNESS = re.compile(
     r"coeliac disease|crohn's disease|high blood pressure|hypertension|a heart condition|"
     r"heart condition|migraines|insomnia|dyslexia|dyslexic|color ?blind|colour ?blind|"
     r"arthritis|eczema|hay fever|ibs|hemophilia|tinnitus|motion sickness|wheelchair user|"
-    r"deaf|hard of hearing|nearsighted)$",
+    r"deaf|hard of hearing|nearsighted|coeliac|celiac|anemic|lactose intolerance)$",
     _I,
 )
 _TABOO = re.compile(
@@ -98,7 +98,7 @@ _STYLES = tuple(
         rf"with)?(?: me)?(?: everything| questions| things)? (?:as |more |very "
         rf")?(?P<v>{_STYLE_WORDS}(?: and (?:more )?{_STYLE_WORDS})?)(?: please| with me| "
         rf"to me| from now on)*$",
-        rf"{_ASK}(?:be|stay|sound) (?:more |very |a bit more |a little more |as "
+        rf"{_ASK}(?:be|stay|sound) (?:more |very |a bit more |a little more |as |\w+ly "
         rf")?(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)(?: with me| please| in your "
         rf"(?:answers|replies)| when (?:answering|replying|you answer|you reply).*| from "
         rf"now on)*$",
@@ -117,6 +117,8 @@ _STYLES = tuple(
         rf"^i (?:would )?(?:prefer|like|want|love) (?:my answers |your (?:answers|"
         rf"replies) (?:to be )?|it when you are )?(?P<v>{_STYLE_WORDS}(?:,? and "
         rf"{_STYLE_WORDS})?)(?: (?:answers|replies|responses|explanations))?$",
+        rf"^(?:please )?give me (?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?) "
+        rf"(?:answers|replies|responses)(?: please| from now on)*$",
         rf"^your (?:answers|replies|responses) should (?:always )?be "
         rf"(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)$",
     )
@@ -139,7 +141,7 @@ def find(said: Said) -> Iterator[Found]:
 
 
 def _wishes(said: Said) -> Iterator[Found]:
-    if _ONE_OFF.search(said.text):
+    if said.clause.introduces or _ONE_OFF.search(said.text):
         return
     language = _LANGUAGE.match(said.text)
     if language:
@@ -173,8 +175,9 @@ def _allergies(said: Said) -> Iterator[Found]:
     text = tidy(next(value for value in found.groupdict().values() if value))
     for item in listed(text):
         if not re.match(
-            r"(?:you|him|her|it|work|mondays|bullshit|stupidity|people|this|that|any|"
-            r"some|my|morning|commitment|drama|math)\b",
+            r"(?:you|him|her|it|work|bullshit|stupidity|people|this|that|any|"
+            r"some|my|mornings?|mondays?|commitment|drama|math|fun|exercise|being|doing|waking|"
+            r"responsibility|adulting|nonsense)\b",
             item,
             _I,
         ):
@@ -189,6 +192,9 @@ def _diets(said: Said) -> Iterator[Found]:
     if intolerant:
         value = (intolerant["v"] or intolerant["w"]).lower()
         yield Found(f"constraint.diet.{slug(value)}", f"{value} intolerant", said.content)
+    if re.match(r"i (?:do not|never) drink(?: at all| alcohol)?$", said.text, _I):
+        yield Found("constraint.diet.alcohol", "alcohol", said.content)
+        return
     food = _NO_FOOD.match(said.text)
     if food and not _NOT_FOOD.match(food["v"] or food["w"]):
         text = tidy(food["v"] or food["w"])

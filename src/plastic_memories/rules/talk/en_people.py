@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from plastic_memories.model.memory import MemoryType
 from plastic_memories.rules.talk import dates
@@ -77,12 +77,14 @@ _NAMED = re.compile(
     _I,
 )
 _KIN_JOB = re.compile(
-    rf"^my (?:\w+ )?(?P<who>{_WORDS}) (?:is|works as|was) (?:an? |the )(?P<v>(?:[\w-]+ "
+    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? (?:is|works as) "
+    rf"(?:an? |the )(?P<v>(?:[\w-]+ "
     rf"){{0,3}}?(?:{JOBS}))(?: (?:at|in|for)\b.*)?$",
     _I,
 )
 _KIN_AGE = re.compile(
-    rf"^my (?:\w+ )?(?P<who>{_WORDS}) (?:is|just turned|turned) (?P<v>\d{{1,3}}|"
+    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? "
+    rf"(?:is|just turned|turned) (?P<v>\d{{1,3}}|"
     rf"{EN_NUMBER})(?: (?:years?|months?) old)?$",
     _I,
 )
@@ -90,7 +92,7 @@ _KIN_BIRTHDAY = re.compile(rf"^my (?P<who>{_WORDS})'?s birthday (?:is|falls)", _
 _STATUS = re.compile(
     r"^i am (?:happily |newly |still |currently |recently )?(?P<v>single|married|"
     r"divorced|widowed|engaged|an only child|a single (?:mom|mum|dad|parent)|in a "
-    r"relationship)(?: (?:with|to|and)\b.*)?$",
+    r"relationship)(?: (?:with|to|and|of)\b.*)?$",
     _I,
 )
 _MARRIED_TO = re.compile(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)
@@ -108,6 +110,8 @@ def find(said: Said) -> Iterator[Found]:
     for part, pattern in (("job", _KIN_JOB), ("age", _KIN_AGE)):
         found = pattern.match(said.text)
         if found and _kind(found["who"]) not in _DISTANT:
+            if found["name"]:
+                yield Found(_key(found["who"]), found["name"], said.content)
             yield Found(f"{_key(found['who'])}.{part}", found["v"], said.content)
     yield from _birthday(said)
     spouse, status = _MARRIED_TO.match(said.text), _STATUS.match(said.text)
@@ -115,6 +119,27 @@ def find(said: Said) -> Iterator[Found]:
         yield Found("relationship.spouse", spouse["v"], said.content)
     elif status:
         yield Found("relationship.status", re.sub(r"^an? ", "", status["v"].lower()), said.content)
+
+
+_NAMED_LATER = re.compile(
+    rf"^(?:(?:its|his|her|their) names? (?:is|are)|(?:it|he|she) is (?:called|named)|named|called) "
+    rf"{_NAME}$",
+    _I,
+)
+
+
+def spoken_of(items: Sequence[Found]) -> str:
+    """The key of the relative or pet a clause was about, for the next one to name."""
+    keys = [item.key for item in items if item.key.startswith("relationship.")]
+    return keys[-1] if keys and keys[-1] != "relationship.status" else ""
+
+
+def named_later(said: Said, key: str) -> Iterator[Found]:
+    """I have a cat, her name is Olive."""
+    found = _NAMED_LATER.match(said.text)
+    if found:
+        kind = key.rsplit(".", 1)[-1].replace("_", " ")
+        yield Found(key, found["name"], f"My {kind} is called {found['name']}")
 
 
 def _kind(word: str) -> str:
@@ -154,11 +179,10 @@ def _birthday(said: Said) -> Iterator[Found]:
     found = _KIN_BIRTHDAY.match(said.text)
     if not found:
         return
-    day = dates.calendar_date(said.text, said.now.date())
-    mention = None if day else dates.find(said.text, said.now)
-    if not day and not (mention and mention.span.is_day):
+    day = dates.yearly(said.text, said.content, said.now)
+    if not day:
         return
-    date = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+    date, content = day
     attributes = {
         "title": f"{found['who']}'s birthday",
         "event_type": "birthday",
@@ -167,4 +191,4 @@ def _birthday(said: Said) -> Iterator[Found]:
         "emotion": "positive",
     }
     key = f"birthday.{_key(found['who']).removeprefix('relationship.').replace('.', '_')}"
-    yield Found(key, date, said.content, MemoryType.EVENT, attributes)
+    yield Found(key, date, content, MemoryType.EVENT, attributes)

@@ -13,8 +13,8 @@ from plastic_memories.rules.talk.numerals import en_number
 _I = re.IGNORECASE
 _NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"
 _NAMED = re.compile(
-    rf"^(?:my|the) (?P<w>full |real |first |actual |given |english |chinese |nick|pen "
-    rf")?name is {_NAME}(?: and\b.*| by the way)?$",
+    rf"^(?:i am called|(?:my|the) (?P<w>full |real |first |actual |given |english |chinese |nick|"
+    rf"pen )?name is) {_NAME}(?: and\b.*| by the way| with an? .*)?$",
     _I,
 )
 _NAME_LABEL = re.compile(rf"^name: ?{_NAME}$", _I)
@@ -22,9 +22,9 @@ _NICKNAME = re.compile(rf"^my nickname is {_NAME}$", _I)
 _GO_BY = re.compile(
     rf"^(?:i go by|i (?:prefer|like|want) to be called|i prefer|i am known as|"
     rf"(?:(?:please|just|always|you|can|may|could|so|feel free to|my|friends|family|"
-    rf"people|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|"
-    rf"address me as|refer to me as)) {_NAME}(?: instead| please| from now on| for short|"
-    rf", okay)?$",
+    rf"people|folks|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|"
+    rf"address me as|refer to me as)) {_NAME}(?: instead(?: of \w+)?| please| from now on|"
+    rf" for short|, okay)?$",
     _I,
 )
 _I_AM_NAME = re.compile(r"^I am (?P<v>(?-i:[A-Z][a-z]{2,})(?: (?-i:[A-Z][a-z]+)){0,2})$", _I)
@@ -46,7 +46,8 @@ _NOT_A_PERSON = re.compile(
     _I,
 )
 _BIRTHDAY = re.compile(
-    r"^(?:my (?:birthday|date of birth|birth ?date|bday) (?:is|falls)|birthday: |i was "
+    r"^(?:(?:it|today) is my (?:birthday|bday)|"
+    r"my (?:birthday|date of birth|birth ?date|bday) (?:is|falls)|birthday: |i was "
     r"born (?:on|in)|(?:.{3,24}) is my (?:birthday|bday)$)",
     _I,
 )
@@ -56,7 +57,7 @@ _AGE = re.compile(
     r")\s*(?:just )?(?P<n>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:[ "
     r"-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:thir|four|fif|six|seven|"
     r"eigh|nine)teen|twelve|eleven|ten)(?: ?(?:years? old|yrs? old|years? of age|"
-    r"y/?o))?(?: (?:this year|now|today|yesterday|last \w+))?$",
+    r"y/?o))?(?: (?:this year|now|today|yesterday|last \w+|not \d+))?$",
     _I,
 )
 
@@ -110,12 +111,11 @@ def _birthday(said: Said) -> Iterator[Found]:
     text = said.text
     if not _BIRTHDAY.match(text) or re.search(r"\bnot\b|party|cake|gift|present", text, _I):
         return
-    day = dates.calendar_date(text, said.now.date())
-    mention = None if day or "born" in text else dates.find(text, said.now)
-    if day or (mention and mention.span.is_day):
-        value = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+    day = None if _BORN_YEAR.match(text) else dates.yearly(text, said.content, said.now)
+    if day:
+        value, content = day
         attributes = {"date": value, "event_type": "birthday", "recurrence": "yearly"}
-        yield Found("basic_info.birthday", value, said.content, attributes=attributes)
+        yield Found("basic_info.birthday", value, content, attributes=attributes)
         return
     year = _BORN_YEAR.match(text)
     if year:

@@ -10,7 +10,9 @@ from plastic_memories.rules.talk.found import Found
 
 _I = re.IGNORECASE
 
-_BORN_PLACE = re.compile(r"^i was born (?:and raised )?in (?P<v>(?-i:[A-Z])[\w' -]{2,30})$", _I)
+_BORN_PLACE = re.compile(
+    r"^(?:i was )?born (?:and raised )?in (?P<v>(?-i:[A-Z])[\w' -]{2,30})$", _I
+)
 JOBS = (
     "engineer|developer|programmer|designer|teacher|professor|doctor|nurse|lawyer|"
     "attorney|accountant|manager|director|writer|author|journalist|editor|artist|painter|"
@@ -37,7 +39,7 @@ _JOB = (
 )
 _AM_JOB = re.compile(
     rf"^i (?:am|work as|have been|am working as|am employed as|serve as|became|am now) "
-    rf"(?:currently )?(?!not )(?!no ){_JOB}(?: (?:at|in|for|from|by|with|and|here|"
+    rf"(?:currently )?(?!not )(?!no ){_JOB}(?: (?:at|in|for|from|by|with|and|here|on|"
     rf"now|living|working|based|who)\b(?P<at>.*))?$",
     _I,
 )
@@ -52,6 +54,7 @@ _WORK_AS = re.compile(
     r")?(?P<v>[\w /-]{3,40}?)(?: (?:at|in|for|with)\b(?P<at>.*))?$",
     _I,
 )
+_FOR_A_LIVING = re.compile(r"^i do (?P<v>[\w -]{3,40}?) for a living$", _I)
 _WORKS = re.compile(
     r"^i (?:work|am working|am employed|am interning|intern) (?P<p>at|for|in|with|by) "
     r"(?:the (?=(?-i:[A-Z]))|an? )?(?P<v>[\w&.' /-]{2,40})$",
@@ -85,7 +88,7 @@ _PLACE = (
 _LIVES = re.compile(
     rf"^i (?:live|reside|am living|am based|am located|have been living|have lived|have "
     rf"moved|moved|have relocated|relocated|am settled|am staying) "
-    rf"(?:with [\w ]+? |\w+ )?(?:in|to|at) {_PLACE}$",
+    rf"(?:with [\w ]+? |\w+ )?(?:in|to|at|just outside(?: of)?|near) {_PLACE}$",
     _I,
 )
 _FROM = re.compile(
@@ -122,7 +125,11 @@ def _work(said: Said) -> Iterator[Found]:
         yield _found("job", f"teach {teach['v']}", said)
         return
     found = (
-        _AM_JOB.match(text) or _WORK_AS.match(text) or _JOB_IS.match(text) or _IN_FIELD.match(text)
+        _FOR_A_LIVING.match(text)
+        or _AM_JOB.match(text)
+        or _WORK_AS.match(text)
+        or _JOB_IS.match(text)
+        or _IN_FIELD.match(text)
     )
     if found:
         named = next(value for value in (found.groupdict().get(part) for part in "vw") if value)
@@ -146,6 +153,7 @@ def _at(text: str, said: Said) -> Iterator[Found]:
     place = re.search(r"\bat (?:the |an? )?(?P<v>(?-i:[A-Z])[\w&.' -]{1,40})$", text, _I)
     works = _WORKS.match(text)
     value = tidy(works["v"] if works else place["v"] if place else "")
+    value = re.sub(r" (?:downtown|nearby|in town|around here)$", "", value, flags=_I)
     if not value or re.match(
         r"(?:home|night|the|least|all|it|this|that|my|a|progress)\b", value, _I
     ):
@@ -153,7 +161,7 @@ def _at(text: str, said: Said) -> Iterator[Found]:
     if works is None and not re.match(r"i (?:am|work)", text, _I):
         return
     school = re.search(r"student|study|undergrad|freshman|sophomore", text, _I)
-    if works or school or re.search(JOBS, text, _I):
+    if works or school or re.search(rf"\b(?:{JOBS})\b", text, _I):
         # "in marketing" is a trade, "in Berlin" a place.
         trade = works is not None and works["p"].lower() == "in" and value.islower()
         yield _found("school" if school else "job" if trade else "workplace", value, said)
@@ -161,7 +169,7 @@ def _at(text: str, said: Said) -> Iterator[Found]:
 
 def _study(said: Said) -> Iterator[Found]:
     school = _SCHOOL.match(said.text)
-    if school:
+    if school and re.search(r"[A-Z]", school["v"]):
         yield _found("school", tidy(school["v"]), said)
         return
     major = _STUDY.match(said.text) or _MAJOR_IS.match(said.text)

@@ -72,7 +72,7 @@ chocolate 巧克力|chocolate
 fruit 水果|fruit|fruits
 vegetables 蔬菜|vegetables
 vegetarian 素食|素|吃素|素食主义者|素食者|vegetarian
-vegan 纯素|纯素食|纯素食主义者|严格素食者|vegan
+vegan 纯素|纯素食|纯素食者|纯素食主义者|严格素食者|vegan
 halal 清真|清真食品|halal
 running 跑步|running|run
 swimming 游泳|swimming|swim

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from plastic_memories.rules.talk.variants import simplified
+
 CJK = "\u3400-\u9fff"
 _BREAK = "\n"
 
@@ -28,20 +30,27 @@ _SPEECH_INSIDE = re.compile(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.
 _LABEL_LENGTH = 20
 _LONGEST_CLAUSE = 200
 
-_SENTENCE = re.compile(r"(?:[^。！？!?；;\n….]|\.(?!\s|$))+[。！？!?；;….~～]*", re.MULTILINE)
+_SENTENCE = re.compile(
+    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
+    re.MULTILINE,
+)
 _ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
 # The commas of an enumeration do not end a clause: "tea, coffee and cake".
 _LISTING = rf"(?!\s(?:{_ITEM},\s){{0,8}}(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
 _CLAUSE_BREAK = re.compile(
-    rf"(?<!\d)[，,]{_LISTING}|[，,](?!\d){_LISTING}"
+    rf"(?<!\d)[，,](?!\s?(?:19|20)\d\d\b){_LISTING}|[，,](?!\d|\s?(?:19|20)\d\d\b){_LISTING}"
     rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)"
     rf"(?<!过敏源)"
     r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
-    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|但|因为|"
+    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|是一?[个名]|坐标|但|因为|"
     rf"所以|请|以后|目前))"
+    rf"|(?<=[{CJK}]{{2}})(?=我(?:爸爸?|妈妈?|哥|姐|弟|妹|老公|老婆)(?:是|叫|在|今年))"
+    # In chat a space between Chinese words stands for a comma, unless a value follows.
+    rf"|(?<=[{CJK}])(?<![叫是我在欢爱厌对和跟的把给住为于说用])\s+(?=[{CJK}])"
+    r"|(?<=不[吃喝抽碰熬赌][一-龥])(?=不[吃喝抽碰熬赌])"
     r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
     r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|"
-    r"my|you|we|he|she|they|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"
+    r"my|you|we|he|she|they|no|please|don't|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"
     r"moved|was born)\b)",
     re.IGNORECASE,
 )
@@ -50,7 +59,7 @@ _SPACE_BESIDE_CJK = re.compile(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
 _FICTION = re.compile(
     r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|"
     r"中)(?!的)|角色扮演|假装|扮演|"
-    r"我们来玩|梦见|梦到|做(?:了个|了一个)?梦|剧情[:：]|平行世界|前世|上辈子|穿越|"
+    r"(?:故事|小说|剧本|电影)的?主角|我们来玩|梦见|梦到|做(?:了个|了一个)?梦|(?:剧情|设定|人设|世界观|旁白|场景)[:：】）)]|平行世界|前世|上辈子|穿越|"
     r"\bin (?:the|this|my|our|a) (?:story|game|novel|dream|movie|book|scene|role-?play|"
     r"fantasy|rp)\b|"
     r"role-?play|\bpretend|make-believe|\bi (?:dreamed|dreamt)\b|\bmy (?:character|oc|"
@@ -76,7 +85,7 @@ _PERSON = (
 _REPORT = re.compile(
     rf"^.{{0,12}}?{_PERSON}(?:们)?(?:都|还|也|总|老是?|经常|一直|曾|跟我|对我|告诉|常|"
     rf"刚才|昨天|之前|总是)*"
-    r"(?:说过?了?|告诉|讲|问|觉得|认为|以为|猜|写道|骂|表示|提到|开玩笑|怀疑|建议|坚持|"
+    r"(?:说(?!话|明|法)过?了?|告诉|讲|问|觉得|认为|以为|猜|写道|骂|表示|提到|开玩笑|怀疑|建议|坚持|"
     r"推荐|误会|嫌)"
     r"|^(?:听说|据说|据.{1,6}说|传说|听.{1,5}(?:说|讲)|有人说|都说|谣言|传闻|俗话说|"
     r"常言道|所谓|看到.{0,4}(?:说|写)|小红书|微博)"
@@ -93,19 +102,26 @@ _REPORT = re.compile(
     r"the saying goes|so-called)\b",
     re.IGNORECASE,
 )
+# 标题写：我叫张三: what follows stands somewhere, nobody says it of themself.
+_STANDS_THERE = re.compile(
+    r"^.{0,8}(?:标题|签名|台词|歌词|文案|弹幕|评论|封面|题目|开头|正文|牌子|招牌|纸条|名言|广告)(?:上|里|区)?"
+    r".{0,4}(?:写|是|说|叫|改成|刷|道)"
+)
 _SARCASM = re.compile(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
 # What follows is text to work on, not talk.
 _MATERIAL = re.compile(
-    r"^(?:请|帮我|麻烦)*(?:翻译|改写|润色|造句|朗读|跟我读|复述|续写|仿写|(?:写|编|生成|"
-    r"造)一?(?:段|篇|个|封|首|句))|"
-    r"^(?:please )?(?:translate|rewrite|paraphrase|proofread|summari[sz]e|repeat after "
-    r"me|write (?:me )?an?)\b",
+    r"^(?:请|帮我|帮忙|麻烦|给我|你|能不能|可以|来|再|就)*(?:把.{0,12}?|用.{1,8}?)?(?:翻译|改写|润色|"
+    r"造句|朗读|跟我读|复述|续写|仿写|背诵|默写|唱(?:一?[首段个句])?(?:歌|《)|(?:写|编|生成|造|讲|出|"
+    r"来|唱|念|读)一?(?:段|篇|个|封|首|句|道))|"
+    r"^(?:please |can you |could you |just )*(?:translate|rewrite|paraphrase|proofread|"
+    r"summari[sz]e|repeat after me|(?:write|draft|compose|sing|tell|make)(?: me)? (?:an?|the)\b|"
+    r"say (?:this|the)|finish the|continue the|complete the)\b",
     re.IGNORECASE,
 )
 # What the user reports of themself is still their own word.
 _OWN_REPORT = re.compile(
-    r"^(?:我|之前我|刚才我)?(?:刚才|之前|昨天|早就|已经)*(?:跟|和|对|告诉)?(?:你|"
-    r"您)?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
+    r"^(?:刚才|之前|昨天|早就)*(?:我|(?=跟|和|对))(?:刚才|之前|昨天|早就|已经)*"
+    r"(?:(?:跟|和|对)(?:你|您))?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
     r"|^i(?:'ve| have)? (?:already |just )?(?:told|said to) you\b|^as i said\b",
     re.IGNORECASE,
 )
@@ -118,7 +134,7 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"吗[呀啊呢]?$|么$|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|"
+    r"吗[呀啊呢]?$|么$|来着$|干嘛|干啥|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|"
     r"(?<![不没])怎么|怎样|如何|为何|几(?:岁|点|号|月)|多少|多大|是不是|有没有|会不会|"
     r"能不能|要不要|对不对|好不好|可不可以|喜不喜欢|行不行|是否|难道|^.{0,3}呢$|猜猜|猜一?下|你猜|"
     r"^(?:so |and |but |hey |ok )?(?:what|who|where|when|why|how|which|whose|do|does|did|"
@@ -149,6 +165,13 @@ _POLITE = re.compile(
     r"(?:to me |with me )?in ))",
     re.IGNORECASE,
 )
+_WISH_TAG = re.compile(
+    r"^(?P<wish>(?:你|请|以后|麻烦|拜托|别|不要|回[答复]|说话|叫我).{2,24}?)"
+    r"(?P<tag>(?:好不好|行不行|可以不|好不|好吗|行吗|可以吗|好嘛|成吗)[呀啊嘛呢]?)$"
+)
+_ASKED_WISH = re.compile(
+    r"^(?P<who>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
+)
 _POLITE_END = re.compile(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
 
 
@@ -160,23 +183,26 @@ class Clause:
     said: str  # as it reads in the message, quote marks left out
     quote: str
     opens: bool  # first of its sentence
+    introduces: bool = False  # a colon follows: what it asks for is asked of that
 
     @property
     def is_unsure(self) -> bool:
         return _UNSURE.search(self.text) is not None
 
 
-def believable(content: str) -> Iterator[Clause]:
+def believable(content: str, *, in_story: bool = False) -> Iterator[Clause]:
     """Yield the clauses of a message that state something, in order.
+
+    Where everything is a story, a story does not end belief.
 
     >>> [clause.text for clause in believable("我叫小明，你记得吗？如果我是猫就好了。")]
     ['我叫小明']
     """
-    masked = _masked(content)
+    masked = _masked(simplified(content))
     for start, end in _sentence_spans(masked):
         if _SARCASM.search(masked, start, end):
             continue
-        if _FICTION.search(masked, start, end):
+        if not in_story and _FICTION.search(masked, start, end):
             # A story that has begun goes on to the end of the message.
             return
         yield from _statements(content[start:end], masked[start:end])
@@ -216,11 +242,23 @@ def _statements(sentence: str, masked: str) -> Iterator[Clause]:
         return
     if asks:
         clauses = _beside_the_question(clauses)
-    for clause in clauses:
+    for clause in map(_without_tag, clauses):
         if _ends_belief(clause.text):
             return
         if not _QUESTION.search(clause.text) and not clause.is_unsure:
             yield clause
+
+
+def _without_tag(clause: Clause) -> Clause:
+    """A wish that asks for assent is still a wish: 你回复短一点好不好, 你回答能不能简洁些."""
+    asked = _ASKED_WISH.match(clause.text)
+    if asked:
+        wish = asked["who"] + clause.text[asked.end() :]
+        return replace(clause, text=wish, said=wish)
+    found = _WISH_TAG.match(clause.text)
+    if not found:
+        return clause
+    return replace(clause, text=found["wish"], said=clause.said[: -len(found["tag"])].rstrip())
 
 
 def _beside_the_question(clauses: list[Clause]) -> list[Clause]:
@@ -237,7 +275,7 @@ def _beside_the_question(clauses: list[Clause]) -> list[Clause]:
 
 def _ends_belief(text: str) -> bool:
     """Say whether from here on a sentence tells what others said, or what is not so."""
-    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text):
+    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text) or _STANDS_THERE.search(text):
         return True
     return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)
 
@@ -253,5 +291,6 @@ def _clauses(masked: str, sentence: str) -> Iterator[Clause]:
         if 0 < len(text) <= _LONGEST_CLAUSE:
             left = position + len(piece) - len(piece.lstrip())
             quote = sentence[left : left + len(piece.strip())]
-            yield Clause(text, said, quote, opens=position == 0)
+            introduces = found is not None and found[0] in {":", "："}
+            yield Clause(text, said, quote, opens=position == 0, introduces=introduces)
         position = found.end() if found else end

@@ -32,6 +32,21 @@ class DateSpan:
     def is_day(self) -> bool:
         return self.start == self.end
 
+    def written(self, to: str = " and ") -> str:
+        """The days as they are written down: a day, a month, a year, or from one to another.
+
+        >>> whole_month(2024, 6).written(), whole_week(date(2024, 5, 15), 0).written("至")
+        ('2024-06', '2024-05-13至2024-05-19')
+        """
+        first, last = self.start.isoformat(), self.end.isoformat()
+        if self.is_day:
+            return first
+        if self == whole_year(self.start.year):
+            return first[:4]
+        if self == whole_month(self.start.year, self.start.month):
+            return first[:7]
+        return f"{first}{to}{last}"
+
 
 def date_or_none(year: int, month: int, day: int) -> date | None:
     """Build a date, or say that the calendar has no such day."""

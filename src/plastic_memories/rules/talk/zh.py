@@ -22,12 +22,28 @@ _FINDERS = (
     zh_events.find,
 )
 _NOT_BUT = re.compile(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
-_BUT = re.compile(r"^(?:而|其实|应该|准确地说)*(?:是)(?P<new>.{1,20})$")
+_BUT = re.compile(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
 # 我叫小红不是小明: what comes after "not" is taken back.
 _BUT_NOT = re.compile(
     r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$"
 )
+_NO_NOUN = re.compile(
+    r"在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
+    r"和|给|把|从|到|吃|喝|看|听|玩|买|做|说|写|学|开始|住|养|面试|上班|下班|毕业|搬"
+)
+# 我改名了，现在叫林一: the next clause says to what.
+_CHANGED = re.compile(r"(?:改名|改行|转行|跳槽|换工作)了?$")
+# 我最喜欢的颜色不是红色: nothing is said yet.
+_HEAD_ONLY = re.compile(r"(?:喜欢|爱)的[^的是]{1,5}$")
 _SOMEBODY = re.compile(f"{KIN_WORD}|{PET_WORD}")
+# 我生日快到了，就是下周一: the day comes in a clause of its own.
+_BIRTHDAY_OPEN = re.compile(
+    r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))"
+)
+_DAY_ONLY = re.compile(
+    r"^(?:具体|准确)?(?:来说|地说)?(?:就|也就)?(?:是|在)?(?=(?:\d{1,2}|[一二三四五六七八九十]{1,2})月.{1,4}$|"
+    r"[明后]天$|下?下?个?(?:周|星期|礼拜)[一二三四五六日天]$)"
+)
 _NOT_BUT_INSIDE = re.compile(
     r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$"
 )
@@ -50,8 +66,13 @@ def _carried(said: Said, understood: bool) -> Subject:
         topic = said.subject is Subject.KIN or (said.whole.startswith("我的") and not understood)
         if topic:
             return Subject.OTHER
-        return Subject.NONE if said.subject is Subject.USER and not understood else said.subject
+        lost = (
+            said.subject is Subject.USER and not understood and not _CHANGED.match(said.predicate)
+        )
+        return Subject.NONE if lost else said.subject
     if understood or not said.predicate:
+        return said.subject
+    if _NO_NOUN.match(said.predicate):
         return said.subject
     # A clause that begins with a noun of its own is about that noun.
     return said.subject if said.subject is Subject.USER or "我" in said.whole else Subject.OTHER
@@ -71,19 +92,32 @@ def _corrected(clauses: Sequence[Clause]) -> list[Clause]:
     """Join "not A" and "but B" into what holds: 我的生日不是3号，是4号 → 我的生日是4号."""
     kept: list[Clause] = []
     for clause in clauses:
-        inside = _NOT_BUT_INSIDE.match(clause.text)
-        before = _NOT_BUT.match(kept[-1].text) if kept else None
-        but = _BUT.match(clause.text)
-        if inside:
-            kept.append(_reworded(clause, clause, f"{inside['head']}是{inside['new']}"))
-        elif before and but and not clause.opens:
-            verb = "是" if before["verb"] in {"是", "在", "对"} else before["verb"]
-            kept.append(_reworded(kept.pop(), clause, f"{before['head']}{verb}{but['new']}"))
-        elif but_not := _BUT_NOT.match(clause.text):
-            kept.append(_reworded(clause, clause, but_not["head"]))
+        joined = _joined(kept[-1], clause) if kept and not clause.opens else None
+        if joined:
+            kept[-1] = joined
         else:
-            kept.append(clause)
+            kept.append(_corrected_inside(clause))
     return kept
+
+
+def _joined(first: Clause, clause: Clause) -> Clause | None:
+    """One clause out of two, if the second says what the first has left open."""
+    if _BIRTHDAY_OPEN.search(first.text) and _DAY_ONLY.match(clause.text):
+        return _reworded(first, clause, f"我的生日是{_DAY_ONLY.sub('', clause.text)}")
+    before, but = _NOT_BUT.match(first.text), _BUT.match(clause.text)
+    if not before or not but:
+        return None
+    verb = "是" if before["verb"] in {"是", "在", "对"} else before["verb"]
+    return _reworded(first, clause, f"{before['head']}{verb}{but['new']}")
+
+
+def _corrected_inside(clause: Clause) -> Clause:
+    inside, but_not = _NOT_BUT_INSIDE.match(clause.text), _BUT_NOT.match(clause.text)
+    if inside:
+        return _reworded(clause, clause, f"{inside['head']}是{inside['new']}")
+    if but_not and not _HEAD_ONLY.search(but_not["head"]):
+        return _reworded(clause, clause, but_not["head"])
+    return clause
 
 
 def _reworded(first: Clause, last: Clause, text: str) -> Clause:

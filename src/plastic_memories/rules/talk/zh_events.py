@@ -16,11 +16,11 @@ from plastic_memories.rules.talk.zh_words import PLACE
 _OCCASION = (
     r"(?:考试|面试|笔试|会议|开会|婚礼|手术|旅行|旅游|出差|体检|答辩|演出|比赛|约会|聚会|"
     r"开学|放假|入职|高铁|飞机|航班|火车|复查|看牙|牙医|预约|演唱会|聚餐|典礼|"
-    r"搬家|休假|请假|deadline|截止|交论文|交房租|复诊|打疫苗|相亲|考研|高考|中考|考驾照|"
+    r"搬家|休假|请假|deadline|meeting|interview|presentation|exam|party|flight|appointment|截止|交论文|交房租|复诊|打疫苗|相亲|考研|高考|中考|考驾照|"
     r"科目[一二三四]|期末考|期中考|签证|培训|讲座|汇报|演讲|团建|音乐会|马拉松|值班|"
     r"上台|报到|毕业|结婚|订婚|领证|回国|出国|回老家|出发|出院|住院|拔牙|直播|首演|"
     r"生日会|家长会|同学会|年会|发布会|展览|展会|开庭|见家长|加班|军训|露营|滑雪|看展|"
-    r"看房|交稿|考[一-龥A-Za-z]{1,6})"
+    r"看房|交稿|辞职|跳槽|买房|买车|换工作|装修|考[一-龥A-Za-z]{1,6})"
 )
 _INTENT = (
     r"(?:要|会|准备|打算|计划|得|需要|将要?|约了|约好|预约了|定了|订了|安排了|决定|报名了|"
@@ -30,11 +30,11 @@ _PLAN = re.compile(
     rf"(?:就|还|也|又|都|正好|已经|跟.{{1,6}}?|和.{{1,6}}?|早上|上午|中午|下午|晚上|傍晚|"
     rf"凌晨|一早|开始)*(?:{_INTENT}.{{1,30}}|有(?:一?个|一?场|一?次|"
     rf"一门)?.{{0,12}}?{_OCCASION}.{{0,6}}|(?:去|回|到|飞|来|坐|参加|开始|见|拍|交|做|办|"
-    rf"请|陪|带|搬|考|上).{{1,20}}|{_OCCASION}.{{0,6}})$"
+    rf"请|陪|带|搬|考|上(?!海|周|个|次|面)).{{1,20}}|{_OCCASION}.{{0,6}})$"
 )
 _NOT_A_PLAN = re.compile(
-    r"下雨|下雪|降温|天气|刮风|晴|再说|再聊|继续|会不会|想要?|应该|可能|也许|不知道|见$|"
-    r"要是|了吗|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
+    r"下雨|有雨|有雪|台风|大风|下雪|降温|天气|刮风|晴|再说|再聊|继续|会不会|想要?|应该|可能|也许|不知道|见$|"
+    r"是一?个|选择|不错|挺好|见分晓|见真章|降价|打折|涨价|上映|开售|发售|停水|停电|限行|都要|都得|都会|要是|了吗|加油|努力|好好|早点|早睡|早起|开心|愉快|顺利|休息|记得|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
     r"会更|会好|怎么"
 )
 _TIME_OF_DAY = re.compile(
@@ -67,12 +67,13 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
         r"(?:大学|研究生|博士|高中|本科|硕士)?毕业(?=了|于|$)|升职|晋升|升为?.{1,8}|加薪|"
         r"涨工资|拿到(?:了)?(?:.{0,8})(?:offer|驾照|驾驶证|证书|学位|奖学金|奖|冠军|第一名?|"
         r"录取通知书?|绿卡|金牌)|"
+        r"(?:考|通)?过了(?:法考|国考|省考|初试|复试|面试|答辩|[四六]级|科目.|雅思|托福|.{1,4}考试)|"
         r"考上(?:了)?.{2,12}|考过(?:了)?.{2,10}|考到(?:了)?.{2,8}证|"
         r"通过(?:了)?.{1,10}(?:考试|面试|答辩|试用期|考核)|(?:获得|得|赢|拿|夺得|"
         r"荣获)了?.{0,8}(?:奖|冠军|第一名?|金牌|亚军|季军)|被.{2,10}录取|论文.{0,4}(?:发表|"
         r"被录用|中稿|接收)|"
         r"(?:出版|发表)了.{1,12}|跑完了?.{0,6}马拉松|转正|找到(?:了)?(?:新|一份)?.{0,4}工作|"
-        r"考研.{0,3}(?:成功|上岸)|上岸|评上了?.{2,8}|当上(?:了)?.{2,8}|完成了?(?:第一个|"
+        r"考研.{0,3}(?:成功|上岸)|上岸|评上了?.{2,8}|当上(?:了)?(?!爸|妈|爷|奶|外|舅|姑|叔).{2,8}|完成了?(?:第一个|"
         r"毕业).{1,8}",
     ),
     (
@@ -82,9 +83,9 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
         r"孩子|双胞胎|女孩|男孩|闺女|娃)|当(?:上)?(?:了)?(?:爸爸|妈妈|爷爷|奶奶|外婆|舅舅|"
         r"姑姑|叔叔)|买(?:了)?(?:一?套|一?辆|自己的|第一)*(?:新)?(?:房子?|车|新房|新车|房车)|"
         r"脱单|恋爱|谈恋爱|和.{1,5}在一起|入职(?:了)?.{0,8}|跳槽(?:到|去)?(?:了)?.{0,8}|"
-        r"创业|开(?:了)?(?:一?家|一?间|自己的)+.{1,8}|退休|出国(?:留学)?|搬家|"
+        r"创业|开(?:了)?(?:一?家|一?间|自己的)+.{1,8}|退休|出国(?:留学)?|搬(?:完|好)?家|"
         r"搬到(?:了)?.{2,8}|搬(?:来|去|回)(?:了)?.{2,8}|领养(?:了)?.{1,8}|回国|"
-        r"换(?:了)?(?:一?份|新|个)+工作|换工作|入籍|开始(?:了)?(?:新工作|上大学|读研|读博|"
+        r"换(?:了)?(?:一?份|新|个)*工作|入籍|开始(?:了)?(?:新工作|上大学|读研|读博|"
         r"上班)",
     ),
     (
@@ -105,7 +106,7 @@ _TURN_RULES = tuple(
         kind,
         mood,
         re.compile(
-            rf"(?:终于|刚刚|刚|已经|正式|顺利|成功|又|也|才|就|和.{{1,6}}?|跟.{{1,6}}?|"
+            rf"的?(?:终于|刚刚|刚|已经|正式|顺利|成功|又|也|才|就|和.{{1,6}}?|跟.{{1,6}}?|"
             rf"从.{{2,10}}?|在.{{2,8}}?|被|自己|全家|一家|"
             rf"家)*(?P<v>{pattern})(?P<done>了|啦|的(?=$))?(?:[^，,]{{0,6}}(?:了|啦))?$"
         ),
@@ -119,11 +120,11 @@ _NEAR_THE_FRONT = 6
 _SOON = re.compile(r"(?:终于|刚刚|刚|已经|正式|顺利|成功|自己)+")
 _LOSS = re.compile(
     r"(?:昨天|今天|上周|上个月|前天|去年|今年|.{0,8})?(?:去世|过世|走|离世|离开|离开我|"
-    r"病逝|不在)(?:了|啦)$|(?P<v>住院|生病|出车祸)了$|(?P<born>出生)(?:了|啦)$"
+    r"病逝|不在)(?:了|啦)$|(?:.{0,4}[天周月年])?(?P<v>住院|生病|出车祸)了$|(?P<born>出生)(?:了|啦)$"
 )
 _UNDONE = re.compile(
     r"没|还没|未|不想|不打算|不|想(?!到)|差点|快要?|马上|就要|打算|准备|即将|希望|"
-    r"(?<![一二三特优])等|吗|如果|总|每"
+    r"[一二两三四五六七八九十几\d](?:年|个月|周|天)了?$|(?<![一二三特优])等|吗|如果|总|每"
 )
 _WENT = re.compile(
     rf"(?:跟.{{1,6}}?|和.{{1,6}}?|一个人|第一次|又|也|终于|刚)*(?P<v>(?:去了?(?:趟|"
@@ -154,18 +155,19 @@ def event(
 ) -> Found:
     """One event, keyed by its kind, its day and what it is."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
-    date = ""
+    date, content = "", said.content
     if mention:
-        date = mention.span.start.isoformat()
-        attributes["date"] = date
-        attributes["date_text"] = said.whole[mention.start : mention.end]
+        date, words = mention.span.start.isoformat(), said.whole[mention.start : mention.end]
+        attributes |= {"date": date, "date_text": words}
+        # Whoever reads it later must not take "tomorrow" for their own.
+        content = dates.dated(content, words, mention.span.written("至"))
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
     key = ".".join(part for part in (kind, date, slug(title)) if part)
     return Found(
         key,
         date or title,
-        said.content,
+        content,
         MemoryType.EVENT,
         attributes,
         LIKELY if said.left_out else 0.85,
@@ -180,11 +182,11 @@ def _anniversaries(said: Said) -> Iterator[Found]:
     found = _ANNIVERSARY.search(said.whole)
     if not found or re.search(r"礼物|快乐|怎么|忘", said.whole):
         return
-    day = dates.calendar_date(said.whole, said.now.date())
-    mention = _mention(said, Lean.FUTURE)
-    if not day and not (mention and mention.span.is_day):
+    stated = said.clause.said if said.left_out else said.content
+    day = dates.yearly(said.whole, stated, said.now)
+    if not day:
         return
-    date = str(day) if day else mention.span.start.strftime("%m-%d") if mention else ""
+    date, content = day
     attributes = {
         "title": found["v"],
         "event_type": "anniversary",
@@ -192,7 +194,6 @@ def _anniversaries(said: Said) -> Iterator[Found]:
         "recurrence": "yearly",
         "emotion": "positive",
     }
-    content = said.content if not said.left_out else said.clause.said
     yield Found(f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes)
 
 
@@ -218,18 +219,35 @@ def _dated(said: Said) -> list[Found]:
     if done and not (ahead.span.start > today):
         return done
     if ahead.span.end < today:
-        past = _WENT.match(rest)
-        return (
-            [event(said, "memory", tidy(past["v"]), ahead)]
-            if past and not _UNDONE.search(rest)
-            else []
-        )
+        return _remembered(said, rest, ahead)
+    return _planned(said, rest, ahead)
+
+
+def _remembered(said: Said, rest: str, day: Mention) -> list[Found]:
+    past = _WENT.match(rest)
+    if not past or _UNDONE.search(rest):
+        return []
+    return [event(said, "memory", tidy(past["v"]), day)]
+
+
+def _planned(said: Said, rest: str, day: Mention) -> list[Found]:
     if re.match(r"(?:就|快|马上)*要", rest):
         rest = rest.removesuffix("了")
-    if _PLAN.match(rest) and not _NOT_A_PLAN.search(rest) and not _DONE.search(rest):
-        title = re.sub(rf"^(?:{_INTENT}|还|也|就|有个?|一?场)+(?=.{{2}})", "", rest)
-        return [event(said, "plan", tidy(title), ahead)]
-    return []
+    rest = re.sub(r"[哈啊呀哦喔啦嘛呢~～]+$", "", rest)
+    if _is_everyones(said, rest, day) or _NOT_A_PLAN.search(rest) or _DONE.search(rest):
+        return []
+    if not _PLAN.match(rest):
+        return []
+    title = re.sub(rf"^(?:{_INTENT}|还|也|就|有个?|一?场)+(?=.{{2}})", "", rest)
+    return [event(said, "plan", tidy(title), day)]
+
+
+def _is_everyones(said: Said, rest: str, mention: Mention) -> bool:
+    """明天放假 is the calendar's, 今天加班 is nothing to remember; 今天要面试 is a plan."""
+    if said.left_out and re.match(r"放假|开学|上课|上班", rest):
+        return True
+    today = mention.span.start == mention.span.end == said.now.date()
+    return today and not re.match(rf"{_INTENT}|有", rest)
 
 
 def _without_date(said: Said, mention: Mention) -> str:
@@ -239,6 +257,7 @@ def _without_date(said: Said, mention: Mention) -> str:
     rest = re.sub(
         r"^(?:我们俩?|咱们|我(?:和|跟)[^，,]{1,6}?(?=要|去|打算|准备|约|会)|我)", "", rest
     )
+    rest = re.sub(r"^就?是我们?的(?=.{2})", "有", rest)
     return re.sub(r"^(?:在|于|是我们?的?|是|就)(?=.{2})", "", rest)
 
 
@@ -256,7 +275,8 @@ def _turning_points(said: Said, text: str, mention: Mention | None) -> Iterator[
             )
             and not _UNDONE.search(text)
         ):
-            yield event(said, kind, tidy(_SOON.sub("", text)).removesuffix("的"), mention, mood)
+            title = tidy(_SOON.sub("", text)).removeprefix("的").removesuffix("的")
+            yield event(said, kind, title, mention, mood)
             return
 
 
@@ -272,7 +292,7 @@ def _undated(said: Said) -> Iterator[Found]:
         yield Found("basic_info.goal", tidy(goal["v"]), said.content)
         return
     plan = _UNDATED.match(said.predicate)
-    if plan and not _TRIFLE.search(said.whole):
+    if plan and not _TRIFLE.search(said.whole) and plan["v"] not in {"好了", "好啦", "完了"}:
         yield event(said, "plan", tidy(plan["v"] or plan["w"]), None)
 
 

@@ -17,9 +17,10 @@ _ALLERGY = re.compile(
     rf"(?:对|吃了?|喝了?|碰到?|闻到?|一(?:吃|喝|碰|闻)到?|"
     rf"接触)(?P<v>[^，,不没]{{1,20}}?){_DEGREE}(?:就)?(?:会|要)?(?:起)?过敏(?:体质|"
     rf"反应)?的?(?:了|啊|哦|呢|的)?$"
-    rf"|有?(?P<w>[^，,不没对]{{1,12}}?){_DEGREE}过敏(?:症|史)?(?:的|啊|哦|呢)?$"
+    rf"|有?(?P<w>[^，,不没对]{{1,12}}?){_DEGREE}过敏(?:症|史)?(?:的|啊|哦|呢|[挺很比较特别非常还]*(?:严重|厉害)的?)?$"
     r"|(?:的)?过敏[原源](?:是|有|包括|[:：])(?P<x>.{1,20})$"
     rf"|对(?P<y>[^，,不没]{{1,20}}?)有{_DEGREE}的?过敏(?:反应|史|症)?$"
+    r"|(?:是|am|is)?\s?allergic to\s?(?P<z>[^，,]{1,12})$"
 )
 _CAUSE = re.compile(
     r"^(?:一?(?:吃|喝|碰|闻|对)到?了?)?(?P<v>[^，,]{1,10}?)(?:会?(?:让|使|令)我(?:严重)?|"
@@ -27,13 +28,15 @@ _CAUSE = re.compile(
 )
 _NOT_AN_ALLERGEN = re.compile(
     r"^这|^那|你|他|她|皮肤|鼻子|脸|眼睛|身上|手|今天|昨天|又|这个|那个|最近|换季|不|没|"
-    r"药物性|什么|容易|以前|季节|全身|为|如果"
+    r"上班|学习|工作|上学|早起|作业|考试|加班|周一|恋爱|男人|女人|开会|领导|老板|数学|药物性|什么|容易|以前|季节|全身|为|如果"
 )
-_INTOLERANT = re.compile(r"(?:有|是|对)?(?P<v>[\u4e00-\u9fff]{1,4}?)不耐(?:受)?(?:症|的)?$")
+_INTOLERANT = re.compile(
+    r"(?:有|是|对)?(?P<v>[\u4e00-\u9fff]{1,4}?|[A-Za-z]{3,10})不耐(?:受)?(?:症|的)?$"
+)
 _NO_FOOD = re.compile(
     r"(?:从来?|坚决|绝对|基本|都|一点都?|完全|一口|现在|一般|平时|是|"
-    r"因为信仰)*(?:不(?:能|可以|会|敢|太能|怎么能|太|怎么|可|宜)?|没法|无法|不得|"
-    r"忌(?!口)|戒了|戒(?!烟)|忌口)(?P<a>吃|喝|碰|沾|食用)?(?P<v>[^，,]{1,14})$"
+    r"因为信仰)*(?:不(?:能|可以|会|敢|太能|怎么能|太|可|宜)?|没法|无法|不得|"
+    r"忌(?!口)|戒了|戒(?!烟)|忌口)(?P<a>吃|喝|碰|沾|食用?)?(?P<v>[^，,]{1,14})$"
     r"|(?P<b>吃|喝)不(?:了|惯|得)(?P<w>[^，,]{1,12})$"
     r"|(?P<x>[^，,我]{1,8})(?:我)?(?:一点)?(?:都)?(?:不吃|不能吃|吃不了|不喝|不能喝)$"
 )
@@ -82,13 +85,13 @@ _LANGUAGES = (
 )
 _POLITE = (
     r"(?:请|以后|今后|默认|都|麻烦|希望|你|您|要|一直|尽量|记得|我|就|可以|能|总是|全程|之后|"
-    r"平时|跟我|和我|必须|一律|务必|都要|只|的|回答|回复|聊天|说话|对话|输出|交流|时|时候|"
+    r"平时|跟我|和我|回我|必须|一律|务必|都要|只|的|回答|回复|聊天|说话|对话|输出|交流|时|时候|"
     r"最好|还是)*"
 )
 _LANGUAGE = re.compile(
     rf"^{_POLITE}(?:用|使用|说|讲|是|改用|换成|默认|以){{1,2}}(?P<v>{_LANGUAGES})(?:来|"
     rf"跟我|和我|给我|对我|与我|进行|为主)*(?:回答|回复|交流|聊天|说话|沟通|对话|输出|"
-    rf"讲话|讲|说|答复|回应)?(?:我|问题|吧|就好|就行|哦|即可|好了|所有问题)*$"
+    rf"讲话|讲|说|答复|回应|回[覆应]?|答|写|打字)?(?:我的问题|我|问题|吧|就好|就行|哦|即可|好了|所有问题|啦|喔|哈|嘛|呗|呀)*$"
     rf"|^(?:请|以后)?(?P<w>默认{_LANGUAGES}|{_LANGUAGES}(?:回答|回复|交流))(?:吧|就好|就行)?$"
     rf"|.*(?:回复|回答|输出|交流)语言(?:设为|是|用|改为|改成|默认)+(?P<x>{_LANGUAGES})$",
     re.IGNORECASE,
@@ -119,27 +122,27 @@ _ASK = (
 _STYLES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"^{_ASK}{_REPLY_WORD}{_ASK}(?P<v>{_STYLE_WORD})(?:一点儿?|一些|些|点|就好|就行|"
-        rf"的?风格|地|就可以|吧|哦|啊|的)*$",
+        rf"^{_ASK}{_REPLY_WORD}{_ASK}(?P<v>{_STYLE_WORD}(?:[、和且又]{_STYLE_WORD})*)(?:一点儿?|一些|些|点|"
+        rf"就好|就行|的?风格|地|就可以|吧|哦|啊|的|嘛|啦|喔|哈|呗|呀)*$",
         rf"^{_ASK}(?P<v>{_STYLE_WORD})(?:一点儿?|一些|些|点)?(?:地|"
         rf"的)?(?:{_REPLY_WORD})(?:我|问题|我的问题|就好|就行|吧)*$",
         rf"^{_ASK}(?:用|以)(?P<v>[^，,]{{1,12}}?)的?(?:语气|口吻|风格|方式|口气|格式|"
         rf"语言风格)(?:来|跟我|和我|对我|与我)*(?:{_REPLY_WORD}|交流|说)?(?:我|问题|吧)*$",
         rf"^{_ASK}(?:{_REPLY_WORD})?{_ASK}(?P<v>(?:不要|别|少|不用)(?:再|老是?|"
-        rf"总是?)?(?:太|那么|这么|过于)?{_NEGATIVE_STYLE})(?:了|好吗|哦|啊)*$",
+        rf"总是?)?(?:太|那么|这么|过于)?(?<!不用){_NEGATIVE_STYLE})(?:了|好吗|哦|啊|啦|嘛|呀)*$",
         rf"^{_ASK}(?:{_REPLY_WORD})?{_ASK}(?P<v>(?:不要|别|少|不用|多|多多)(?:再|老是?|"
-        rf"总是?)?(?:用|加|发|带|使用)(?:表情符号|表情包?|emoji|敬语|markdown|颜文字|"
+        rf"总是?)?(?:用|加|发|带|使用|(?<=不用))(?:表情符号|表情包?|emoji|敬语|markdown|颜文字|"
         rf"感叹号|专业术语|术语|网络用语|英文|列表|表格|例子|比喻|成语|您))(?:了|好吗|哦|"
         rf"啊)*$",
         rf"^{_ASK}(?P<v>(?:直接)?(?:给|说)(?:出)?(?:我)?(?:结论|重点|答案))(?:就好|就行|"
         rf"即可|吧|就可以)*$",
-        rf"^{_ASK}{_REPLY_WORD}(?:的时候|时)(?P<v>(?:多|少|别|不要|尽量|要|请)[^，,]{{2,12}})$",
+        rf"^{_ASK}{_REPLY_WORD}(?:的时候|时)(?P<v>(?:多|少|别|不要|尽量|要|请|先)[^，,提聊问]{{2,12}})$",
         rf"^{_ASK}(?P<v>(?:多)?(?:分点|分条|列点|举例(?:子)?|分步骤))(?:说明|回答|列出|"
         rf"解释|作答)*$",
     )
 )
 _ONE_OFF = re.compile(
-    r"这次|这个|这段|这句|这道|这篇|那个|那道|一下(?!子)|帮我|刚才|上面|下面|怎么说|翻译|"
+    r"(?:不用|别|甭)(?:这么|那么|太|跟我)?客气|这次|这个|这段|这句|这道|这篇|那个|那道|一下(?!子)|帮我|刚才|上面|下面|怎么说|翻译|"
     r"写一|这首|下一|太(?:长|短|简单)了"
 )
 
@@ -167,6 +170,9 @@ def _as_wish(said: Said) -> str:
 def _wishes(said: Said) -> Iterator[Found]:
     if _ONE_OFF.search(said.whole) or said.subject is Subject.KIN:
         return
+    # 用英语说“…” asks for one sentence, not for a language.
+    if said.clause.introduces or re.match(r"(?:请|帮我)?用[^跟和对]{1,5}[说讲写念]$", said.whole):
+        return
     language = _LANGUAGE.match(said.whole)
     if language:
         value = language["v"] or language["w"] or language["x"]
@@ -176,7 +182,7 @@ def _wishes(said: Said) -> Iterator[Found]:
     for pattern in _STYLES:
         found = pattern.match(said.whole)
         if found:
-            value = tidy(found["v"])
+            value = found["v"].rstrip("啊呀哦吧的")
             yield Found(style_key(value), value, _as_wish(said))
             return
 
@@ -194,7 +200,7 @@ def _taboos(said: Said) -> Iterator[Found]:
 
 
 def _allergies(said: Said) -> Iterator[Found]:
-    if "过敏" not in said.whole or re.search(
+    if not re.search(r"过敏|allergic", said.whole) or re.search(
         r"不过敏|不会过敏|没有?过敏|不再过敏|没.{0,6}过敏|不是.{0,8}过敏|不对", said.whole
     ):
         return
@@ -204,7 +210,11 @@ def _allergies(said: Said) -> Iterator[Found]:
         return
     text = tidy(next(value for value in found.groupdict().values() if value))
     for item in listed(text):
-        value = re.sub(r"^(?:吃|喝|对|所有的?|一切)|类$", "", item)
+        value = re.sub(
+            r"^(?:吃|喝|对|所有的?|一切|(?:比较|非常|很)?(?:严重|轻微|重度|轻度|季节性)的?)|类$",
+            "",
+            item,
+        )
         if value and not _NOT_AN_ALLERGEN.search(value):
             yield Found(
                 f"constraint.allergy.{slug(value)}",
@@ -237,7 +247,7 @@ def _diets(said: Said) -> Iterator[Found]:
 def _foods(text: str, said: Said) -> Iterator[Found]:
     text = tidy(re.sub(r"(?:因为|但是?|的东西|的食物|的菜|制品).*$", "", text))
     for item in listed(text):
-        value = re.sub(r"^(?:吃|喝|任何|一点|所有|太|有)|(?:的)$", "", item)
+        value = re.sub(r"^(?:吃|喝|任何|一点|所有|太|有)|(?:的|也|都)$", "", item)
         if value and not _NOT_FOOD.search(value):
             yield Found(
                 f"constraint.diet.{slug(value)}",

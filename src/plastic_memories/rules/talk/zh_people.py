@@ -12,22 +12,31 @@ from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug
 from plastic_memories.rules.talk.numerals import ZH_NUMBER, zh_number
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
-from plastic_memories.rules.talk.zh_words import DISTANT, JOB, KIN, KIN_WORD, PET_WORD, PETS
+from plastic_memories.rules.talk.zh_words import (
+    DISTANT,
+    JOB,
+    KIN,
+    KIN_WORD,
+    PET_WORD,
+    PETS,
+    PLACE,
+)
 
 _NAME = r"(?P<name>[\u4e00-\u9fff·A-Za-z0-9 ]{1,12}?)"
-_COUNT = rf"(?P<count>{ZH_NUMBER}|几|好几)?(?:个|只|条|位|对|头|匹|口)?"
+_COUNT = rf"(?P<count>{ZH_NUMBER}|好?几|[俩仨])?(?:个|只|条|位|对|头|匹|口)?"
 _KIND = r"(?:[\u4e00-\u9fff]{1,6}的|亲|可爱的?|小|大|胖|老|黑|白|橘|花|双胞胎|养了.{1,3}年的)*"
 _HAS = re.compile(
-    rf"(?:家里?)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|"
+    rf"(?:家里?|上面|下面|上头|底下)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|"
     rf"捡了?)(?:了)?(?:{ZH_NUMBER}年)?{_COUNT}(?:(?:名?叫|"
     rf"名为)(?P<called>[^，,的]{{1,8}})的)?(?P<kind>{_KIND})(?P<who>{KIN_WORD}|"
-    rf"{PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME})?(?:了|啦|哦|呢)?$"
+    rf"{PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME}|"
+    rf"(?:在|今年|刚|比我|正).{{1,12}})?(?:了|啦|哦|呢)?$"
 )
 _MORE = re.compile(
     rf"(?:和|、|还有|以及|跟)(?:{ZH_NUMBER})?(?:个|只|条|位)?(?P<who>{KIN_WORD}|{PET_WORD})"
 )
 _NAMED = re.compile(
-    rf"(?:们)?(?:的?名字|的?大名|的?小名)?(?:就)?(?:叫做|名叫|叫|取名叫?|名字是|"
+    rf"(?:们)?(?:的?名字|的?大名|的?小名)?(?:就|分别)?(?:叫做|名叫|叫|取名叫?|名字是|"
     rf"是叫){_NAME}(?:啊|哦|呀|啦|呢)?$"
 )
 _WHOSE_BIRTHDAY = re.compile(rf"是我(?:的)?(?P<kin>{KIN_WORD}|{PET_WORD})的?生日")
@@ -42,8 +51,9 @@ _KIN_AGE = re.compile(
 )
 _KIN_BIRTHDAY = re.compile(r"(?:的)?生日(?:是|在|[:：])?")
 _KIN_HOME = re.compile(
-    r"(?:现在|目前|一直)?(?:住在|在)(?P<v>[^，,的]{2,10}?)(?:工作|上班|上学|读书|读大学|"
-    r"生活|留学|住)?(?:呢|了)?$"
+    rf"(?:现在|目前|一直)?(?:住在?(?=.{{2}})|在(?={PLACE}|.*(?:上学|读书|读大学|生活|留学|住)))"
+    r"(?P<v>[^，,的]{2,10}?)(?:工作|上班|上学|读书|念书|读大学|上大学|读[博研]|当兵|打工|出差|做生意|"
+    r"发展|生活|留学|住)?(?:呢|了)?$"
 )
 _STATUS = re.compile(
     r"(?:是|现在|目前|一直|还是|还)*(?P<v>单身狗?|已婚(?!未)|未婚|离异|母胎单身|单亲妈妈|"
@@ -107,6 +117,8 @@ def _described(found: re.Match[str]) -> str:
     plural = count and (not count[0].isascii() or count.isdigit()) and count not in {"一", "1"}
     unit = "只" if found["who"] in PETS else "个"
     kind = re.sub(r"^.*的", "", found["kind"])
+    if count in {"俩", "仨"}:
+        return f"{count}{kind}{found['who']}"
     return f"{count}{unit}{kind}{found['who']}" if plural else f"{kind}{found['who']}"
 
 
@@ -147,15 +159,7 @@ def _of_kin(said: Said) -> Iterator[Found]:
 
 
 def _kin_birthday(said: Said, key: str) -> Iterator[Found]:
-    day = dates.calendar_date(said.whole, said.now.date())
-    mention = None if day else dates.find(said.whole, said.now)
-    date = (
-        str(day)
-        if day
-        else mention.span.start.strftime("%m-%d")
-        if mention and mention.span.is_day
-        else ""
-    )
+    day, content = dates.yearly(said.whole, said.content, said.now) or ("", said.content)
     lunar = dates.lunar(said.whole)
     title = f"{said.kin}的生日"
     attributes = {
@@ -165,11 +169,9 @@ def _kin_birthday(said: Said, key: str) -> Iterator[Found]:
         "emotion": "positive",
     }
     if lunar:
-        date, attributes["date_text"] = "", lunar
-    if date:
-        attributes["date"] = date
-    if date or lunar:
+        day, attributes["date_text"] = "", lunar
+    if day:
+        attributes["date"] = day
+    if day or lunar:
         who = slug(key.removeprefix("relationship."))
-        yield Found(
-            f"birthday.{who}", date or lunar or "", said.content, MemoryType.EVENT, attributes
-        )
+        yield Found(f"birthday.{who}", day or lunar or "", content, MemoryType.EVENT, attributes)

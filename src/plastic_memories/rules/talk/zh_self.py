@@ -12,7 +12,7 @@ from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 
 _NAME = r"(?P<v>[\u4e00-\u9fff·A-Za-z0-9_.\-' ]{1,24}?)"
 _NAME_END = (
-    r"(?=今年|来自|住在|就好|就行|就可以|即可|好了|好啦|吧|是个|是一|是(?:男|女)|啊|呀|哦|啦|"
+    r"(?=今年|来自|住在|就好|就行|就可以|就成|就中|就得了|就[oO][kK]|即可|好了|好啦|吧|是个|是一|是(?:男|女)|啊|呀|哦|啦|"
     r"哈$|~|～|$)"
 )
 _NOT_A_NAME = re.compile(
@@ -20,8 +20,9 @@ _NOT_A_NAME = re.compile(
     r"干|帮|给|把|出[去来门]|进[来去]|上[班学课]|下[楼课班]|"
     r"看|听|买|写|说|讲|滚|走|停|等|加班|过[去来]|早[起点]|早睡|外卖|车|救护车|滴滴|人|"
     r"大家|别人|一声|一下|醒|打|开|学|醒来|服务员|快递|苦|好|这个|那个|"
-    r"全名|本名|真名|名字|小名|自己|的|到|为|以|换|找|拿|交|参加|负责|先|再|也|都|不要|"
-    r"代)|.*(?:一下|同事|过来|出来$)"
+    r"全名|大名|本名|真名|名字|小名|自己|的|到|为|以|换|找|拿|交|参加|负责|先|再|也|都|不要|"
+    r"代|(?:爸|妈|哥|姐|弟|妹)(?![爸妈哥姐弟妹]|$)|(?:老公|老婆|朋友|室友|儿子|女儿|闺女)[\u4e00-\u9fff])|"
+    r".*(?:一下|同事|过来|出来$)"
 )
 _NAME_WORDS = {
     "名字": "name",
@@ -43,7 +44,11 @@ _NAME_WORDS = {
 }
 _CALLED = re.compile(rf"(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
 _NAMED = re.compile(
-    rf"的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
+    rf"(?:户口本|身份证|护照)?上?的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
+)
+_NAMED_PLAINLY = re.compile(
+    r"的?(?P<w>大名|中文名|英文名|小名|网名|艺名|笔名)"
+    r"(?P<v>(?!很|挺|太|有|没|不|的|真|好|在)[\u4e00-\u9fff]{2,3}|[A-Za-z]{2,12})$"
 )
 _SURNAME = re.compile(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
 _I_AM_NAME = re.compile(r"是(?P<v>[小阿][\u4e00-\u9fff]{1,2}|[A-Z][a-z]{2,12})$")
@@ -51,11 +56,11 @@ _NO_NAME_SO = re.compile(
     r"[小阿](?:学生|孩|偷|白|姐|朋友|男孩|女孩|人|姨|公主|可爱|仙女|镇|众|资|说|Q)"
 )
 _ADDRESS = re.compile(
-    r"(?:我|你|您)?(?:(?:请|以后|今后|可以|就|直接|都|麻烦|希望|想要?|要|喜欢|更|平时|"
+    r"(?:我|你|您)?(?:(?:请|以后|今后|可以|就|直接|都|麻烦|希望|想要?|要|喜欢|习惯|更|平时|"
     r"一般|朋友们?|大家|同事们?|同学们?|家人们?|家里人|身边的人|他们|网友们?|我?"
     r"希望你|你|们|还是|管|也|能|一直|从现在起|尽量|往后|日后|之后|接下来|平常|私下|那就|"
     r"干脆|不如|别人))*"
-    rf"(?:叫|称呼|喊|称)我(?:为|做|作|一声)?{_NAME}{_NAME_END}"
+    rf"(?:(?:叫|称呼|喊|称|call)[我俺]|管[我俺]叫)(?:为|做|作)?{_NAME}{_NAME_END}"
 )
 _REFUSED = re.compile(
     r"(?:别|不要|不许|不准|少|不喜欢|讨厌|不想)(?:再|老|总)?(?:别人|大家|你|他们)?(?:叫|称呼|喊)我"
@@ -67,11 +72,11 @@ _BIRTH_YEAR = re.compile(
     r"生于(?P<y2>(?:19|20)\d\d)年?$"
 )
 _BIRTHDAY = re.compile(
-    r"(?:的)?(?:阳历|农历|公历|阴历|新历)?(?:生日|出生日期|出生年月日?|生辰)|"
+    r"(?:的)?(?:阳历|农历|公历|阴历|新历)?(?:生日|birthday|bday|出生日期|出生年月日?|生辰)|"
     r"(?:出)?生(?:于|的|$)|生人$"
 )
 _OWN_BIRTHDAY = re.compile(
-    r"我的?(?:阳历|农历|公历|阴历|新历|过)?生日|^(?:阳历|农历)?生日|"
+    r"我的?(?:阳历|农历|公历|阴历|新历|过|(?:身份证|户口本|证件)上?.{0,3}?)?的?(?:生日|birthday|bday)|^(?:阳历|农历)?生日|"
     r"^(?!我).{1,10}(?:就)?(?:是|过)我(?:的)?(?:\d+岁)?生日|"
     r"我(?:是|在|每年|今年)*[\d一二三四五六七八九十年月日号./初廿正腊冬农历阴阳零〇-]+(?:"
     r"的|过|就)*生日|"
@@ -80,17 +85,18 @@ _OWN_BIRTHDAY = re.compile(
 )
 _AGE = re.compile(
     r"(?:的?年龄|年纪)?(?:是|有|都|马上|满|刚满|今年|已经)*(?P<n>\d{1,3}|"
-    r"[一二三四五六七八九十百]{1,4})(?:周?岁)(?:了|啦|半)?$"
-    r"|(?:今年|年龄是?|年龄[:：])(?P<m>\d{1,2}|"
+    r"[一二三四五六七八九十百]{1,4})(?:周?岁)(?:了|啦|半|整)?$"
+    r"|.{0,3}(?:刚过完?|过完)了?(?P<k>\d{1,3})岁的?生日$"
+    r"|(?:今年|年龄是?|年龄[:：]|^(?=\d\d$))(?P<m>\d{1,2}|"
     r"[二三四五六七八九]?十[一二三四五六七八九]?)(?:了|啦)?$"
 )
 _ZODIAC = re.compile(r"(?:是)?属(?P<v>[鼠牛虎兔龙蛇马羊猴鸡狗猪])(?:的)?$")
 _STAR = re.compile(
-    r"(?:的?星座)?是(?:个)?(?P<v>(?:白羊|牡羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|"
+    r"(?:(?:的?星座)?是(?:个)?|(?=..座$))(?P<v>(?:白羊|牡羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|"
     r"人马|摩羯|魔羯|水瓶|双鱼)座)(?:的|女|男)?$"
 )
 _GENDER = re.compile(
-    r"(?:的?性别)?是(?:个|一个|一名)?(?P<v>男生|女生|男的|女的|男性|女性|男孩子?|女孩子?|"
+    r"(?:(?:的?性别)?是(?:个|一个|一名)?|性别[:：]?|(?=[男女]$))(?P<v>男生|女生|男的|女的|男性|女性|男孩子?|女孩子?|"
     r"妹子|汉子|男|女)$"
 )
 
@@ -127,7 +133,7 @@ def _imperative(said: Said) -> str:
 
 def _names(said: Said) -> Iterator[Found]:
     text = said.predicate
-    named = _NAMED.match(text)
+    named = _NAMED.match(text) or _NAMED_PLAINLY.match(text)
     called = _CALLED.match(text) if not said.left_out or said.subject is Subject.USER else None
     found = named or called
     if found:
@@ -155,28 +161,29 @@ def _birthday(said: Said) -> Iterator[Found]:
         return
     if re.search(r"(?<!出)生日", whole) and not _OWN_BIRTHDAY.search(whole):
         return
-    day = dates.calendar_date(whole, said.now.date())
     lunar = dates.lunar(whole)
     if lunar:
         yield Found(
             "basic_info.birthday", lunar, said.content, attributes={"date_text": lunar, **_YEARLY}
         )
-    elif day:
-        yield _born(said, str(day))
-    elif re.search(r"(?<!出)生日", whole):
-        mention = dates.find(whole, said.now)
-        if mention and mention.span.is_day:
-            yield _born(said, mention.span.start.strftime("%m-%d"))
+    elif (day := dates.yearly(whole, said.content, said.now)) and _is_exact(whole, said):
+        yield _born(said, *day)
+
+
+def _is_exact(whole: str, said: Said) -> bool:
+    """我是上周三生的: only a birthday may be told by a day seen from now."""
+    written = dates.calendar_date(whole, said.now.date())
+    return written is not None or bool(re.search(r"(?<!出)生日", whole))
 
 
 _YEARLY = {"event_type": "birthday", "recurrence": "yearly"}
 
 
-def _born(said: Said, day: str) -> Found:
+def _born(said: Said, day: str, content: str) -> Found:
     return Found(
         "basic_info.birthday",
         day,
-        said.content,
+        content,
         attributes={"date": day, **_YEARLY},
         confidence=_sure(said),
     )
@@ -185,14 +192,16 @@ def _born(said: Said, day: str) -> Found:
 def _years(said: Said) -> Iterator[Found]:
     text = said.predicate
     age = _AGE.match(text) or _AGE.match(said.whole.removeprefix("我"))
+    if age and said.whole.isdigit() and not (said.left_out and said.subject is Subject.USER):
+        return
     if age and not re.search(
         r"快|马上|不到|差不多|左右|将近|心理年龄|明年|后年|等我|到我|的时候", said.whole
     ):
-        number = zh_number(age["n"] or age["m"])
+        number = zh_number(age["n"] or age["m"] or age["k"])
         if number in AGES:
             yield Found("basic_info.age", str(number), said.content, confidence=_sure(said))
     born = _BIRTH_YEAR.match(text)
-    if born and not said.left_out:
+    if born and (not said.left_out or said.subject is Subject.USER):
         year = dates_zh.full_year(born["y"] or born["y2"], said.now.date())
         if said.now.year - year in AGES:
             yield Found("basic_info.birth_year", str(year), said.content)

@@ -14,7 +14,7 @@ _LONGEST = 16
 _LIKE = re.compile(
     r"(?:最|最最|更)?(?:不要太)?(?:喜欢上?|喜爱|热爱|钟爱|偏爱|酷爱|挚爱|爱上|爱(?!好|情|"
     r"人|心|国|哭|操心|豆|称|尔)|迷上|迷恋|痴迷于?|沉迷于?|着迷于?|"
-    r"钟情于?|偏好|中意|love|like|好(?=吃)|喜好)(?:了)?(?:的(?:就|还)?是)?(?P<v>.+)$",
+    r"钟情于?|偏好|中意|钟意|love|like|好(?=吃)|喜好)(?:了)?(?:的(?:就|还)?是)?(?P<v>.+)$",
     re.IGNORECASE,
 )
 _DISLIKE = re.compile(
@@ -37,19 +37,18 @@ _HOBBY = re.compile(
     r"一直)?(?:是|有|包括|[:：])(?P<v>.+)$"
 )
 _OBJECT_FIRST = re.compile(
-    r"(?P<v>[^，,我]{1,8})我(?:真的|也|都|很|最|一直|从来|特别|非常|是)*(?P<not>不(?:太|"
-    r"怎么|是很)?)?(?:喜欢|爱吃|爱喝|爱)(?:的|了)?$"
+    r"(?P<v>[^，,我在说刷都让]{1,8})我(?:真的|也|都|很|最|一直|从来|特别|非常|是)*(?P<not>不(?:太|"
+    r"怎么|是很)?)?(?:喜欢|爱)(?:吃|喝|看|听|玩)?(?:的|了)?$"
 )
 _FAN = re.compile(
     r"是(?:个|一个|一名|一位|资深|忠实|铁杆|超级|骨灰级|老|的|妥妥的?|"
     r"标准)*(?P<v>[^，,的个]{1,10}?)(?:的)?(?:铁杆|忠实|资深|死忠|超级|老|头号|"
     r"狂热)*(?:粉丝|铁粉|迷|控|爱好者|发烧友|党|死忠|粉|狂热者|重度患者)$"
 )
-_CATEGORY = "|".join(
-    sorted((word for word in FAVORITES if not word.isascii()), key=len, reverse=True)
-)
+_CATEGORY = "|".join(sorted({*FAVORITES, *FAVORITES.values()}, key=len, reverse=True))
 _FAVORITE = re.compile(
-    rf"(?:的)?最(?:喜欢|爱|喜爱|钟爱|中意)(?:吃|喝|看|听|玩|读)?的(?:一(?:部|首|本|种|个|"
+    rf"(?:的)?最?(?:(?:喜欢|爱|喜爱|钟爱|中意|favou?rite)(?:吃|喝|看|听|玩|读)?的|favou?rite ?)"
+    rf"(?:一(?:部|首|本|种|个|"
     rf"款|位|道))?(?P<c>[\u4e00-\u9fff]{{0,4}}?(?:{_CATEGORY}))(?:就|还|一直|永远)*(?:是|"
     rf"[:：])(?P<v>.+)$"
 )
@@ -58,16 +57,23 @@ _IS_FAVORITE = re.compile(
     rf"喜爱)(?:吃|喝|看|听|玩|读)?的(?:一(?:部|首|本|种|个|款|位|"
     rf"道))?(?P<c>[\u4e00-\u9fff]{{0,4}}?(?:{_CATEGORY}))?(?:之一)?$"
 )
-_OTHER_FAVORITE = re.compile(r"(?:的)?最(?:喜欢|爱|喜爱)的[^，,是]{1,8}是(?P<v>.+)$")
+_OTHER_FAVORITE = re.compile(
+    r"(?:的)?最(?:喜欢|爱|喜爱)的[^，,是]{1,8}是(?P<v>.+)$"
+    rf"|(?:比较|很|最)?喜欢的(?:{_CATEGORY})(?:有|包括)(?P<w>.+)$"
+)
 _BEST_LOVED = re.compile(
     r"的?最(?:喜欢|爱)(?:吃|喝|看|听|玩|做|去|读)的(?:东西|事情?|事|一件事)?(?:就|"
     r"还)?是(?P<v>.+)$|的最爱(?:就|一直)?是(?P<w>.+)$"
 )
 _VAGUE = re.compile(
     r"^(?:你|您|他|她|它|自己|这|那|什么|谁|啥|一个人$|一个(?:女|男)|某|这样|那样|上你|"
-    r"过|了|着|的|就好|不|吗|得|死|极了|别人|大家|人家|我|有人|哪|跟你|和你|"
+    r"过|了|着|的|就好|不|吗|得|死|极了|别人|大家|人家|我|有人|哪|跟你|和你|归|就|也|"
     r"被|这么|那么|东西|一切|让|里面|其中|就是|不起|吧|干嘛|看$|吃$|喝$|玩$|听$|的人|到)|"
-    r"你|他们|她们|的时候|的样子|极了$|怎么|什么|一样$|的是$|的话|还是|胜过你"
+    r"你|他们|她们|的时候|的样子|极了$|怎么|什么|一样$|的是$|的话|还是|胜过你|^(?:极|爱|惨|疯|哭|爆|到)+$"
+)
+# What reads like a taste and is a figure of speech.
+_IDIOM = re.compile(
+    r"恨铁|爱咋|爱谁谁|爱答|爱理|爱莫|爱屋|爱信|爱.{1,2}不.|好吃懒做|喜欢.{1,3}喜欢|恨不|爱死|恨死"
 )
 _VERB_ONLY = re.compile(r"^(?:吃|喝)(?=.)")
 _CUT = re.compile(
@@ -78,10 +84,10 @@ _REPLY = re.compile(
     r"(?P<s>.{1,10}?)的?(?:回答|回复|解释|说话方式|语气|沟通方式|交流方式|表达|聊天方式)$"
 )
 _TRAIT = re.compile(
-    rf"(?:的)?(?:性格|个性|脾气|为人|人)?(?:上)?(?:是|属于|有|算)?(?:个|一个|"
+    rf"(?:的)?(?:性格|性子|个性|脾气|为人|人)?(?:上)?(?:是|属于|有|算)?(?:个|一个|"
     rf"那种)?(?:比较|很|非常|挺|蛮|特别|有点儿?|偏|超级?|相当|十分|极度|重度|轻度|"
     rf"典型的?|天生|资深|严重|稍微|略微|的)*(?P<v>{TRAIT})(?:的人|型|型人格|的性格|患者|"
-    rf"体质|晚期)?(?:的)?$"
+    rf"体质|晚期|一枚|一个)?(?:的|得很|得要命|得不行)?$"
 )
 _KIND_OF_PERSON = re.compile(
     r"(?:是|属于)(?:一个|个|那种|一个比较|个比较|个很)?(?:比较|很|非常|挺|特别|"
@@ -92,7 +98,7 @@ _MBTI = re.compile(
     r"典型的?)?(?P<v>[IE][NS][TF][JP](?:-[AT])?)(?:型|人格|型人格|的人)?$",
     re.IGNORECASE,
 )
-_HABIT = re.compile(r"(?:习惯(?:于)?|有)(?P<v>[^，,了你他她这那]{2,12}?)(?:的习惯)?$")
+_HABIT = re.compile(r"(?:习惯(?:于)?|有)(?P<v>(?!.*叫我)[^，,了你他她这那]{2,12}?)(?:的习惯)?$")
 _FEAR = re.compile(
     r"(?:最|很|特别|非常|从小)*(?:害怕|惧怕|怕)(?P<v>[^，,]{1,8})$|(?P<w>恐高|怕黑|恐蛇|"
     r"晕血|晕针|密集恐惧症|幽闭恐惧症|深海恐惧症|有密集恐惧症|有幽闭恐惧症|有深海恐惧症)$"
@@ -136,7 +142,7 @@ def _favorites(said: Said) -> Iterator[Found]:
         return
     other = _OTHER_FAVORITE.match(said.predicate)
     if other:
-        yield from _each("like", other["v"], said)
+        yield from _each("like", other["v"] or other["w"], said)
         return
     best = _BEST_LOVED.match(said.predicate) or _HOBBY.match(said.predicate)
     if best:
@@ -149,11 +155,14 @@ def _kind(category: str) -> str:
     """The known word a longer one ends with: 科幻电影 is a 电影."""
     if category in FAVORITES:
         return category
-    return next(category[start:] for start in range(len(category)) if category[start:] in FAVORITES)
+    endings = (category[start:] for start in range(len(category)))
+    return next((ending for ending in endings if ending in FAVORITES), category)
 
 
 def _tastes(said: Said) -> Iterator[Found]:
     if re.search(r"今天|今晚|这次|刚才|不再|不是不|没有?不|没说|装作", said.whole):
+        return
+    if _IDIOM.search(said.whole):
         return
     first = _OBJECT_FIRST.match(said.whole)
     if first:
@@ -173,7 +182,7 @@ def _tastes(said: Said) -> Iterator[Found]:
 
 def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
     text = tidy(_CUT.sub("", text))
-    if text.startswith("的"):
+    if text.startswith(("的", "里面", "其中")):
         return
     reply = _REPLY.match(text)
     if reply:
@@ -205,12 +214,15 @@ def _character(said: Said) -> Iterator[Found]:
 def _habits(said: Said) -> Iterator[Found]:
     text = said.predicate
     fear = _FEAR.match(text)
-    if fear:
+    if fear and not text.endswith("了"):
         value = tidy(fear["v"] or fear["w"]).removeprefix("有")
         if (
             value
             and not _VAGUE.search(value)
-            and not re.search(r"麻烦|忘|来不及|迟到|错|被|输|死你", value)
+            and not re.search(
+                r"^(?:是|要|会|不|得|自己|没|再|又|太|人家|影响|耽误|打扰|吵)|[明今昨]天|[起赶做考吃睡跟]不|麻烦|忘|来不及|迟到|错|被|输|死你",
+                value,
+            )
         ):
             yield Found(
                 f"personality.fear.{slug(value)}", value, said.content, confidence=_sure(said)
