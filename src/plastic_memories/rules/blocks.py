@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import IntEnum
+from functools import lru_cache
 
 from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.message import Message
@@ -82,7 +83,12 @@ class Style:
     zone: tzinfo
 
     def date(self, ts: float) -> str:
-        return datetime.fromtimestamp(ts, self.zone).date().isoformat()
+        return _date(ts, self.zone)
+
+
+@lru_cache(maxsize=4096)
+def _date(ts: float, zone: tzinfo) -> str:
+    return datetime.fromtimestamp(ts, zone).date().isoformat()
 
 
 def style_for(language: str, zone: tzinfo, texts: Sequence[str]) -> Style:
@@ -97,11 +103,14 @@ def _mostly_chinese(texts: Sequence[str]) -> bool:
 
 def one_line(text: str) -> str:
     """Return a text that can neither leave its line nor touch the fence."""
-    return _unfenced(_LINE_BREAKS.sub(" ", text)).strip()
+    # What is printable holds no line break; most texts are, and this is asked of every line.
+    if not text.isprintable():
+        text = _LINE_BREAKS.sub(" ", text)
+    return _unfenced(text).strip()
 
 
 def _unfenced(text: str) -> str:
-    return _FENCE_LIKE.sub("‹", text)
+    return _FENCE_LIKE.sub("‹", text) if "<" in text else text
 
 
 def section_of(memory: Memory) -> Section:

@@ -113,7 +113,7 @@ def recall_answer(found: Recollection) -> dict[str, Any]:
     return {
         "PERSONA_PROFILE": found.profile_markdown,
         "PERSONA_MEMORY": [_scored(hit) for hit in found.hits],
-        "CHAT_SNIPPETS": [message_row(message) for message in found.snippets],
+        "CHAT_SNIPPETS": [message_row(message).model_dump() for message in found.snippets],
         "injection_block": found.injection_block,
         "stable_block": {
             "text": found.stable_block.text,
@@ -123,11 +123,11 @@ def recall_answer(found: Recollection) -> dict[str, Any]:
         "intent": {
             "type": found.intent.type,
             "confidence": found.intent.confidence,
-            "queries": found.intent.queries,
+            "queries": list(found.intent.queries),
         },
         "tokens": found.tokens,
         "truncated": found.truncated,
-        "degraded": found.degraded,
+        "degraded": list(found.degraded),
         "explain": found.explain,
     }
 
