@@ -14,7 +14,10 @@ import numpy as np
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.model.entry import Entry, News, Partition, Place, partitions_for
 from plastic_memories.model.memory import Scope
-from plastic_memories.model.owner import Realm
+from plastic_memories.model.owner import Realm, Viewpoint
+from plastic_memories.model.recall import Findings, RecallQuery
+from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
+from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.text import term_codes
 from plastic_memories.rules.vectors import packed, unit
 from plastic_memories.rules.weights import HybridWeights
@@ -124,3 +127,30 @@ def by_memory(index: OwnerIndex, values: Any) -> dict[int, float]:
     """Return numbers by position as numbers by memory, of what is alive."""
     alive = np.flatnonzero(index["alive"])
     return {int(index["memory_id"][at]): float(values[at]) for at in alive}
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """An embedder of questions that always gives the same answer."""
+
+    answer: QueryVector = field(default_factory=QueryVector)
+
+    async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
+        return self.answer
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a hybrid engine is built from; questions have no vectors unless a test gives some."""
+
+    storage: StorageBackend
+    query_embedder: QueryEmbedder = field(default_factory=Fixed)
+    recall_cache_bytes: int = 10_000_000
+
+
+def contents(findings: Findings) -> list[str]:
+    return [hit.memory.content for hit in findings.hits]
+
+
+def asking(text: str, view: Viewpoint | None = None, **more: Any) -> RecallQuery:
+    return RecallQuery(viewpoint=view or Viewpoint(MINE), text=text, **{"now": NOW, **more})
