@@ -60,8 +60,8 @@ async def remembering(api: Api) -> Recall:
 
 
 def on(recall: Recall, storage: Any) -> Recall:
-    ledger = recall.ledger
-    return replace(recall, ledger=Ledger(storage, ledger.sink, ledger.clock))
+    ledger = Ledger(storage, recall.ledger.sink, recall.ledger.clock)
+    return replace(recall, ledger=ledger, snippets=replace(recall.snippets, ledger=ledger))
 
 
 @pytest.mark.parametrize("error", FAILURES)

@@ -211,3 +211,15 @@ async def test_a_memory_is_found_until_its_time_is_over(timed: Api, clock: Still
 
     assert while_it_lasts == ["parking ticket 42"]
     assert await timed.recalled("parking") == []
+
+
+async def test_what_was_left_out_is_explained(api: Api) -> None:
+    await _keep(api, "green tea at noon", "tea with honey", "a box of black tea from home")
+
+    found = await api.recall("tea", limit=1, explain=True)
+
+    kept, *left_out = found["explain"]
+    assert kept["memory_id"] == found["PERSONA_MEMORY"][0]["id"]
+    assert kept["left_out"] is None
+    assert [part["left_out"] for part in left_out] == ["below the limit"] * 2
+    assert all(part["score"] <= kept["score"] for part in left_out)

@@ -268,7 +268,12 @@ async def test_when_everything_is_away_a_caller_still_gets_an_answer(api: Api) -
     assert api.hub is not None
     recall = api.hub.recall
     ledger = Ledger(BrokenStorage(), recall.ledger.sink, recall.ledger.clock)
-    broken = replace(recall, ledger=ledger, engine=hybrid_engine(Parts(BrokenStorage())))
+    broken = replace(
+        recall,
+        ledger=ledger,
+        snippets=replace(recall.snippets, ledger=ledger),
+        engine=hybrid_engine(Parts(BrokenStorage())),
+    )
     object.__setattr__(api.hub, "recall", broken)
 
     found = await api.recall("tea")
