@@ -90,7 +90,7 @@ def understand(text: str, recent: Sequence[str] = ()) -> Question:
 
 def _parts(text: str) -> list[str]:
     asked = [_asked(part) for part in _ALSO.split(text)]
-    parts = [part for part in asked if part.strip(" ，,。.")]
+    parts = [part for part in asked if part.strip().strip(" ，,。.")]
     if len(parts) > _MAX_PARTS:
         parts[_MAX_PARTS - 1 :] = [" ".join(parts[_MAX_PARTS - 1 :])]
     return parts or [text]
@@ -126,5 +126,5 @@ def pairs_of(text: str) -> list[int]:
 
 
 def pair_code(one: int, other: int) -> int:
-    """Return one number for two words in this order; no term has it (both lowest bits are set)."""
+    """Return one number for two words in this order. Like no telling term it has both low bits."""
     return (one * 31 + other) & 0xFFFFFFFF | WEAK | WORD
