@@ -61,7 +61,7 @@ async def remembering(api: Api) -> Recall:
 
 def on(recall: Recall, storage: Any) -> Recall:
     ledger = Ledger(storage, recall.ledger.sink, recall.ledger.clock)
-    return replace(recall, ledger=ledger, snippets=replace(recall.snippets, ledger=ledger))
+    return replace(recall, ledger=ledger)
 
 
 @pytest.mark.parametrize("error", FAILURES)

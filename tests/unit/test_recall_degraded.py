@@ -271,7 +271,6 @@ async def test_when_everything_is_away_a_caller_still_gets_an_answer(api: Api) -
     broken = replace(
         recall,
         ledger=ledger,
-        snippets=replace(recall.snippets, ledger=ledger),
         engine=hybrid_engine(Parts(BrokenStorage())),
     )
     object.__setattr__(api.hub, "recall", broken)
