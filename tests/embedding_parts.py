@@ -142,3 +142,20 @@ def well_behaved(asked: Asked) -> Reply:
     rows = hashed(asked.body["input"])
     data = [{"index": number, "embedding": row.tolist()} for number, row in enumerate(rows)]
     return Reply(body={"object": "list", "data": data[::-1], "model": asked.body["model"]})
+
+
+def about(topics: Sequence[Sequence[str]]) -> Callable[[Asked], Reply]:
+    """Answer like a model that knows which words belong together, and nothing else."""
+
+    def vector(text: str) -> list[float]:
+        told = [float(any(word in text for word in words)) for words in topics]
+        return [*told, 0.0 if any(told) else 1.0]
+
+    def answer(asked: Asked) -> Reply:
+        data = [
+            {"index": number, "embedding": vector(text)}
+            for number, text in enumerate(asked.body["input"])
+        ]
+        return Reply(body={"object": "list", "data": data, "model": asked.body["model"]})
+
+    return answer

@@ -37,6 +37,7 @@ from plastic_memories.hub.recall import Recall, RecallOptions
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
 from plastic_memories.hub.sessions import KeepSessions
+from plastic_memories.hub.snippets import Snippets
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.touches import Touches
 from plastic_memories.hub.transfer import Transfer
@@ -184,7 +185,13 @@ def _assemble(
         forget=ForgetMemory(ledger, archive),
         browse=BrowseMemories(ledger),
         recall=Recall(
-            ledger, chosen["recall"](context), personas, _recall_options(settings), touches, meter
+            ledger,
+            chosen["recall"](context),
+            personas,
+            _recall_options(settings),
+            Snippets(settings.snippet_days, settings.snippet_limit),
+            touches,
+            meter,
         ),
         messages=KeepMessages(ledger, screening, formation, bell),
         timeline=KeepTimeline(ledger, screening, judge, formation),
@@ -208,8 +215,6 @@ def _recall_options(settings: Settings) -> RecallOptions:
     return RecallOptions(
         budget_tokens=settings.recall_budget_tokens,
         core_budget_tokens=settings.core_budget_tokens,
-        snippet_days=settings.snippet_days,
-        snippet_limit=settings.snippet_limit,
     )
 
 

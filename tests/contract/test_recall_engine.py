@@ -12,46 +12,19 @@ from embedding_parts import hashed
 from plastic_memories.adapters.recall.hybrid import hybrid_engine
 from plastic_memories.adapters.recall.keyword import keyword_engine
 from plastic_memories.adapters.sqlite.backend import open_sqlite
-from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
+from plastic_memories.ports.embedder import QueryVector
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.testing import RecallEngineContract
+from recall_parts import Options, Parts
 
 
 @dataclass(frozen=True)
-class Options:
-    db_path: Path
-    busy_timeout_ms: int = 5000
-    write_group: int = 16
-
-
-@dataclass(frozen=True)
-class Context:
-    storage: StorageBackend
-
-
-@dataclass(frozen=True)
-class WithVectors(Context):
+class Hashed:
     """Vectors that tell words apart, and nothing else."""
 
-    recall_cache_bytes: int = 1_000_000
-
-    @property
-    def query_embedder(self) -> QueryEmbedder:
-        return self
-
-    async def query_vector(
-        self, text: str, deadline_s: float, *, tenant_id: str = ""
-    ) -> QueryVector:
+    async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
         return QueryVector(hashed([text])[0])
-
-
-@dataclass(frozen=True)
-class WithoutVectors(WithVectors):
-    async def query_vector(
-        self, text: str, deadline_s: float, *, tenant_id: str = ""
-    ) -> QueryVector:
-        return QueryVector()
 
 
 class TestKeyword(RecallEngineContract):
@@ -61,14 +34,14 @@ class TestKeyword(RecallEngineContract):
             yield storage
 
     def build(self, storage: StorageBackend) -> RecallEngine:
-        return keyword_engine(Context(storage))
+        return keyword_engine(Parts(storage))
 
 
 class TestHybrid(TestKeyword):
     def build(self, storage: StorageBackend) -> RecallEngine:
-        return hybrid_engine(WithoutVectors(storage))
+        return hybrid_engine(Parts(storage))
 
 
 class TestHybridWithVectors(TestKeyword):
     def build(self, storage: StorageBackend) -> RecallEngine:
-        return hybrid_engine(WithVectors(storage))
+        return hybrid_engine(Parts(storage, Hashed()))

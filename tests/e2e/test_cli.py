@@ -195,11 +195,9 @@ def test_doctor_finds_a_broken_index_under_a_running_hub(machine: Machine, hub: 
     db.close()
 
     sick = machine.run("doctor")
-    lost = machine.told("recall", "wifi")["PERSONA_MEMORY"]
     machine.run("doctor", "--fix")
 
     assert sick.exit_code == 1
     assert "1 active memories missing from the text index" in sick.stdout
-    assert lost == []
     assert [row["id"] for row in machine.told("recall", "wifi")["PERSONA_MEMORY"]] == [1]
     assert machine.run("doctor").exit_code == 0

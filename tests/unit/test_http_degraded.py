@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import Api
+from harness import Api, StartHub
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.recall import Recall
@@ -60,8 +60,8 @@ async def remembering(api: Api) -> Recall:
 
 
 def on(recall: Recall, storage: Any) -> Recall:
-    ledger = recall.ledger
-    return replace(recall, ledger=Ledger(storage, ledger.sink, ledger.clock))
+    ledger = Ledger(storage, recall.ledger.sink, recall.ledger.clock)
+    return replace(recall, ledger=ledger)
 
 
 @pytest.mark.parametrize("error", FAILURES)
@@ -113,7 +113,11 @@ async def test_a_broken_storage_is_answered_over_http(api: Api) -> None:
     assert found["PERSONA_MEMORY"] == []
 
 
-async def test_without_the_text_index_rows_are_scanned(api: Api) -> None:
+@pytest.mark.parametrize(("engine", "missed"), [("keyword", ("text_index",)), ("hybrid", ())])
+async def test_without_the_text_index_everything_is_found_all_the_same(
+    start_hub: StartHub, engine: str, missed: tuple[str, ...]
+) -> None:
+    api: Api = await start_hub(recall=engine)
     recall = await remembering(api)
     assert api.hub is not None
     storage = api.hub.ledger.storage
@@ -121,7 +125,7 @@ async def test_without_the_text_index_rows_are_scanned(api: Api) -> None:
 
     found = await ask(recall)
 
-    assert found.degraded == ("text_index",)
+    assert found.degraded == missed
     assert next(hit.memory.content for hit in found.hits) == "jasmine tea"
 
 

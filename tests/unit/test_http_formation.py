@@ -420,3 +420,75 @@ async def test_a_key_bound_to_a_persona_replays_only_its_jobs(api: Api) -> None:
     assert (await bound.saw("/jobs"))["items"] == []
     refused(await bound.post("/jobs/replay", job_id=job["task_id"]), 404, "not_found")
     refused(await bound.of("p1").post("/jobs/run", session_id="s1"), 403, "forbidden")
+
+
+@pytest.mark.parametrize("is_recalled", [True, False])
+async def test_an_echo_of_what_was_recalled_makes_nothing_new(
+    api: Api, *, is_recalled: bool
+) -> None:
+    assert api.hub is not None
+    await api.remember("我喜欢喝乌龙茶，也喜欢绿茶")
+    if is_recalled:
+        await api.recall("喜欢喝什么茶")
+        await api.hub.upkeep.once()  # writes down what was recalled
+
+    await talk(api, "我喜欢喝乌龙茶")
+    await digest(api)
+
+    assert bool(await api.listed(type="profile")) is not is_recalled
+
+
+async def test_said_again_after_a_recall_it_is_one_more_source(api: Api) -> None:
+    assert api.hub is not None
+    ids = await talk(api, "我海鲜过敏")
+    await digest(api)
+    await api.recall("晚饭")
+    await api.hub.upkeep.once()
+    ids += await talk(api, "我海鲜过敏", session_id="s2")
+    await digest(api, "s2")
+
+    await api.did("/messages/delete", message_id=ids[0])
+
+    assert await api.listed(type="profile") == ["我海鲜过敏"]
+
+
+async def test_what_the_persona_says_of_itself_is_kept_apart(api: Api) -> None:
+    await api.did("/persona/create", display_name="小忆")
+    await api.did(
+        "/messages/append",
+        session_id="s1",
+        messages=[
+            {"role": "user", "content": "我海鲜过敏"},
+            {"role": "assistant", "content": "我最喜欢喝乌龙茶。我答应你明天陪你练琴"},
+        ],
+    )
+    await digest(api)
+
+    rows = (await api.saw("/memory/list"))["items"]
+    own = [row for row in rows if row["key"].startswith("persona.")]
+    assert own
+    assert all(row["speaker"] for row in own)
+    assert [row["content"] for row in rows if row["type"] == "profile"] == ["我海鲜过敏"]
+    assert "乌龙茶" not in (await api.saw("/persona/profile"))["profile_markdown"]
+
+
+async def test_members_of_a_group_are_kept_apart_by_name(api: Api) -> None:
+    said = [
+        {"role": "user", "speaker": "小红", "content": "我海鲜过敏"},
+        {"role": "user", "speaker": "小明", "content": "我对花生过敏"},
+        {"role": "user", "speaker": "p1", "content": "我对牛奶过敏"},
+    ]
+    await api.did("/messages/append", session_id="g", message_type="group", messages=said)
+    await digest(api, "g")
+
+    rows = [row for row in (await api.saw("/memory/list"))["items"] if row["type"] != "summary"]
+
+    assert {(row["speaker"], row["type"]) for row in rows} == {("小红", "fact"), ("小明", "fact")}
+
+
+async def test_a_story_told_in_a_real_session_is_a_story(api: Api) -> None:
+    await talk(api, "*拔出剑* 我叫亚瑟，我海鲜过敏", "我对花生过敏")
+    await digest(api)
+
+    assert await api.listed(type="profile", realm="real") == ["我对花生过敏"]
+    assert "亚瑟" not in (await api.recall("名字"))["stable_block"]["text"]

@@ -204,6 +204,20 @@ async def test_the_best_comes_first_and_is_explained(api: Api) -> None:
     assert found["PERSONA_MEMORY"][0]["content"] == "jasmine tea in the morning"
     first = found["explain"][0]
     assert first["memory_id"] == found["PERSONA_MEMORY"][0]["id"]
+    assert set(first["parts"]) == {
+        "text", "vectors", "linked", "neighbour", "speaker", "time", "session", "recency",
+        "importance", "repeat",
+    }  # fmt: skip
+    assert sum(first["parts"].values()) == pytest.approx(first["score"], abs=1e-3)
+    assert first["found_by"] == ["text"]
+
+
+async def test_the_keyword_engine_explains_itself_too(start_hub: StartHub) -> None:
+    api: Api = await start_hub(recall="keyword")
+    await api.remember("jasmine tea in the morning", "note", "b")
+
+    [first] = (await api.recall("jasmine tea", explain=True))["explain"]
+
     assert set(first["parts"]) == {"relevance", "recency", "importance"}
     assert first["found_by"] == ["text"]
 

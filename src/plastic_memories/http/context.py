@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -104,7 +104,7 @@ class Call:
             }
             raise InvalidInput("The request does not fit its schema.", [problem])
 
-    def reply(self, data: BaseModel) -> Response:
+    def reply(self, data: BaseModel | Mapping[str, Any]) -> Response:
         return reply(self.request, data)
 
 

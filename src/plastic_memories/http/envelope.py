@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
@@ -44,11 +46,13 @@ def status_of(kind: type[errors.PlasticMemoriesError]) -> int:
     return next(STATUS[family] for family in kind.__mro__ if family in STATUS)
 
 
-def reply(request: Request, data: BaseModel) -> Response:
+def reply(request: Request, data: BaseModel | Mapping[str, Any]) -> Response:
     """Answer with success. Written straight to JSON: the answer is ours and needs no check."""
-    body = (
-        f'{{"ok":true,"request_id":"{request.state.request_id}","data":{data.model_dump_json()}}}'
-    )
+    if isinstance(data, BaseModel):
+        written = data.model_dump_json()
+    else:
+        written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    body = f'{{"ok":true,"request_id":"{request.state.request_id}","data":{written}}}'
     return Response(body, media_type="application/json")
 
 

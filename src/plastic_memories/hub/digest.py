@@ -13,19 +13,27 @@ from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import the_hub
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.job import Job, TaskType, Trigger
-from plastic_memories.model.memory import Draft
+from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Role
 from plastic_memories.model.session import Session
 from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
+from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.summary import by_rules, summary_draft
-from plastic_memories.rules.window import language_of, last_said, readable
+from plastic_memories.rules.talk.injected import fingerprints
+from plastic_memories.rules.window import (
+    language_of,
+    last_said,
+    readable,
+    repeats_injected,
+)
 
 _TRIES = 5
 _READ_AT_ONCE = 8
+_RECALLED_AT_MOST = 1000
 _FINISHED = frozenset({Trigger.SESSION_END, Trigger.IDLE})
 
 
@@ -40,12 +48,14 @@ class _Reading:
     session: Session
     window: TalkWindow
     upto: int  # the last message, read or not worth reading
+    recalled: Sequence[str] = ()  # what the hub may have put into prompts before it was said
 
 
 @dataclass(frozen=True, slots=True)
 class _Learned:
     drafts: Sequence[Draft]
-    summary: Draft | None
+    echoes: Sequence[Draft]  # they may support what is known, and make nothing new
+    summary: Draft | None = None
     unavailable: Unavailable | None = None
 
 
@@ -84,23 +94,34 @@ class Digest:
             time_zone=settings.time_zone,
             language=settings.language or language_of(talk),
         )
-        return _Reading(session, window, messages[-1].id if messages else session.watermark)
+        upto = messages[-1].id if messages else session.watermark
+        return _Reading(session, window, upto, _recalled(stores, window))
 
     async def _learned(self, reading: _Reading) -> _Learned:
         window = reading.window
         if not window.messages:
-            return _Learned((), None)
+            return _Learned((), ())
         found = await self._by_rules(window)
         try:
             proposal = await self._proposal(window)
         except Unavailable as error:
             # The rules serve until the model can be asked.
-            return _Learned(self._kept(found), None, error)
-        drafts = self._kept(_together(found, proposal.drafts))
+            drafts, echoes = await self._told_apart(reading, found)
+            return _Learned(drafts, echoes, unavailable=error)
+        drafts, echoes = await self._told_apart(reading, _together(found, proposal.drafts))
         # A summary is of the talk's own realm: a story told on the way is not part of it.
         own = [draft for draft in drafts if draft.realm is window.messages[0].realm]
         summary = proposal.summary or by_rules(own, window.language)
-        return _Learned(drafts, self._summary(reading, summary, proposal))
+        return _Learned(drafts, echoes, self._summary(reading, summary, proposal))
+
+    async def _told_apart(
+        self, reading: _Reading, found: Sequence[Draft]
+    ) -> tuple[list[Draft], list[Draft]]:
+        """Return what was said, and what only repeats the hub's own words."""
+        known = await asyncio.to_thread(fingerprints, reading.recalled)
+        kept = [(draft, repeats_injected(draft, known)) for draft in self._kept(found)]
+        said = [draft for draft, is_echo in kept if not is_echo]
+        return said, [draft for draft, is_echo in kept if is_echo]
 
     async def _by_rules(self, window: TalkWindow) -> list[Draft]:
         """Read a few messages at a time: a thread that reads keeps the interpreter to itself."""
@@ -169,6 +190,19 @@ class Digest:
             open_job(stores, session, done.trigger, now, self.options, task_type=TaskType.ARCHIVE)
 
 
+def _recalled(stores: Stores, window: TalkWindow) -> list[str]:
+    """Return what may have been injected before the first of these messages was said."""
+    if not window.messages:
+        return []
+    before = window.messages[0].created_at
+    wanted = MemoryFilter(statuses={Status.ACTIVE}, limit=_RECALLED_AT_MOST)
+    return [
+        row.content
+        for row in stores.memories.find(window.owner, wanted)
+        if row.last_recalled_at is not None and row.created_at <= before
+    ]
+
+
 def _together(by_the_rules: Sequence[Draft], proposed: Sequence[Draft]) -> list[Draft]:
     """The rules are sure of what they find; the model adds what they cannot see."""
     known = {(draft.type, draft.key) for draft in by_the_rules}
@@ -191,4 +225,5 @@ def _learn_all(stores: Stores, job: Job, learned: _Learned, now: float) -> list[
     caller = the_hub(job.owner.user)
     drafts = [*learned.drafts, *([learned.summary] if learned.summary else [])]
     written = [learn(stores, caller, job.owner, draft, now) for draft in drafts]
+    written += [learn(stores, caller, job.owner, draft, now, echo=True) for draft in learned.echoes]
     return [one.memory.id for one in written if one.memory is not None]

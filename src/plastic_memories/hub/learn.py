@@ -28,11 +28,14 @@ class Retraction:
     kept: list[Memory] = field(default_factory=list)
 
 
-def learn(stores: Stores, caller: Caller, owner: Owner, draft: Draft, now: float) -> Written:
+def learn(
+    stores: Stores, caller: Caller, owner: Owner, draft: Draft, now: float, *, echo: bool = False
+) -> Written:
     """Store a draft that was found in talk.
 
     The same thing said again is one more source of what is known. What was said before the
-    value that holds now does not replace it: it goes into the past of it.
+    value that holds now does not replace it: it goes into the past of it. An echo of what the
+    hub has injected may support what is known, and makes nothing new.
     """
     if is_forgotten(stores, owner, draft):
         return Written(None, updated=False, skipped="forgotten, never again")
@@ -40,6 +43,8 @@ def learn(stores: Stores, caller: Caller, owner: Owner, draft: Draft, now: float
     for row in live:
         if _repeats(draft, row):
             return Written(_supported(stores, row, draft), updated=False)
+    if echo:
+        return Written(None, updated=False, skipped="an echo of what was recalled")
     later = [row for row in live if row.status is Status.ACTIVE and _is_later(row, draft)]
     if later and draft.type is not MemoryType.SUMMARY:
         return Written(_add_to_past(stores, owner, draft, later[0], now), updated=False)

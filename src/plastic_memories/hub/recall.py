@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.personas import KeepPersonas
+from plastic_memories.hub.snippets import Snippets, Talk
 from plastic_memories.hub.touches import Touches
 from plastic_memories.model.memory import Memory
-from plastic_memories.model.message import Message
 from plastic_memories.model.owner import User
 from plastic_memories.model.persona import UserSettings
-from plastic_memories.model.recall import Findings, Hit, RecallQuery, Recollection
+from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery, Recollection
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import Stores
@@ -25,6 +25,7 @@ from plastic_memories.rules.blocks import (
     Section,
     Style,
     chosen_core,
+    one_line,
     section_of,
     stable_block,
     style_for,
@@ -35,7 +36,6 @@ from plastic_memories.rules.intent import intent_of
 from plastic_memories.rules.lines import Lines
 
 logger = logging.getLogger(__name__)
-_DAY_S = 86_400.0
 _PROFILE_ROWS = 20
 # The blocks are made from a little more time than the searches get.
 _GRACE_S = 0.05
@@ -47,8 +47,6 @@ class RecallOptions:
 
     budget_tokens: int = 1000
     core_budget_tokens: int = 2000
-    snippet_days: float = 7
-    snippet_limit: int = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +65,7 @@ class Recall:
     engine: RecallEngine
     personas: KeepPersonas
     options: RecallOptions
+    snippets: Snippets
     touches: Touches
     meter: Meter
 
@@ -78,17 +77,19 @@ class Recall:
         if "memory" in include:
             searches["search"] = self.engine.find(query)
         if "snippets" in include:
-            searches["snippets"] = self._snippets(query)
+            searches["snippets"] = self.ledger.read(lambda stores: self.snippets.of(stores, query))
         done, late = await _gather(searches, query.deadline_s)
         structure: _Structure = done.get("structure", _Structure())
         found: Findings = done.get("search", Findings((), intent_of(query.text)))
         found = replace(found, hits=structure.lines.hits(found.hits))
-        snippets = structure.lines.messages(done.get("snippets", []))
-        recollection = self._compose(query, structure, found, snippets)
+        talk = _on_line(done.get("snippets", Talk()), structure.lines)
+        recollection = self._compose(query, structure, found, talk)
         self.touches.add([hit.memory for hit in recollection.hits], query.now)
         degraded = (*late, *found.degraded)
         logger.info("memory.recall", extra={"fields": _fields(query, recollection, degraded)})
-        return replace(recollection, degraded=degraded, explain=_explained(query, recollection))
+        return replace(
+            recollection, degraded=degraded, explain=_explained(query, recollection, found)
+        )
 
     async def _structure(self, query: RecallQuery) -> _Structure:
         view = query.viewpoint
@@ -101,22 +102,12 @@ class Recall:
 
         return await self.ledger.read(work)
 
-    async def _snippets(self, query: RecallQuery) -> list[Message]:
-        """Return the recent messages, oldest first, less those the caller has already."""
-        since = query.now - self.options.snippet_days * _DAY_S
-        wanted = self.options.snippet_limit + len(query.exclude_message_ids)
-        found = await self.ledger.read(
-            lambda stores: stores.messages.recent(query.viewpoint, since, wanted)
-        )
-        kept = [row for row in found if row.id not in query.exclude_message_ids]
-        return kept[: self.options.snippet_limit][::-1]
-
     def _compose(
         self,
         query: RecallQuery,
         structure: _Structure,
         found: Findings,
-        snippets: Sequence[Message],
+        talk: Talk,
     ) -> Recollection:
         budget = query.budget_tokens or self.options.budget_tokens
         style = _style(structure)
@@ -126,12 +117,12 @@ class Recall:
         within, cut_again = chosen_core(structure.core, budget, style)
         prompt_core = stable.text if within == core else stable_block(within, style).text
         left = budget - estimate_tokens(prompt_core)
-        turn = turn_block(found.hits, snippets, style, left, already=prompt_core)
+        turn = turn_block(found.hits, (talk.said, talk.recent), style, left, already=prompt_core)
         injection = "\n".join(part for part in (prompt_core, turn.text) if part)
         return Recollection(
             profile_markdown=structure.profile,
             hits=_with_core(found.hits, structure.core, query.limit),
-            snippets=snippets,
+            snippets=talk.all,
             injection_block=injection,
             stable_block=stable,
             turn_block=turn.text,
@@ -190,15 +181,33 @@ def _fields(query: RecallQuery, answer: Recollection, degraded: tuple[str, ...])
     }
 
 
-def _explained(query: RecallQuery, answer: Recollection) -> list[Mapping[str, Any]] | None:
+def _explained(
+    query: RecallQuery, answer: Recollection, found: Findings
+) -> list[Mapping[str, Any]] | None:
     if not query.explain:
         return None
-    return [
-        {
-            "memory_id": hit.memory.id,
-            "score": hit.score,
-            "parts": dict(hit.parts),
-            "found_by": list(hit.found_by),
-        }
-        for hit in answer.hits
-    ]
+    hits = [_account(hit.memory.id, hit, _why_unsaid(hit, answer)) for hit in answer.hits]
+    return hits + [_account(miss.memory_id, miss, miss.why) for miss in found.near_misses]
+
+
+def _account(memory_id: int, of: Hit | NearMiss, left_out: str | None) -> dict[str, Any]:
+    return {
+        "memory_id": memory_id,
+        "score": round(of.score, 6),
+        "parts": {name: round(value, 6) for name, value in of.parts.items()},
+        "found_by": list(of.found_by),
+        "left_out": left_out,
+    }
+
+
+def _why_unsaid(hit: Hit, answer: Recollection) -> str | None:
+    """Say why a hit does not stand in the prompt; None if it does."""
+    if one_line(hit.memory.content) in answer.injection_block:
+        return None
+    if hit.repeats is not None:
+        return f"not in the prompt: says the same as memory {hit.repeats}"
+    return "not in the prompt: the token budget is spent"
+
+
+def _on_line(talk: Talk, lines: Lines) -> Talk:
+    return Talk(lines.messages(talk.said), lines.messages(talk.recent))

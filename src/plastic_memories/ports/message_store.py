@@ -45,6 +45,14 @@ class MessageStore(Protocol):
         """Store the new content of a message of the same owner, and index it."""
         ...
 
+    def search(self, view: Viewpoint, terms: Sequence[str], limit: int) -> list[Message]:
+        """Return messages that hold one of the terms, best first; nothing hidden."""
+        ...
+
+    def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
+        """Return the message before and the one after it in its session; nothing hidden."""
+        ...
+
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
         """Keep messages out of recall, snippets and extraction; return how many."""
         ...

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import IntEnum
+from functools import lru_cache
 
 from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.message import Message
@@ -39,6 +40,7 @@ class Words:
     notice: str
     sections: dict[Section, str]
     memories: str
+    said: str
     snippets: str
     unconfirmed: str
 
@@ -53,6 +55,7 @@ _ENGLISH = Words(
         Section.CORE: "Core memory",
     },
     memories="Relevant memories",
+    said="Said before",
     snippets="Recent conversation",
     unconfirmed="unconfirmed",
 )
@@ -66,6 +69,7 @@ _CHINESE = Words(
         Section.CORE: "核心记忆",
     },
     memories="相关记忆",
+    said="以前说过",
     snippets="最近对话",
     unconfirmed="未确认",
 )
@@ -79,7 +83,12 @@ class Style:
     zone: tzinfo
 
     def date(self, ts: float) -> str:
-        return datetime.fromtimestamp(ts, self.zone).date().isoformat()
+        return _date(ts, self.zone)
+
+
+@lru_cache(maxsize=4096)
+def _date(ts: float, zone: tzinfo) -> str:
+    return datetime.fromtimestamp(ts, zone).date().isoformat()
 
 
 def style_for(language: str, zone: tzinfo, texts: Sequence[str]) -> Style:
@@ -94,11 +103,14 @@ def _mostly_chinese(texts: Sequence[str]) -> bool:
 
 def one_line(text: str) -> str:
     """Return a text that can neither leave its line nor touch the fence."""
-    return _unfenced(_LINE_BREAKS.sub(" ", text)).strip()
+    # What is printable holds no line break; most texts are, and this is asked of every line.
+    if not text.isprintable():
+        text = _LINE_BREAKS.sub(" ", text)
+    return _unfenced(text).strip()
 
 
 def _unfenced(text: str) -> str:
-    return _FENCE_LIKE.sub("‹", text)
+    return _FENCE_LIKE.sub("‹", text) if "<" in text else text
 
 
 def section_of(memory: Memory) -> Section:
@@ -175,31 +187,33 @@ class TurnBlock:
 
 def turn_block(
     hits: Sequence[Hit],
-    snippets: Sequence[Message],
+    talk: tuple[Sequence[Message], Sequence[Message]],
     style: Style,
     budget: int,
     already: str = "",
 ) -> TurnBlock:
     """Write what belongs to this turn, best first, until the budget is spent.
 
-    `snippets` come oldest first, and the newest are kept. Nothing that stands in `already`
-    (the stable block) or says the same as a better line is written again.
+    `talk` is what was said about it before and what was said last, both oldest first; the newest
+    are kept. Nothing that stands in `already` (the stable block) or says the same as a better
+    line is written again.
     """
     told = {hit.memory.id for hit in hits}
     memories = [memory_line(hit.memory, style) for hit in hits if hit.repeats not in told]
     memories = [line for line in memories if line not in already]
-    talk = [message_line(message, style) for message in snippets]
-    headings = [f"## {style.words.memories}", f"## {style.words.snippets}"]
+    said, recent = ([message_line(message, style) for message in some] for some in talk)
+    words = style.words
+    # Of talk the newest lines are kept, so it is offered from its end.
+    offered = {words.memories: memories, words.said: said[::-1], words.snippets: recent[::-1]}
     # One more for the line break that joins the block to the one before it.
-    fixed = estimate_tokens(_fenced("turn", headings)) + 1
-    kept_memories, left = _fitting(memories, budget - fixed)
-    kept_talk, left = _fitting(talk[::-1], left)
-    lines: list[str] = []
-    if kept_memories:
-        lines += [f"## {style.words.memories}", *kept_memories]
-    if kept_talk:
-        lines += [f"## {style.words.snippets}", *kept_talk[::-1]]
-    truncated = len(kept_memories) < len(memories) or len(kept_talk) < len(talk)
+    left = budget - estimate_tokens(_fenced("turn", [f"## {heading}" for heading in offered])) - 1
+    kept: dict[str, list[str]] = {}
+    for heading, lines in offered.items():
+        kept[heading], left = _fitting(lines, left)
+    truncated = any(len(kept[heading]) < len(lines) for heading, lines in offered.items())
+    kept[words.said].reverse()
+    kept[words.snippets].reverse()
+    lines = [line for heading, some in kept.items() if some for line in (f"## {heading}", *some)]
     if not lines:
         return TurnBlock("", truncated)
     return TurnBlock(_fenced("turn", lines), truncated, budget - left)

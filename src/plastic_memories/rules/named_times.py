@@ -44,13 +44,17 @@ def _up_to(now: datetime, match: re.Match[str]) -> DateSpan:
 
 
 def named_spans(text: str, now: float, zone: ZoneInfo) -> list[tuple[float, float]]:
-    """Return the same in epoch seconds: from, up to."""
-    here = datetime.fromtimestamp(now, UTC).astimezone(zone)
+    """Return the same in epoch seconds: from, up to. Beyond the calendar there is no time."""
+    try:
+        here = datetime.fromtimestamp(now, UTC).astimezone(zone)
+        return [_in_seconds(span, zone) for span in named_times(text, here)]
+    except (OverflowError, ValueError, OSError):  # a caller's `now` in the year 1 or 10,000
+        return []
+
+
+def _in_seconds(span: DateSpan, zone: ZoneInfo) -> tuple[float, float]:
     midnight = datetime.min.time()
-    return [
-        (
-            datetime.combine(span.start, midnight, zone).timestamp(),
-            datetime.combine(span.end + timedelta(days=1), midnight, zone).timestamp(),
-        )
-        for span in named_times(text, here)
-    ]
+    return (
+        datetime.combine(span.start, midnight, zone).timestamp(),
+        datetime.combine(span.end + timedelta(days=1), midnight, zone).timestamp(),
+    )

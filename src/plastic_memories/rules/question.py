@@ -18,7 +18,7 @@ _LINE_CHARS = 500
 _EARLIER = 0.5
 _BEFORE = 0.25
 # Words of asking, not of what is asked for: an answer seldom repeats them.
-_ASKING = 0.5
+_ASKING = 0.4
 _ASKING_WORDS = frozenset(
     term
     for term in index_terms(
@@ -81,7 +81,8 @@ def understand(text: str, recent: Sequence[str] = ()) -> Question:
     if len(lines) > 1:
         weighed = [(line, _EARLIER) for line in lines[:-1]] + [(lines[-1], 1.0)]
         weighed = [(line, _BEFORE) for line in before] + weighed
-        return Question((_probe(text, weighed, lines[-1]),), is_dialogue=True)
+        # In a conversation the same words tell what happened.
+        return Question((_probe(text, weighed, lines[-1], asking=1.0),), is_dialogue=True)
     parts = _parts(text)
     context = [(line, _BEFORE) for line in before]
     return Question(tuple(_probe(part, [*context, (part, 1.0)], part) for part in parts))
@@ -89,7 +90,7 @@ def understand(text: str, recent: Sequence[str] = ()) -> Question:
 
 def _parts(text: str) -> list[str]:
     asked = [_asked(part) for part in _ALSO.split(text)]
-    parts = [part for part in asked if part.strip(" ，,。.")]
+    parts = [part for part in asked if part.strip().strip(" ，,。.")]
     if len(parts) > _MAX_PARTS:
         parts[_MAX_PARTS - 1 :] = [" ".join(parts[_MAX_PARTS - 1 :])]
     return parts or [text]
@@ -101,11 +102,13 @@ def _asked(part: str) -> str:
     return rest if rest.strip() else part
 
 
-def _probe(text: str, weighed: Iterable[tuple[str, float]], last: str) -> Probe:
+def _probe(
+    text: str, weighed: Iterable[tuple[str, float]], last: str, asking: float = _ASKING
+) -> Probe:
     weights: dict[str, float] = {}
     for line, weight in weighed:
         for term in query_terms(line):
-            counts = weight * (_ASKING if term in _ASKING_WORDS else 1.0)
+            counts = weight * (asking if term in _ASKING_WORDS else 1.0)
             weights[term] = max(counts, weights.get(term, 0.0))
     heaviest = sorted(weights, key=lambda term: -weights[term])[:MAX_QUERY_TERMS]
     return Probe(text, {code(term): weights[term] for term in heaviest}, frozenset(pairs_of(last)))
@@ -123,5 +126,5 @@ def pairs_of(text: str) -> list[int]:
 
 
 def pair_code(one: int, other: int) -> int:
-    """Return one number for two words in this order; no term has it (both lowest bits are set)."""
+    """Return one number for two words in this order. Like no telling term it has both low bits."""
     return (one * 31 + other) & 0xFFFFFFFF | WEAK | WORD

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Realm
-from plastic_memories.rules.talk.injected import FENCE
+from plastic_memories.rules.talk.injected import FENCE, is_echo
 from plastic_memories.rules.talk.keys import opposite
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
+_ALL = 0.999
 _WORD = re.compile(r"[A-Za-z]+")
 # From our mark to its end, or to the end of the text if it was cut.
 _INJECTED = re.compile(
@@ -29,6 +30,11 @@ def readable(messages: Sequence[Message]) -> list[Message]:
         for message in messages
     )
     return [message for message in cleaned if message.content.strip()]
+
+
+def repeats_injected(draft: Draft, known: Set[int]) -> bool:
+    """Say whether a draft stands on nothing but words that the hub itself had injected."""
+    return bool(draft.quote) and is_echo(draft.quote, known) >= _ALL
 
 
 def last_said(drafts: Sequence[Draft]) -> list[Draft]:

@@ -17,6 +17,7 @@ from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.testing.samples import (
     HOSTILE_TEXTS,
+    MINE,
     NOW,
     OTHER_PERSONA,
     OTHER_TENANT,
@@ -148,6 +149,98 @@ class RecallEngineContract:
         findings = await engine.find(_query("oolong tea"))
 
         assert "oolong tea" not in _contents(findings)
+
+    async def test_a_change_is_seen_by_the_very_next_search(
+        self, storage: StorageBackend, engine: RecallEngine
+    ) -> None:
+        before = await engine.find(_query("oolong tea"))
+        [row] = await remember(storage, memory())
+        written = await engine.find(_query("oolong tea"))
+        await storage.write(lambda s: s.memories.save(replace(row, content="jasmine, no oolong")))
+        changed = await engine.find(_query("oolong tea"))
+        await storage.write(lambda s: s.memories.save(replace(row, status=Status.REVOKED)))
+        revoked = await engine.find(_query("oolong tea"))
+
+        found = [_contents(findings) for findings in (before, written, changed, revoked)]
+        assert found == [[], ["I like oolong tea"], ["jasmine, no oolong"], []]
+
+    async def test_what_is_forgotten_is_not_found_again(
+        self, storage: StorageBackend, engine: RecallEngine
+    ) -> None:
+        [row, _] = await remember(storage, memory(), memory("tea for two"))
+        await engine.find(_query("tea"))
+
+        await storage.write(lambda s: s.memories.erase(row.owner, [row.id], NOW))
+
+        assert _contents(await engine.find(_query("tea"))) == ["tea for two"]
+
+    async def test_time_alone_makes_a_memory_expire(
+        self, storage: StorageBackend, engine: RecallEngine
+    ) -> None:
+        await remember(storage, memory(expires_at=NOW + 1))
+
+        last, over = [await engine.find(replace(_query("tea"), now=NOW + s)) for s in (0, 1)]
+
+        assert (len(last.hits), len(over.hits)) == (1, 0)
+
+    @pytest.mark.parametrize(
+        ("given", "view"),
+        [
+            ({"bot_id": "bot-1"}, {"bot_id": "bot-1"}),
+            ({"bot_id": "bot-1"}, {"all_bots": True}),
+            ({"realm": Realm.STORY}, {"realm": Realm.STORY}),
+            ({"scope": Scope.SESSION, "session_id": "s-1"}, {"session_id": "s-1"}),
+            ({"scope": Scope.APP, "source_app": "ide"}, {"source_app": "ide"}),
+            ({"scope": Scope.GLOBAL, "owner": OTHER_PERSONA}, {}),
+        ],
+        ids=str,
+    )
+    async def test_readers_in_turn_see_each_their_own(
+        self,
+        storage: StorageBackend,
+        engine: RecallEngine,
+        given: dict[str, Any],
+        view: dict[str, Any],
+    ) -> None:
+        await remember(storage, memory("oolong tea", **given))
+        stranger = view_of(OTHER_USER, **view)
+
+        for _ in range(2):
+            inside = await engine.find(_query("oolong tea", view_of(**view)))
+            outside = await engine.find(_query("oolong tea", stranger))
+            assert (_contents(inside), _contents(outside)) == (["oolong tea"], [])
+
+    async def test_many_may_ask_at_once(
+        self, storage: StorageBackend, engine: RecallEngine
+    ) -> None:
+        await remember(storage, memory(), memory("green tea", OTHER_USER))
+        views = [view_of(owner) for owner in (MINE, OTHER_USER)] * 8
+
+        found = await asyncio.gather(*(engine.find(_query("tea", view)) for view in views))
+
+        assert [_contents(one) for one in found] == [["I like oolong tea"], ["green tea"]] * 8
+
+    @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
+    async def test_nothing_that_was_said_before_makes_it_fail(
+        self, storage: StorageBackend, engine: RecallEngine, text: str
+    ) -> None:
+        await remember(storage, memory("I like oolong tea"))
+        before = (("user", text), ("assistant", text))
+
+        findings = await engine.find(replace(_query("oolong tea"), recent=before))
+
+        assert _contents(findings) == ["I like oolong tea"]
+        assert findings.degraded == ()
+
+    async def test_a_hit_says_who_found_it_and_what_its_score_is_made_of(
+        self, storage: StorageBackend, engine: RecallEngine
+    ) -> None:
+        await remember(storage, memory())
+
+        [hit] = (await engine.find(replace(_query("oolong tea"), explain=True))).hits
+
+        assert hit.found_by
+        assert hit.parts
 
     async def test_a_broken_storage_is_named_and_not_raised(self) -> None:
         findings = await self.build(BrokenStorage()).find(_query("tea"))

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from plastic_memories.model.memory import Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import Hit, IntentType, Recollection
@@ -107,29 +108,33 @@ class RecallAnswer(Out):
     explain: list[dict[str, Any]] | None = None
 
 
-def _scored(hit: Hit) -> ScoredRow:
-    return ScoredRow.model_construct(
+def recall_answer(found: Recollection) -> dict[str, Any]:
+    """Return a `RecallAnswer`, as plain data: there are many rows, and they are our own."""
+    return {
+        "PERSONA_PROFILE": found.profile_markdown,
+        "PERSONA_MEMORY": [_scored(hit) for hit in found.hits],
+        "CHAT_SNIPPETS": [message_row(message).model_dump() for message in found.snippets],
+        "injection_block": found.injection_block,
+        "stable_block": {
+            "text": found.stable_block.text,
+            "version": found.stable_block.version,
+        },
+        "turn_block": {"text": found.turn_block},
+        "intent": {
+            "type": found.intent.type,
+            "confidence": found.intent.confidence,
+            "queries": list(found.intent.queries),
+        },
+        "tokens": found.tokens,
+        "truncated": found.truncated,
+        "degraded": list(found.degraded),
+        "explain": found.explain,
+    }
+
+
+def _scored(hit: Hit) -> dict[str, Any]:
+    return {
         **row_fields(hit.memory),
-        score=round(hit.score, 6),
-        unconfirmed=hit.memory.status.value == "candidate",
-    )
-
-
-def recall_answer(found: Recollection) -> RecallAnswer:
-    return RecallAnswer.model_construct(
-        PERSONA_PROFILE=found.profile_markdown,
-        PERSONA_MEMORY=[_scored(hit) for hit in found.hits],
-        CHAT_SNIPPETS=[message_row(message) for message in found.snippets],
-        injection_block=found.injection_block,
-        stable_block=Stable(text=found.stable_block.text, version=found.stable_block.version),
-        turn_block=Turn(text=found.turn_block),
-        intent=IntentOut(
-            type=found.intent.type,
-            confidence=found.intent.confidence,
-            queries=list(found.intent.queries),
-        ),
-        tokens=found.tokens,
-        truncated=found.truncated,
-        degraded=list(found.degraded),
-        explain=None if found.explain is None else [dict(part) for part in found.explain],
-    )
+        "score": round(hit.score, 6),
+        "unconfirmed": hit.memory.status is Status.CANDIDATE,
+    }

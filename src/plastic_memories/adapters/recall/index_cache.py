@@ -17,17 +17,27 @@ class IndexCache:
         self._lock = threading.Lock()
         self._indexes: OrderedDict[Owner, OwnerIndex] = OrderedDict()
         self._bytes: dict[Owner, int] = {}
+        self._total = 0
 
     def get(self, owner: Owner) -> OwnerIndex:
         with self._lock:
-            index = self._indexes.setdefault(owner, OwnerIndex(owner))
+            index = self._indexes.get(owner)
+            if index is None:
+                index = self._indexes[owner] = OwnerIndex(owner)
             self._indexes.move_to_end(owner)
             return index
 
     def measure(self, index: OwnerIndex) -> None:
         """Note how large an index is by now, and make room."""
         with self._lock:
-            self._bytes[index.owner] = index.nbytes
-            while sum(self._bytes.values()) > self._max_bytes and len(self._indexes) > 1:
+            if self._indexes.get(index.owner) is not index:
+                return  # it was let go while somebody still used it
+            self._note(index.owner, index.nbytes)
+            while self._total > self._max_bytes and len(self._indexes) > 1:
                 oldest, _ = self._indexes.popitem(last=False)
-                self._bytes.pop(oldest, None)
+                self._note(oldest, 0)
+
+    def _note(self, owner: Owner, size: int) -> None:
+        self._total += size - self._bytes.pop(owner, 0)
+        if size:
+            self._bytes[owner] = size

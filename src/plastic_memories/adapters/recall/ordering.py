@@ -40,7 +40,8 @@ def ordered(index: OwnerIndex, scores: Scores, weights: HybridWeights, wanted: i
     nearly = (words >= weights.near_words) | (meaning >= weights.near_meaning)
     wholly = (words >= SAME_WORDS) | (meaning >= _SAME_MEANING)
     row = {position: number for number, position in enumerate(looked_at)}
-    order, near = repeats_last(looked_at, lambda one, other: bool(nearly[row[one], row[other]]))
+    table = nearly.tolist()
+    order, near = repeats_last(looked_at, lambda one, other: table[row[one]][row[other]])
     same = {one: other for one, other in near.items() if wholly[row[one], row[other]]}
     firsts = order[: len(order) - len(near)]
     # What was moved back scores no more than what now stands before it.

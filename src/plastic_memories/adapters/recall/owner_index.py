@@ -75,7 +75,7 @@ class OwnerIndex:
     @property
     def nbytes(self) -> int:
         columns = sum(column.nbytes for column in self._columns.values())
-        postings = sum(level.entries.nbytes + level.counts.nbytes for level in self.levels)
+        postings = sum(level.nbytes for level in self.levels)
         names = 100 * len(self)  # dictionaries, roughly
         return columns + postings + names + self._codes.nbytes + self.vectors.nbytes
 
@@ -107,6 +107,8 @@ class OwnerIndex:
             gone &= ~np.isin(self["memory_id"], np.array(news.present, dtype=np.int64))
             self._bury(np.flatnonzero(gone))
         added = [entry for entry in news.entries if not self._updated(entry)]
+        known = [entry for entry in news.entries if entry.memory_id in self._position]
+        self.vectors.put([(self._position[entry.memory_id], entry.vector) for entry in known])
         if added:
             self._append(added, shared=shared)
 
@@ -121,11 +123,11 @@ class OwnerIndex:
         self["expires_at"][position] = np.inf if entry.expires_at is None else entry.expires_at
         self["importance"][position] = entry.importance
         self["ageless"][position] = entry.ageless
-        self.vectors.put([(position, entry.vector)])
         return True
 
     def _bury(self, positions: NDArray[np.int64]) -> None:
         self["alive"][positions] = False
+        self.vectors.put([(int(position), None) for position in positions])
         for position in positions:
             self._position.pop(int(self["memory_id"][position]), None)
 

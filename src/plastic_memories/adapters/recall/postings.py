@@ -24,6 +24,11 @@ class Level:
     entries: Ints
     counts: NDArray[np.float32]
 
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.codes, self.starts, self.entries, self.counts)
+        return sum(array.nbytes for array in arrays)
+
     def find(self, code: int) -> tuple[Ints, NDArray[np.float32]] | None:
         """Return the entries that hold a term, and how often."""
         at = int(np.searchsorted(self.codes, np.uint32(code)))

@@ -56,9 +56,9 @@ class Scores:
 
     def lower(self, position: int, ceiling: float) -> None:
         """Take off an entry what it has above the ceiling."""
-        surplus = max(0.0, float(self.total[position]) - ceiling)
-        self.total[position] -= surplus
-        self.parts["repeat"][position] -= surplus
+        lowered = min(float(self.total[position]), ceiling)
+        self.parts["repeat"][position] += lowered - self.total[position]
+        self.total[position] = lowered
 
     def speaks_for(self, positions: Ints) -> Bools:
         """Say of each whether any search has found it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,7 @@ class VectorRows:
 
     def put(self, vectors: Sequence[tuple[int, bytes | None]]) -> None:
         """Give entries their vectors, or take them away."""
-        for position in {position for position, _ in vectors} & self._first.keys():
-            del self._first[position]
-            self._owners.array[self._owners.array == position] = _NOBODY
+        self._take_away({position for position, _ in vectors} & self._first.keys())
         found = [(position, unpacked(packed)) for position, packed in vectors if packed]
         if not found:
             return
@@ -52,6 +50,28 @@ class VectorRows:
         self._rows.extend(every)
         lengths = np.linalg.norm(every.astype(np.float32), axis=1)
         self._scales.extend(1 / np.maximum(lengths, 1.0))
+
+    def _take_away(self, positions: Set[int]) -> None:
+        if not positions:
+            return
+        for position in positions:
+            del self._first[position]
+        owners = self._owners.array
+        owners[np.isin(owners, np.fromiter(positions, np.int64))] = _NOBODY
+        kept = owners != _NOBODY
+        if np.count_nonzero(kept) < len(kept) / 2:
+            self._keep(kept)
+
+    def _keep(self, kept: NDArray[np.bool_]) -> None:
+        """Give the room of rows that are nobody's back."""
+        rows, owners, scales = self._rows.array, self._owners.array, self._scales.array
+        moved = np.cumsum(kept) - 1
+        first = {position: int(moved[row]) for position, row in self._first.items()}
+        self._empty(rows.shape[1])
+        self._rows.extend(rows[kept])
+        self._owners.extend(owners[kept])
+        self._scales.extend(scales[kept])
+        self._first = first
 
     def similarity(
         self, question: NDArray[np.float32], entries: int, passage: float

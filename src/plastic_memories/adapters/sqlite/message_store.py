@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Collection, Sequence
 
 import apsw
@@ -20,7 +22,11 @@ from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
 from plastic_memories.model.message import Message, Stored
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.rules.text import index_terms
 
+logger = logging.getLogger(__name__)
+# Without the index, this many of the newest messages are searched.
+_SCANNED = 1000
 _OWNED = "tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id"
 
 
@@ -42,6 +48,26 @@ class SqliteMessageStore:
     def recent(self, view: Viewpoint, since_ts: float, limit: int) -> list[Message]:
         params = {**view_params(view), "since_ts": since_ts, "limit": limit}
         return [message_of(row) for row in fetch(self._db, QUERIES["recent_messages"], params)]
+
+    def search(self, view: Viewpoint, terms: Sequence[str], limit: int) -> list[Message]:
+        partition = self._partitions.of_persona(view.owner)
+        if partition is None or not terms:
+            return []
+        params = {**view_params(view), "since_ts": -math.inf, "limit": limit}
+        try:
+            if self._index is not None:
+                params["match"] = self._index.match([partition], terms)
+                rows = fetch(self._db, QUERIES["search_messages"], params)
+                return [message_of(row) for row in rows]
+        except apsw.SQLError as error:
+            logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
+        newest = self.recent(view, -math.inf, _SCANNED)
+        return _holding(newest, frozenset(terms))[:limit]
+
+    def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
+        params = {**view_params(view), "session_id": message.session_id, "id": message.id}
+        found = [fetch(self._db, QUERIES[name], params) for name in ("said_before", "said_after")]
+        return [message_of(row) for rows in found for row in rows]
 
     def edit(self, message: Message) -> None:
         before = self.find(message.owner, MessageFilter(ids=[message.id]))
@@ -118,3 +144,9 @@ class SqliteMessageStore:
         for message in messages:
             if partition and self._index.holds(message.id):
                 self._index.remove(message.id, partition, message.content)
+
+
+def _holding(messages: Sequence[Message], terms: frozenset[str]) -> list[Message]:
+    """Return the messages that hold any of the terms, those that hold more first."""
+    shared = {row.id: len(terms.intersection(index_terms(row.content))) for row in messages}
+    return sorted((row for row in messages if shared[row.id]), key=lambda row: -shared[row.id])

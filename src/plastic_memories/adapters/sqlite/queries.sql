@@ -57,6 +57,27 @@ SELECT * FROM messages
    AND (:all_bots OR bot_id = :bot_id)
  ORDER BY ts DESC, id DESC LIMIT :limit;
 
+-- search_messages --
+SELECT m.* FROM fts_messages JOIN messages m ON m.id = fts_messages.rowid
+ WHERE fts_messages MATCH :match
+   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
+ ORDER BY fts_messages.rank LIMIT :limit;
+
+-- said_before --
+SELECT * FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND id < :id
+   AND hidden_at IS NULL AND realm = :realm AND (:all_bots OR bot_id = :bot_id)
+ ORDER BY id DESC LIMIT 1;
+
+-- said_after --
+SELECT * FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND id > :id
+   AND hidden_at IS NULL AND realm = :realm AND (:all_bots OR bot_id = :bot_id)
+ ORDER BY id LIMIT 1;
+
 -- heard --
 INSERT INTO sessions (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
                       waiting, rounds, waiting_since, last_active)

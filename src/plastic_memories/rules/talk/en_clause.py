@@ -53,7 +53,7 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _FILLER = re.compile(
-    r"^(?:(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|"
+    r"^(?:(?:hi|hello|yo|sup|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|"
     r"hmm+|ok|okay|not gonna lie|ngl|lol|haha\w*|omg|so|and|but|also|plus|because|since|although|"
     r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so "
     r"you know|just to let you know|fyi|for the record|"
@@ -109,7 +109,7 @@ _ADVERBS = (
     r"originally|finally|recently|kind of|kinda|even|deeply|genuinely|strictly|severely|"
     r"highly|extremely|deathly|mildly|super|terribly|"
     r"incredibly|a bit|a little|rather|somewhat|naturally|officially|happily|literally|"
-    r"basically|secretly|proudly|well|barely)"
+    r"basically|secretly|proudly|lowkey|highkey|well|barely)"
 )
 _AFTER_I = re.compile(rf"^(i(?: am| have| was)?) (?:{_ADVERBS} )+", re.IGNORECASE)
 _USER = re.compile(r"^i\b(?!\.)", re.IGNORECASE)

@@ -45,7 +45,8 @@ _ILLNESS = re.compile(
     r"coeliac disease|crohn's disease|high blood pressure|hypertension|a heart condition|"
     r"heart condition|migraines|insomnia|dyslexia|dyslexic|color ?blind|colour ?blind|"
     r"arthritis|eczema|hay fever|ibs|hemophilia|tinnitus|motion sickness|wheelchair user|"
-    r"deaf|hard of hearing|nearsighted|coeliac|celiac|anemic|lactose intolerance)$",
+    r"deaf|hard of hearing|nearsighted|coeliac|celiac|anemic|"
+    r"lactose intolerance)(?: and [\w ]+)?$",
     _I,
 )
 _TABOO = re.compile(

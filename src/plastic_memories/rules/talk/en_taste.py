@@ -12,7 +12,7 @@ from plastic_memories.rules.talk.keys import favorite, slug
 _I = re.IGNORECASE
 _MOST_WORDS = 6
 _LIKE = re.compile(
-    r"^i (?:(?:have )?(?:like|love|enjoy|adore|cherish|come to love)(?! (?:it|you|to be "
+    r"^i (?:(?:have )?(?:like|love|enjoy|adore|cherish|come to love)(?: love)*(?! (?:it|you|to be "
     r"called))|am (?:(?:really |totally |so |very |big )?(?:into|fond of|keen on|"
     r"obsessed with|crazy about|passionate about|addicted to|interested in|in love with)|"
     r"an? (?:\w+ ){0,2}(?:fan|lover) of))(?: to)? (?P<v>.+)$",

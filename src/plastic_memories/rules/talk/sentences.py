@@ -47,7 +47,7 @@ _CLAUSE_BREAK = re.compile(
     rf"|(?<=[{CJK}]{{2}})(?=我(?:爸爸?|妈妈?|哥|姐|弟|妹|老公|老婆)(?:是|叫|在|今年))"
     # In chat a space between Chinese words stands for a comma, unless a value follows.
     rf"|(?<=[{CJK}])(?<![叫是我在欢爱厌对和跟的把给住为于说用])\s+(?=[{CJK}])"
-    r"|(?<=不[吃喝抽碰熬赌][一-龥])(?=不[吃喝抽碰熬赌])"
+    r"|(?:(?<=不[吃喝抽碰熬赌][一-龥])|(?<=不[吃喝抽碰熬赌][一-龥]{2}))(?=不[吃喝抽碰熬赌])"
     r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
     r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|"
     r"my|you|we|he|she|they|no|please|don't|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"

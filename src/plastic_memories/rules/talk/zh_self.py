@@ -57,7 +57,7 @@ _NO_NAME_SO = re.compile(
 )
 _ADDRESS = re.compile(
     r"(?:我|你|您)?(?:(?:请|以后|今后|可以|就|直接|都|麻烦|希望|想要?|要|喜欢|习惯|更|平时|"
-    r"一般|朋友们?|大家|同事们?|同学们?|家人们?|家里人|身边的人|他们|网友们?|我?"
+    r"一般|朋友们?|大家|同事们?|同学们?|姐妹们?|兄弟们?|哥们儿?|学生们?|孩子们?|粉丝们?|客户们?|邻居们?|家人们?|家里人|身边的人|他们|网友们?|我?"
     r"希望你|你|们|还是|管|也|能|一直|从现在起|尽量|往后|日后|之后|接下来|平常|私下|那就|"
     r"干脆|不如|别人))*"
     rf"(?:(?:叫|称呼|喊|称|call)[我俺]|管[我俺]叫)(?:为|做|作)?{_NAME}{_NAME_END}"
@@ -122,7 +122,7 @@ def _address(said: Said) -> Iterator[Found]:
     if not found or _REFUSED.search(said.whole):
         return
     name = tidy(found["v"])
-    if name and not _NOT_A_NAME.match(name):
+    if name and not _NOT_A_NAME.match(name) and not re.search(r"[何就怎哪啥吗]", name):
         yield Found("basic_info.address", name, _imperative(said))
 
 

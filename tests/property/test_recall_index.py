@@ -1,0 +1,228 @@
+"""The arrays of ranking against a plain index, whatever happens in whatever order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plastic_memories.adapters.recall.growing import Growing
+from plastic_memories.adapters.recall.owner_index import OwnerIndex
+from plastic_memories.adapters.recall.postings import Level, grown
+from plastic_memories.adapters.recall.text_score import TextScore
+from plastic_memories.model.entry import Entry
+from plastic_memories.model.owner import Viewpoint
+from plastic_memories.rules.question import pairs_of
+from plastic_memories.rules.text import code, term_codes
+from plastic_memories.rules.vectors import unpacked
+from plastic_memories.rules.weights import LEARNED
+from plastic_memories.testing.samples import MINE, NOW
+from recall_parts import OWN, SHARED, Told, by_memory, entry, everything, plain_bm25, vector
+
+WORDS = ("茶", "海鲜", "tea", "green", "the", "咖啡", "morning")
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+vectors = st.one_of(
+    st.none(),
+    st.tuples(*[st.integers(-5, 5)] * 3).filter(any).map(lambda row: vector(*row)),
+)
+partitions = st.sampled_from([OWN, SHARED])
+# What happens to a partition; the number says which of its memories is meant.
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), partitions, texts, vectors),
+        st.tuples(st.just("reword"), st.integers(0, 30), texts, vectors),
+        st.tuples(st.just("embed"), st.integers(0, 30), vectors),
+        st.tuples(st.just("weigh"), st.integers(0, 30), st.floats(0, 1)),
+        st.tuples(st.just("remove"), st.integers(0, 30)),
+        st.just(("refresh",)),
+    ),
+    max_size=40,
+)
+
+
+def _do(told: Told, step: tuple, new_id: int) -> None:
+    known = sorted(
+        (one.memory_id, part) for part in told.rows for _, one in told.rows[part].values()
+    )
+    if step[0] == "add":
+        told.put(entry(new_id, step[2], vector=step[3]), partition=step[1])
+    elif known:
+        memory_id, partition = known[step[1] % len(known)]
+        before: Entry = told.all()[memory_id]
+        if step[0] == "remove":
+            told.take(memory_id, partition)
+        elif step[0] == "reword":
+            told.put(
+                replace(before, terms=term_codes(step[2]), vector=step[3]), partition=partition
+            )
+        elif step[0] == "embed":
+            told.put(replace(before, vector=step[2]), partition=partition)
+        else:
+            told.put(replace(before, importance=step[2]), partition=partition)
+
+
+def _after(steps: list[tuple]) -> tuple[Told, OwnerIndex]:
+    told, index = Told(), OwnerIndex(MINE)
+    for number, step in enumerate(steps):
+        if step[0] == "refresh":
+            index.refresh(told)
+        else:
+            _do(told, step, number + 1)
+    index.refresh(told)
+    return told, index
+
+
+@given(steps)
+def test_it_holds_what_is_there_and_nothing_else(steps: list[tuple]) -> None:
+    told, index = _after(steps)
+
+    assert by_memory(index, index["importance"]) == {
+        memory_id: one.importance for memory_id, one in told.all().items()
+    }
+    shared = {
+        memory_id for memory_id, is_shared in by_memory(index, index["shared"]).items() if is_shared
+    }
+    assert shared == set(told.rows[SHARED])
+
+
+@given(steps, texts.filter(bool))
+def test_words_are_scored_by_the_book(steps: list[tuple], asked: str) -> None:
+    told, index = _after(steps)
+    terms = {code(word): 0.5 + number for number, word in enumerate(dict.fromkeys(asked.split()))}
+
+    scores = TextScore(index, everything(index), LEARNED).of(terms)
+
+    expected = plain_bm25(told.all().values(), terms, LEARNED)
+    assert by_memory(index, scores) == pytest.approx(expected)
+
+
+@given(steps)
+def test_every_vector_is_compared_with_its_own_memory(steps: list[tuple]) -> None:
+    told, index = _after(steps)
+    question = np.array([0.6, 0.0, 0.8], np.float32)
+    rows = {
+        memory_id: unpacked(one.vector)[0] for memory_id, one in told.all().items() if one.vector
+    }
+    cosines = {
+        memory_id: float(row @ question / np.linalg.norm(row)) for memory_id, row in rows.items()
+    }
+
+    near = index.vectors.similarity(question, len(index), LEARNED.passage)
+
+    if near is None:
+        assert not cosines
+        return
+    middle = sum(cosines.values()) / len(cosines)
+    expected = {memory_id: cosines.get(memory_id, middle) for memory_id in told.all()}
+    assert by_memory(index, near) == pytest.approx(expected, abs=1e-5)
+
+
+@given(steps)
+def test_reading_in_pieces_is_the_same_as_reading_at_once(steps: list[tuple]) -> None:
+    told, index = _after(steps)
+    afresh = OwnerIndex(MINE)
+    afresh.refresh(told)
+    terms = {code(word): 1.0 for word in WORDS}
+
+    in_pieces, at_once = (
+        by_memory(one, TextScore(one, everything(one), LEARNED).of(terms))
+        for one in (index, afresh)
+    )
+
+    assert in_pieces == pytest.approx(at_once)
+
+
+@given(steps)
+def test_what_is_known_is_not_asked_for_again(steps: list[tuple]) -> None:
+    told, index = _after(steps)
+    told.asked.clear()
+
+    index.refresh(told)
+
+    assert told.asked == [told.revision, told.revision]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=30))
+def test_neighbours_are_those_of_the_conversation(said: list[tuple[str, bool]]) -> None:
+    told, index = Told(), OwnerIndex(MINE)
+    for number, (session, refresh) in enumerate(said, 1):
+        told.put(entry(number, "tea", session_id=session))
+        if refresh:
+            index.refresh(told)
+    index.refresh(told)
+
+    sessions = [session for session, _ in said]
+    ids = index["memory_id"].tolist()
+    for position, memory_id in enumerate(ids):
+        line = [
+            number
+            for number, session in enumerate(sessions, 1)
+            if session == sessions[memory_id - 1]
+        ]
+        at = line.index(memory_id)
+        before, after = int(index["before"][position]), int(index["after"][position])
+        assert (ids[before] if before >= 0 else None) == (line[at - 1] if at else None)
+        assert (ids[after] if after >= 0 else None) == (
+            line[at + 1] if at + 1 < len(line) else None
+        )
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=120))
+def test_levels_stay_few_and_hold_every_entry_once(batches: list[int]) -> None:
+    levels: list[Level] = []
+    for total in np.cumsum(batches):
+        codes = np.arange(total, dtype=np.uint32) * 4
+        levels = grown(levels, codes, np.arange(total + 1))
+
+    spans = [(level.first, level.end) for level in levels]
+    assert spans[0][0] == 0
+    assert spans[-1][1] == sum(batches)
+    assert all(one[1] == other[0] for one, other in pairwise(spans))
+    assert len(levels) <= 1 + np.log2(sum(batches))
+
+
+@given(st.lists(st.sampled_from(["green", "tea", "the", "海鲜", "morning"]), max_size=12))
+def test_pairs_of_words_are_found_as_a_question_asks_for_them(words: list[str]) -> None:
+    text = " ".join(words)
+    told, index = Told(), OwnerIndex(MINE)
+    told.put(entry(1, text))
+    index.refresh(told)
+
+    for pair in pairs_of(text):
+        assert any(level.find(pair) is not None for level in index.levels)
+
+
+@given(st.lists(st.lists(st.integers(-100, 100), max_size=40), max_size=10))
+def test_a_growing_column_holds_what_was_put_in(batches: list[list[int]]) -> None:
+    column = Growing(np.int64)
+
+    for batch in batches:
+        column.extend(np.array(batch, np.int64))
+
+    assert column.array.tolist() == [number for batch in batches for number in batch]
+    assert column.nbytes >= 8 * len(column)
+
+
+def test_a_growing_matrix_keeps_its_rows() -> None:
+    rows = np.arange(120, dtype=np.float32).reshape(40, 3)
+    matrix = Growing(np.float32, 3)
+
+    for start in range(0, 40, 7):
+        matrix.extend(rows[start : start + 7])
+
+    assert np.array_equal(matrix.array, rows)
+
+
+@given(st.integers(0, 10), st.integers(0, 10))
+def test_what_has_expired_is_not_seen(now: int, expires: int) -> None:
+    told, index = Told(), OwnerIndex(MINE)
+    told.put(entry(1, "tea", expires_at=NOW + expires), entry(2, "tea"))
+    index.refresh(told)
+
+    seen = index.seen_from(Viewpoint(MINE), NOW + now)
+
+    assert seen.tolist() == [expires > now, True]

@@ -1,0 +1,214 @@
+"""From arrays to an order: what each part of a score does, and how near-duplicates stand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plastic_memories.adapters.recall.ordering import Ranked, ordered
+from plastic_memories.adapters.recall.owner_index import OwnerIndex
+from plastic_memories.adapters.recall.scoring import Asked, Scores, score
+from plastic_memories.model.entry import Entry
+from plastic_memories.rules.question import understand
+from plastic_memories.rules.weights import LEARNED
+from plastic_memories.testing.samples import DAY, NOW
+from recall_parts import entry, everything, index_of, vector
+
+
+def _scores(index: OwnerIndex, text: str, **more: object) -> Scores:
+    asked = Asked(text=text, question=understand(text), now=NOW)
+    return score(index, everything(index), replace(asked, **more), LEARNED)
+
+
+def _ranked(entries: list[Entry], text: str, wanted: int = 50, **more: object) -> Ranked:
+    index = index_of(*entries)
+    return ordered(index, _scores(index, text, **more), LEARNED, wanted)
+
+
+def _order(entries: list[Entry], text: str, **more: object) -> list[int]:
+    index = index_of(*entries)
+    ranked = ordered(index, _scores(index, text, **more), LEARNED, 50)
+    return index["memory_id"][list(ranked.order)].tolist()
+
+
+def test_the_score_is_the_sum_of_its_parts() -> None:
+    index = index_of(
+        entry(1, "green tea", session_id="s", speaker="user", vector=vector(1, 0)),
+        entry(2, "I like it", session_id="s", vector=vector(1, 1)),
+        entry(3, "coffee", vector=vector(0, 1)),
+    )
+    question = np.array([1, 0], np.float32)
+
+    scores = _scores(index, "my green tea", vectors=[question], spans=[(NOW, NOW + 1.5)])
+
+    assert set(scores.parts) == {
+        "text", "vectors", "linked", "neighbour", "speaker", "time", "session", "recency",
+        "importance", "repeat",
+    }  # fmt: skip
+    assert sum(scores.parts.values()).tolist() == pytest.approx(scores.total.tolist())
+
+
+def test_the_best_by_words_has_a_text_score_of_one() -> None:
+    scores = _scores(
+        index_of(entry(1, "green tea"), entry(2, "tea"), entry(3, "coffee")), "green tea"
+    )
+
+    assert scores.parts["text"].tolist()[0] == 1
+    assert scores.parts["text"].tolist()[2] == 0
+    assert scores.found_by(0) == ("text",)
+
+
+def test_words_that_stand_together_count_again() -> None:
+    apart = entry(1, "the bake was fine and so was the sale")
+    together = entry(2, "the charity and a bake sale was fine too")
+    filler = [entry(number, f"remark {number}") for number in range(3, 9)]
+
+    assert _order([apart, together, *filler], "bake sale")[0] == 2
+
+
+def test_meaning_finds_what_has_no_word_in_common() -> None:
+    near = entry(1, "我对海鲜过敏", vector=vector(1, 0.1))
+    far = [entry(number, f"闲谈 {number}", vector=vector(0.1, 1)) for number in range(2, 8)]
+
+    [first] = _order([near, *far], "what should I cook", vectors=[np.array([1, 0], np.float32)])
+
+    assert first == 1
+
+
+def test_what_the_best_match_names_is_found_too() -> None:
+    role = entry(1, "李明是我的下属")
+    birthday = entry(2, "李明的生日是3月6日")
+    others = [entry(number, f"王芳第{number}次去了图书馆") for number in range(3, 12)]
+
+    ranked = _ranked([role, birthday, *others], "我的下属几月过的生日")
+
+    assert set(ranked.order[:2]) == {0, 1}
+    assert "linked" in ranked.scores.found_by(1)
+
+
+def test_the_neighbours_of_a_hit_come_along() -> None:
+    talk = [
+        entry(1, "where did you buy the kettle", session_id="s"),
+        entry(2, "at the market, for twenty", session_id="s"),
+        entry(3, "at the harbour, for thirty", session_id="other"),
+    ]
+
+    assert _order(talk, "kettle") == [1, 2]
+
+
+def test_the_words_of_whoever_is_named_count_more() -> None:
+    said = [
+        entry(1, "I will bring the cake", speaker="Anna"),
+        entry(2, "I will bring the cake tomorrow", speaker="Ben"),
+        entry(3, "I will bring cake", speaker="Cara"),
+    ]
+
+    assert _order(said, "Did Anna bring cake?")[0] == 1
+
+
+def test_a_speaker_is_not_named_by_a_part_of_a_word() -> None:
+    scores = _scores(
+        index_of(entry(1, "tea", speaker="Ann"), entry(2, "tea", speaker="Li")),
+        "annual tea, like it",
+    )
+
+    assert scores.parts["speaker"].tolist() == [0, 0]
+
+
+def test_a_question_about_oneself_prefers_ones_own_words_unless_it_asks_back() -> None:
+    index = index_of(entry(1, "tea", speaker="user"), entry(2, "tea", speaker="assistant"))
+
+    asks = _scores(index, "我喜欢什么茶？").parts["speaker"].tolist()
+    asks_back = _scores(index, "你之前给我推荐了什么茶？").parts["speaker"].tolist()
+
+    assert asks[0] > asks[1] == 0
+    assert asks_back == [0, 0]
+
+
+def test_the_time_that_is_named_counts() -> None:
+    entries = [
+        entry(number, "went to the lake", happened_at=NOW - 10 * number * DAY)
+        for number in range(1, 8)
+    ]
+    span = (NOW - 31 * DAY, NOW - 29 * DAY)
+
+    assert _order(entries, "the lake", spans=[span])[0] == 3
+
+
+def test_of_several_questions_each_finds_its_own() -> None:
+    entries = [entry(1, "我妹妹叫小雨"), entry(2, "我住在杭州"), entry(3, "咖啡很苦")]
+
+    assert set(_order(entries, "我妹妹叫什么？另外，我住在哪个城市？")) == {1, 2}
+
+
+def test_what_nothing_speaks_for_is_not_found() -> None:
+    entries = [entry(1, "green tea"), entry(2, "coffee", importance=1.0)]
+
+    assert _order(entries, "tea") == [1]
+    assert _order(entries, "elephant") == []
+
+
+def test_a_repeated_statement_stands_behind_its_first() -> None:
+    entries = [
+        entry(1, "我每天早上喝乌龙茶"),
+        entry(2, "我每天早上喝乌龙茶。"),
+        entry(3, "乌龙茶是在市场上买的，卖茶的人很和气"),
+    ]
+    ranked = _ranked(entries, "早上喝乌龙茶")
+
+    assert list(ranked.order) == [1, 2, 0]
+    assert ranked.near == {0: 1}
+    assert ranked.same == {0: 1}
+    assert ranked.scores.parts["repeat"][0] < 0
+
+
+def test_what_means_the_same_stands_behind_its_first() -> None:
+    entries = [
+        entry(1, "我对海鲜过敏，一吃就痒", vector=vector(1, 0.01)),
+        entry(2, "海鲜：seafood allergy", vector=vector(1, 0)),
+        entry(3, "海鲜市场在港口旁边", vector=vector(0, 1)),
+    ]
+
+    ranked = _ranked(entries, "海鲜")
+
+    assert len(ranked.near) == 1
+    assert ranked.order[-1] in ranked.near
+
+
+def test_what_has_no_words_repeats_nothing() -> None:
+    entries = [entry(1, "tea", session_id="s"), entry(2, "？！", session_id="s")]
+    entries += [entry(3, "tea", session_id="t"), entry(4, "……", session_id="t")]
+
+    assert not {1, 3} & _ranked(entries, "tea").near.keys()
+
+
+lines = st.lists(st.sampled_from(["tea", "green", "乌龙茶", "早上", "kettle"]), max_size=4).map(
+    " ".join
+)
+
+
+@given(
+    st.lists(st.tuples(lines, st.sampled_from(["", "a", "b"])), min_size=1, max_size=40),
+    lines,
+    st.integers(1, 30),
+)
+def test_scores_never_rise_down_the_list(
+    said: list[tuple[str, str]], text: str, wanted: int
+) -> None:
+    entries = [
+        entry(number, line, session_id=where) for number, (line, where) in enumerate(said, 1)
+    ]
+
+    ranked = _ranked(entries, text, wanted)
+
+    totals = [ranked.scores.total[position] for position in ranked.order]
+    assert totals == sorted(totals, reverse=True)
+    assert len(set(ranked.order)) == len(ranked.order)
+    assert all(
+        list(ranked.order).index(one) > list(ranked.order).index(first)
+        for one, first in ranked.near.items()
+    )

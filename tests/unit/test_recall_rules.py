@@ -1,0 +1,315 @@
+"""What a question asks for, which stretches are embedded, which times are named, how parts fuse."""
+
+from __future__ import annotations
+
+import string
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plastic_memories.rules import fusion
+from plastic_memories.rules.named_times import named_spans, named_times
+from plastic_memories.rules.passages import MAX_PASSAGES, passages
+from plastic_memories.rules.question import understand
+from plastic_memories.rules.text import MAX_QUERY_TERMS, code
+from plastic_memories.testing.samples import HOSTILE_TEXTS
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+NOW = datetime(2024, 5, 15, 9, 0, tzinfo=UTC)
+DAY = fusion.DAY_S
+
+
+def _parts(text: str) -> list[str]:
+    return [probe.text for probe in understand(text).probes]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("我妹妹叫什么？另外，她的生日是哪天？", ["我妹妹叫什么？", "她的生日是哪天？"]),
+        ("我喜欢喝什么？对了，我的猫叫什么？", ["我喜欢喝什么？", "我的猫叫什么？"]),
+        ("我住哪里？還有，我姐姐住哪裡？", ["我住哪里？", "我姐姐住哪裡？"]),
+        ("What tea do I like? Also, where do I live?", ["What tea do I like?", "where do I live?"]),
+        ("Where do I live? By the way, who is Anna?", ["Where do I live?", "who is Anna?"]),
+        (
+            "我的 cat 叫什么？另外，what tea do I like?",
+            ["我的 cat 叫什么？", "what tea do I like?"],
+        ),
+    ],
+)
+def test_several_questions_are_asked_side_by_side(text: str, parts: list[str]) -> None:
+    assert _parts(text) == parts
+    assert not understand(text).is_dialogue
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("你觉得我该去爬山吗？其实我真正想问的是，我的膝盖怎么样了？", "我的膝盖怎么样了？"),
+        ("最近好累。真正的问题是：我什么时候去看牙？", "我什么时候去看牙？"),
+        (
+            "Tell me about hiking. What I really want to know: how is my knee?",
+            " how is my knee?",
+        ),
+        ("Nice day. My real question is: where are my keys?", " where are my keys?"),
+    ],
+)
+def test_a_correction_takes_the_place_of_what_stood_before_it(text: str, asked: str) -> None:
+    assert _parts(text) == [asked]
+
+
+def test_a_correction_with_nothing_behind_it_changes_nothing() -> None:
+    text = "我其实想问的是，"
+
+    assert _parts(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我喜欢喝什么茶？",
+        "What tea do I like?",
+        "我还有什么要带的吗",
+        "I also like tea, and besides that coffee",
+        "他其实知道我住哪里",
+        "下午三点开会，记得带上 laptop。",
+        "tea",
+        "?",
+    ],
+)
+def test_ordinary_text_stays_whole(text: str) -> None:
+    assert _parts(text) == [text]
+
+
+def test_more_questions_than_four_are_asked_with_the_last() -> None:
+    text = "？另外，".join(["一", "二", "三", "四", "五", "六"])
+
+    parts = _parts(text)
+
+    assert len(parts) == 4
+    assert all(number in parts[-1] for number in "四五六")
+
+
+def test_of_a_dialogue_the_last_line_counts_most() -> None:
+    question = understand("A: I bought oolong\nB: nice\nA: which kettle fits?\n\n")
+
+    [probe] = question.probes
+    assert question.is_dialogue
+    assert question.last_line == "A: which kettle fits?"
+    assert question.texts == [probe.text, "A: which kettle fits?"]
+    assert probe.terms[code("kettl")] > probe.terms[code("oolong")] > 0
+
+
+def test_what_was_said_before_counts_a_little() -> None:
+    question = understand("它多大了？", ["我养了一只猫", "它叫糯米"])
+
+    [probe] = question.probes
+    assert not question.is_dialogue
+    assert probe.text == "它多大了？"
+    assert 0 < probe.terms[code("糯米")] < probe.terms[code("多大")]
+
+
+def test_only_the_end_of_what_was_said_before_is_read() -> None:
+    question = understand("tea", ["elephant", *["filler"] * 4])
+
+    assert code("eleph") not in question.probes[0].terms
+    assert code("filler") in question.probes[0].terms
+
+
+def test_words_of_asking_count_less_than_what_is_asked_for() -> None:
+    [probe] = understand("How many days ago did I visit Kyoto?").probes
+
+    assert probe.terms[code("day")] < probe.terms[code("kyoto")]
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
+@pytest.mark.parametrize("recent", [(), ("",), ("\n", "另外，")], ids=str)
+def test_no_text_is_too_odd_to_be_understood(text: str, recent: tuple[str, ...]) -> None:
+    question = understand(text, recent)
+
+    assert question.probes
+    assert all(len(probe.terms) <= MAX_QUERY_TERMS for probe in question.probes)
+
+
+PIECES = [
+    "另外，",
+    "对了：",
+    "其实我想问的是，",
+    " Also, ",
+    "?",
+    "。",
+    "tea",
+    "海鲜",
+    "\u3000",
+    "\n",
+    " ",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_whatever_has_words_has_a_last_line(text: str) -> None:
+    question = understand(text)
+
+    assert 1 <= len(question.probes) <= 4
+    if text.strip():
+        assert question.last_line.strip()
+        assert all(part.strip() for part in question.texts)
+
+
+@pytest.mark.parametrize("text", ["", "I like tea.", "我对海鲜过敏。", "一。二。三。", "x" * 200])
+def test_a_short_text_is_one_passage(text: str) -> None:
+    assert passages(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "My sister moved to Hangzhou in the spring of last year. ",
+        "我妹妹去年春天搬到杭州去了，现在在一家茶馆上班，周末常常回来看我们。",
+        "她说 the tea house 很忙，but she likes it！",
+    ],
+)
+@pytest.mark.parametrize("times", [8, 40, 400])
+def test_a_long_text_is_whole_and_in_stretches(sentence: str, times: int) -> None:
+    text = (sentence * times)[:32_000]
+
+    whole, *stretches = passages(text)
+
+    assert whole == text
+    assert 1 < len(stretches) < MAX_PASSAGES
+    assert _letters("".join(stretches)) == _letters(text)
+
+
+@pytest.mark.parametrize("text", ["茶" * 32_000, "tea " * 8_000, "。" * 32_000, "a.b" * 10_000])
+def test_a_text_without_sentences_has_few_passages_all_the_same(text: str) -> None:
+    found = passages(text)
+
+    assert found[0] == text
+    assert len(found) <= MAX_PASSAGES
+
+
+@given(st.text(alphabet="茶海鲜ab.。！？!\n “”", max_size=600))
+def test_no_passage_is_empty_and_none_is_made_up(text: str) -> None:
+    whole, *stretches = passages(text)
+
+    assert whole == text
+    assert len(stretches) < MAX_PASSAGES
+    assert all(_letters(stretch) in _letters(text) for stretch in stretches)
+    assert all(stretch.strip() for stretch in stretches)
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text if char not in string.whitespace)
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("去年冬天我去了哪里", "2023-12-01", "2024-02-29"),
+        ("昨天晚饭吃了什么", "2024-05-14", "2024-05-14"),
+        ("上个月我们聊了什么", "2024-04-01", "2024-04-30"),
+        ("最近一周我睡得好吗", "2024-05-08", "2024-05-15"),
+        ("過去一年", "2023-05-15", "2024-05-15"),
+        ("What did I do last March?", "2024-03-01", "2024-03-31"),
+        ("Where was I yesterday?", "2024-05-14", "2024-05-14"),
+        ("in the past month", "2024-04-14", "2024-05-15"),
+        ("Where did I go last winter?", "2023-12-01", "2024-02-29"),
+    ],
+)
+def test_a_time_is_looked_for_in_the_past(text: str, start: str, end: str) -> None:
+    [span] = named_times(text, NOW)
+
+    assert (str(span.start), str(span.end)) == (start, end)
+
+
+@pytest.mark.parametrize("text", ["", "我喜欢什么茶", "what tea?", "茶" * 1000])
+def test_where_no_time_is_named_none_is_found(text: str) -> None:
+    assert named_times(text, NOW) == []
+
+
+def test_several_times_are_found_up_to_four() -> None:
+    assert len(named_times("昨天和前天", NOW)) == 2
+    assert len(named_times("昨天，" * 20, NOW)) == 4
+
+
+def test_a_day_begins_at_midnight_where_the_user_lives() -> None:
+    late = datetime(2024, 5, 14, 17, 0, tzinfo=UTC)  # already the 15th in Shanghai
+
+    [(start, end)] = named_spans("昨天", late.timestamp(), SHANGHAI)
+
+    assert datetime.fromtimestamp(start, SHANGHAI).isoformat() == "2024-05-14T00:00:00+08:00"
+    assert end - start == DAY
+
+
+@pytest.mark.parametrize("now", [-1e18, -62_135_596_800.0, 253_402_300_799.0, 1e18])
+@pytest.mark.parametrize("text", ["昨天", "a month ago", "最近一年", "9999年12月31日"])
+def test_a_clock_beyond_the_calendar_names_no_time(now: float, text: str) -> None:
+    assert named_spans(text, now, SHANGHAI) == []
+
+
+def test_the_best_becomes_one() -> None:
+    assert fusion.to_one(np.array([1.0, 4.0, 2.0])).tolist() == [0.25, 1, 0.5]
+    assert fusion.to_one(np.zeros(2)).tolist() == [0, 0]
+    assert fusion.to_one(np.array([])).tolist() == []
+
+
+def test_deviations_are_those_among_what_counts() -> None:
+    among = np.array([True, True, False])
+
+    assert fusion.deviations(np.array([1.0, 3.0, 90.0]), among).tolist() == [-1, 1, 0]
+    assert fusion.deviations(np.array([2.0, 2.0, 90.0]), among).tolist() == [0, 0, 0]
+    assert fusion.deviations(np.array([2.0]), np.array([False])).tolist() == [0]
+
+
+def test_the_better_neighbour_counts_and_none_takes_off() -> None:
+    scores = np.array([0.2, -0.5, 0.9])
+    before, after = np.array([-1, 0, 1]), np.array([1, 2, -1])
+
+    assert fusion.best_neighbour(scores, before, after).tolist() == [0, 0.9, 0]
+
+
+def test_a_session_is_as_good_as_its_best() -> None:
+    scores = np.array([0.2, 0.9, 0.4])
+
+    assert fusion.best_of_session(scores, np.array([0, 0, -1])).tolist() == [0.9, 0.9, 0.4]
+    assert fusion.best_of_session(scores, np.array([-1, -1, -1])).tolist() == [0.2, 0.9, 0.4]
+    assert fusion.best_of_session(np.array([]), np.array([], int)).tolist() == []
+
+
+def test_what_lies_in_the_time_counts_and_what_lies_beside_it_counts_half() -> None:
+    happened = np.array([0.5, 2.0, 9.0, 30.0, 40.0]) * DAY
+    weigh = fusion.by_length(1.0, 0.5, 0.1)
+
+    assert fusion.time_match(happened, [(0.0, DAY)], weigh).tolist() == [1, 0.5, 0, 0, 0]
+    assert fusion.time_match(happened, [(0.0, 10 * DAY)], weigh).tolist() == [0.5, 0.5, 0.5, 0, 0]
+    assert fusion.time_match(happened, [], weigh).tolist() == [0] * 5
+
+
+def test_a_time_that_most_lies_in_tells_nothing() -> None:
+    happened = np.array([1.0, 2.0, 3.0, 40.0]) * DAY
+
+    found = fusion.time_match(happened, [(0.0, 4 * DAY)], fusion.by_length(1.0, 1.0, 1.0))
+
+    assert found.tolist() == [0] * 4
+
+
+def test_the_past_fades_by_half_lives_and_what_must_hold_does_not() -> None:
+    happened = np.array([0.0, -30.0, -60.0, -60.0, 5.0]) * DAY
+    ageless = np.array([False, False, False, True, False])
+
+    assert fusion.fading(happened, ageless, 0.0, 30).tolist() == [1, 0.5, 0.25, 1, 1]
+
+
+@given(st.lists(st.integers(0, 20), unique=True))
+def test_what_repeats_another_goes_behind_all_that_do_not(order: list[int]) -> None:
+    found, repeated = fusion.repeats_last(order, lambda one, other: one % 5 == other % 5)
+
+    assert sorted(found) == sorted(order)
+    firsts = found[: len(found) - len(repeated)]
+    assert len({number % 5 for number in firsts}) == len(firsts)
+    assert [number for number in order if number in firsts] == firsts
+    assert all(repeated[number] in firsts for number in found[len(firsts) :])
