@@ -176,11 +176,13 @@ def _assemble(
     digest = Digest(ledger, screening, judge, extractor, formation, archive.archive.keeps)
     work = Work(jobs, digest, archive, meter, bell)
     personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates, archive)
+    messages = KeepMessages(ledger, screening, formation, bell)
+    has_model = extractor is not None and settings.formation
     return Hub(
         ledger=ledger,
         screening=screening,
         keys=Keys(storage, clock, settings.keys),
-        write=WriteMemory(ledger, screening, judge),
+        write=WriteMemory(ledger, screening, judge, messages if has_model else None),
         review=ReviewMemory(ledger, screening),
         forget=ForgetMemory(ledger, archive),
         browse=BrowseMemories(ledger),
@@ -193,8 +195,8 @@ def _assemble(
             touches,
             meter,
         ),
-        messages=KeepMessages(ledger, screening, formation, bell),
-        timeline=KeepTimeline(ledger, screening, judge, formation),
+        messages=messages,
+        timeline=KeepTimeline(ledger, screening, judge, formation, bell, has_model),
         sessions=KeepSessions(ledger, formation, work, bell),
         jobs=jobs,
         work=work,

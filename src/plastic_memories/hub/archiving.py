@@ -131,7 +131,9 @@ def archive_again(
 def _look(stores: Stores, session: Session, in_file: frozenset[int]) -> _Talk:
     fresh = stores.sessions.get(session.owner, session.id) or session
     messages = stores.sessions.after(fresh, 0, _MOST_MESSAGES)
-    digested = [message for message in messages if message.id <= fresh.watermark]
+    # What is read again after an edit was digested before: its file must not keep the old words.
+    upto = max(fresh.watermark, fresh.archived_upto)
+    digested = [message for message in messages if message.id <= upto]
     hidden = _hidden(stores, fresh, in_file)
     erased = stores.messages.erased_among(fresh.owner, in_file) | hidden
     ids = {*in_file, *(message.id for message in digested)} - erased

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from plastic_memories.errors import Conflict, Unavailable
+from plastic_memories.hub.archiving import archive_again
 from plastic_memories.hub.jobs import FormationOptions, complete, held, open_job
-from plastic_memories.hub.learn import learn
+from plastic_memories.hub.learn import end_summaries, learn
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import the_hub
 from plastic_memories.hub.screening import Screening
@@ -157,6 +158,9 @@ class Digest:
                 return job
             session = self._advance(stores, reading, now)
             done = complete(stores, job, memory_ids, now)
+            if reading.window.messages and reading.upto <= reading.session.archived_upto:
+                # Read again after an edit: what the archive has follows.
+                archive_again(stores, [session], now, self.options)
             self._go_on(stores, done, session, now)
             return done
 
@@ -223,7 +227,10 @@ def _check_unchanged(stores: Stores, reading: _Reading) -> None:
 
 def _learn_all(stores: Stores, job: Job, learned: _Learned, now: float) -> list[int]:
     caller = the_hub(job.owner.user)
-    drafts = [*learned.drafts, *([learned.summary] if learned.summary else [])]
+    drafts = list(learned.drafts)
+    if learned.summary is not None:
+        end_summaries(stores, caller, learned.summary, job.owner, now)
+        drafts.append(learned.summary)
     written = [learn(stores, caller, job.owner, draft, now) for draft in drafts]
     written += [learn(stores, caller, job.owner, draft, now, echo=True) for draft in learned.echoes]
     return [one.memory.id for one in written if one.memory is not None]

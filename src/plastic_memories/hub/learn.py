@@ -45,6 +45,8 @@ def learn(
             return Written(_supported(stores, row, draft), updated=False)
     if echo:
         return Written(None, updated=False, skipped="an echo of what was recalled")
+    if _was_learned(stores, owner, draft):
+        return Written(None, updated=False, skipped="learned from this message before")
     later = [row for row in live if row.status is Status.ACTIVE and _is_later(row, draft)]
     if later and draft.type is not MemoryType.SUMMARY:
         return Written(_add_to_past(stores, owner, draft, later[0], now), updated=False)
@@ -84,9 +86,37 @@ def retract(
     return done
 
 
+def end_summaries(stores: Stores, caller: Caller, instead: Draft, owner: Owner, now: float) -> None:
+    """End summaries of the same messages: the talk was read again, in other stretches."""
+    wanted = MemoryFilter(
+        statuses={Status.ACTIVE},
+        types={MemoryType.SUMMARY},
+        source_message_ids=set(instead.source_message_ids),
+    )
+    for row in stores.memories.find(owner, wanted):
+        if row.key != instead.key:
+            over = ended(row, now)
+            stores.memories.save(over)
+            record_memory(stores, caller, "memory.retract", over, now)
+
+
 def _repeats(draft: Draft, row: Memory) -> bool:
     same_day = draft.attributes.get("date") == row.attributes.get("date")
     return same_day and value_of(draft) == value_of(row)
+
+
+def _was_learned(stores: Stores, owner: Owner, draft: Draft) -> bool:
+    """Say whether the same message has taught this already, and it holds no longer.
+
+    Talk may be read again: what somebody has revoked or replaced since stays so.
+    """
+    if not draft.source_message_ids or draft.type is MemoryType.SUMMARY:
+        return False
+    wanted = MemoryFilter(types={draft.type}, source_message_ids=set(draft.source_message_ids))
+    return any(
+        (row.key, row.realm) == (draft.key, draft.realm) and _repeats(draft, row)
+        for row in stores.memories.find(owner, wanted)
+    )
 
 
 def _supported(stores: Stores, row: Memory, draft: Draft) -> Memory:

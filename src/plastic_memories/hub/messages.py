@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from plastic_memories.hub.jobs import FormationOptions, open_job
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
-from plastic_memories.model.job import Trigger
+from plastic_memories.model.job import Job, Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.message import Message, Role, Stored
 from plastic_memories.model.owner import Owner, Realm
@@ -20,6 +20,10 @@ from plastic_memories.model.session import Conversation, conversation_of
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.lines import Lines, line_of
+
+# Talk that is handed in is mostly appended as well, or sent again: so far back it is looked for.
+_SAME_TALK_S = 86_400.0
+_SAME_TALK_MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +40,49 @@ class KeepMessages:
         now = self.ledger.clock.now()
         masked = [replace(self.screening.message(message), created_at=now) for message in messages]
 
-        def work(stores: Stores) -> tuple[list[Stored], bool]:
-            stores.personas.ensure(owner, now)
-            placed = _in_realm(stores, masked) if self.formation.enabled else masked
-            stored = stores.messages.append(placed)
-            new = [row.message_id for row in stored if not row.deduped]
-            if new:
-                record(stores, caller, "messages.append", owner.persona_id, now, message_ids=new)
-            is_due = self.formation.enabled and self._note(stores, masked, stored, now)
-            return stored, is_due
-
-        stored, is_due = await self.ledger.write(work)
+        stored, is_due = await self.ledger.write(
+            lambda stores: self._append_in(stores, caller, owner, masked, now)
+        )
         if is_due:
             self.bell.ring()
         return stored
+
+    async def hand_over(
+        self, caller: Caller, owner: Owner, talk: Sequence[Message]
+    ) -> tuple[list[Message], Job]:
+        """Leave talk of one conversation for a job to read; what is kept already stays as it is.
+
+        Return the talk in its own words, with the ids, times and realms it is kept by.
+        """
+        now = self.ledger.clock.now()
+        masked = [replace(self.screening.message(message), created_at=now) for message in talk]
+
+        def work(stores: Stores) -> tuple[list[Message], Job]:
+            kept = _kept_already(stores, owner, in_realm(stores, masked))
+            new = [message for message in kept if not message.id]
+            stored, _ = self._append_in(stores, caller, owner, new, now)
+            fresh = iter(stored)
+            known = [
+                message if message.id else replace(message, id=next(fresh).message_id)
+                for message in kept
+            ]
+            session = stores.sessions.heard(conversation_of(talk[0]), 0, 0, now)
+            return known, open_job(stores, session, Trigger.EXPLICIT, now, self.formation)
+
+        known, job = await self.ledger.write(work)
+        said = [replace(one, content=own.content) for one, own in zip(known, talk, strict=True)]
+        return said, job
+
+    def _append_in(
+        self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
+    ) -> tuple[list[Stored], bool]:
+        stores.personas.ensure(owner, now)
+        placed = in_realm(stores, masked) if self.formation.enabled else masked
+        stored = stores.messages.append(placed)
+        new = [row.message_id for row in stored if not row.deduped]
+        if new:
+            record(stores, caller, "messages.append", owner.persona_id, now, message_ids=new)
+        return stored, self.formation.enabled and self._note(stores, masked, stored, now)
 
     def _note(
         self, stores: Stores, messages: Sequence[Message], stored: Sequence[Stored], now: float
@@ -108,7 +141,7 @@ class KeepMessages:
         return deleted
 
 
-def _in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
+def in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
     """Say of messages in a session that was called a story that they are part of it."""
     places = {(one.owner, one.session_id, one.bot_id) for one in messages if one.session_id}
     realms = {place: stores.sessions.realm_of(*place) for place in places}
@@ -118,3 +151,26 @@ def _in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
         says_nothing = one.realm is Realm.REAL
         placed.append(replace(one, realm=realm) if realm and says_nothing else one)
     return placed
+
+
+def _kept_already(stores: Stores, owner: Owner, talk: Sequence[Message]) -> list[Message]:
+    """Give the messages that their conversation holds the id and the time they are kept by."""
+    place = conversation_of(talk[0])
+    wanted = MessageFilter(
+        session_id=place.session_id,
+        source_app=place.source_app,
+        bot_id=place.bot_id,
+        since_ts=min(message.ts for message in talk) - _SAME_TALK_S,
+        hidden=False,
+        limit=_SAME_TALK_MOST,
+    )
+    # Newest first: the oldest of those that say the same is taken first, each once.
+    held: dict[tuple[str, str, str], list[Message]] = defaultdict(list)
+    for row in stores.messages.find(owner, wanted):
+        held[row.role, row.speaker, row.content].append(row)
+    kept = []
+    for message in talk:
+        same = held[message.role, message.speaker, message.content]
+        found = same.pop() if same else message
+        kept.append(replace(message, id=found.id, ts=found.ts))
+    return kept

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_hex
 
 from plastic_memories.errors import NotFound
 from plastic_memories.hub.archiving import archive_again
-from plastic_memories.hub.jobs import FormationOptions
+from plastic_memories.hub.bell import Bell
+from plastic_memories.hub.jobs import FormationOptions, open_job
 from plastic_memories.hub.learn import Retraction, copy_to_branch, learn, retract
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record, the_hub
 from plastic_memories.hub.screening import Screening
+from plastic_memories.model.job import Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
-from plastic_memories.model.message import Message
+from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.session import Branch, Session, conversation_of
 from plastic_memories.model.talk import TalkWindow
@@ -47,6 +49,7 @@ class Revision:
     restored: Sequence[int] = ()
     rederived: Sequence[int] = ()
     waiting: bool = False  # not digested yet: it will be, as it is now
+    job_id: int | None = None  # reads the talk again from there on, with the model
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ class KeepTimeline:
     screening: Screening
     judge: JudgeEngine
     formation: FormationOptions
+    bell: Bell
+    has_model: bool
 
     async def edit(
         self, caller: Caller, which: WhichMessage, content: str, *, replaced: bool
@@ -75,7 +80,7 @@ class KeepTimeline:
             is_seen = old.hidden_at is None
             return self._follow(stores, replace(old, content=new.content), drafts * is_seen, now)
 
-        return await self.ledger.write(work)
+        return await self._told(work)
 
     async def delete(self, caller: Caller, which: WhichMessage) -> Revision:
         """Erase a message with what was learned from it."""
@@ -88,7 +93,7 @@ class KeepTimeline:
             record(stores, caller, "messages.delete", persona, now, message_id=message.id)
             return self._follow(stores, message, [], now)
 
-        return await self.ledger.write(work)
+        return await self._told(work)
 
     async def branch(
         self, caller: Caller, view: Viewpoint, session_id: str, from_message_id: int
@@ -121,6 +126,11 @@ class KeepTimeline:
 
         return await self.ledger.write(work)
 
+    async def _told(self, work: Callable[[Stores], Revision]) -> Revision:
+        revision = await self.ledger.write(work)
+        self.bell.ring()  # copies in the archive follow, and a model may read again
+        return revision
+
     async def _drafts(self, messages: Sequence[Message], time_zone: str) -> list[Draft]:
         found = await asyncio.to_thread(self.judge.extract, readable(messages), time_zone)
         return [draft for _, draft in self.screening.each(found)[0]]
@@ -148,7 +158,32 @@ class KeepTimeline:
         if session is not None:
             learned += self._sum_up_again(stores, session, undone, drafts, now)
             archive_again(stores, [session], now, self.formation)
-        return _revision(message, undone, learned, waiting=session is not None and not is_digested)
+        revision = _revision(message, undone, learned)
+        if session is None or not is_digested:
+            return replace(revision, waiting=session is not None)
+        if not self.has_model:
+            return revision
+        return replace(revision, job_id=self._read_again(stores, session, message, undone, now))
+
+    def _read_again(
+        self, stores: Stores, session: Session, message: Message, undone: Retraction, now: float
+    ) -> int:
+        """Have a model read the talk from the message on, or from where its summary began.
+
+        What it finds again in the other messages changes nothing.
+        """
+        summaries = [row for row in undone.retracted if row.type is MemoryType.SUMMARY]
+        start = min([message.id, *(first_source(row) or message.id for row in summaries)])
+        left = stores.sessions.after(session, start - 1, self.formation.window)
+        rewound = replace(
+            session,
+            watermark=start - 1,
+            waiting=len(left),
+            rounds=sum(one.role is Role.USER for one in left),
+            waiting_since=now if left else None,
+        )
+        stores.sessions.save(rewound)
+        return open_job(stores, rewound, Trigger.EXPLICIT, now, self.formation).id
 
     def _sum_up_again(
         self,
@@ -236,13 +271,10 @@ def _keep_past(stores: Stores, branch: Branch) -> None:
             before = older
 
 
-def _revision(
-    message: Message, undone: Retraction, learned: Sequence[Memory], *, waiting: bool
-) -> Revision:
+def _revision(message: Message, undone: Retraction, learned: Sequence[Memory]) -> Revision:
     return Revision(
         message=message,
         retracted=sorted(row.id for row in undone.retracted),
         restored=sorted(row.id for row in undone.restored),
         rederived=sorted({row.id for row in learned}),
-        waiting=waiting,
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from plastic_memories.errors import NotFound
 from plastic_memories.hub.chain import add_replacing, refresh_slot, would_replace
 from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.messages import KeepMessages, in_realm
 from plastic_memories.hub.record import record_memory
 from plastic_memories.hub.review import confirm_in
 from plastic_memories.hub.screening import Screening
@@ -35,6 +36,7 @@ class Written:
 class BatchResult:
     written: Sequence[Written]
     skipped: Sequence[tuple[int, str]] = field(default=())  # (index, reason)
+    job_id: int | None = None  # reads the same talk again, with a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class WriteMemory:
     ledger: Ledger
     screening: Screening
     judge: JudgeEngine
+    left_to: KeepMessages | None = None  # keeps talk where a model can read it later
 
     async def one(self, caller: Caller, owner: Owner, draft: Draft) -> Written:
         """Store one draft that somebody stated."""
@@ -76,10 +79,31 @@ class WriteMemory:
     async def from_talk(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], *, confirm: bool
     ) -> BatchResult:
-        """Store what the judge finds in talk; `confirm` says yes where nothing objects."""
+        """Store what the judge finds in talk; `confirm` says yes where nothing objects.
+
+        Where there is a model, the talk is kept for it first: a job reads it when we have answered.
+        """
+        job = None
+        if self.left_to is not None and talk:
+            talk, job = await self.left_to.hand_over(caller, owner, talk)
+        found = await self._found(owner, talk)
+        result = await self._learned(caller, owner, found, confirm=confirm)
+        if self.left_to is None or job is None:
+            return result
+        self.left_to.bell.ring()
+        return replace(result, job_id=job.id)
+
+    async def _found(self, owner: Owner, talk: Sequence[Message]) -> list[Draft]:
+        settings, placed = await self.ledger.read(
+            lambda stores: (stores.personas.settings(owner.user), in_realm(stores, talk))
+        )
+        return self.judge.extract(placed, settings.time_zone)
+
+    async def _learned(
+        self, caller: Caller, owner: Owner, found: Sequence[Draft], *, confirm: bool
+    ) -> BatchResult:
         now = self.ledger.clock.now()
-        settings = await self.ledger.read(lambda stores: stores.personas.settings(owner.user))
-        screened, skipped = self.screening.each(self.judge.extract(talk, settings.time_zone))
+        screened, skipped = self.screening.each(found)
 
         def work(stores: Stores) -> BatchResult:
             written: list[Written] = []

@@ -136,6 +136,7 @@ class Revised(Out):
     restored: list[int]
     rederived: list[int]
     waiting: bool
+    job_id: int | None = None
 
 
 class BranchRequest(AsBot):

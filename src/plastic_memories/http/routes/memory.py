@@ -113,6 +113,7 @@ def _many(result: BatchResult, skipped: list[tuple[int, str]]) -> wire.WrittenMa
         written=len(items),
         items=items,
         skipped=[wire.SkippedItem(index=index, reason=reason) for index, reason in skipped],
+        job_id=result.job_id,
     )
 
 

@@ -128,6 +128,7 @@ def _revision(done: timeline.Revision) -> Revised:
         restored=list(done.restored),
         rederived=list(done.rederived),
         waiting=done.waiting,
+        job_id=done.job_id,
     )
 
 
