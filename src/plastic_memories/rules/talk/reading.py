@@ -62,7 +62,7 @@ def found_in(message: Message, now: datetime, realm: Realm) -> Iterator[tuple[Cl
     content = without_our_lines(message.content[:_LONGEST])
     if realm is Realm.OOC:
         content = spoken_by_the_player(content)
-    clauses = list(believable(content, in_story=message.realm is Realm.STORY))
+    clauses = list(believable(content, in_story=realm is Realm.STORY))
     if _CHINESE.search(content):
         yield from zh.find(clauses, now)
     if _LATIN.search(content):
@@ -98,11 +98,14 @@ def _importance(key: str) -> float:
 
 
 def latest(drafts: Iterable[Draft]) -> list[Draft]:
-    """Of two statements with one key keep the later, and of a like and a dislike as well."""
-    kept: dict[tuple[MemoryType, str], Draft] = {}
+    """Of two statements with one key keep the later, and of a like and a dislike as well.
+
+    What is said in a story does not touch what is said of the user.
+    """
+    kept: dict[tuple[Realm, MemoryType, str], Draft] = {}
     for draft in drafts:
         # Taken out first, so that the later statement also takes the later place.
-        kept.pop((draft.type, draft.key), None)
-        kept.pop((draft.type, opposite(draft.key) or draft.key), None)
-        kept[draft.type, draft.key] = draft
+        kept.pop((draft.realm, draft.type, draft.key), None)
+        kept.pop((draft.realm, draft.type, opposite(draft.key) or draft.key), None)
+        kept[draft.realm, draft.type, draft.key] = draft
     return list(kept.values())
