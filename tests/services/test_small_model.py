@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from harness import environment
+from harness import Api, StartHub, StillClock, environment
 from plastic_memories import wiring
 from plastic_memories.adapters.llm.client import ChatClient, Endpoint
 from plastic_memories.model.talk import Proposal, TalkWindow
@@ -56,15 +56,19 @@ def model_url() -> Iterator[str]:
         process.communicate()
 
 
-async def proposed(url: str, folder: Path, window: TalkWindow) -> Proposal:
-    chosen = {
+def asking(url: str) -> dict[str, str]:
+    """Return the settings of a hub that asks the model."""
+    return {
         "judge": "llm",
         "llm_base_url": url,
         "llm_model": "smollm2",
         "llm_timeout_s": "500",
         "llm_answer_tokens": "200",
     }
-    async with wiring.open_hub(load(environment(folder, **chosen))) as hub:
+
+
+async def proposed(url: str, folder: Path, window: TalkWindow) -> Proposal:
+    async with wiring.open_hub(load(environment(folder, **asking(url)))) as hub:
         assert hub.extractor is not None
         return await hub.extractor.propose(window)
 
@@ -114,3 +118,30 @@ async def test_small_talk_gives_a_weak_model_nothing_to_invent_from(
     found = await proposed(model_url, tmp_path, talk("Good morning!", "bot: Hi!", "How are you?"))
 
     assert found.drafts == ()
+
+
+@pytest.mark.parametrize("language", TALKS)
+async def test_from_talk_to_memory_nothing_is_invented(
+    model_url: str, start_hub: StartHub, clock: StillClock, language: str
+) -> None:
+    api: Api = await start_hub(clock, worker="off", **asking(model_url))
+    assert api.hub is not None
+    window = talk(*TALKS[language])
+    said = [{"role": one.role.value, "content": one.content} for one in window.messages]
+    appended = await api.did("/messages/append", messages=said, session_id="s1")
+    await api.did("/sessions/end", session_id="s1")
+
+    await api.hub.work.all_due("w")
+
+    content = dict(zip(appended["message_ids"], (one["content"] for one in said), strict=True))
+    jobs = (await api.saw("/jobs"))["items"]
+    rows = (await api.saw("/memory/list", status="all", limit=200))["items"]
+    kept = [row for row in rows if row["type"] != "summary"]
+    assert {job["status"] for job in jobs} == {"completed"}
+    # What the rules know is there, whatever the model has said.
+    assert len(kept) >= 4
+    for row in kept:
+        assert any(row["quote"] in content[source] for source in row["source_message_ids"])
+        assert row["attributes"]["value"] in row["quote"]
+    [summary] = [row for row in rows if row["type"] == "summary"]
+    assert set(summary["source_message_ids"]) == set(content)
