@@ -162,20 +162,23 @@ WriteRequest = Annotated[
 ]
 
 
+def _one_or_many(*of_one: str) -> dict[str, Any]:
+    """Return the schema of a choice: one id, or several without the fields that go with one."""
+    one = {"memory_id": {"type": "integer"}, "memory_ids": {"type": "null"}}
+    many = {"memory_ids": {"type": "array", "minItems": 1}}
+    absent = {name: {"type": "null"} for name in ("memory_id", *of_one)}
+    return {
+        "oneOf": [
+            {"required": ["memory_id"], "properties": one},
+            {"required": ["memory_ids"], "properties": many | absent},
+        ]
+    }
+
+
 class OneOrMany(AsBot):
     """One candidate (`memory_id`), or several at once (`memory_ids`)."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [
-                {"required": ["memory_id"], "properties": {"memory_id": {"type": "integer"}}},
-                {
-                    "required": ["memory_ids"],
-                    "properties": {"memory_ids": {"type": "array", "minItems": 1}},
-                },
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra=_one_or_many())
 
     memory_id: Id | None = None
     memory_ids: Annotated[list[Id], Field(min_length=1, max_length=200)] | None = None
@@ -188,6 +191,8 @@ class OneOrMany(AsBot):
 
 
 class ConfirmRequest(OneOrMany):
+    model_config = ConfigDict(json_schema_extra=_one_or_many("supersedes_id", "content"))
+
     supersedes_id: Id | None = None
     coexist: Flag = False
     content: NonEmptyText | None = None
