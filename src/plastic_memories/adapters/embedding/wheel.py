@@ -38,7 +38,6 @@ class UniversalSentenceEncoder:
 
     def __init__(self, model: str, module: Any, threads: int) -> None:
         self.model = model
-        _limit_threads(threads)
         self._encoder = module.USE(threads=threads)
         self._encoder.encode(["."])  # it reads its weights at the first call
 
@@ -133,19 +132,6 @@ def wheel(options: EmbeddingOptions) -> EmbedderChoice:
 def is_installed() -> bool:
     """Say whether the default model can be had at once."""
     return MODELS[DEFAULT].is_installed()
-
-
-def _limit_threads(threads: int) -> None:
-    """Keep the matrix library of numpy to this many threads, for the whole process.
-
-    Left alone it starts one for each core, and they wait for each other in turns: on a machine
-    that is busy otherwise that made embedding seventeen times slower.
-    """
-    try:
-        limits = import_module("threadpoolctl")
-    except ImportError:
-        return
-    limits.threadpool_limits(threads, user_api="blas")
 
 
 def _digest(file: Path) -> str:
