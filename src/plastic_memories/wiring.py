@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from fastapi import FastAPI
+from threadpoolctl import threadpool_limits
 
 from plastic_memories import __version__, logs, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
@@ -103,6 +104,9 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
     # What is remembered of a person is nobody else's on this machine.
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     handler = logs.to_file(settings.log_path, settings.log_level)
+    # Left alone, numpy's matrix library starts a thread for each core, and they wait for each
+    # other in turns: small products get seven times slower, embedding seventeen times.
+    threadpool_limits(settings.embedder_threads, user_api="blas")
     try:
         async with AsyncExitStack() as opened:
             meter = PrometheusMeter()

@@ -284,15 +284,29 @@ def test_what_lies_in_the_time_counts_and_what_lies_beside_it_counts_half() -> N
     happened = np.array([0.5, 2.0, 9.0, 30.0, 40.0]) * DAY
     weigh = fusion.by_length(1.0, 0.5, 0.1)
 
-    assert fusion.time_match(happened, [(0.0, DAY)], weigh).tolist() == [1, 0.5, 0, 0, 0]
-    assert fusion.time_match(happened, [(0.0, 10 * DAY)], weigh).tolist() == [0.5, 0.5, 0.5, 0, 0]
-    assert fusion.time_match(happened, [], weigh).tolist() == [0] * 5
+    assert fusion.time_match(happened, happened < np.inf, [(0.0, DAY)], weigh).tolist() == [
+        1,
+        0.5,
+        0,
+        0,
+        0,
+    ]
+    assert fusion.time_match(happened, happened < np.inf, [(0.0, 10 * DAY)], weigh).tolist() == [
+        0.5,
+        0.5,
+        0.5,
+        0,
+        0,
+    ]
+    assert fusion.time_match(happened, happened < np.inf, [], weigh).tolist() == [0] * 5
 
 
 def test_a_time_that_most_lies_in_tells_nothing() -> None:
     happened = np.array([1.0, 2.0, 3.0, 40.0]) * DAY
 
-    found = fusion.time_match(happened, [(0.0, 4 * DAY)], fusion.by_length(1.0, 1.0, 1.0))
+    found = fusion.time_match(
+        happened, happened < np.inf, [(0.0, 4 * DAY)], fusion.by_length(1.0, 1.0, 1.0)
+    )
 
     assert found.tolist() == [0] * 4
 

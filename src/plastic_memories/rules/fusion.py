@@ -56,7 +56,10 @@ def best_of_session(scores: Floats, sessions: Ints) -> Floats:
 
 
 def time_match(
-    happened: Floats, spans: Sequence[tuple[float, float]], weigh: Callable[[float], float]
+    happened: Floats,
+    among: Bools,
+    spans: Sequence[tuple[float, float]],
+    weigh: Callable[[float], float],
 ) -> Floats:
     """Return what each earns for lying in one of the spans; less for lying just beside it."""
     found = np.zeros_like(happened)
@@ -64,7 +67,7 @@ def time_match(
         days = (end - start) / DAY_S
         margin = max(_MARGIN_DAYS, days * _MARGIN_SHARE) * DAY_S
         beside = (happened >= start - margin) & (happened < end + margin)
-        if beside.mean() <= _TOO_MANY:
+        if beside[among].mean() <= _TOO_MANY:
             inside = (happened >= start) & (happened < end)
             found = np.maximum(found, weigh(days) * np.where(inside, 1.0, _MARGIN * beside))
     return found

@@ -30,8 +30,8 @@ from plastic_memories.rules.weights import LEARNED, HybridWeights
 
 logger = logging.getLogger(__name__)
 # Shares of the whole deadline: what comes after must still have time.
-_FOR_VECTORS = 0.4
-_FOR_INDEX = 0.6
+_FOR_VECTORS = 0.3
+_FOR_INDEX = 0.5
 _FOR_OTHERS = 0.2
 _NEAR_MISSES = 10
 

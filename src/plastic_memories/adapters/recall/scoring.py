@@ -84,7 +84,7 @@ def score(index: OwnerIndex, seen: Bools, asked: Asked, weights: HybridWeights) 
     )
     parts["speaker"] = _speaker_part(index, asked.text, weights)
     weigh = fusion.by_length(weights.days, weights.weeks, weights.seasons)
-    parts["time"] = fusion.time_match(index["happened_at"], asked.spans, weigh)
+    parts["time"] = fusion.time_match(index["happened_at"], seen, asked.spans, weigh)
     so_far = np.where(seen, _total(parts), -np.inf)
     parts["session"] = weights.session * fusion.best_of_session(so_far, index["session"])
     parts["recency"] = weights.recency * fusion.fading(
