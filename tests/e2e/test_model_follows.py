@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from fake_model import FakeModel, Says, fake_model
-from harness import Api, Json, StartHub, StillClock, refused
+from harness import BASE_URL, Api, Json, StartHub, StillClock, refused
+from plastic_memories_client import AsyncPlasticMemoriesClient, Message
 from talks import fact, reply
 
 # The rules do not see the allergy in this; a model does.
@@ -88,6 +89,29 @@ async def test_the_same_talk_handed_in_again_changes_nothing(
     assert await profile(api, "all") == before
     assert len((await api.saw("/messages/recent"))["messages"]) == 4
     assert len(model.asked) == 1
+
+
+async def test_the_client_is_told_of_the_job(api: Api) -> None:
+    transport = api.http._transport
+    client = AsyncPlasticMemoriesClient(
+        BASE_URL, persona_id="p1", api_key="devkey", transport=transport
+    )
+
+    written = await client.write([Message(role="user", content="叫我 tcmiku")])
+
+    [job] = (await api.saw("/jobs"))["items"]
+    assert (written.written, written.job_id) == (1, job["task_id"])
+
+
+async def test_what_a_branch_holds_is_not_what_the_main_line_holds(api: Api) -> None:
+    root = await api.say("哈哈", session_id="s1")
+    made = await api.did("/messages/branch", session_id="s1", from_message_id=root)
+    await api.say(SAID, session_id="s1", branch_id=made["branch_id"])
+
+    await api.learn(SAID, session_id="s1")
+
+    kept = (await api.saw("/messages/recent"))["messages"]
+    assert [one["content"] for one in kept] == [SAID, SAID, "哈哈"]
 
 
 async def test_talk_that_was_appended_is_not_kept_twice(api: Api) -> None:

@@ -167,7 +167,8 @@ def _kept_already(stores: Stores, owner: Owner, talk: Sequence[Message]) -> list
     # Newest first: the oldest of those that say the same is taken first, each once.
     held: dict[tuple[str, str, str], list[Message]] = defaultdict(list)
     for row in stores.messages.find(owner, wanted):
-        held[row.role, row.speaker, row.content].append(row)
+        if row.branch_id == place.branch_id:
+            held[row.role, row.speaker, row.content].append(row)
     kept = []
     for message in talk:
         same = held[message.role, message.speaker, message.content]
