@@ -64,6 +64,8 @@ FIRST_USER = "local"
 _SWITCH_S = 0.1
 # What was imported lives as long as the process: the collector need not walk it again and again.
 _COLLECT = (20_000, 50, 100)
+# How many times as long as a job took the worker inside a server leaves it to its callers.
+_REST = 6.0
 
 
 class SystemClock:
@@ -122,7 +124,7 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
                 asyncio.create_task(hub.embedding.forever(), name="embedding"),
             ]
             if settings.formation and settings.worker == "inside":
-                worker = Worker(hub.work, hub.consolidate, settings.worker_poll_s)
+                worker = Worker(hub.work, hub.consolidate, settings.worker_poll_s, rest=_REST)
                 working.append(asyncio.create_task(worker.forever(), name="worker"))
             try:
                 yield hub

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 # A lease is renewed this many times before it would run out.
 _BEATS = 3
 _LOOK_AGAIN_S = 0.05
+_LONGEST_REST_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,17 @@ class Work:
             done = done if last.task_type is TaskType.ARCHIVE else last
         return done
 
-    async def all_due(self, worker: str) -> int:
-        """Do jobs until none is due; return how many were done."""
+    async def all_due(self, worker: str, rest: float = 0.0) -> int:
+        """Do jobs until none is due; return how many were done.
+
+        After each it rests `rest` times as long as that took, and never long.
+        """
         done = 0
+        started = time.monotonic()
         while await self.next(worker):
             done += 1
+            await asyncio.sleep(min(rest * (time.monotonic() - started), _LONGEST_REST_S))
+            started = time.monotonic()
         return done
 
     async def measure(self, tenant_id: str | None) -> None:

@@ -20,6 +20,8 @@ class Worker:
     work: Work
     consolidate: Consolidate
     poll_s: float = 1.0
+    # Beside a server in one process, what the worker takes is missing there: it steps back.
+    rest: float = 0.0
     name: str = field(default_factory=lambda: f"worker-{token_hex(8)}")
 
     async def forever(self) -> None:
@@ -36,7 +38,7 @@ class Worker:
 
     async def _until_quiet_again(self) -> None:
         for _ in range(_LOOKS):
-            await self.work.all_due(self.name)
+            await self.work.all_due(self.name, self.rest)
             await self.work.bell.wait(self.poll_s)
 
     async def once(self) -> int:
