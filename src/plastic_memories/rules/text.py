@@ -108,6 +108,12 @@ def index_terms(text: str) -> list[str]:
     >>> index_terms("喝茶 Anna's cafés")
     ['喝', '喝茶', '茶', 'anna', 'cafe']
     """
+    return list(_terms(text))
+
+
+# A text that is written goes into two indexes, one after the other.
+@lru_cache(maxsize=64)
+def _terms(text: str) -> tuple[str, ...]:
     terms: list[str] = []
     for run, word, emoji in _PIECE.findall(_unmarked(normalise(text))):
         if word:
@@ -116,7 +122,7 @@ def index_terms(text: str) -> list[str]:
             terms += _singles_and_pairs(run)
         else:
             terms.append(emoji)
-    return terms
+    return tuple(terms)
 
 
 @lru_cache(maxsize=16_384)
