@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeAlias
 
@@ -28,7 +30,17 @@ COMPANIONS = {"extractor": "JUDGE"}
 
 def available(port: str) -> dict[str, EntryPoint]:
     """Return the installed implementations of a port, by name."""
-    return {entry.name: entry for entry in entry_points(group=f"plastic_memories.{port}")}
+    found = _installed(tuple(sys.path)).select(group=f"plastic_memories.{port}")
+    return {entry.name: entry for entry in found}
+
+
+@lru_cache(maxsize=1)
+def _installed(_path: tuple[str, ...]) -> Any:
+    """Return what is installed there; looking through every package takes longer than starting.
+
+    Python 3.11 and 3.12 name the kind of this differently; both can `select`.
+    """
+    return entry_points()
 
 
 def factory(port: str, name: str) -> Factory:
