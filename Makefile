@@ -16,7 +16,7 @@ run: $(READY)  ## Start the hub on this machine
 	@$(BIN)/plastic-memories serve
 
 test: $(STAMP)  ## Run every test that needs only Python
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-services: $(STAMP_SERVICES)  ## Run the tests against real services, such as a small model
 	$(BIN)/python -m pytest -q -m external tests/services

@@ -18,7 +18,8 @@ SECRETS = {
 }
 CASES = [(category, text) for category, texts in SECRETS.items() for text in texts]
 INNOCENT = ["I love secret gardens", "妈妈的电话是13800138000", "密码学很有趣", "42"]
-PARTS = ("hunter2", KEY, "4111", "5500005555555559", "110105")
+# Long enough that no time and no random number holds one by chance.
+PARTS = ("hunter2", KEY, "4111 1111", "41111111", "5500005555555559", "1101051949")
 
 
 def unsaid(folder: Path, *answers: str) -> bool:
