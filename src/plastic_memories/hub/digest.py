@@ -25,9 +25,9 @@ from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.summary import by_rules, summary_draft
 from plastic_memories.rules.talk.injected import fingerprints
+from plastic_memories.rules.talk.reading import latest
 from plastic_memories.rules.window import (
     language_of,
-    last_said,
     readable,
     repeats_injected,
 )
@@ -130,7 +130,7 @@ class Digest:
         for start in range(0, len(window.messages), _READ_AT_ONCE):
             few = window.messages[start : start + _READ_AT_ONCE]
             found += await asyncio.to_thread(self.judge.extract, few, window.time_zone)
-        return last_said(found)
+        return latest(found)
 
     async def _proposal(self, window: TalkWindow) -> Proposal:
         return Proposal() if self.extractor is None else await self.extractor.propose(window)

@@ -6,11 +6,9 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from plastic_memories.model.memory import Draft, MemoryType
+from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
-from plastic_memories.model.owner import Realm
 from plastic_memories.rules.talk.injected import FENCE, is_echo
-from plastic_memories.rules.talk.keys import opposite
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _ALL = 0.999
@@ -35,19 +33,6 @@ def readable(messages: Sequence[Message]) -> list[Message]:
 def repeats_injected(draft: Draft, known: Set[int]) -> bool:
     """Say whether a draft stands on nothing but words that the hub itself had injected."""
     return bool(draft.quote) and is_echo(draft.quote, known) >= _ALL
-
-
-def last_said(drafts: Sequence[Draft]) -> list[Draft]:
-    """Keep of two statements with one key, or with opposite keys, the later one.
-
-    What is said in a story does not touch what is said of the user.
-    """
-    kept: dict[tuple[Realm, MemoryType, str], Draft] = {}
-    for draft in drafts:
-        kept.pop((draft.realm, draft.type, draft.key), None)
-        kept.pop((draft.realm, draft.type, opposite(draft.key) or draft.key), None)
-        kept[draft.realm, draft.type, draft.key] = draft
-    return list(kept.values())
 
 
 def language_of(messages: Sequence[Message]) -> str:

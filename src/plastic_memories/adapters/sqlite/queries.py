@@ -16,7 +16,9 @@ def sql_file(name: str) -> str:
 
 def _named_statements(text: str) -> Mapping[str, str]:
     parts = _HEADER.split(text)[1:]
-    return {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    bodies = {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    seen = bodies.pop("seen")
+    return {name: body.replace("{seen}", seen) for name, body in bodies.items()}
 
 
 QUERIES = _named_statements(sql_file("queries.sql"))

@@ -212,13 +212,9 @@ SELECT * FROM memory_items INDEXED BY memory_core
    AND (expires_at IS NULL OR expires_at > :now)
  ORDER BY id;
 
--- search_memory --
--- Best first: FTS5's rank is the smaller the better, so it is turned round. The partition is inside every term of
--- :match; the columns are asked again because isolation must not hang on one mechanism.
-SELECT m.*, -fts_memory.rank AS score FROM fts_memory
-  JOIN memory_items m ON m.id = fts_memory.rowid
- WHERE fts_memory MATCH :match
-   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
+-- seen --
+-- Not a statement: the rows that exist for a reader, wherever {seen} stands.
+m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
    AND (m.expires_at IS NULL OR m.expires_at > :now)
    AND (:all_bots OR m.bot_id = :bot_id)
    AND m.realm = :realm
@@ -227,6 +223,14 @@ SELECT m.*, -fts_memory.rank AS score FROM fts_memory
               OR (m.scope_ref <> '' AND m.scope = 'session' AND m.scope_ref = :session_id)
               OR (m.scope_ref <> '' AND m.scope = 'app' AND m.scope_ref = :source_app)))
         OR (m.scope = 'global' AND m.realm = 'real'))
+
+-- search_memory --
+-- Best first: FTS5's rank is the smaller the better, so it is turned round. The partition is inside every term of
+-- :match; the columns are asked again because isolation must not hang on one mechanism.
+SELECT m.*, -fts_memory.rank AS score FROM fts_memory
+  JOIN memory_items m ON m.id = fts_memory.rowid
+ WHERE fts_memory MATCH :match
+   AND {seen}
  ORDER BY fts_memory.rank LIMIT :limit;
 
 -- count_active --
@@ -246,30 +250,14 @@ SELECT * FROM memory_items INDEXED BY memory_by_key
 -- scan_memory --
 -- The same rows without the index: their terms are compared outside.
 SELECT m.* FROM memory_items m
- WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
-   AND (m.expires_at IS NULL OR m.expires_at > :now)
-   AND (:all_bots OR m.bot_id = :bot_id)
-   AND m.realm = :realm
-   AND ((m.persona_id = :persona_id
-         AND (m.scope IN ('persona', 'global')
-              OR (m.scope_ref <> '' AND m.scope = 'session' AND m.scope_ref = :session_id)
-              OR (m.scope_ref <> '' AND m.scope = 'app' AND m.scope_ref = :source_app)))
-        OR (m.scope = 'global' AND m.realm = 'real'))
+ WHERE {seen}
  ORDER BY m.id DESC LIMIT :limit;
 
 -- seen_memory --
 -- Ranking knows them already; who may see them is asked again, here.
 SELECT m.* FROM memory_items m
  WHERE m.id IN (SELECT value FROM json_each(:ids))
-   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
-   AND (m.expires_at IS NULL OR m.expires_at > :now)
-   AND (:all_bots OR m.bot_id = :bot_id)
-   AND m.realm = :realm
-   AND ((m.persona_id = :persona_id
-         AND (m.scope IN ('persona', 'global')
-              OR (m.scope_ref <> '' AND m.scope = 'session' AND m.scope_ref = :session_id)
-              OR (m.scope_ref <> '' AND m.scope = 'app' AND m.scope_ref = :source_app)))
-        OR (m.scope = 'global' AND m.realm = 'real'));
+   AND {seen};
 
 -- get_partition --
 SELECT revision, removed FROM recall_partitions

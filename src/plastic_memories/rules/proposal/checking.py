@@ -12,12 +12,12 @@ from plastic_memories.model.message import Role
 from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 from plastic_memories.rules.proposal.drafts import Talk
 from plastic_memories.rules.proposal.events import check_event
-from plastic_memories.rules.proposal.members import in_the_name_of
 from plastic_memories.rules.proposal.profile import check_profile
 from plastic_memories.rules.proposal.reading import Reply
 from plastic_memories.rules.proposal.summary import check_summary, language_of
 from plastic_memories.rules.talk.extraction import extract
 from plastic_memories.rules.talk.keys import opposite
+from plastic_memories.rules.talk.members import in_the_name_of
 
 
 def language_of_window(window: TalkWindow) -> str:

@@ -13,6 +13,7 @@ from plastic_memories.model.message import Message
 from plastic_memories.rules.proposal.evidence import Evidence, bare
 from plastic_memories.rules.proposal.standing import About
 from plastic_memories.rules.talk.found import LIKELY, SURE
+from plastic_memories.rules.talk.reading import origin_of
 from plastic_memories.rules.talk.sentences import Clause
 
 _MOST_IMPORTANT = 10
@@ -73,14 +74,8 @@ def draft_of(point: Point, item: Mapping[str, Any], evidence: Evidence, clause: 
         source_type=(
             SourceType.MODEL_INFERRED if point.about is About.UNCLEAR else SourceType.USER_EXPLICIT
         ),
-        source_app=message.source_app,
-        bot_id=message.bot_id,
-        session_id=message.session_id,
-        branch_id=message.branch_id,
-        speaker=message.speaker,
-        source_message_ids=(message.id,) if message.id else (),
         quote=clause.quote,
-        occurred_at=message.ts,
+        **origin_of(message),
         confidence=_confidence(item),
         importance=_importance(item, point.key),
         attributes={"value": point.value, **point.attributes},

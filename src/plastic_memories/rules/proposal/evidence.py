@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plastic_memories.model.message import Message, Role
-from plastic_memories.rules.proposal.members import is_the_bot
+from plastic_memories.rules.talk.members import is_the_bot
 from plastic_memories.rules.talk.sentences import Clause, believable
 
 _SHORTEST = 2

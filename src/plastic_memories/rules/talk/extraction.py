@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import tzinfo
 
-from plastic_memories.model.memory import Draft, MemoryType
+from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message, Role
-from plastic_memories.rules.talk.keys import slug
+from plastic_memories.rules.talk.members import in_the_name_of, is_the_bot
 from plastic_memories.rules.talk.reading import drafts_in, latest, zone_of
-
-_PRIVATE = re.compile(r"private|friend|direct|\bdm\b|c2c", re.IGNORECASE)
-_MYSELF = frozenset({"", "me", "user", "我", "用户"})
 
 
 def extract(talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
@@ -29,24 +24,7 @@ def extract(talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
 
 def _of(message: Message, zone: tzinfo) -> Iterator[Draft]:
     # A bot that reads its own words back from a group is no member of it.
-    if message.role is not Role.USER or _is_the_bot(message):
+    if message.role is not Role.USER or is_the_bot(message):
         return
     for draft in drafts_in(message, zone):
-        yield _of_member(draft) if _is_a_member(message) else draft
-
-
-def _is_the_bot(message: Message) -> bool:
-    name = message.speaker.strip().casefold()
-    return bool(name) and name in {message.owner.persona_id.casefold(), message.bot_id.casefold()}
-
-
-def _is_a_member(message: Message) -> bool:
-    """Say whether somebody else than the user speaks; in private there is nobody else."""
-    name = message.speaker.strip().casefold()
-    own = name in _MYSELF or name == message.owner.user_id.casefold()
-    return not own and not _PRIVATE.search(message.message_type)
-
-
-def _of_member(draft: Draft) -> Draft:
-    kind = MemoryType.EVENT if draft.type is MemoryType.EVENT else MemoryType.FACT
-    return replace(draft, type=kind, key=f"member.{slug(draft.speaker)}.{draft.key}")
+        yield in_the_name_of(message, draft)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, tzinfo
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plastic_memories.model.memory import Draft, MemoryType
@@ -79,18 +80,25 @@ def draft_of(message: Message, clause: Clause, found: Found, now: datetime, real
         key=found.key,
         content=as_written(content, clause.quote),
         realm=realm,
-        source_app=message.source_app,
-        bot_id=message.bot_id,
-        session_id=message.session_id,
-        branch_id=message.branch_id,
-        speaker=message.speaker,
-        source_message_ids=(message.id,) if message.id else (),
         quote=clause.quote,
-        occurred_at=message.ts,
+        **origin_of(message),
         confidence=found.confidence,
         importance=_importance(found.key),
         attributes={"value": value, **found.attributes},
     )
+
+
+def origin_of(message: Message) -> dict[str, Any]:
+    """Return what a draft takes over from the message it was found in."""
+    return {
+        "source_app": message.source_app,
+        "bot_id": message.bot_id,
+        "session_id": message.session_id,
+        "branch_id": message.branch_id,
+        "speaker": message.speaker,
+        "source_message_ids": (message.id,) if message.id else (),
+        "occurred_at": message.ts,
+    }
 
 
 def _importance(key: str) -> float:

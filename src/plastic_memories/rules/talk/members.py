@@ -29,6 +29,7 @@ def in_the_name_of(message: Message, draft: Draft) -> Draft:
 
 
 def _is_a_member(message: Message) -> bool:
+    """Say whether somebody else than the user speaks; in private there is nobody else."""
     name = message.speaker.strip().casefold()
     own = name in _MYSELF or name == message.owner.user_id.casefold()
     return not own and not _PRIVATE.search(message.message_type)
