@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from plastic_memories import __version__, logs, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
+from plastic_memories.adapters.pages.files import FilePageFolders
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.http.app import create_app
 from plastic_memories.http.options import HttpOptions
@@ -33,6 +34,7 @@ from plastic_memories.hub.keys import Keys, new_key
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
 from plastic_memories.hub.metered import MeteredStorage
+from plastic_memories.hub.pages import KeepPages
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall, RecallOptions
 from plastic_memories.hub.review import ReviewMemory
@@ -183,6 +185,7 @@ def _assemble(
     work = Work(jobs, digest, archive, meter, bell)
     personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates, archive)
     messages = KeepMessages(ledger, screening, formation, bell)
+    folders = None if settings.markdown == "off" else FilePageFolders(settings.memory_root)
     has_model = extractor is not None and settings.formation
     return Hub(
         ledger=ledger,
@@ -211,6 +214,7 @@ def _assemble(
         look_ahead=LookAhead(ledger),
         personas=personas,
         goals=KeepGoals(ledger, screening),
+        pages=KeepPages(ledger, screening, folders),
         transfer=Transfer(ledger, screening, personas),
         upkeep=KeepUp(ledger, touches, _retention(settings), work),
         meter=meter,

@@ -13,6 +13,7 @@ from plastic_memories.hub.jobs import Jobs
 from plastic_memories.hub.keys import Keys
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
+from plastic_memories.hub.pages import KeepPages
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall
 from plastic_memories.hub.review import ReviewMemory
@@ -49,6 +50,7 @@ class Hub:
     look_ahead: LookAhead
     personas: KeepPersonas
     goals: KeepGoals
+    pages: KeepPages
     transfer: Transfer
     upkeep: KeepUp
     meter: Meter
