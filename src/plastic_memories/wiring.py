@@ -185,7 +185,7 @@ def _assemble(
     work = Work(jobs, digest, archive, meter, bell)
     personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates, archive)
     messages = KeepMessages(ledger, screening, formation, bell)
-    folders = None if settings.markdown == "off" else FilePageFolders(settings.memory_root)
+    folders = _page_folders(settings)
     has_model = extractor is not None and settings.formation
     return Hub(
         ledger=ledger,
@@ -221,6 +221,13 @@ def _assemble(
         embedding=embedding,
         extractor=extractor,
     )
+
+
+def _page_folders(settings: Settings) -> FilePageFolders | None:
+    if settings.markdown == "off":
+        return None
+    root = settings.memory_root
+    return FilePageFolders(root, at_home=root == settings.data_dir)
 
 
 def _recall_options(settings: Settings) -> RecallOptions:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from plastic_memories.model.owner import Owner
+
 CORE_ID = "memory://core"
 CORE_NAME = "core.md"
 
@@ -61,3 +63,16 @@ class Shelf:
 
     def __bool__(self) -> bool:
         return self.core is not None or bool(self.extended)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFolder:
+    """A folder that is kept in step, and how things stood when it last was.
+
+    `folder.persona_id` is '' for the user's own, whose new lines are stored for `kept_for`.
+    """
+
+    folder: Owner
+    kept_for: str
+    stamp: str = ""
+    audit_id: int = 0
