@@ -13,6 +13,7 @@ from plastic_memories.hub.jobs import Jobs
 from plastic_memories.hub.keys import Keys
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
+from plastic_memories.hub.page_sync import SyncPages
 from plastic_memories.hub.pages import KeepPages
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall
@@ -51,6 +52,7 @@ class Hub:
     personas: KeepPersonas
     goals: KeepGoals
     pages: KeepPages
+    page_sync: SyncPages
     transfer: Transfer
     upkeep: KeepUp
     meter: Meter

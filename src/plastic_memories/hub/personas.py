@@ -12,6 +12,7 @@ from plastic_memories.hub.archiving import ArchiveTalk, archive_none_of
 from plastic_memories.hub.chain import active_of_key, add_replacing
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
+from plastic_memories.hub.page_forget import ForgetInPages
 from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
@@ -44,6 +45,7 @@ class KeepPersonas:
     profiles: ProfileBuilder
     templates: TemplateSource
     archive: ArchiveTalk
+    pages: ForgetInPages
 
     async def create(
         self, caller: Caller, owner: Owner, display_name: str | None, description: str | None
@@ -144,7 +146,8 @@ class KeepPersonas:
             return {"erased": erased, "remaining": {"memories": len(left)}}
 
         receipt = await self.ledger.write(work)
-        return {**receipt, "archive": await self.archive.forget_persona(owner)}
+        archive = await self.archive.forget_persona(owner)
+        return {**receipt, "archive": archive, **await self.pages.persona(owner)}
 
     async def settings(self, user: User) -> UserSettings:
         return await self.ledger.read(lambda stores: stores.personas.settings(user))

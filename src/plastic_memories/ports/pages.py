@@ -27,6 +27,6 @@ class PageFolders(Protocol):
         """Return the core page as it is on the disk now."""
         ...
 
-    async def put_core(self, folder: Owner, text: str, seen: PageFile | None) -> bool:
-        """Write the core page, whole or not at all; False if it is not what was seen any more."""
+    async def put_core(self, folder: Owner, text: str, seen: PageFile | None) -> PageFile | None:
+        """Write the core page, whole or not at all; None if it is not what was seen any more."""
         ...

@@ -93,11 +93,12 @@ def _date(ts: float, zone: tzinfo) -> str:
 
 def style_for(language: str, zone: tzinfo, texts: Sequence[str]) -> Style:
     """Choose the language: the user's setting, else the one the texts are written in."""
-    chinese = language.lower().startswith("zh") if language else _mostly_chinese(texts)
+    chinese = language.lower().startswith("zh") if language else mostly_chinese(texts)
     return Style(_CHINESE if chinese else _ENGLISH, zone)
 
 
-def _mostly_chinese(texts: Sequence[str]) -> bool:
+def mostly_chinese(texts: Sequence[str]) -> bool:
+    """Say whether more than half of the texts hold a Chinese character."""
     return 2 * sum(1 for text in texts if _HAN.search(text)) > len(texts)
 
 

@@ -7,12 +7,16 @@ the memory's first version, in the form that Obsidian takes for the id of a bloc
 from __future__ import annotations
 
 import hashlib
+import hmac
+import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from plastic_memories.model.owner import User
 from plastic_memories.rules.pages import front_matter_lines
+from plastic_memories.rules.text import normalise
 
 MARKER = "<!-- plastic-memories -->"
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
@@ -49,10 +53,32 @@ class Line:
         """The line without its anchor."""
         return (_ANCHOR.sub("", self.raw) if self.root is not None else self.raw).rstrip()
 
+    @property
+    def said(self) -> str:
+        """What the line says, whether it is a statement or not."""
+        return self.text or self.shown.strip()
+
 
 def digest(text: str) -> str:
     """Return what is remembered of a statement that was in step: enough to see that it changed."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def mark_of(secret: bytes, user: User, line: str) -> str:
+    """Return the mark of a line that must not be shown: a keyed digest of what it says."""
+    text = json.dumps([user.tenant_id, user.user_id, normalise(bare(line))])
+    return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()
+
+
+def bare(line: str) -> str:
+    """Return what a line says, whether it is a statement or not.
+
+    >>> bare("  - 喜欢茶 ^pm-1"), bare("## 茶")
+    ('喜欢茶', '茶')
+    """
+    opening = _OPENING.match(line)
+    rest = line[len(opening[0]) :] if opening else line
+    return _ANCHOR.sub("", rest).strip(" \t\r\n#>|")
 
 
 def parse(text: str) -> list[Line]:
@@ -132,7 +158,7 @@ def shown_lines(
         for line in lines
         if line.kind is not Kind.HIDDEN
         and (line.root is None or line.root in live)
-        and not hidden(line.text or line.shown.strip())
+        and not hidden(line.said)
     ]
     return [line.shown for line in _without_empty_parts(kept)]
 

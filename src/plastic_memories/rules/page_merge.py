@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from plastic_memories.rules.blocks import mostly_chinese
 from plastic_memories.rules.page_lines import MARKER, Kind, Line, digest, parse, written
 
 
@@ -114,6 +115,13 @@ class Words:
 
 CHINESE = Words(title="核心记忆", section="记忆")
 ENGLISH = Words(title="Core memory", section="Memories")
+
+
+def words_for(language: str, texts: Sequence[str]) -> Words:
+    """Choose the language: the user's setting, else the one the texts are written in."""
+    if language:
+        return CHINESE if language.lower().startswith("zh") else ENGLISH
+    return CHINESE if mostly_chinese(texts) else ENGLISH
 
 
 def rewritten(

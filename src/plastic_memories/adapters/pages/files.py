@@ -80,7 +80,7 @@ class FilePageFolders:
     async def core(self, folder: Owner) -> PageFile | None:
         return await self._threads.run(lambda: self._core_now(folder), _PATIENCE_S)
 
-    async def put_core(self, folder: Owner, text: str, seen: PageFile | None) -> bool:
+    async def put_core(self, folder: Owner, text: str, seen: PageFile | None) -> PageFile | None:
         return await self._threads.run(lambda: self._put(folder, text, seen), _PATIENCE_S)
 
     def _has_folder(self, user: User) -> bool:
@@ -145,17 +145,17 @@ class FilePageFolders:
             finally:
                 extended.close()
 
-    def _put(self, owner: Owner, text: str, seen: PageFile | None) -> bool:
+    def _put(self, owner: Owner, text: str, seen: PageFile | None) -> PageFile | None:
         with self._opened(owner, make=True) as folder:
             if folder is None:
                 raise OSError(0, "the place of a page is taken by something else")
             now = _page(folder, CORE_NAME, _CORE_BYTES)
             if (now and now.text) != (seen and seen.text):
-                return False
+                return None
             state = folder.state(CORE_NAME)
             mode = state.st_mode & 0o777 if state else 0o600
             folder.put(CORE_NAME, encode(text, now.encoding if now else Encoding()), mode)
-            return True
+            return _page(folder, CORE_NAME, _CORE_BYTES)
 
     @contextmanager
     def _opened(self, owner: Owner, *, make: bool = False) -> Iterator[Folder | None]:

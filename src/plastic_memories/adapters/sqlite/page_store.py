@@ -56,7 +56,7 @@ class SqlitePageStore:
     def changed_since(self, user: User, audit_id: int) -> int:
         params = {**user_params(user), "after_id": audit_id}
         row = fetch_one(self._db, QUERIES["last_memory_event"], params)
-        return row["id"] or 0 if row else 0
+        return row["id"] if row else 0
 
     def mutes(self, user: User) -> frozenset[str]:
         rows = fetch(self._db, QUERIES["page_mutes"], user_params(user))

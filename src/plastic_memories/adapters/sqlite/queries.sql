@@ -606,9 +606,10 @@ DELETE FROM page_lines
 
 -- last_memory_event --
 -- Talk and jobs change no page.
-SELECT max(id) AS id FROM audit
+SELECT id FROM audit
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND id > :after_id
-   AND event NOT LIKE 'messages.%' AND event NOT LIKE 'job.%';
+   AND event NOT LIKE 'messages.%' AND event NOT LIKE 'job.%'
+ ORDER BY id DESC LIMIT 1;
 
 -- page_mutes --
 SELECT digest FROM page_mutes WHERE tenant_id = :tenant_id AND user_id = :user_id;
