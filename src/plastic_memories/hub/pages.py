@@ -68,8 +68,8 @@ class KeepPages:
         raise NotFound(f"There is no page {page} here.")
 
     async def for_recall(self, view: Viewpoint) -> Looked:
-        """Return what of the pages belongs into a prompt; a bot of its own sees none."""
-        if self.folders is None or (view.bot_id and not view.all_bots):
+        """Return what of the pages belongs into a prompt."""
+        if self.folders is None or not are_for(view):
             return Looked()
         owner = view.owner
         shelves = await self.folders.look(owner.user, owner.persona_id)
@@ -106,6 +106,11 @@ class KeepPages:
                 self._masked.clear()
             known = self._masked[file.text] = self.screening.policy.mask(file.text)
         return known
+
+
+def are_for(view: Viewpoint) -> bool:
+    """Say whether a reader sees pages at all: they have no bot, so a bot has no part in them."""
+    return view.all_bots or not view.bot_id
 
 
 def hides(stores: Stores, user: User) -> Callable[[str], bool]:
