@@ -35,8 +35,10 @@ def worker(place: Place, once: bool) -> None:
 
 async def _work(settings: Settings, screen: Screen, *, once: bool) -> int:
     with naming_the_file(settings):
-        # Its own loop is the one that works here.
-        async with open_hub(settings.model_copy(update={"worker": "off"})) as hub:
+        # Its own loop is the one that works here, and the server keeps the pages.
+        async with open_hub(
+            settings.model_copy(update={"worker": "off", "markdown": "off"})
+        ) as hub:
             doing = Worker(hub.work, hub.consolidate, settings.worker_poll_s)
             if once:
                 return await doing.once()

@@ -115,8 +115,8 @@ class SyncPages:
         number = 0
         found = await self._kept(None)
         while found:
-            for kept in found:
-                number += await self._watched(kept)
+            for kept in await self._changed(found):
+                number += await self._tried(kept)
             found = await self._kept(found[-1].folder)
         return number
 
@@ -132,16 +132,25 @@ class SyncPages:
                 logger.warning("pages.watch", extra={"fields": {"err": error.message}})
             await asyncio.sleep(interval_s)
 
-    async def _watched(self, kept: KeptFolder) -> bool:
-        """Bring one page into step, if anything has changed; a broken one holds up no other."""
+    async def _changed(self, found: Sequence[KeptFolder]) -> list[KeptFolder]:
+        """Return those of the folders of which a page or a memory has changed."""
         assert self.folders is not None
+        stamps = await self.folders.stamps([kept.folder for kept in found])
+        changes = await self.ledger.read(
+            lambda stores: [
+                stores.pages.changed_since(kept.folder.user, kept.audit_id) for kept in found
+            ]
+        )
+        return [
+            kept
+            for kept, stamp, change in zip(found, stamps, changes, strict=True)
+            if change or stamp != kept.stamp
+        ]
+
+    async def _tried(self, kept: KeptFolder) -> bool:
+        """Bring one page into step; a broken one holds up no other."""
         try:
-            file = await self.folders.core(kept.folder)
-            user, seen = kept.folder.user, kept.audit_id
-            changed = await self.ledger.read(lambda stores: stores.pages.changed_since(user, seen))
-            if not changed and (file.stamp if file else "") == kept.stamp:
-                return False
-            await self.one(the_hub(user), kept)
+            await self.one(the_hub(kept.folder.user), kept)
         except PlasticMemoriesError as error:
             fields = {"user_id": kept.folder.user_id, "err": error.code}
             logger.warning("pages.sync", extra={"fields": fields})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from plastic_memories.model.owner import Owner, User
@@ -25,6 +26,10 @@ class PageFolders(Protocol):
 
     async def core(self, folder: Owner) -> PageFile | None:
         """Return the core page as it is on the disk now."""
+        ...
+
+    async def stamps(self, folders: Sequence[Owner]) -> list[str]:
+        """Return the stamps of core pages without reading them; '' where there is none."""
         ...
 
     async def put_core(self, folder: Owner, text: str, seen: PageFile | None) -> PageFile | None:

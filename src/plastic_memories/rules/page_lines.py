@@ -84,12 +84,24 @@ def bare(line: str) -> str:
 def parse(text: str) -> list[Line]:
     """Take a page apart; the raw lines and their endings put together are the page again."""
     pieces = _LINES.findall(text.removeprefix("\ufeff"))
-    bare = [piece.rstrip("\r\n") for piece in pieces]
-    endings = [piece[len(line) :] for piece, line in zip(pieces, bare, strict=True)]
-    front = front_matter_lines(bare)
+    texts = [piece.rstrip("\r\n") for piece in pieces]
+    endings = [piece[len(line) :] for piece, line in zip(pieces, texts, strict=True)]
+    front = front_matter_lines(texts)
     state = _State()
-    kinds = [Kind.HIDDEN] * front + [state.kind(line) for line in bare[front:]]
-    return [_line(*parts) for parts in zip(bare, endings, kinds, strict=True)]
+    kinds = [Kind.HIDDEN] * front + [state.kind(line) for line in texts[front:]]
+    _hide_own_heading(texts, kinds)
+    return [_line(*parts) for parts in zip(texts, endings, kinds, strict=True)]
+
+
+def _hide_own_heading(texts: Sequence[str], kinds: list[Kind]) -> None:
+    """The heading over our marker is for people: a prompt has a heading of its own."""
+    if MARKER not in texts:
+        return
+    above = texts.index(MARKER) - 1
+    while above >= 0 and kinds[above] is Kind.BLANK:
+        above -= 1
+    if above >= 0 and kinds[above] is Kind.HEADING:
+        kinds[above] = Kind.HIDDEN
 
 
 @dataclass(slots=True)

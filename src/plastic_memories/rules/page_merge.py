@@ -96,7 +96,9 @@ class _Places:
             self.conflicts[number] = root
 
     def _loose(self, number: int, text: str) -> None:
-        alike = [root for root, said in self._rows.items() if said == text]
+        # What an edited memory said before, it says no longer.
+        changed = set(self.edited.values())
+        alike = [r for r, said in self._rows.items() if said == text and r not in changed]
         free = [root for root in alike if root not in self.taken]
         if free:
             self.held[number] = free[0]

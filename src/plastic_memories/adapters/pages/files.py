@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -80,6 +80,11 @@ class FilePageFolders:
     async def core(self, folder: Owner) -> PageFile | None:
         return await self._threads.run(lambda: self._core_now(folder), _PATIENCE_S)
 
+    async def stamps(self, folders: Sequence[Owner]) -> list[str]:
+        return await self._threads.run(
+            lambda: [self._stamp_of(folder) for folder in folders], _PATIENCE_S
+        )
+
     async def put_core(self, folder: Owner, text: str, seen: PageFile | None) -> PageFile | None:
         return await self._threads.run(lambda: self._put(folder, text, seen), _PATIENCE_S)
 
@@ -134,6 +139,11 @@ class FilePageFolders:
     def _core_now(self, owner: Owner) -> PageFile | None:
         with self._opened(owner) as folder:
             return _page(folder, CORE_NAME, _CORE_BYTES) if folder else None
+
+    def _stamp_of(self, owner: Owner) -> str:
+        with self._opened(owner) as folder:
+            state = folder.state(CORE_NAME) if folder else None
+            return _stamp(state) if state else ""
 
     def _read(self, owner: Owner, name: str) -> PageFile | None:
         with self._opened(owner) as folder:
