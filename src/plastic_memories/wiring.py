@@ -130,6 +130,7 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
             finally:
                 await _stop(working)
                 await hub.embedding.close()
+                hub.pages.close()
                 await hub.recall.touches.flush(storage)
     finally:
         logs.stop(handler)

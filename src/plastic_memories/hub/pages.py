@@ -77,6 +77,10 @@ class KeepPages:
             return Looked()
         return await self._looked(owner.user, owner.persona_id, shelves)
 
+    def close(self) -> None:
+        if self.folders is not None:
+            self.folders.close()
+
     async def _looked(self, user: User, persona_id: str, shelves: tuple[Shelf, Shelf]) -> Looked:
         core = tuple(
             line for shelf in shelves if shelf.core for line in _parsed(self._text(shelf.core))

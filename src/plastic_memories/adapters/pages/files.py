@@ -88,6 +88,9 @@ class FilePageFolders:
     async def put_core(self, folder: Owner, text: str, seen: PageFile | None) -> PageFile | None:
         return await self._threads.run(lambda: self._put(folder, text, seen), _PATIENCE_S)
 
+    def close(self) -> None:
+        self._threads.close()
+
     def _has_folder(self, user: User) -> bool:
         """Say whether there may be pages; who is wrong here once asks again in a thread."""
         if self._capitals_count is not None:
@@ -157,9 +160,9 @@ class FilePageFolders:
 
     def _put(self, owner: Owner, text: str, seen: PageFile | None) -> PageFile | None:
         with self._opened(owner, make=True) as folder:
-            if folder is None:
+            now = _page(folder, CORE_NAME, _CORE_BYTES) if folder else None
+            if folder is None or (now is None and CORE_NAME in folder.names()):
                 raise OSError(0, "the place of a page is taken by something else")
-            now = _page(folder, CORE_NAME, _CORE_BYTES)
             if (now and now.text) != (seen and seen.text):
                 return None
             state = folder.state(CORE_NAME)

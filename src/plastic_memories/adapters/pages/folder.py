@@ -19,7 +19,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 # A colon names a stream of a file on Windows, and is a letter like any other elsewhere.
 _SIGNS = frozenset("/\\:\0" if os.name == "nt" else "/\0")
 _LONGEST_BYTES = 255
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 class Folder(Protocol):
@@ -82,7 +82,9 @@ class HeldFolder:
 
     def put(self, name: str, content: bytes, mode: int) -> None:
         part = f".{name}.part"
-        _write(os.open(part, _NEW | _NO_LINK, mode, dir_fd=self._fd), content, mode)
+        with suppress(FileNotFoundError):  # left behind by a crash
+            os.unlink(part, dir_fd=self._fd)
+        _write(os.open(part, _NEW, mode, dir_fd=self._fd), content, mode)
         os.rename(part, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
         os.fsync(self._fd)
 

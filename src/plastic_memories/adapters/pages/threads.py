@@ -45,7 +45,7 @@ class _Call:
 class DiskThreads:
     def __init__(self, name: str) -> None:
         self._name = name
-        self._calls: queue.SimpleQueue[_Call] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._started = False
         self._resting_until = 0.0
 
@@ -74,6 +74,11 @@ class DiskThreads:
             # Daemons: Python does not wait at its end for a disk that hangs.
             threading.Thread(target=self._serve, name=f"{self._name}-{number}", daemon=True).start()
 
+    def close(self) -> None:
+        """Let the threads end when they have nothing left to do; nobody waits for them."""
+        for _ in range(_THREADS):
+            self._calls.put(None)
+
     def _serve(self) -> None:
-        while True:
-            self._calls.get().run()
+        while (call := self._calls.get()) is not None:
+            call.run()
