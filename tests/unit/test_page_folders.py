@@ -265,6 +265,21 @@ async def test_a_page_keeps_its_encoding_and_its_mode(
     assert [one.name for one in _all_under(memory, "*")] == ["core.md", "extended", "b.md"]
 
 
+async def test_a_write_that_fails_half_way_leaves_the_page_as_it_was(
+    folders: FilePageFolders, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    seen = await folders.core(OWN)
+    monkeypatch.setattr(os, "fsync", full)
+
+    with pytest.raises(Unavailable, match="No space left"):
+        await folders.put_core(OWN, "half of", seen)
+
+    assert (memory / "core.md").read_text(encoding="utf-8") == "# 我\n- 喜欢茶\n"
+
+
 async def test_what_is_made_is_nobody_elses(folders: FilePageFolders, memory: Path) -> None:
     made = [memory, memory.parent, memory / "core.md"]
 

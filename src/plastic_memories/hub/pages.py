@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -63,7 +64,8 @@ class KeepPages:
             ):
                 file = await self.folders.read(folder, name) if same_id(page, shown.id) else None
                 if file is not None:
-                    text = _without_hidden(self._text(file), looked.hidden)
+                    # A long page takes a while to look through.
+                    text = await asyncio.to_thread(self._shown, file, looked.hidden)
                     return Page(shown.id, shown.title, text, not file.whole)
         raise NotFound(f"There is no page {page} here.")
 
@@ -82,14 +84,13 @@ class KeepPages:
             self.folders.close()
 
     async def _looked(self, user: User, persona_id: str, shelves: tuple[Shelf, Shelf]) -> Looked:
-        core = tuple(
-            line for shelf in shelves if shelf.core for line in _parsed(self._text(shelf.core))
-        )
         owner = Owner(user.tenant_id, user.user_id, persona_id)
         titles = [title for shelf in shelves for title in shelf.extended]
         places = _places(user, persona_id, shelves)
 
         def work(stores: Stores) -> Looked:
+            files = [shelf.core for shelf in shelves if shelf.core is not None]
+            core = tuple(line for file in files for line in _parsed(self._text(file)))
             hidden = hides(stores, user)
             index = tuple(
                 PageTitle(
@@ -101,6 +102,9 @@ class KeepPages:
             return Looked(core, index, _live(stores, owner, core), hidden)
 
         return await self.ledger.read(work)
+
+    def _shown(self, file: PageFile, hidden: Callable[[str], bool]) -> str:
+        return joined([line for line in parse(self._text(file)) if not hidden(line.said)])
 
     def _text(self, file: PageFile) -> str:
         """Return the text of a page with every secret in it masked."""
@@ -152,10 +156,6 @@ def _core_page(shelves: tuple[Shelf, Shelf], looked: Looked) -> Page | None:
     cut = not all(file.whole for file in files)
     shown_title = files[0].name if looked.hidden(title) else title
     return Page(CORE_ID, shown_title, "\n".join(looked.core_lines()), cut)
-
-
-def _without_hidden(text: str, hidden: Callable[[str], bool]) -> str:
-    return joined([line for line in parse(text) if not hidden(line.said)])
 
 
 @lru_cache(maxsize=256)

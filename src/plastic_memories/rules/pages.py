@@ -69,7 +69,7 @@ def _wide_without_mark(raw: bytes) -> str:
     """Say which UTF-16 this is: every second byte of its Latin letters and breaks is zero."""
     head = raw[:4096]
     odd, even = head[1::2].count(0), head[0::2].count(0)
-    if max(odd, even) * 10 < len(head) or min(odd, even) * 10 > max(odd, even):
+    if max(odd, even) * 5 < len(head) or min(odd, even) * 10 > max(odd, even):
         return ""
     return ("utf-16-le" if odd > even else "utf-16-be") if odd or even else ""
 
