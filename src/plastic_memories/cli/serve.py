@@ -59,7 +59,7 @@ def _check(screen: Screen, url: str) -> None:
     try:
         health = httpx.get(f"{url}/health", timeout=_PATIENCE_S, trust_env=False).json()
     except (httpx.HTTPError, ValueError) as error:
-        raise click.ClickException(f"No hub answers at {url}: {error or type(error)}") from error
+        raise click.ClickException(f"No hub answers at {url}: {type(error).__name__}.") from error
     status = health["data"]["status"]
     if status != "ok":
         raise click.ClickException(f"The hub at {url} is {status}.")
