@@ -32,8 +32,8 @@ _CAUSES = (
     re.compile(rf"^{_WHEN} (?P<v>[\w'-]+(?: [\w'-]+)?) {_STARTS}{_ANSWER}$", _I),
 )
 _NOT_A_THING = re.compile(
-    r"^(?:it|this|that|they|these|those|you|he|she|work|too much|a lot|everything|nothing|your|his|her|"
-    r"the (?:idea|thought|news|smell)|politics|people|love|seeing|watching|hearing|lunch|dinner)\b",
+    r"^(?:it|this|that|they|these|those|you|he|she|work|too much|a lot|everything|nothing|your|"
+    r"his|her|the (?:idea|thought|news|smell)|politics|people|love|seeing|watching|lunch)\b",
     _I,
 )
 _EXPECTING = re.compile(
