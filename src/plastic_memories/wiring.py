@@ -208,16 +208,7 @@ def _assemble(
         review=ReviewMemory(ledger, screening),
         forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
-        recall=Recall(
-            ledger,
-            chosen["recall"](context),
-            personas,
-            _recall_options(settings),
-            Snippets(settings.snippet_days, settings.snippet_limit),
-            touches,
-            meter,
-            pages,
-        ),
+        recall=_recall(context, chosen, personas, touches, pages),
         messages=messages,
         timeline=KeepTimeline(ledger, screening, judge, formation, bell, has_model),
         sessions=KeepSessions(ledger, formation, work, bell),
@@ -235,6 +226,26 @@ def _assemble(
         meter=meter,
         embedding=embedding,
         extractor=extractor,
+    )
+
+
+def _recall(
+    context: Context,
+    chosen: dict[str, plugins.Factory],
+    personas: KeepPersonas,
+    touches: Touches,
+    pages: KeepPages,
+) -> Recall:
+    settings = context.settings
+    return Recall(
+        personas.ledger,
+        chosen["recall"](context),
+        personas,
+        _recall_options(settings),
+        Snippets(settings.snippet_days, settings.snippet_limit),
+        touches,
+        context.meter,
+        pages,
     )
 
 

@@ -312,7 +312,7 @@ async def test_at_home_a_user_without_pages_needs_no_thread(tmp_path: Path) -> N
 
 
 async def test_a_disk_that_hangs_is_waited_for_once() -> None:
-    threads, let_go = DiskThreads("hanging"), threading.Event()
+    threads, let_go = DiskThreads("hanging", hangs_s=0), threading.Event()
 
     with pytest.raises(Unavailable, match="within"):
         await threads.run(let_go.wait, 0.01)
@@ -320,6 +320,20 @@ async def test_a_disk_that_hangs_is_waited_for_once() -> None:
         await threads.run(lambda: None, 60)
 
     let_go.set()
+    threads.close()
+
+
+async def test_a_long_queue_is_no_disk_that_hangs() -> None:
+    threads, let_go = DiskThreads("busy", hangs_s=3600), threading.Event()
+    busy = [asyncio.create_task(threads.run(let_go.wait, 60)) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    with pytest.raises(Unavailable, match="within"):
+        await threads.run(lambda: None, 0)
+
+    let_go.set()
+    assert await asyncio.gather(*busy) == [True, True]
+    assert await threads.run(lambda: "answered", 60) == "answered"
     threads.close()
 
 

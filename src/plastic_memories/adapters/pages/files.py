@@ -27,7 +27,7 @@ _TITLE_BYTES = 16 * 1024
 _MOST_PAGES = 1000
 _CACHED = 4096
 # A recall waits so long; whoever asks for the pages themselves has more time.
-_GLANCE_S = 0.25
+_GLANCE_S = 0.5
 _PATIENCE_S = 5.0
 # A file may change again within the same tick of the disk's clock and look the same.
 _TICK_NS = 100_000_000

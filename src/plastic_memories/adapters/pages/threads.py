@@ -14,17 +14,20 @@ from plastic_memories.errors import Unavailable
 
 T = TypeVar("T")
 _THREADS = 2
-# After a call that took too long, others are not made to wait as well.
+_HANGS_S = 0.5
+# After a call that hangs, others are not made to wait as well.
 _REST_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Call:
     work: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Any]
+    started: float = 0.0
 
     def run(self) -> None:
+        self.started = time.monotonic()
         try:
             result, error = self.work(), None
         # Whatever the work raises belongs to the one who asked for it.
@@ -43,9 +46,13 @@ class _Call:
 
 
 class DiskThreads:
-    def __init__(self, name: str) -> None:
+    """Runs work on its own threads; `hangs_s` is how long one piece may take at most."""
+
+    def __init__(self, name: str, hangs_s: float = _HANGS_S) -> None:
         self._name = name
+        self._hangs_s = hangs_s
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+        self._running: list[_Call] = []  # one for each thread that is at work
         self._started = False
         self._resting_until = 0.0
 
@@ -59,12 +66,18 @@ class DiskThreads:
         self._calls.put(_Call(work, loop, future))
         done, _ = await asyncio.wait((future,), timeout=patience_s)
         if not done:
-            self._resting_until = time.monotonic() + _REST_S
+            self._rest_if_it_hangs()
             raise Unavailable(f"The folder of pages did not answer within {patience_s:g} s.")
         try:
             return future.result()
         except OSError as error:
             raise Unavailable(f"The folder of pages cannot be used: {error.strerror}.") from error
+
+    def _rest_if_it_hangs(self) -> None:
+        """Spare others the wait, unless it was only the queue that was long."""
+        now = time.monotonic()
+        if any(call.started and now - call.started >= self._hangs_s for call in self._running):
+            self._resting_until = now + _REST_S
 
     def _start(self) -> None:
         if self._started:
@@ -81,4 +94,6 @@ class DiskThreads:
 
     def _serve(self) -> None:
         while (call := self._calls.get()) is not None:
+            self._running.append(call)
             call.run()
+            self._running.remove(call)
