@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -311,28 +312,41 @@ async def test_at_home_a_user_without_pages_needs_no_thread(tmp_path: Path) -> N
     folders.close()
 
 
-async def test_a_disk_that_hangs_is_waited_for_once() -> None:
-    threads, let_go = DiskThreads("hanging", hangs_s=0), threading.Event()
+@asynccontextmanager
+async def at_work(threads: DiskThreads) -> AsyncIterator[None]:
+    """Keep both threads busy for a while."""
+    began, let_go = threading.Barrier(3), threading.Event()
 
-    with pytest.raises(Unavailable, match="within"):
-        await threads.run(let_go.wait, 0.01)
-    with pytest.raises(Unavailable, match="a moment ago"):
-        await threads.run(lambda: None, 60)
+    def work() -> bool:
+        began.wait()
+        return let_go.wait()
 
+    busy = [asyncio.create_task(threads.run(work, 60)) for _ in range(2)]
+    await asyncio.to_thread(began.wait)
+    yield
     let_go.set()
+    assert await asyncio.gather(*busy) == [True, True]
+
+
+async def test_a_disk_that_hangs_is_waited_for_once() -> None:
+    threads = DiskThreads("hanging", hangs_s=0)
+
+    async with at_work(threads):
+        with pytest.raises(Unavailable, match="within"):
+            await threads.run(lambda: None, 0)
+        with pytest.raises(Unavailable, match="a moment ago"):
+            await threads.run(lambda: None, 60)
+
     threads.close()
 
 
 async def test_a_long_queue_is_no_disk_that_hangs() -> None:
-    threads, let_go = DiskThreads("busy", hangs_s=3600), threading.Event()
-    busy = [asyncio.create_task(threads.run(let_go.wait, 60)) for _ in range(2)]
-    await asyncio.sleep(0)
+    threads = DiskThreads("busy", hangs_s=3600)
 
-    with pytest.raises(Unavailable, match="within"):
-        await threads.run(lambda: None, 0)
+    async with at_work(threads):
+        with pytest.raises(Unavailable, match="within"):
+            await threads.run(lambda: None, 0)
 
-    let_go.set()
-    assert await asyncio.gather(*busy) == [True, True]
     assert await threads.run(lambda: "answered", 60) == "answered"
     threads.close()
 
