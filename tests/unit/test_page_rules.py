@@ -155,6 +155,12 @@ def test_headings_over_nothing_are_not_shown() -> None:
     assert shown_lines(parse(page), (), lambda _: False) == ["# a", "## d", "- stays"]
 
 
+def test_a_heading_that_repeats_the_title_is_not_shown() -> None:
+    page = "---\ntitle: 核心记忆\n---\n# 核心记忆\n- 喜欢茶\n# Another\n- tea\n"
+
+    assert shown_lines(parse(page), (), lambda _: False) == ["- 喜欢茶", "# Another", "- tea"]
+
+
 @pytest.mark.parametrize("content", ["a\nb", "  x ", "12. twelve", "- dash", "[x] box", "a ^pm-3"])
 def test_a_memory_reads_the_same_from_its_line(content: str) -> None:
     text = stated(content)

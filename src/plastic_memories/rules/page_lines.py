@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from plastic_memories.model.owner import User
-from plastic_memories.rules.pages import front_matter_lines
+from plastic_memories.rules.pages import front_matter_lines, given_title
 from plastic_memories.rules.text import normalise
 
 MARKER = "<!-- plastic-memories -->"
@@ -89,15 +89,15 @@ def parse(text: str) -> list[Line]:
     front = front_matter_lines(texts)
     state = _State()
     kinds = [Kind.HIDDEN] * front + [state.kind(line) for line in texts[front:]]
-    _hide_own_heading(texts, kinds)
+    _hide_headings(texts, kinds, given_title(texts[:front]))
     return [_line(*parts) for parts in zip(texts, endings, kinds, strict=True)]
 
 
-def _hide_own_heading(texts: Sequence[str], kinds: list[Kind]) -> None:
-    """The heading over our marker is for people: a prompt has a heading of its own."""
-    if MARKER not in texts:
-        return
-    above = texts.index(MARKER) - 1
+def _hide_headings(texts: Sequence[str], kinds: list[Kind], title: str) -> None:
+    """The page's title and the heading over our marker are for people: a prompt has its own."""
+    if title and f"# {title}" in texts:
+        kinds[texts.index(f"# {title}")] = Kind.HIDDEN
+    above = texts.index(MARKER) - 1 if MARKER in texts else -1
     while above >= 0 and kinds[above] is Kind.BLANK:
         above -= 1
     if above >= 0 and kinds[above] is Kind.HEADING:

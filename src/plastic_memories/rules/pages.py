@@ -105,7 +105,7 @@ def title_of(text: str, name: str) -> str:
     lines = _BREAK.split(text.removeprefix("\ufeff"))
     start = front_matter_lines(lines)
     found = (
-        _given_title(lines[:start])
+        given_title(lines[:start])
         or next(_headings(lines[start:]), "")
         or _first_text(lines[start:])
         or name.removesuffix(".md")
@@ -113,7 +113,8 @@ def title_of(text: str, name: str) -> str:
     return found[:TITLE_CHARS].strip()
 
 
-def _given_title(front: list[str]) -> str:
+def given_title(front: list[str]) -> str:
+    """Return the title that front matter names, if it does."""
     for line in front:
         if match := _TITLE.match(line):
             return _plain(match[1].strip("\"'"))
