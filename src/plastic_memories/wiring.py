@@ -37,8 +37,10 @@ from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall, RecallOptions
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.search import SearchMemories
 from plastic_memories.hub.sessions import KeepSessions
 from plastic_memories.hub.snippets import Snippets
+from plastic_memories.hub.take_in import TakeIn
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.touches import Touches
 from plastic_memories.hub.transfer import Transfer
@@ -184,6 +186,7 @@ def _assemble(
     personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates, archive)
     messages = KeepMessages(ledger, screening, formation, bell)
     has_model = extractor is not None and settings.formation
+    engine = chosen["recall"](context)
     return Hub(
         ledger=ledger,
         screening=screening,
@@ -194,13 +197,15 @@ def _assemble(
         browse=BrowseMemories(ledger),
         recall=Recall(
             ledger,
-            chosen["recall"](context),
+            engine,
             personas,
             _recall_options(settings),
             Snippets(settings.snippet_days, settings.snippet_limit),
             touches,
             meter,
         ),
+        search=SearchMemories(ledger, engine, touches),
+        take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,
         timeline=KeepTimeline(ledger, screening, judge, formation, bell, has_model),
         sessions=KeepSessions(ledger, formation, work, bell),

@@ -44,9 +44,14 @@ async def caller_from(hub: Hub, key_text: str, user_id: str, request_id: str) ->
     key = await hub.keys.authenticate(key_text)
     if not key.is_app_key:
         user_id = key.user_id
-    elif not _USER_ID.match(user_id) or user_id == ANY_USER:
+    elif not is_user_id(user_id):
         raise BadRequest("An app key acts for one user: name it in the header X-User-Id.")
     return Caller(user=User(key.tenant_id, user_id), key=key, request_id=request_id)
+
+
+def is_user_id(text: str) -> bool:
+    """Say whether an app key may name a user so."""
+    return bool(_USER_ID.match(text)) and text != ANY_USER
 
 
 def named_user(headers: Headers) -> str:
