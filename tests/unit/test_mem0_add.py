@@ -58,7 +58,9 @@ async def test_a_statement_no_rule_reads_is_kept_in_the_users_words(
     assert await mem0.found(query) == [text]
 
 
-@pytest.mark.parametrize("text", ["你好", "hello!", "明天天气怎么样？", "what should I cook?", "谢谢"])
+@pytest.mark.parametrize(
+    "text", ["你好", "hello!", "明天天气怎么样？", "what should I cook?", "谢谢"]
+)
 async def test_where_nothing_is_stated_nothing_is_invented_and_nothing_lost(
     api: Api, mem0: Mem0, text: str
 ) -> None:
