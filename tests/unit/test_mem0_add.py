@@ -83,6 +83,21 @@ async def test_a_resent_conversation_is_kept_once(api: Api, mem0: Mem0) -> None:
     ]
 
 
+async def test_what_was_corrected_in_the_same_talk_is_not_kept(mem0: Mem0) -> None:
+    assert await said(mem0, "叫我小林吧，这是我的名字", "叫我小王吧，这是我的名字") == ["叫我小王"]
+    assert await mem0.listed() == ["叫我小王"]
+
+
+async def test_a_model_reads_the_talk_afterwards_if_there_is_one(start_hub: StartHub) -> None:
+    api = await start_hub(judge="llm", llm_base_url="http://127.0.0.1:1/v1", worker="off")
+
+    learned = await said(Mem0.of(api), "叫我小林")
+
+    [job] = (await api.saw("/jobs"))["items"]
+    assert learned == ["叫我小林"]
+    assert (job["trigger"], job["status"]) == ("explicit", "pending")
+
+
 async def test_a_newer_statement_is_an_update_of_the_same_memory(mem0: Mem0) -> None:
     [first] = await mem0.add("叫我小林", infer=True)
 

@@ -26,11 +26,14 @@ from plastic_memories.rules.searchable import memory_text
 from plastic_memories.rules.text import index_terms, query_terms
 
 # What is asked for again if the filter has left too little of it, and where that ends.
-_MORE = 4
+_MORE = 8
 _MOST = 20_000
+_PATIENCE = 5.0  # a list without holes is worth more than one in time
 # Constraints and the user's name come along with every search; this is said to be their score.
 ALWAYS = 0.1
 _VERSIONS = 1000
+# The best match is among the first, whichever part of its score made it so.
+_LOOKED_AT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +120,14 @@ class SearchMemories:
 
     async def _of_view(self, query: RecallQuery, wanted: Wanted) -> list[Found]:
         """Ask for more until the filter has left enough, or there is no more."""
-        limit = query.limit
+        limit, asked = query.limit, query
         while True:
-            hits = (await self.engine.find(replace(query, limit=limit))).hits
+            hits = (await self.engine.find(asked)).hits
             kept = await self.ledger.read(partial(_kept, query=query, hits=hits, wanted=wanted))
             if len(kept) >= query.limit or len(hits) < limit or limit >= _MOST:
                 return kept[: query.limit]
             limit = min(limit * _MORE, _MOST)
+            asked = replace(query, limit=limit, deadline_s=query.deadline_s * _PATIENCE)
 
 
 def _kept(stores: Stores, query: RecallQuery, hits: Sequence[Hit], wanted: Wanted) -> list[Found]:
@@ -195,7 +199,7 @@ def _comparable(text: str, hits: Sequence[Hit]) -> dict[int, float]:
     makes them comparable with those of another persona.
     """
     asked = frozenset(query_terms(text))
-    held = max((_share(asked, hit.memory) for hit in hits), default=0.0)
+    held = max((_share(asked, hit.memory) for hit in hits[:_LOOKED_AT]), default=0.0)
     scale = (1.0 + held) / 2.0
     return {hit.memory.id: 1.0 - math.exp(-max(hit.score, 0.0) * scale) for hit in hits}
 

@@ -73,10 +73,19 @@ class TakeIn:
         )
         found = self.judge.extract(placed, settings.time_zone)
         read = {message for draft in found for message in draft.source_message_ids}
-        unread = [message for message in placed if message.id not in read]
-        notes = [in_own_words(one) for one in unread if one.realm is Realm.REAL and stated(one)]
+        notes = [
+            in_own_words(message)
+            for message in placed
+            if message.id not in read and self._says_more(message, settings.time_zone)
+        ]
         screened, _ = self.screening.each([marked.on(draft) for draft in [*found, *notes]])
         return await self._store(caller, owner, [draft for _, draft in screened], learn)
+
+    def _says_more(self, message: Message, time_zone: str) -> bool:
+        """Say whether a message states what no rule can read, alone or beside a later one."""
+        if message.realm is not Realm.REAL or not stated(message):
+            return False
+        return not self.judge.extract([message], time_zone)
 
     async def as_said(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], marked: Marked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -19,26 +19,23 @@ PERSONA = "default"
 APP = "mem0"
 
 
-def fields_of(found: Found) -> Json:
-    """Return what filters can ask of a memory."""
-    memory = found.memory
-    return {
-        "user_id": memory.owner.user_id,
-        "agent_id": memory.owner.persona_id,
-        "run_id": memory.session_id or None,
-        "app_id": memory.source_app or None,
-        "created_at": found.made_at,
-        "updated_at": memory.updated_at,
-        "timestamp": memory.created_at if memory.occurred_at is None else memory.occurred_at,
-        "metadata": dict(memory.metadata),
-        "categories": _categories(memory),
-        "keywords": memory.content,
-        "memory": memory.content,
-        "memory_ids": [id_of(memory)],
-        "id": id_of(memory),
-        "actor_id": memory.speaker or None,
-        "role": _role(memory),
-    }
+class Fields(Mapping[str, Any]):
+    """What filters can ask of a memory, worked out when they do: most rows are asked little."""
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+
+    def __getitem__(self, name: str) -> Any:
+        return _FIELDS[name](self._found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _FIELDS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_FIELDS)
+
+    def __len__(self) -> int:
+        return len(_FIELDS)
 
 
 def item(found: Found) -> Json:
@@ -61,6 +58,29 @@ def item(found: Found) -> Json:
         "expiration_date": _last_day(memory.expires_at),
     }
     return made if found.score is None else {**made, "score": round(found.score, 6)}
+
+
+_FIELDS: dict[str, Callable[[Found], Any]] = {
+    "user_id": lambda found: found.memory.owner.user_id,
+    "agent_id": lambda found: found.memory.owner.persona_id,
+    "run_id": lambda found: found.memory.session_id or None,
+    "app_id": lambda found: found.memory.source_app or None,
+    "created_at": lambda found: found.made_at,
+    "updated_at": lambda found: found.memory.updated_at,
+    "timestamp": lambda found: _said_at(found.memory),
+    "metadata": lambda found: found.memory.metadata,
+    "categories": lambda found: _categories(found.memory),
+    "keywords": lambda found: found.memory.content,
+    "memory": lambda found: found.memory.content,
+    "id": lambda found: id_of(found.memory),
+    "memory_ids": lambda found: [id_of(found.memory)],
+    "actor_id": lambda found: found.memory.speaker or None,
+    "role": lambda found: _role(found.memory),
+}
+
+
+def _said_at(memory: Memory) -> float:
+    return memory.created_at if memory.occurred_at is None else memory.occurred_at
 
 
 def _unless(silent: str, name: str) -> str | None:

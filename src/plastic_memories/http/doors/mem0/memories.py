@@ -170,7 +170,7 @@ async def delete(call: Call, memory_id: str) -> None:
     """Forget a memory with all its versions."""
     caller, view = place_of(call, ids.read(memory_id))
     found = await one(call, memory_id)
-    await call.hub.forget(caller, view, ForgetRequest(memory_ids=[found.memory.id]))
+    await call.hub.forget(caller, view, ForgetRequest(memory_ids=[found.memory.id], receipt=False))
 
 
 async def past(call: Call, memory_id: str) -> list[Json]:
@@ -210,7 +210,7 @@ async def _forget_all(call: Call, caller: Caller, view: Viewpoint, reach: Reach)
     left = await call.hub.search.everything(view, reach.wanted)
     while left:
         chosen = [memory.id for memory in left[:_AT_A_TIME]]
-        wish = ForgetRequest(memory_ids=chosen, include_messages=True)
+        wish = ForgetRequest(memory_ids=chosen, include_messages=True, receipt=False)
         try:
             gone = set((await call.hub.forget(caller, view, wish)).memory_ids)
         except NotFound:

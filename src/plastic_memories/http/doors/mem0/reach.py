@@ -9,7 +9,7 @@ from typing import Any
 from plastic_memories.errors import BadRequest, NotAllowed, NotFound
 from plastic_memories.http.context import is_user_id
 from plastic_memories.http.doors.mem0.ids import Reference
-from plastic_memories.http.doors.mem0.items import APP, PERSONA, fields_of
+from plastic_memories.http.doors.mem0.items import APP, PERSONA, Fields
 from plastic_memories.http.doors.mem0.route import Call
 from plastic_memories.hub.search import Found, Wanted
 from plastic_memories.model.key import Caller
@@ -43,7 +43,7 @@ async def reach_of(call: Call, filters: dict[str, Any]) -> Reach:
     ]
 
     def wanted(found: Found) -> bool:
-        return holds(fields_of(found))
+        return holds(Fields(found))
 
     return Reach(places, wanted)
 
