@@ -89,7 +89,9 @@ async def test_what_was_corrected_in_the_same_talk_is_not_kept(mem0: Mem0) -> No
 
 
 async def test_a_model_reads_the_talk_afterwards_if_there_is_one(start_hub: StartHub) -> None:
-    api = await start_hub(judge="llm", llm_base_url="http://127.0.0.1:1/v1", worker="off")
+    api = await start_hub(
+        judge="llm", llm_base_url="http://127.0.0.1:1", llm_model="m", worker="off"
+    )
 
     learned = await said(Mem0.of(api), "叫我小林")
 
