@@ -84,8 +84,10 @@ async def test_a_resent_conversation_is_kept_once(api: Api, mem0: Mem0) -> None:
 
 
 async def test_what_was_corrected_in_the_same_talk_is_not_kept(mem0: Mem0) -> None:
-    assert await said(mem0, "叫我小林吧，这是我的名字", "叫我小王吧，这是我的名字") == ["叫我小王"]
-    assert await mem0.listed() == ["叫我小王"]
+    assert await said(mem0, "叫我小林吧，这是我的名字", "叫我小王吧，这是我的名字") == [
+        "叫我小王吧"
+    ]
+    assert await mem0.listed() == ["叫我小王吧"]
 
 
 async def test_a_model_reads_the_talk_afterwards_if_there_is_one(start_hub: StartHub) -> None:

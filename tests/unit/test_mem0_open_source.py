@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from harness import Api, StartHub, StillClock
 from mem0_caller import Mem0
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.lifecycle import ended
 
 
 @pytest.fixture
@@ -109,6 +115,7 @@ async def test_an_update_of_nothing_is_refused(mem0: Mem0) -> None:
     memory_id = await mem0.id_of("开会在周一")
 
     await mem0.refused(400, "PUT", f"/memories/{memory_id}", json={})
+    await mem0.refused(400, "PUT", f"/memories/{memory_id}", json={"text": None})
 
 
 async def test_a_slot_can_be_updated_here(api: Api, mem0: Mem0) -> None:
@@ -119,6 +126,21 @@ async def test_a_slot_can_be_updated_here(api: Api, mem0: Mem0) -> None:
 
     assert await api.slots() == {"identity": "developer"}
     assert (await mem0.did("GET", f"/memories/{row['id']}"))["memory"] == "developer"
+
+
+async def test_a_memory_that_was_merged_into_another_lives_on_there(api: Api, mem0: Mem0) -> None:
+    one, other = await mem0.id_of("绿茶"), await mem0.id_of("喜欢绿茶")
+    owner = Owner("default", "userA", "default")
+
+    def merge(stores: Stores) -> None:
+        newer, older = stores.memories.find(owner, MemoryFilter())
+        stores.memories.save(ended(older, 1.0, superseded_by=newer.id))
+
+    assert api.hub is not None
+    await api.hub.ledger.write(merge)
+
+    row = await mem0.did("GET", f"/memories/{one}")
+    assert (row["id"], row["memory"]) == (other, "喜欢绿茶")
 
 
 async def test_history_tells_every_version(mem0: Mem0) -> None:
@@ -186,6 +208,22 @@ async def test_after_delete_all_nothing_comes_back_from_the_talk(api: Api, mem0:
     left = await api.of("default").saw("/messages/recent")
     assert left["messages"] == []
     assert await api.of("default").recalled("海鲜") == []
+
+
+@pytest.mark.parametrize(
+    "filters", [{"agent_id": {"ne": "a"}}, {"run_id": {"in": ["r2", "r3"]}}, {"mine": True}]
+)
+async def test_deleting_by_a_filter_leaves_the_talk_of_others(
+    api: Api, mem0: Mem0, filters: dict[str, object]
+) -> None:
+    await mem0.add("我对海鲜过敏", infer=True, agent_id="a", run_id="r1")
+    await mem0.add("我对花生过敏", infer=True, agent_id="b", run_id="r2", metadata={"mine": True})
+
+    await mem0.did("DELETE", "/memories", params={"filters": json.dumps(filters)})
+
+    assert await mem0.listed() == ["我对海鲜过敏"]
+    kept = await api.of("a").saw("/messages/recent")
+    assert [row["content"] for row in kept["messages"]] == ["我对海鲜过敏"]
 
 
 async def test_many_are_deleted_in_lots(mem0: Mem0) -> None:

@@ -22,6 +22,7 @@ from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.blocks import Section, section_of
+from plastic_memories.rules.lines import said_at
 from plastic_memories.rules.searchable import memory_text
 from plastic_memories.rules.text import index_terms, query_terms
 
@@ -31,7 +32,7 @@ _MOST = 20_000
 _PATIENCE = 5.0  # a list without holes is worth more than one in time
 # Constraints and the user's name come along with every search; this is said to be their score.
 ALWAYS = 0.1
-_VERSIONS = 1000
+_MERGES = 100
 # The best match is among the first, whichever part of its score made it so.
 _LOOKED_AT = 10
 
@@ -89,7 +90,8 @@ class SearchMemories:
         )
         found = sorted((one for some in by_view for one in some), key=_best_first)
         chosen = found[: query.limit]
-        self.touches.add([one.memory for one in chosen], query.now)
+        # Now, whatever time the question is asked for.
+        self.touches.add([one.memory for one in chosen], self.ledger.clock.now())
         return chosen
 
     async def one(self, view: Viewpoint, memory_id: int) -> Found:
@@ -107,7 +109,7 @@ class SearchMemories:
                 raise NotFound("Memory not found")
             chain = stores.memories.find(view.owner, MemoryFilter(root_ids={named.root_id}))
             past = [row for row in chain if row.status is not Status.CANDIDATE and sees(view, row)]
-            return sorted(past, key=lambda row: row.id)
+            return sorted(past, key=lambda row: (said_at(row), row.id))
 
         return await self.ledger.read_swept(work)
 
@@ -146,15 +148,22 @@ def _kept(stores: Stores, query: RecallQuery, hits: Sequence[Hit], wanted: Wante
 
 
 def current_in(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
-    """Return the version that holds now; raise `NotFound` if none does."""
-    memory = stores.memories.get(view.owner, memory_id)
-    for _ in range(_VERSIONS):
-        if memory is None or not sees(view, memory):
+    """Return the version that holds now; raise `NotFound` if none does.
+
+    A memory that was merged into another lives on in that one.
+    """
+    following: int | None = memory_id
+    for _ in range(_MERGES):
+        named = None if following is None else stores.memories.get(view.owner, following)
+        if named is None or not sees(view, named):
             break
-        if memory.status is Status.ACTIVE:
-            return memory
-        following = memory.superseded_by
-        memory = None if following is None else stores.memories.get(view.owner, following)
+        chain = stores.memories.find(view.owner, MemoryFilter(root_ids={named.root_id}))
+        active = [row for row in chain if row.status is Status.ACTIVE and sees(view, row)]
+        if active:
+            return active[0]
+        own = {row.id for row in chain}
+        others = (row.superseded_by for row in chain if row.superseded_by not in own)
+        following = next((other for other in others if other is not None), None)
     raise NotFound("Memory not found")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from plastic_memories.errors import BadRequest, NotAllowed, NotFound
 from plastic_memories.http.doors.mem0 import ids
@@ -21,9 +22,11 @@ from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.rules.conditions import time_span
 from plastic_memories.rules.lifecycle import ConfirmRequest
+from plastic_memories.rules.portable import EARLIEST, LATEST
 from plastic_memories.wire import mem0 as wire
 
 _AT_A_TIME = 200
+_IDS = ("user_id", "agent_id", "run_id", "app_id")
 _ROLES = {role.value: role for role in Role}
 
 
@@ -84,9 +87,12 @@ def _instant(given: str | float | None, now: float) -> float:
     if given is None:
         return now
     try:
-        return time_span(given)[0]
+        at = time_span(given)[0]
     except (TypeError, ValueError, OverflowError):
-        raise BadRequest("reference_date takes a date, a time, or seconds since 1970.") from None
+        at = LATEST + 1.0
+    if not EARLIEST <= at <= LATEST:
+        raise BadRequest("reference_date takes a date, a time, or seconds since 1970.")
+    return at
 
 
 def _narrowed(
@@ -143,16 +149,15 @@ async def of_event(call: Call, event_id: str) -> list[Json]:
 
 async def update(call: Call, memory_id: str, body: wire.Update) -> Found:
     """Store a new version of a memory. It holds at once: the caller has said so."""
-    given = body.model_fields_set & {"text", "metadata", "expiration_date"}
-    if not given:
+    changed = {"expires_at"} if "expiration_date" in body.model_fields_set else set()
+    if body.metadata is not None:
+        changed.add("metadata")
+    if body.text is None and not changed:
         raise BadRequest("At least one of text, metadata or expiration_date must be given.")
     if body.text is not None:
         call.check_length(body.text, call.options.max_content_chars)
     caller, view = place_of(call, ids.read(memory_id))
     before = (await one(call, memory_id)).memory
-    changed = {"expires_at"} if "expiration_date" in given else set()
-    if body.metadata is not None:
-        changed.add("metadata")
     correction = Correction(
         content=body.text,
         metadata=body.metadata or {},
@@ -196,27 +201,33 @@ async def delete_all(call: Call, filters: wire.Filters) -> None:
     if not filters:
         raise BadRequest("At least one of user_id, agent_id, run_id or filters must be given.")
     reach = await reach_of(call, filters)
-    named = set(filters) <= {"user_id", "agent_id", "run_id", "app_id"}
+    # Only whoever names an entity means its talk as well.
+    whole = all(name in _IDS and isinstance(value, str) for name, value in filters.items())
+    wish = ForgetRequest(include_messages=whole, receipt=False)
     for caller, view in reach.places:
-        await _forget_all(call, caller, view, reach)
-        if named:
+        await _forget_all(call, caller, view, reach, wish)
+        if whole:
             talk = MessageFilter(
                 session_id=view.session_id or None, source_app=view.source_app, bot_id=""
             )
             await call.hub.messages.purge(caller, view.owner, talk)
 
 
-async def _forget_all(call: Call, caller: Caller, view: Viewpoint, reach: Reach) -> None:
+async def _forget_all(
+    call: Call, caller: Caller, view: Viewpoint, reach: Reach, wish: ForgetRequest
+) -> None:
     left = await call.hub.search.everything(view, reach.wanted)
     while left:
         chosen = [memory.id for memory in left[:_AT_A_TIME]]
-        wish = ForgetRequest(memory_ids=chosen, include_messages=True, receipt=False)
         try:
-            gone = set((await call.hub.forget(caller, view, wish)).memory_ids)
+            done = await call.hub.forget(caller, view, replace(wish, memory_ids=chosen))
         except NotFound:
             # Some went with an earlier lot: what is made from forgotten messages goes too.
-            left = await call.hub.search.everything(view, reach.wanted)
+            before, left = len(left), await call.hub.search.everything(view, reach.wanted)
+            if len(left) >= before:
+                raise
         else:
+            gone = set(done.memory_ids)
             left = [memory for memory in left if memory.id not in gone]
 
 
