@@ -42,8 +42,10 @@ from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall, RecallOptions
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.search import SearchMemories
 from plastic_memories.hub.sessions import KeepSessions
 from plastic_memories.hub.snippets import Snippets
+from plastic_memories.hub.take_in import TakeIn
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.touches import Touches
 from plastic_memories.hub.transfer import Transfer
@@ -57,6 +59,7 @@ from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.embedder import EmbedderChoice, QueryEmbedder
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
+from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
@@ -200,6 +203,7 @@ def _assemble(
     messages = KeepMessages(ledger, screening, formation, bell)
     pages = KeepPages(ledger, screening, folders)
     has_model = extractor is not None and settings.formation
+    engine = chosen["recall"](context)
     return Hub(
         ledger=ledger,
         screening=screening,
@@ -208,7 +212,9 @@ def _assemble(
         review=ReviewMemory(ledger, screening),
         forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
-        recall=_recall(context, chosen, personas, touches, pages),
+        recall=_recall(context, engine, personas, touches, pages),
+        search=SearchMemories(ledger, engine, touches),
+        take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,
         timeline=KeepTimeline(ledger, screening, judge, formation, bell, has_model),
         sessions=KeepSessions(ledger, formation, work, bell),
@@ -231,7 +237,7 @@ def _assemble(
 
 def _recall(
     context: Context,
-    chosen: dict[str, plugins.Factory],
+    engine: RecallEngine,
     personas: KeepPersonas,
     touches: Touches,
     pages: KeepPages,
@@ -239,7 +245,7 @@ def _recall(
     settings = context.settings
     return Recall(
         personas.ledger,
-        chosen["recall"](context),
+        engine,
         personas,
         _recall_options(settings),
         Snippets(settings.snippet_days, settings.snippet_limit),

@@ -37,6 +37,7 @@ class ForgetRequest:
     dry_run: bool = False
     never_again: bool = False
     include_messages: bool = False
+    receipt: bool = True  # looking again in every place takes longer than forgetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ def _forget(
     ids = sorted(memory.id for memory in targets)
     for memory_id in ids:
         record(stores, caller, "memory.forget", view.owner.persona_id, now, memory_id=memory_id)
-    return Forgotten(ids, _receipt(stores, view, gone, messages, request, now)), gone
+    receipt = _receipt(stores, view, gone, messages, request, now) if request.receipt else {}
+    return Forgotten(ids, receipt), gone
 
 
 def _sessions(stores: Stores, view: Viewpoint, gone: Sequence[Memory]) -> list[Session]:

@@ -19,7 +19,9 @@ from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.search import SearchMemories
 from plastic_memories.hub.sessions import KeepSessions
+from plastic_memories.hub.take_in import TakeIn
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.transfer import Transfer
 from plastic_memories.hub.undo import UndoChange
@@ -41,6 +43,8 @@ class Hub:
     forget: ForgetMemory
     browse: BrowseMemories
     recall: Recall
+    search: SearchMemories
+    take_in: TakeIn
     messages: KeepMessages
     timeline: KeepTimeline
     sessions: KeepSessions

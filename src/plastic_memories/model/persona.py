@@ -31,6 +31,18 @@ class Slot:
     updated_at: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """How many memories a persona holds from one session and app."""
+
+    owner: Owner
+    session_id: str
+    source_app: str
+    memories: int
+    first_at: float
+    last_at: float
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """A persona as it lies in a folder of the template root."""
