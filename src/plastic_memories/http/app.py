@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http import pages
 from plastic_memories.http.cors import Cors
+from plastic_memories.http.doors.mcp import router as mcp
 from plastic_memories.http.envelope import on_error, on_http, on_invalid
 from plastic_memories.http.frame import Frame
 from plastic_memories.http.openapi import describe
@@ -43,6 +44,7 @@ ROUTERS = (
     operations.public,
     operations.keyed,
     events.router,
+    mcp.router,
     pages.router,
 )
 OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
