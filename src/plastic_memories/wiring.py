@@ -22,6 +22,7 @@ from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
@@ -182,6 +183,7 @@ def _assemble(
     digest = Digest(ledger, screening, judge, extractor, formation, archive.archive.keeps)
     work = Work(jobs, digest, archive, meter, bell)
     personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates, archive)
+    transfer = Transfer(ledger, screening, personas)
     messages = KeepMessages(ledger, screening, formation, bell)
     has_model = extractor is not None and settings.formation
     return Hub(
@@ -211,7 +213,8 @@ def _assemble(
         look_ahead=LookAhead(ledger),
         personas=personas,
         goals=KeepGoals(ledger, screening),
-        transfer=Transfer(ledger, screening, personas),
+        cards=KeepCards(ledger, screening, transfer),
+        transfer=transfer,
         upkeep=KeepUp(ledger, touches, _retention(settings), work),
         meter=meter,
         embedding=embedding,
