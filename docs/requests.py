@@ -365,6 +365,15 @@ KEEPING = [
         "data.receipt.never_again = true",
     ),
     _post("The text index, made anew", "/memory/rebuild", {}, 'data.status = "ok"'),
+    _post(
+        "Write what is known into core.md, and take in what was written there",
+        "/memory/pages/sync",
+        {},
+        'data.items[0].page = "memory://core"',
+        'data.items[1].page = "memory://persona/core"',
+    ),
+    _get("Core page and index", "/memory/pages", {}, 'data.core.id = "memory://core"'),
+    _get("One page", "/memory/page", {"page_id": "memory://core"}, "data.text exists"),
 ]
 
 FORMATION = [

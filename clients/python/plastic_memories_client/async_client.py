@@ -62,13 +62,14 @@ from .options import (
     WhichMessage,
     WriteOptions,
 )
+from .page_methods import AsyncPageMethods
 from .partial_file import partial_file
 from .protocol import Call, Reply, check
 
 T = TypeVar("T")
 
 
-class AsyncPlasticMemoriesClient(AsyncCardMethods):
+class AsyncPlasticMemoriesClient(AsyncCardMethods, AsyncPageMethods):
     """Talk to a hub; close it, or use it in an `async with` statement.
 
     Without `api_key` the key is taken from PLASTIC_MEMORIES_API_KEY or, for a hub on this

@@ -29,6 +29,7 @@ COMMANDS = {
     "forget": ("forget", "Forget for good, with a receipt."),
     "goals": ("goals", "What the user wants to reach."),
     "persona": ("persona", "The characters that remember."),
+    "markdown": ("markdown", "The user's Markdown pages: sync, list, show."),
     "export": ("transfer", "Write everything of the user's into a file."),
     "import": ("transfer", "Take in an export: JSON lines or a bundle."),
     "rebuild": ("transfer", "Make text index and vectors of the user's personas anew."),

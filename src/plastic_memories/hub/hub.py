@@ -14,6 +14,8 @@ from plastic_memories.hub.jobs import Jobs
 from plastic_memories.hub.keys import Keys
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
+from plastic_memories.hub.page_sync import SyncPages
+from plastic_memories.hub.pages import KeepPages
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall
 from plastic_memories.hub.review import ReviewMemory
@@ -51,6 +53,8 @@ class Hub:
     personas: KeepPersonas
     cards: KeepCards
     goals: KeepGoals
+    pages: KeepPages
+    page_sync: SyncPages
     transfer: Transfer
     upkeep: KeepUp
     meter: Meter

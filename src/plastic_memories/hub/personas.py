@@ -10,6 +10,7 @@ from plastic_memories.errors import InvalidInput, NotFound
 from plastic_memories.hub.archiving import ArchiveTalk, archive_none_of
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
+from plastic_memories.hub.page_forget import ForgetInPages
 from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
 from plastic_memories.hub.templates import Applied, apply_in, plan_of
@@ -34,6 +35,7 @@ class KeepPersonas:
     profiles: ProfileBuilder
     templates: TemplateSource
     archive: ArchiveTalk
+    pages: ForgetInPages
 
     async def create(
         self, caller: Caller, owner: Owner, display_name: str | None, description: str | None
@@ -136,7 +138,8 @@ class KeepPersonas:
             return {"erased": erased, "remaining": {"memories": len(left)}}
 
         receipt = await self.ledger.write(work)
-        return {**receipt, "archive": await self.archive.forget_persona(owner)}
+        archive = await self.archive.forget_persona(owner)
+        return {**receipt, "archive": archive, **await self.pages.persona(owner)}
 
     async def settings(self, user: User) -> UserSettings:
         return await self.ledger.read(lambda stores: stores.personas.settings(user))

@@ -15,6 +15,7 @@ from plastic_memories.ports.job_store import JobStore
 from plastic_memories.ports.key_store import KeyStore
 from plastic_memories.ports.memory_store import MemoryStore, SlotStore, TombstoneStore
 from plastic_memories.ports.message_store import MessageStore
+from plastic_memories.ports.page_store import PageStore
 from plastic_memories.ports.persona_store import PersonaStore
 from plastic_memories.ports.session_store import SessionStore
 from plastic_memories.ports.vector_store import VectorStore
@@ -80,6 +81,8 @@ class Stores(Protocol):
     def jobs(self) -> JobStore: ...
     @property
     def goals(self) -> GoalStore: ...
+    @property
+    def pages(self) -> PageStore: ...
     @property
     def keys(self) -> KeyStore: ...
     @property

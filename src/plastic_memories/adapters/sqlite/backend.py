@@ -29,6 +29,7 @@ from plastic_memories.adapters.sqlite.migrate import (
     note,
     version_of,
 )
+from plastic_memories.adapters.sqlite.page_store import SqlitePageStore
 from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, SqliteSlotStore
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.adapters.sqlite.session_store import SqliteSessionStore
@@ -73,6 +74,7 @@ class SqliteStores:
         self.sessions = SqliteSessionStore(db)
         self.jobs = SqliteJobStore(db)
         self.goals = SqliteGoalStore(db)
+        self.pages = SqlitePageStore(db)
         self.keys = SqliteKeyStore(db)
         self.audit = SqliteAuditLog(db)
         self.upkeep = SqliteUpkeep(db, self.memories, self.messages, indexed=indexed)

@@ -286,6 +286,7 @@ class _Replay:
             self._done.messages += len(gone)
         self._hide()
         self._tombstones()
+        self._mutes()
         self._keys()
         self._sequences()
         return self._done
@@ -345,6 +346,10 @@ class _Replay:
         for row in fetch(self._live, "SELECT * FROM tombstones"):
             params = {**row, "now": row["created_at"]}
             self._done.tombstones += execute(self._staged, QUERIES["add_tombstone"], params)
+
+    def _mutes(self) -> None:
+        for row in fetch(self._live, "SELECT * FROM page_mutes"):
+            self._staged.execute(QUERIES["mute_page_line"], {**row, "now": row["created_at"]})
 
     def _keys(self) -> None:
         """Keys are not memories: one made since still opens, one revoked since does not."""
