@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from harness import Server, environment
+from page_parts import Pages
 
 pytestmark = pytest.mark.external
 
@@ -125,7 +126,7 @@ async def test_a_client_sees_tools_with_schemas_resources_and_prompts(server: Se
     assert set(tools) - reading == {
         "remember", "confirm", "forget", "goal_create", "goal_update",
     }  # fmt: skip
-    assert reading == {"recall", "list", "profile", "goals", "upcoming_events"}
+    assert reading == {"recall", "list", "profile", "read_page", "goals", "upcoming_events"}
     assert tools["forget"].annotations.destructive_hint
     assert tools["remember"].input_schema["required"] == ["text"]
     assert "memory://core" in shelves
@@ -144,6 +145,20 @@ async def test_core_memory_is_a_resource_and_prompts_carry_what_is_known(server:
     assert "海鲜" in chinese.messages[0].content.text
     assert "Talk to me as the persona" in english.messages[0].content.text
     assert "海鲜" in english.messages[0].content.text
+
+
+async def test_a_page_of_the_user_is_a_resource(server: Server) -> None:
+    pages = Pages(server.folder, "writer")
+    pages.write("# 旅行计划\n三月去大理\n", "extended/旅行 plan.md")
+
+    async with over_http(server, "writer") as client:
+        shelves = (await client.list_resources()).resources
+        [uri] = [str(one.uri) for one in shelves if one.title == "旅行计划"]
+        page = await client.read_resource(uri)
+        templates = (await client.list_resource_templates()).resource_templates
+
+    assert "三月去大理" in page.contents[0].text
+    assert "memory://extended/{page}" in [one.uri_template for one in templates]
 
 
 @pytest.mark.parametrize("mode", ERAS)

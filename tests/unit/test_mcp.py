@@ -7,12 +7,14 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from harness import Api, Json, refused
+from page_parts import Pages
 from plastic_memories.cli.mcp_pipe import Pipe
 from plastic_memories.http.doors.mcp import router
 from plastic_memories.model.key import KeyLimits
@@ -154,7 +156,7 @@ async def test_a_key_that_only_reads_is_shown_only_what_it_may_use(api: Api) -> 
     shown = await asked(reader, "tools/list")
 
     names = {tool["name"] for tool in shown["result"]["tools"]}
-    assert names == {"recall", "list", "profile", "goals", "upcoming_events"}
+    assert names == {"recall", "list", "profile", "read_page", "goals", "upcoming_events"}
 
 
 async def test_the_persona_comes_from_the_tool_then_the_header_then_the_key(api: Api) -> None:
@@ -187,6 +189,26 @@ async def test_a_password_is_refused_with_its_category(api: Api) -> None:
     assert failed["isError"]
     assert "(judge_deny)" in text_of(failed)
     assert "Tr0ub4dor" not in text_of(failed)
+
+
+async def test_pages_are_resources_and_a_tool_reads_them(api: Api, tmp_path: Path) -> None:
+    pages = Pages(tmp_path)
+    pages.write("# 关于我\n喜欢乌龙茶\n")
+    pages.write("# 健康记录\n血压正常\n", "extended/健康.md")
+    Pages(tmp_path, "userB").write("# 别人的\n秘密\n", "extended/other.md")
+
+    shelves = (await asked(api, "resources/list"))["result"]["resources"]
+    core = await asked(api, "resources/read", uri="memory://core")
+    [page] = [one for one in shelves if one["uri"].startswith("memory://extended/")]
+    text = await asked(api, "resources/read", uri=page["uri"])
+    by_tool = await called(api, "read_page", page_id=page["uri"])
+    others = await called(api, "read_page", page_id="memory://extended/other.md")
+
+    assert "喜欢乌龙茶" in core["result"]["contents"][0]["text"]
+    assert page["title"] == "健康记录"
+    assert "血压正常" in text["result"]["contents"][0]["text"]
+    assert "血压正常" in text_of(by_tool)
+    assert "(not_found)" in text_of(others)
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,13 @@ class ProfileOut(BaseModel):
     markdown: str
 
 
+class PageOut(BaseModel):
+    page_id: str
+    title: str
+    text: str
+    truncated: bool
+
+
 class GoalRow(BaseModel):
     id: int
     title: str

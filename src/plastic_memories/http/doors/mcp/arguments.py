@@ -112,6 +112,13 @@ class ProfileArguments(Asked):
     pass
 
 
+class PageArguments(Asked):
+    page_id: Annotated[
+        Name,
+        Field(description="As it stands in recall's index: memory://extended/….", max_length=1000),
+    ]
+
+
 class GoalsArguments(Asked):
     status: GoalStatus | None = None
 

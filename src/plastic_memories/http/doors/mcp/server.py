@@ -127,7 +127,11 @@ async def _list_resources(context: _Context, _: object) -> types.ListResourcesRe
 
 
 async def _list_templates(context: _Context, _: object) -> types.ListResourceTemplatesResult:
-    return types.ListResourceTemplatesResult(resource_templates=[])
+    shown = [
+        types.ResourceTemplate(uri_template=uri, name=title, mime_type=_MARKDOWN)
+        for uri, title in resources.TEMPLATES.items()
+    ]
+    return types.ListResourceTemplatesResult(resource_templates=shown)
 
 
 async def _read_resource(

@@ -82,6 +82,18 @@ _TOOLS = (
         run=tools.profile,
     ),
     MemoryTool(
+        name="read_page",
+        title="Read a page · 读页面",
+        description=(
+            "Read one of the user's longer pages; recall lists them by title and id. "
+            "按 id 读取用户的长篇页面。"
+        ),
+        effect=Effect.READS,
+        arguments=arguments.PageArguments,
+        answer=answers.PageOut,
+        run=tools.read_page,
+    ),
+    MemoryTool(
         name="goals",
         title="Goals · 目标",
         description="List what the user wants to reach. 列出用户的目标。",

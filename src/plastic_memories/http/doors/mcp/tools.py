@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from plastic_memories.errors import InvalidInput
 from plastic_memories.http.doors.mcp import answers, arguments
 from plastic_memories.http.doors.mcp.here import Here
+from plastic_memories.http.doors.mcp.resources import page_of
 from plastic_memories.http.routes.memory import write_one, write_talk
 from plastic_memories.http.routes.recall import recollect
 from plastic_memories.hub.browse import Wanted
@@ -180,6 +181,14 @@ async def profile(here: Here, asked: arguments.ProfileArguments) -> Said:
     text = await here.call.hub.personas.profile(here.view(asked))
     answer = answers.ProfileOut(persona_id=here.persona(asked), markdown=text)
     return Said(text or "Nothing is known yet.", answer)
+
+
+async def read_page(here: Here, asked: arguments.PageArguments) -> Said:
+    page = await page_of(here, asked, asked.page_id)
+    answer = answers.PageOut(
+        page_id=page.id, title=page.title, text=page.text, truncated=page.truncated
+    )
+    return Said(page.text or "The page is empty.", answer)
 
 
 async def goals(here: Here, asked: arguments.GoalsArguments) -> Said:
