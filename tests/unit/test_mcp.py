@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from harness import Api, Json, refused
 from page_parts import Pages
 from plastic_memories.cli.mcp_pipe import Pipe
 from plastic_memories.http.doors.mcp import router
+from plastic_memories.http.doors.mcp.toolbox import TOOLS
+from plastic_memories.http.doors.mcp.tools import Said
 from plastic_memories.model.key import KeyLimits
 
 HEADERS = {
@@ -226,6 +229,30 @@ async def test_what_does_not_exist_is_an_error_of_the_protocol(
     answer = await asked(api, method, **params)
 
     assert answer["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+async def test_a_bug_is_logged_and_says_nothing_of_our_insides(
+    api: Api, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    async def broken(here: object, given: object) -> Said:
+        raise RuntimeError("hunter2")
+
+    monkeypatch.setitem(TOOLS, "recall", replace(TOOLS["recall"], run=broken))
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": "recall", "arguments": {}, "_meta": meta}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    named = {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": "recall"}
+
+    answer = await api.http.post(
+        "/mcp", json=message, headers={**HEADERS, **named, **api.all_headers}
+    )
+
+    assert answer.json()["error"]["code"] == -32603
+    assert "hunter2" not in answer.text
 
 
 @pytest.mark.parametrize(("key", "code"), [(None, "unauthorized"), ("appkey", "bad_request")])
