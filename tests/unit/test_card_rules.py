@@ -126,6 +126,17 @@ def test_the_picture_we_make_is_a_whole_png() -> None:
     assert len(zlib.decompress(pixels_of)) == 3 * (1 + 3 * 4)
 
 
+def test_a_card_is_read_however_its_text_is_written() -> None:
+    packed = base64.b64encode(as_json(v2())).rstrip(b"=")
+    broken = b"\r\n".join(packed[start : start + 76] for start in range(0, len(packed), 76))
+    chunks = plain_picture(2, 2).chunks
+    text = Chunk(b"tEXt", b"Chara\0" + broken)
+
+    card, _ = read_card(Picture([*chunks[:-1], text, chunks[-1]]).written())
+
+    assert card.document == v2()
+
+
 def test_a_repeated_text_is_replaced_once() -> None:
     twice = Picture([Chunk(b"tEXt", b"chara\0a"), Chunk(b"tEXt", b"chara\0b"), Chunk(b"IEND", b"")])
 

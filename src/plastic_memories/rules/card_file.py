@@ -92,8 +92,10 @@ def _carried(picture: Picture) -> list[bytes]:
 
 
 def _decoded(text: bytes) -> bytes:
+    # Some writers break lines, or leave out the padding.
+    packed = b"".join(text.split()).rstrip(b"=")
     try:
-        return base64.b64decode(text, validate=True)
+        return base64.b64decode(packed + b"=" * (-len(packed) % 4), validate=True)
     except binascii.Error:
         raise TemplateError("The card inside the picture is damaged.") from None
 

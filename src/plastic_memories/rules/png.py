@@ -24,8 +24,8 @@ class Chunk:
 
     @property
     def keyword(self) -> bytes:
-        """The name of a text chunk; empty for others."""
-        return self.content.partition(b"\0")[0] if self.kind == _TEXT else b""
+        """The name of a text chunk, in whatever case it was written; empty for others."""
+        return self.content.partition(b"\0")[0].lower() if self.kind == _TEXT else b""
 
     @property
     def text(self) -> bytes:
@@ -40,19 +40,23 @@ class Picture:
     trailing: bytes = b""
 
     def texts(self) -> dict[bytes, bytes]:
-        """Return the text chunks by keyword; of two the later counts."""
-        return {chunk.keyword: chunk.text for chunk in self.chunks if chunk.keyword}
+        """Return the text chunks by keyword; of two the first counts, as for other readers."""
+        found: dict[bytes, bytes] = {}
+        for chunk in self.chunks:
+            if chunk.keyword:
+                found.setdefault(chunk.keyword, chunk.text)
+        return found
 
     def with_text(self, keyword: bytes, text: bytes) -> Picture:
         """Return the same picture with one text replaced in its place, or added at the end."""
         new = Chunk(_TEXT, keyword + b"\0" + text)
         if keyword not in self.texts():
             return Picture([*self.chunks[:-1], new, self.chunks[-1]], self.trailing)
-        last = max(i for i, chunk in enumerate(self.chunks) if chunk.keyword == keyword)
+        first = next(i for i, chunk in enumerate(self.chunks) if chunk.keyword == keyword)
         kept = [
-            new if place == last else chunk
+            new if place == first else chunk
             for place, chunk in enumerate(self.chunks)
-            if place == last or chunk.keyword != keyword
+            if place == first or chunk.keyword != keyword
         ]
         return Picture(kept, self.trailing)
 
