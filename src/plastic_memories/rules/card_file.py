@@ -21,7 +21,7 @@ _BEFORE = "before"
 _ZIP = b"PK\x03\x04"
 # The newer first: a card of version 3 often carries a copy of version 2 for older programs.
 _KEYWORDS = (b"ccv3", b"chara")
-_KNOWN = ("name", "description", "first_mes", "personality", "scenario")
+_SAYS_WHO = ("description", "first_mes", "personality", "scenario")
 _DEEPEST = 100
 
 
@@ -116,7 +116,7 @@ def _check_shape(document: Mapping[str, Any]) -> None:
     if "spec" in document and not isinstance(document.get("data"), dict):
         raise TemplateError("The card has no data.")
     fields = document["data"] if "spec" in document else document
-    if not isinstance(fields.get("name"), str) or not any(name in fields for name in _KNOWN[1:]):
+    if not isinstance(fields.get("name"), str) or not any(name in fields for name in _SAYS_WHO):
         raise TemplateError("This is not a character card: it needs a name and a description.")
 
 
