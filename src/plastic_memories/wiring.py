@@ -23,6 +23,7 @@ from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
@@ -200,6 +201,7 @@ def _assemble(
     in_pages = ForgetInPages(ledger, folders, locks)
     profile = chosen["profile"](context)
     personas = KeepPersonas(ledger, screening, profile, templates, archive, in_pages)
+    transfer = Transfer(ledger, screening, personas)
     messages = KeepMessages(ledger, screening, formation, bell)
     pages = KeepPages(ledger, screening, folders)
     has_model = extractor is not None and settings.formation
@@ -227,7 +229,8 @@ def _assemble(
         goals=KeepGoals(ledger, screening),
         pages=pages,
         page_sync=SyncPages(ledger, DraftLines(screening, judge), folders, locks),
-        transfer=Transfer(ledger, screening, personas),
+        cards=KeepCards(ledger, screening, transfer),
+        transfer=transfer,
         upkeep=KeepUp(ledger, touches, _retention(settings), work),
         meter=meter,
         embedding=embedding,

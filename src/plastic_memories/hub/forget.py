@@ -19,6 +19,7 @@ from plastic_memories.model.session import Session
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.card_rows import is_of_card
 from plastic_memories.rules.lifecycle import value_of
 from plastic_memories.rules.text import query_terms
 from plastic_memories.rules.tombstone import marks_of
@@ -102,6 +103,9 @@ def _forget(
     stores.memories.erase(view.owner, [memory.id for memory in gone], now)
     for memory in gone:
         refresh_slot(stores, caller, memory, now)
+    # The card a row came from says the same: it goes too, and can be made anew from what is left.
+    if any(is_of_card(memory) for memory in gone):
+        stores.cards.drop(view.owner)
     messages = _forget_messages(stores, view, message_ids, request, now)
     ids = sorted(memory.id for memory in targets)
     for memory_id in ids:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
@@ -54,6 +55,7 @@ class Hub:
     undo: UndoChange
     look_ahead: LookAhead
     personas: KeepPersonas
+    cards: KeepCards
     goals: KeepGoals
     pages: KeepPages
     page_sync: SyncPages

@@ -27,7 +27,7 @@ from plastic_memories.ports.message_store import MessageFilter
 # What a persona holds besides memories and messages, which have index entries to remove first.
 _HELD = (
     "persona_slots", "goal_links", "goals", "sessions", "branches", "jobs", "page_folders",
-    "page_lines",
+    "page_lines", "persona_cards",
 )  # fmt: skip
 
 

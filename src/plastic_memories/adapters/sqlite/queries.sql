@@ -45,6 +45,20 @@ UPDATE personas
    SET display_name = :display_name, description = :description, updated_at = :updated_at
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
 
+-- get_card --
+SELECT original FROM persona_cards
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
+
+-- put_card --
+INSERT INTO persona_cards (tenant_id, user_id, persona_id, original, updated_at)
+VALUES (:tenant_id, :user_id, :persona_id, :original, :now)
+ON CONFLICT (tenant_id, user_id, persona_id)
+DO UPDATE SET original = excluded.original, updated_at = excluded.updated_at;
+
+-- drop_card --
+DELETE FROM persona_cards
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
+
 -- add_message --
 INSERT INTO messages (tenant_id, user_id, persona_id, bot_id, source_app, platform, message_type,
                       session_id, branch_id, realm, role, speaker, content, client_msg_id, ts,
