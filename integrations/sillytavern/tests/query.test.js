@@ -15,7 +15,7 @@ test('the question is the last thing the user said, with what came before it', (
 });
 
 test('of a long message the end is asked for', () => {
-    assert.equal(questionIn([said('0123456789what tea?', true)], options).query, ' what tea?'.trimStart().padStart(10, '9'));
+    assert.equal(questionIn([said('0123456789what tea?', true)], options).query, '9what tea?');
 });
 
 test('without a message of the user the question is empty', () => {
