@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # only those who test with real clients have it
 
 EXTENSION = Path(__file__).parents[1] / "integrations" / "sillytavern"
 _START_S = 180
-_REPLY_MS = 30_000
+_REPLY_MS = 20_000
 
 
 def settings_of(home: Path, upstream_url: str, extension: Json) -> Json:
@@ -40,7 +40,7 @@ def settings_of(home: Path, upstream_url: str, extension: Json) -> Json:
         "firstRun": False,
         "main_api": "openai",
         "oai_settings": {**default["oai_settings"], **model},
-        "power_user": {**default["power_user"], "auto_connect": True, "animation_duration": 0},
+        "power_user": {**default["power_user"], "auto_connect": True, "reduced_motion": True},
     }
 
 
@@ -93,6 +93,7 @@ class Desk:
     page: Page
     url: str
     hub_calls: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
 
     def open(self) -> Desk:
         self.page.goto(self.url)
@@ -133,17 +134,17 @@ class Desk:
         self.run(
             """async (context, avatar) => {
                 const index = context.characters.findIndex((one) => one.avatar === avatar);
-                await context.selectCharacterById(index);
+                const isHere = () => SillyTavern.getContext().characterId == index;
+                // While a chat is being saved, SillyTavern stays in it.
+                for (let i = 0; i < 50 && !isHere(); i++) {
+                    await context.selectCharacterById(index);
+                    if (!isHere()) await new Promise((resolve) => setTimeout(resolve, 200));
+                }
             }""",
             avatar,
         )
-        self.until(
-            """([avatar]) => {
-                const { characters, characterId, chatMetadata } = SillyTavern.getContext();
-                return characters[characterId]?.avatar === avatar && chatMetadata.integrity;
-            }""",
-            avatar,
-        )
+        self.until("() => SillyTavern.getContext().chatMetadata.integrity")
+        self.settled()
 
     def command(self, text: str) -> None:
         self.run("(context, text) => context.executeSlashCommandsWithOptions(text)", text)
@@ -185,16 +186,84 @@ class Desk:
         )
 
     def settled(self) -> None:
-        """Wait until every message has its id and the outbox is empty."""
-        self.until(
+        """Wait until nothing is left to tell the hub."""
+        self.until("() => document.getElementById('plastic_memories').dataset.busy === 'false'")
+
+    def swipe(self, direction: str = "right") -> None:
+        """Ask for another reply, or go back to an earlier one."""
+        before = self.texts[-1]
+        with self.change():
+            self.page.locator(f".last_mes .swipe_{direction}").click()
+            self.until(
+                "([before]) => !['...', before].includes(SillyTavern.getContext().chat.at(-1).mes)",
+                before,
+            )
+            self.idle()
+
+    def edit(self, index: int, text: str) -> None:
+        """Edit a message as one does: pencil, other words, tick."""
+        message = self.page.locator(f".mes[mesid='{index}']")
+        message.hover()
+        message.locator(".mes_edit").click()
+        message.locator(".edit_textarea").fill(text)
+        with self.change():
+            message.locator(".mes_edit_done").click()
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Do something to the chat; wait until the extension has seen it and told the hub."""
+        self.page.evaluate(
             """() => {
-                const { chat, chatMetadata } = SillyTavern.getContext();
-                const told = chatMetadata.plastic_memories?.told ?? {};
-                const isTold = chat.every((one) => one.extra?.plastic_memories);
-                return isTold && Object.keys(told).length >= 0 && !Object.keys(localStorage)
-                    .some((name) => name.startsWith('plastic_memories.outbox.'));
+                globalThis.sawChange = false;
+                const root = document.getElementById('plastic_memories');
+                new MutationObserver((_, observer) => {
+                    globalThis.sawChange ||= root.dataset.busy === 'true';
+                    if (globalThis.sawChange) observer.disconnect();
+                }).observe(root, { attributes: true });
             }"""
         )
+        yield
+        self.until("() => globalThis.sawChange")
+        self.settled()
+
+    def branch_at(self, index: int) -> None:
+        before = self.chat_id
+        message = self.page.locator(f".mes[mesid='{index}']")
+        message.hover()
+        message.locator(".extraMesButtonsHint").click()
+        message.locator(".mes_create_branch").click()
+        self.until("([before]) => SillyTavern.getContext().chatId !== before", before)
+        self.until("([count]) => SillyTavern.getContext().chat.length === count", index + 1)
+
+    def sit_with_group(self, avatars: list[str]) -> None:
+        """Make a group in which everybody answers, and open its chat."""
+        self.run(
+            """async (context, avatars) => {
+                const answer = await fetch('/api/groups/create', {
+                    method: 'POST',
+                    headers: context.getRequestHeaders(),
+                    body: JSON.stringify({
+                        name: 'group', members: avatars, avatar_url: 'img/five.png',
+                        allow_self_responses: false, activation_strategy: 1, disabled_members: [],
+                        chat_metadata: {}, fav: false, chat_id: 'g1', chats: ['g1'],
+                    }),
+                });
+                const group = await answer.json();
+                await context.getCharacters();
+                const { openGroupById } = await import('/scripts/group-chats.js');
+                await openGroupById(group.id);
+            }""",
+            avatars,
+        )
+        self.until("() => SillyTavern.getContext().chatId === 'g1'")
+
+    @property
+    def avatar(self) -> str:
+        found: str = self.run("(context) => context.characters[context.characterId].avatar")
+        return found
+
+    def get(self, name: str) -> Any:
+        return self.run("(context, name) => context.extensionSettings.plastic_memories[name]", name)
 
     @property
     def texts(self) -> list[str]:
@@ -229,15 +298,14 @@ class Desk:
 
     def show_panel(self, tab: str) -> None:
         """Open the extension's panel at one of its tabs."""
-        panel = self.page.locator("#plastic_memories")
-        if not panel.is_visible():
+        if self.page.locator("#rm_extensions_block.closedDrawer").count():
             self.page.click("#extensions-settings-button > .drawer-toggle")
-        tabs = panel.locator(".pm-tabs")
-        if not tabs.is_visible():
+        self.page.locator("#rm_extensions_block.openDrawer").wait_for()
+        panel = self.page.locator("#plastic_memories")
+        if not panel.locator(".pm-tabs").is_visible():
             panel.locator(".inline-drawer-toggle").click()
-        tabs.wait_for()
         panel.locator(f"[data-tab={tab}]").click()
 
     def close_panel(self) -> None:
-        if self.page.locator("#plastic_memories").is_visible():
-            self.page.click("#extensions-settings-button > .drawer-toggle")
+        self.page.click("#extensions-settings-button > .drawer-toggle")
+        self.page.locator("#rm_extensions_block.closedDrawer").wait_for(state="attached")

@@ -78,8 +78,9 @@ async function showPanel() {
     const root = document.getElementById('plastic_memories');
     const parts = { context, settings, hub, outbox, recorder, notices, persona, card, t };
     panel = new Panel(root, parts);
-    outbox.onChange = (count) => panel.showWaiting(count);
-    panel.showWaiting(outbox.size);
+    recorder.onChange = () => panel.showBusy();
+    outbox.onChange = () => panel.showBusy();
+    panel.showBusy();
 }
 
 await showPanel();

@@ -10,12 +10,18 @@ export class Recorder {
     constructor({ context, settings, outbox }) {
         Object.assign(this, { context, settings, outbox });
         this.timer = null;
+        this.looking = null;
         this.last = null; // the chat that was open last, and whether something was said in it
+        this.onChange = () => {};
+    }
+
+    /** Something happened that was not looked at yet, or is not reported yet. */
+    get isBusy() {
+        return Boolean(this.timer || this.looking);
     }
 
     /** A chat was opened, or the same one was loaded again. */
     chatChanged() {
-        clearTimeout(this.timer);
         const place = this.#place();
         if (this.last && this.last.session !== place?.session) this.#endLast();
         if (!place) return;
@@ -27,10 +33,25 @@ export class Recorder {
     touch() {
         clearTimeout(this.timer);
         this.timer = setTimeout(() => this.sync(), SETTLE_MS);
+        this.onChange();
     }
 
     /** Report what has changed since the last time. */
     async sync() {
+        clearTimeout(this.timer);
+        this.timer = null;
+        const before = this.looking;
+        const now = Promise.resolve(before).then(() => this.#look());
+        this.looking = now;
+        try {
+            await now;
+        } finally {
+            if (this.looking === now) this.looking = null;
+            this.onChange();
+        }
+    }
+
+    async #look() {
         const context = this.context();
         if (!this.settings().enabled || !this.#place()) return;
         if (isStreaming(context)) return void this.touch();

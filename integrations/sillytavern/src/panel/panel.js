@@ -49,7 +49,10 @@ export class Panel {
         }
     }
 
-    showWaiting(count) {
+    /** Say what is not told to the hub yet. */
+    showBusy() {
+        const count = this.outbox.size;
+        this.root.dataset.busy = String(this.recorder.isBusy || count > 0);
         this.#at('pm_waiting').textContent = count
             ? `${count} ${this.t('reports wait for the hub.')}`
             : '';
