@@ -15,7 +15,7 @@ export class Outbox {
      *     each other
      * @param {(reports: object[]) => Promise<void>} deliver throws NotNow to have them kept
      */
-    constructor(storage, deliver, { now = Date.now, later = setTimeout, locks = null } = {}) {
+    constructor(storage, deliver, { now = Date.now, later = wait, locks = null } = {}) {
         Object.assign(this, { storage, deliver, now, later, locks });
         this.count = 0;
         this.pauseMs = FIRST_PAUSE_MS;
@@ -34,7 +34,7 @@ export class Outbox {
             return name;
         });
         this.#keepToLimit();
-        this.onChange(this.size);
+        this.onChange();
         if (dueInMs) this.later(() => this.flush(), dueInMs + 10);
         else this.flush();
         return names;
@@ -44,7 +44,7 @@ export class Outbox {
     withdraw(name) {
         const isThere = this.storage.getItem(name) !== null;
         this.storage.removeItem(name);
-        this.onChange(this.size);
+        this.onChange();
         return isThere;
     }
 
@@ -59,13 +59,20 @@ export class Outbox {
 
     /** Deliver what waits. Only one delivery runs at a time, in this tab and in others. */
     flush() {
-        this.running ??= this.#locked(() => this.#drain()).then((isDone) => {
-            this.running = null;
-            this.onChange(this.size);
-            // Something may have come in while the last delivery was being put away.
-            if (isDone && this.#next().length) this.flush();
-        });
+        this.running ??= this.#deliverAll();
         return this.running;
+    }
+
+    async #deliverAll() {
+        let isDone = false;
+        try {
+            isDone = await this.#locked(() => this.#drain());
+        } finally {
+            this.running = null;
+            this.onChange();
+        }
+        // Something may have come in while the last delivery was being put away.
+        if (isDone && this.#next().length) await this.flush();
     }
 
     #locked(work) {
@@ -83,7 +90,7 @@ export class Outbox {
             }
             this.pauseMs = FIRST_PAUSE_MS;
             for (const [name] of batch) this.storage.removeItem(name);
-            this.onChange(this.size);
+            this.onChange();
         }
         return true;
     }
@@ -133,6 +140,10 @@ export class Outbox {
     #dropOldest(count) {
         for (const name of this.names.slice(0, Math.max(0, count))) this.storage.removeItem(name);
     }
+}
+
+function wait(work, ms) {
+    return setTimeout(work, ms);
 }
 
 function goTogether(first, next) {

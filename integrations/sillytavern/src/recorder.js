@@ -43,6 +43,7 @@ export class Recorder {
         const before = this.looking;
         const now = Promise.resolve(before).then(() => this.#look());
         this.looking = now;
+        this.onChange();
         try {
             await now;
         } finally {

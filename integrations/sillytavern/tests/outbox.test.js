@@ -103,3 +103,19 @@ test('an entry that cannot be read is no obstacle', async () => {
     assert.equal(sent.length, 1);
     assert.deepEqual([...shelf.keys()], ['other']);
 });
+
+test('with the timers of the browser, too, a report is tried again', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let tries = 0;
+    const box = new Outbox(new Shelf(), async () => {
+        if (!tries++) throw new NotNow();
+    });
+
+    box.add([append(1)]);
+    await box.flush();
+    t.mock.timers.tick(2_000);
+    await box.flush();
+
+    assert.equal(tries, 2);
+    assert.equal(box.size, 0);
+});
