@@ -18,7 +18,7 @@ import httpx
 from harness import Json
 
 if TYPE_CHECKING:  # only those who test with real clients have it
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 EXTENSION = Path(__file__).parents[1] / "integrations" / "sillytavern"
 _START_S = 180
@@ -305,6 +305,12 @@ class Desk:
         if not panel.locator(".pm-tabs").is_visible():
             panel.locator(".inline-drawer-toggle").click()
         panel.locator(f"[data-tab={tab}]").click()
+
+    def memory(self, text: str) -> Locator:
+        """Return the row of a memory in the panel."""
+        return self.page.locator(
+            "#pm_memories .pm-item", has=self.page.get_by_text(text, exact=True)
+        )
 
     def close_panel(self) -> None:
         self.page.click("#extensions-settings-button > .drawer-toggle")

@@ -6,7 +6,8 @@ import { Outbox } from './src/outbox.js';
 import { Recall } from './src/recall.js';
 import { Recorder } from './src/recorder.js';
 import { settingsIn } from './src/settings.js';
-import { explained, Panel } from './src/panel/panel.js';
+import { explained } from './src/panel/explained.js';
+import { Panel } from './src/panel/panel.js';
 
 const context = () => SillyTavern.getContext();
 const settings = () => settingsIn(context().extensionSettings);

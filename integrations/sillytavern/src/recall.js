@@ -29,7 +29,7 @@ export class Recall {
         } catch (error) {
             // A reply without memory is better than no reply.
             this.notices.problem(error);
-            await this.onInjected({ problem: error.kind ?? 'bug', character: card.name });
+            await this.onInjected({ problem: error, character: card.name });
         }
     }
 

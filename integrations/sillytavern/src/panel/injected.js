@@ -1,5 +1,6 @@
 // What the last reply was given, and how much room it took.
 import { element, hint } from './elements.js';
+import { explained } from './explained.js';
 
 export class InjectedView {
     constructor({ root, context, t }) {
@@ -11,7 +12,7 @@ export class InjectedView {
         if (!found) return this.root.replaceChildren(hint(this.t('Nothing was injected yet.')));
         if (found.problem) {
             const text = this.t('The last reply was written without memory:');
-            return this.root.replaceChildren(hint(`${text} ${this.t(found.problem)}`));
+            return this.root.replaceChildren(hint(`${text} ${explained(found.problem, this.t)}`));
         }
         const [stable, turn] = [found.stable_block.text, found.turn_block.text];
         const [stableTokens, turnTokens] = await Promise.all([stable, turn].map((text) => this.#tokens(text)));

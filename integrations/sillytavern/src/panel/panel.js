@@ -1,4 +1,5 @@
 // The panel among SillyTavern's extension settings.
+import { explained } from './explained.js';
 import { bindForm } from './form.js';
 import { Inbox } from './inbox.js';
 import { InjectedView } from './injected.js';
@@ -54,7 +55,7 @@ export class Panel {
         const count = this.outbox.size;
         this.root.dataset.busy = String(this.recorder.isBusy || count > 0);
         this.#at('pm_waiting').textContent = count
-            ? `${count} ${this.t('reports wait for the hub.')}`
+            ? `${this.t('Waiting for the hub:')} ${count}`
             : '';
     }
 
@@ -126,23 +127,5 @@ export class Panel {
 
     #showRewrite() {
         this.#at('pm_rewrite').hidden = !this.settings().mem0_query_rewrite_enabled;
-    }
-}
-
-/** Say in a sentence what is wrong and what helps. */
-export function explained(error, t) {
-    switch (error.kind) {
-        case 'unreachable':
-            return t('The hub cannot be reached. Is it running, and is the address right?');
-        case 'timeout':
-            return t('The hub did not answer in time.');
-        case 'unauthorized':
-            return t('The hub does not know this key.');
-        case 'forbidden':
-            return `${t('The hub does not allow this.')} ${error.message}`;
-        case 'not_a_hub':
-            return t('Something answers at this address, but it is no hub.');
-        default:
-            return error.message;
     }
 }
