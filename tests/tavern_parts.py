@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from harness import Json
+from harness import Json, Server
 
 if TYPE_CHECKING:  # only those who test with real clients have it
     from playwright.sync_api import Locator, Page
 
 EXTENSION = Path(__file__).parents[1] / "integrations" / "sillytavern"
+Meet = Callable[..., str]
 _START_S = 180
 _REPLY_MS = 20_000
 
@@ -315,3 +316,29 @@ class Desk:
     def close_panel(self) -> None:
         self.page.click("#extensions-settings-button > .drawer-toggle")
         self.page.locator("#rm_extensions_block.closedDrawer").wait_for(state="attached")
+
+
+class Known:
+    """What the hub knows, asked past SillyTavern."""
+
+    def __init__(self, hub: Server) -> None:
+        self.http = httpx.Client(base_url=hub.url, headers={"X-API-Key": "devkey"}, timeout=30)
+
+    def ask(self, method: str, path: str, **more: Any) -> Json:
+        given = {"params": more} if method == "GET" else {"json": more}
+        answer = self.http.request(method, path, **given)  # type: ignore[arg-type]
+        assert answer.status_code == 200, answer.text
+        data: Json = answer.json()["data"]
+        return data
+
+    def digest(self, persona: str) -> None:
+        self.ask("POST", "/jobs/run", persona_id=persona, wait=True)
+
+    def memories(self, persona: str, **more: Any) -> str:
+        found = self.ask("GET", "/memory/list", persona_id=persona, limit=200, **more)
+        return "\n".join(row["content"] for row in found["items"] if row["type"] != "summary")
+
+    def messages(self, persona: str, **more: Any) -> list[Json]:
+        """Return what was said, oldest first."""
+        found = self.ask("GET", "/messages/recent", persona_id=persona, limit=100, **more)
+        return [*reversed(found["messages"])]
