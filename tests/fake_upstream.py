@@ -56,6 +56,7 @@ class FakeUpstream:
     url: str = ""
     script: list[Says] = field(default_factory=lambda: [Says("好的。")])
     asked: list[Asked] = field(default_factory=list)
+    reached: threading.Event = field(default_factory=threading.Event)  # by the first question
     left: threading.Event = field(default_factory=threading.Event)  # a caller would not wait
 
     def says(self, *script: Says | str) -> None:
@@ -69,6 +70,7 @@ class FakeUpstream:
         if asked.method == "GET":
             return Says(body=MODELS)
         self.asked.append(asked)
+        self.reached.set()
         return self.script.pop(0) if len(self.script) > 1 else self.script[0]
 
 

@@ -28,6 +28,9 @@ _TO_COMPOSE = 0.9
 _TAIL = 16
 # While the database is away, what was said waits in memory and is tried again after so long.
 _WAITS_S = (1.0, 5.0, 25.0)
+_TRY_S = 30.0
+# A hub that ends waits so long for what is still to be stored.
+_LAST_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +78,13 @@ class Converse:
         task.add_done_callback(self._keeping.discard)
 
     async def drain(self) -> None:
-        """Return when everything that was to be kept is stored, or was given up."""
+        """Return when everything that was to be kept is stored, or cannot be."""
         self._closing.set()
-        await self.settled()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_S):
+                await self.settled()
+        for task in self._keeping:
+            task.cancel()
 
     async def settled(self) -> None:
         """Return when everything that is to be kept by now is stored."""
@@ -96,6 +103,9 @@ class Converse:
         try:
             async with lock:
                 await self._tried(exchange)
+        except asyncio.CancelledError:
+            logger.error("messages.lost", extra={"fields": _fields(exchange)})  # noqa: TRY400
+            raise
         except Exception:
             # Nobody waits for this task: what it says goes to the log or nowhere.
             logger.exception("messages.lost", extra={"fields": _fields(exchange)})
@@ -103,8 +113,9 @@ class Converse:
     async def _tried(self, exchange: Exchange) -> None:
         for wait_s in _WAITS_S:
             try:
-                return await self._store(exchange)
-            except Unavailable:
+                async with asyncio.timeout(_TRY_S):
+                    return await self._store(exchange)
+            except (Unavailable, TimeoutError):
                 logger.warning("messages.waiting", extra={"fields": _fields(exchange)})
             await _until(self._closing, wait_s)
         return await self._store(exchange)
