@@ -123,7 +123,7 @@ class Settings(BaseModel):
     proxy_position: Literal["before_last_user", "depth", "system"] = "before_last_user"
     proxy_depth: Annotated[int, Field(ge=0, le=1000)] = 4
     proxy_role: Literal["system", "user", "assistant"] = "system"
-    proxy_context_messages: Annotated[int, Field(ge=0, le=50)] = 4
+    proxy_context_messages: Annotated[int, Field(ge=0, le=50)] = 2
     proxy_rewrite: Flag = False
     proxy_rewrite_prompt: str = ""
     proxy_rewrite_model: str = ""

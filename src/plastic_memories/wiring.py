@@ -307,7 +307,6 @@ def _proxy(settings: Settings) -> ProxyOptions:
         depth=settings.proxy_depth,
         role=settings.proxy_role,
         context_messages=settings.proxy_context_messages,
-        max_query_chars=settings.max_query_chars,
         rewrite=settings.proxy_rewrite,
         rewrite_prompt=settings.proxy_rewrite_prompt,
         rewrite_model=settings.proxy_rewrite_model,

@@ -17,8 +17,7 @@ class ProxyOptions:
     position: str = "before_last_user"  # or "depth", "system"
     depth: int = 4
     role: str = "system"
-    context_messages: int = 4
-    max_query_chars: int = 16_000
+    context_messages: int = 2
     rewrite: bool = False
     rewrite_prompt: str = ""
     rewrite_model: str = ""
