@@ -34,11 +34,33 @@ class OpenAIFailure(BaseModel):
 _FAILURES: dict[int | str, dict[str, Any]] = {
     status: {"model": OpenAIFailure} for status in (400, 401, 403, 413, 429, 502, 503, 504)
 }
-_BODY = {
+# For the documents: whatever else stands in a request is the upstream's business.
+_CHAT_SCHEMA = {
+    "type": "object",
+    "title": "ChatBody",
+    "additionalProperties": True,
+    "properties": {
+        "model": {"type": "string", "title": "Model"},
+        "messages": {"type": "array", "items": {"type": "object"}, "title": "Messages"},
+        "stream": {"type": "boolean", "title": "Stream", "default": False},
+        "user": {"type": "string", "title": "User"},
+        "metadata": {"type": "object", "title": "Metadata"},
+    },
+}
+_CHAT_DOCUMENT = {
     "requestBody": {
         "required": True,
-        "content": {"application/json": {"schema": {"type": "object"}}},
+        "content": {"application/json": {"schema": _CHAT_SCHEMA}},
+    },
+}
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The upstream's answer",
+        "content": {"application/json": {}, "text/event-stream": {}},
     }
+}
+_LIST: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The upstream's answer", "content": {"application/json": {}}}
 }
 _OK = 200
 router = APIRouter(
@@ -50,7 +72,9 @@ router = APIRouter(
 )
 
 
-@router.post("/chat/completions", response_model=None, openapi_extra=_BODY)
+@router.post(
+    "/chat/completions", response_model=None, openapi_extra=_CHAT_DOCUMENT, responses=_ANSWERS
+)
 async def chat_completions(request: Request) -> Response:
     """Pass a chat on to the upstream, with what is remembered; keep what is new of it.
 
@@ -70,7 +94,7 @@ async def chat_completions(request: Request) -> Response:
     return Relay(upstream, ask, told.headers, turn.keep if turn else _forget)
 
 
-@router.get("/models", response_model=None)
+@router.get("/models", response_model=None, responses=_LIST)
 async def models(request: Request) -> Response:
     """Show the upstream's models, and each once more as `persona@model` for the user's personas."""
     key = await _known(request)
