@@ -18,11 +18,12 @@ from plastic_memories import __version__, logs, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.http.app import create_app
-from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.options import HttpOptions, ProxyOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
 from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
+from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
@@ -52,6 +53,7 @@ from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.embedder import EmbedderChoice, QueryEmbedder
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
+from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
@@ -129,6 +131,7 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
             try:
                 yield hub
             finally:
+                await hub.converse.drain()
                 await _stop(working)
                 await hub.embedding.close()
                 await hub.recall.touches.flush(storage)
@@ -184,6 +187,9 @@ def _assemble(
     personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates, archive)
     messages = KeepMessages(ledger, screening, formation, bell)
     has_model = extractor is not None and settings.formation
+    recall = _recall(context, chosen["recall"](context), ledger, personas, touches)
+    timeline = KeepTimeline(ledger, screening, judge, formation, bell, has_model)
+    sessions = KeepSessions(ledger, formation, work, bell)
     return Hub(
         ledger=ledger,
         screening=screening,
@@ -192,18 +198,11 @@ def _assemble(
         review=ReviewMemory(ledger, screening),
         forget=ForgetMemory(ledger, archive),
         browse=BrowseMemories(ledger),
-        recall=Recall(
-            ledger,
-            chosen["recall"](context),
-            personas,
-            _recall_options(settings),
-            Snippets(settings.snippet_days, settings.snippet_limit),
-            touches,
-            meter,
-        ),
+        recall=recall,
+        converse=Converse(recall, sessions, messages, timeline),
         messages=messages,
-        timeline=KeepTimeline(ledger, screening, judge, formation, bell, has_model),
-        sessions=KeepSessions(ledger, formation, work, bell),
+        timeline=timeline,
+        sessions=sessions,
         jobs=jobs,
         work=work,
         consolidate=Consolidate(ledger, meter, _consolidation(settings)),
@@ -219,11 +218,20 @@ def _assemble(
     )
 
 
-def _recall_options(settings: Settings) -> RecallOptions:
-    return RecallOptions(
+def _recall(
+    context: Context,
+    engine: RecallEngine,
+    ledger: Ledger,
+    personas: KeepPersonas,
+    touches: Touches,
+) -> Recall:
+    settings = context.settings
+    options = RecallOptions(
         budget_tokens=settings.recall_budget_tokens,
         core_budget_tokens=settings.core_budget_tokens,
     )
+    snippets = Snippets(settings.snippet_days, settings.snippet_limit)
+    return Recall(ledger, engine, personas, options, snippets, touches, context.meter)
 
 
 def _formation(settings: Settings) -> FormationOptions:
@@ -285,6 +293,27 @@ def http_options(settings: Settings) -> HttpOptions:
         allowed_hosts=settings.allowed_hosts,
         rate=settings.rate,
         metrics_public=settings.metrics_public,
+        proxy=_proxy(settings),
+    )
+
+
+def _proxy(settings: Settings) -> ProxyOptions:
+    return ProxyOptions(
+        url=settings.proxy_upstream_url.rstrip("/"),
+        key=settings.proxy_upstream_key,
+        recall_s=settings.proxy_recall_ms / 1000,
+        budget_tokens=settings.proxy_budget_tokens,
+        position=settings.proxy_position,
+        depth=settings.proxy_depth,
+        role=settings.proxy_role,
+        context_messages=settings.proxy_context_messages,
+        rewrite=settings.proxy_rewrite,
+        rewrite_prompt=settings.proxy_rewrite_prompt,
+        rewrite_model=settings.proxy_rewrite_model,
+        rewrite_s=settings.proxy_rewrite_ms / 1000,
+        connect_s=settings.proxy_connect_s,
+        first_byte_s=settings.proxy_first_byte_s,
+        idle_s=settings.proxy_idle_s,
     )
 
 

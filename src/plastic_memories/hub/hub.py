@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from plastic_memories.hub.browse import BrowseMemories
 from plastic_memories.hub.consolidate import Consolidate
+from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
@@ -39,6 +40,7 @@ class Hub:
     forget: ForgetMemory
     browse: BrowseMemories
     recall: Recall
+    converse: Converse
     messages: KeepMessages
     timeline: KeepTimeline
     sessions: KeepSessions
