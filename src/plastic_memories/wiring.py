@@ -19,12 +19,13 @@ from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.adapters.pages.files import FilePageFolders
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.http.app import create_app
-from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.options import HttpOptions, ProxyOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
 from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
+from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
@@ -132,6 +133,7 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
             try:
                 yield hub
             finally:
+                await hub.converse.drain()
                 await _stop(working)
                 await hub.embedding.close()
                 hub.pages.close()
@@ -206,6 +208,9 @@ def _assemble(
     pages = KeepPages(ledger, screening, folders)
     has_model = extractor is not None and settings.formation
     engine = chosen["recall"](context)
+    recall = _recall(context, engine, personas, touches, pages)
+    timeline = KeepTimeline(ledger, screening, judge, formation, bell, has_model)
+    sessions = KeepSessions(ledger, formation, work, bell)
     return Hub(
         ledger=ledger,
         screening=screening,
@@ -214,12 +219,13 @@ def _assemble(
         review=ReviewMemory(ledger, screening),
         forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
-        recall=_recall(context, engine, personas, touches, pages),
+        recall=recall,
         search=SearchMemories(ledger, engine, touches),
         take_in=TakeIn(ledger, screening, judge, messages, has_model),
+        converse=Converse(recall, sessions, messages, timeline),
         messages=messages,
-        timeline=KeepTimeline(ledger, screening, judge, formation, bell, has_model),
-        sessions=KeepSessions(ledger, formation, work, bell),
+        timeline=timeline,
+        sessions=sessions,
         jobs=jobs,
         work=work,
         consolidate=Consolidate(ledger, meter, _consolidation(settings)),
@@ -246,16 +252,14 @@ def _recall(
     pages: KeepPages,
 ) -> Recall:
     settings = context.settings
-    return Recall(
-        personas.ledger,
-        engine,
-        personas,
-        _recall_options(settings),
-        Snippets(settings.snippet_days, settings.snippet_limit),
-        touches,
-        context.meter,
-        pages,
+    options = RecallOptions(
+        budget_tokens=settings.recall_budget_tokens,
+        core_budget_tokens=settings.core_budget_tokens,
+        page_budget_tokens=settings.markdown_budget_tokens,
     )
+    snippets = Snippets(settings.snippet_days, settings.snippet_limit)
+    ledger = personas.ledger
+    return Recall(ledger, engine, personas, options, snippets, touches, context.meter, pages)
 
 
 def _page_folders(settings: Settings) -> FilePageFolders | None:
@@ -263,14 +267,6 @@ def _page_folders(settings: Settings) -> FilePageFolders | None:
         return None
     root = settings.memory_root
     return FilePageFolders(root, at_home=root == settings.data_dir)
-
-
-def _recall_options(settings: Settings) -> RecallOptions:
-    return RecallOptions(
-        budget_tokens=settings.recall_budget_tokens,
-        core_budget_tokens=settings.core_budget_tokens,
-        page_budget_tokens=settings.markdown_budget_tokens,
-    )
 
 
 def _formation(settings: Settings) -> FormationOptions:
@@ -332,6 +328,27 @@ def http_options(settings: Settings) -> HttpOptions:
         allowed_hosts=settings.allowed_hosts,
         rate=settings.rate,
         metrics_public=settings.metrics_public,
+        proxy=_proxy(settings),
+    )
+
+
+def _proxy(settings: Settings) -> ProxyOptions:
+    return ProxyOptions(
+        url=settings.proxy_upstream_url.rstrip("/"),
+        key=settings.proxy_upstream_key,
+        recall_s=settings.proxy_recall_ms / 1000,
+        budget_tokens=settings.proxy_budget_tokens,
+        position=settings.proxy_position,
+        depth=settings.proxy_depth,
+        role=settings.proxy_role,
+        context_messages=settings.proxy_context_messages,
+        rewrite=settings.proxy_rewrite,
+        rewrite_prompt=settings.proxy_rewrite_prompt,
+        rewrite_model=settings.proxy_rewrite_model,
+        rewrite_s=settings.proxy_rewrite_ms / 1000,
+        connect_s=settings.proxy_connect_s,
+        first_byte_s=settings.proxy_first_byte_s,
+        idle_s=settings.proxy_idle_s,
     )
 
 

@@ -65,7 +65,7 @@ class HybridEngine:
         if not query.text.strip():
             return Findings((), intent_of(query.text))
         started = time.monotonic()
-        question = understand(query.text, [content for _, content in query.recent])
+        question = understand(query.text, [line for _, line in query.recent], query.also)
         vectors, degraded = await self._vectors(question, query)
         try:
             async with asyncio.timeout(query.deadline_s * _FOR_INDEX):

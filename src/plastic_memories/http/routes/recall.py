@@ -45,7 +45,7 @@ async def recollect(body: RecallRequest, call: Call) -> Recollection:
         deadline_s=body.deadline_ms / 1000 if body.deadline_ms else call.options.recall_deadline_s,
     )
     found = await call.hub.recall(query, _EVERYTHING if body.include is None else body.include)
-    _measure(call, found, time.perf_counter() - started)
+    measure(call, found, time.perf_counter() - started)
     return found
 
 
@@ -59,7 +59,8 @@ async def _realm(body: RecallRequest, call: Call) -> Realm:
     return await call.hub.sessions.realm_of(owner, body.session_id, body.bot_id or "")
 
 
-def _measure(call: Call, found: Recollection, seconds: float) -> None:
+def measure(call: Call, found: Recollection, seconds: float) -> None:
+    """Count a recall that a caller has asked for."""
     tenant = call.caller.user.tenant_id
     status = "degraded" if found.degraded else "ok"
     call.hub.meter.count(
