@@ -120,6 +120,7 @@ class Settings(BaseModel):
     markdown: Literal["off", "read", "sync"] = "read"
     markdown_budget_tokens: Positive = 1000
     markdown_poll_s: Seconds = 5.0
+
     proxy_upstream_url: str = ""
     proxy_upstream_key: str = Field(default="", repr=False)
     proxy_recall_ms: Positive = 1200

@@ -186,19 +186,16 @@ def _assemble(
     embedding: Embedding,
     extractor: Extractor | None,
 ) -> Hub:
-    settings, storage = context.settings, context.storage
-    clock, meter = context.clock, context.meter
+    settings, clock, meter = context.settings, context.clock, context.meter
     judge = chosen["judge"](context)
-    ledger = Ledger(storage, chosen["events"](context), clock, embedding.wake)
+    ledger = Ledger(context.storage, chosen["events"](context), clock, embedding.wake)
     formation = _formation(settings)
     bell = Bell()
     screening = Screening(chosen["sensitive"](context), judge)
     templates = TemplateFolder(settings.template_root)
-    touches = Touches()
-    jobs = Jobs(ledger, formation)
     archive = ArchiveTalk(ledger, chosen["archive"](context), formation)
     digest = Digest(ledger, screening, judge, extractor, formation, archive.archive.keeps)
-    work = Work(jobs, digest, archive, meter, bell)
+    work = Work(Jobs(ledger, formation), digest, archive, meter, bell)
     folders, locks = _page_folders(settings), PageLocks()
     in_pages = ForgetInPages(ledger, folders, locks)
     profile = chosen["profile"](context)
@@ -208,25 +205,25 @@ def _assemble(
     pages = KeepPages(ledger, screening, folders)
     has_model = extractor is not None and settings.formation
     engine = chosen["recall"](context)
-    recall = _recall(context, engine, personas, touches, pages)
+    recall = _recall(context, engine, personas, pages)
     timeline = KeepTimeline(ledger, screening, judge, formation, bell, has_model)
     sessions = KeepSessions(ledger, formation, work, bell)
     return Hub(
         ledger=ledger,
         screening=screening,
-        keys=Keys(storage, clock, settings.keys),
+        keys=Keys(context.storage, clock, settings.keys),
         write=WriteMemory(ledger, screening, judge, messages if has_model else None),
         review=ReviewMemory(ledger, screening),
         forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
         recall=recall,
-        search=SearchMemories(ledger, engine, touches),
-        take_in=TakeIn(ledger, screening, judge, messages, has_model),
         converse=Converse(recall, sessions, messages, timeline),
+        search=SearchMemories(ledger, engine, recall.touches),
+        take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,
         timeline=timeline,
         sessions=sessions,
-        jobs=jobs,
+        jobs=work.jobs,
         work=work,
         consolidate=Consolidate(ledger, meter, _consolidation(settings)),
         undo=UndoChange(ledger),
@@ -237,7 +234,7 @@ def _assemble(
         page_sync=SyncPages(ledger, DraftLines(screening, judge), folders, locks),
         cards=KeepCards(ledger, screening, transfer),
         transfer=transfer,
-        upkeep=KeepUp(ledger, touches, _retention(settings), work),
+        upkeep=KeepUp(ledger, recall.touches, _retention(settings), work),
         meter=meter,
         embedding=embedding,
         extractor=extractor,
@@ -248,18 +245,19 @@ def _recall(
     context: Context,
     engine: RecallEngine,
     personas: KeepPersonas,
-    touches: Touches,
     pages: KeepPages,
 ) -> Recall:
     settings = context.settings
-    options = RecallOptions(
-        budget_tokens=settings.recall_budget_tokens,
-        core_budget_tokens=settings.core_budget_tokens,
-        page_budget_tokens=settings.markdown_budget_tokens,
+    return Recall(
+        personas.ledger,
+        engine,
+        personas,
+        _recall_options(settings),
+        Snippets(settings.snippet_days, settings.snippet_limit),
+        Touches(),
+        context.meter,
+        pages,
     )
-    snippets = Snippets(settings.snippet_days, settings.snippet_limit)
-    ledger = personas.ledger
-    return Recall(ledger, engine, personas, options, snippets, touches, context.meter, pages)
 
 
 def _page_folders(settings: Settings) -> FilePageFolders | None:
@@ -267,6 +265,14 @@ def _page_folders(settings: Settings) -> FilePageFolders | None:
         return None
     root = settings.memory_root
     return FilePageFolders(root, at_home=root == settings.data_dir)
+
+
+def _recall_options(settings: Settings) -> RecallOptions:
+    return RecallOptions(
+        budget_tokens=settings.recall_budget_tokens,
+        core_budget_tokens=settings.core_budget_tokens,
+        page_budget_tokens=settings.markdown_budget_tokens,
+    )
 
 
 def _formation(settings: Settings) -> FormationOptions:

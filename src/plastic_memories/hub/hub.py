@@ -45,9 +45,9 @@ class Hub:
     forget: ForgetMemory
     browse: BrowseMemories
     recall: Recall
+    converse: Converse
     search: SearchMemories
     take_in: TakeIn
-    converse: Converse
     messages: KeepMessages
     timeline: KeepTimeline
     sessions: KeepSessions
