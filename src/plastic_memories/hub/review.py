@@ -93,7 +93,7 @@ class ReviewMemory:
             if never_again:
                 marks = marks_of(stores.tombstones.secret(), memory.owner, memory)
                 stores.tombstones.add(memory.owner, marks, now)
-            return Reviewed(_end(stores, caller, memory, "memory.reject", now), updated=True)
+            return Reviewed(end_in(stores, caller, memory, "memory.reject", now), updated=True)
 
         return await self.ledger.write(work)
 
@@ -105,7 +105,7 @@ class ReviewMemory:
             memory = the_memory(stores, view, memory_id)
             if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
                 return Reviewed(memory, updated=False)
-            return Reviewed(_end(stores, caller, memory, "memory.revoke", now), updated=True)
+            return Reviewed(end_in(stores, caller, memory, "memory.revoke", now), updated=True)
 
         return await self.ledger.write(work)
 
@@ -120,8 +120,7 @@ class ReviewMemory:
             memory = the_memory(stores, view, memory_id)
             if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
                 raise Conflict(f"Memory {memory_id} is {memory.status}; write it anew instead.")
-            added = _correct(stores, memory, screened, now)
-            record_memory(stores, caller, "memory.write", added, now)
+            added = correct_in(stores, caller, memory, screened, now)
             return Reviewed(added, updated=True)
 
         return await self.ledger.write(work)
@@ -151,12 +150,22 @@ def confirm_in(
     return active
 
 
-def _end(stores: Stores, caller: Caller, memory: Memory, event: str, now: float) -> Memory:
+def end_in(stores: Stores, caller: Caller, memory: Memory, event: str, now: float) -> Memory:
+    """Revoke or reject in the caller's transaction."""
     done = ended(memory, now)
     stores.memories.save(done)
     refresh_slot(stores, caller, done, now)
     record_memory(stores, caller, event, done, now)
     return done
+
+
+def correct_in(
+    stores: Stores, caller: Caller, memory: Memory, correction: Correction, now: float
+) -> Memory:
+    """Correct in the caller's transaction; of an active slot the new version is a candidate."""
+    added = _correct(stores, memory, correction, now)
+    record_memory(stores, caller, "memory.write", added, now)
+    return added
 
 
 def _correct(stores: Stores, memory: Memory, correction: Correction, now: float) -> Memory:

@@ -25,7 +25,10 @@ from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 
 # What a persona holds besides memories and messages, which have index entries to remove first.
-_HELD = ("persona_slots", "goal_links", "goals", "sessions", "branches", "jobs")
+_HELD = (
+    "persona_slots", "goal_links", "goals", "sessions", "branches", "jobs", "page_folders",
+    "page_lines", "persona_cards",
+)  # fmt: skip
 
 
 class SqlitePersonaStore:
