@@ -199,6 +199,7 @@ def _assemble(
     personas = KeepPersonas(ledger, screening, profile, templates, archive, in_pages)
     messages = KeepMessages(ledger, screening, formation, bell)
     pages = KeepPages(ledger, screening, folders)
+    drafts = DraftLines(screening, judge, settings.max_content_chars)
     has_model = extractor is not None and settings.formation
     return Hub(
         ledger=ledger,
@@ -220,7 +221,7 @@ def _assemble(
         personas=personas,
         goals=KeepGoals(ledger, screening),
         pages=pages,
-        page_sync=SyncPages(ledger, DraftLines(screening, judge), folders, locks),
+        page_sync=SyncPages(ledger, drafts, folders, locks),
         transfer=Transfer(ledger, screening, personas),
         upkeep=KeepUp(ledger, touches, _retention(settings), work),
         meter=meter,

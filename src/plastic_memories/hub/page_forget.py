@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -107,10 +108,10 @@ class ForgetInPages:
                 found.removed += await self._rewrite(folder, lambda line: not what.is_said_by(line))
                 core = await self.folders.core(folder)
                 page = PERSONA_CORE_ID if folder.persona_id else CORE_ID
-                found.note(page, _repeating(core, what))
+                found.note(page, await asyncio.to_thread(_repeating, core, what))
             for name, title in shelf.extended:
                 file = await self.folders.read(folder, name)
-                lines = _repeating(file, what)
+                lines = await asyncio.to_thread(_repeating, file, what)
                 lines |= {text for text in (title, name) if what.is_repeated_in(text)}
                 found.note(page_id(name, of_persona=bool(folder.persona_id)), lines)
         return found

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from plastic_memories.errors import Conflict, NotFound, PlasticMemoriesError, Rejected, Unavailable
 from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.page_drafts import DraftLines
+from plastic_memories.hub.page_drafts import DraftLines, as_note
 from plastic_memories.hub.page_rows import rows_of
 from plastic_memories.hub.pages import hides
 from plastic_memories.hub.record import record, the_hub
@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 PERSONA_CORE_ID = "memory://persona/core"
 _TRIES = 3
 _AT_ONCE = 200
+# So many lines are taken in with one transaction: others want to write too.
+_LINES_AT_ONCE = 200
+_LATER = "later"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,18 @@ class Synced:
     conflicts: tuple[int, ...] = ()
     written: int = 0
     skipped: tuple[tuple[int, str], ...] = ()  # line (from 1), and why it was not taken in
+
+    def then(self, later: Synced) -> Synced:
+        """Return both rounds as one; what is skipped is skipped in each."""
+        return Synced(
+            self.page,
+            self.added + later.added,
+            self.changed + later.changed,
+            self.revoked + later.revoked,
+            self.conflicts + later.conflicts,
+            self.written + later.written,
+            later.skipped,
+        )
 
 
 @dataclass(slots=True)
@@ -63,6 +78,7 @@ class _Round:
     text: str
     base: Mapping[int, str]
     audit_id: int
+    is_last: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +108,26 @@ class SyncPages:
         Memories first, then the file, then the note of what was in step: wherever this stops,
         the next round finds both sides saying the same and only has to note it.
         """
-        assert self.folders is not None
         async with self.locks.of(kept.folder.user):
-            for _ in range(_TRIES):
-                file = await self.folders.core(kept.folder)
-                done = await self._taken_in(caller, kept, file)
-                if done.text != (file.text if file else ""):
-                    # None: the person has saved the page just now. Look again.
-                    file = await self.folders.put_core(kept.folder, done.text, file)
-                    if file is None:
-                        continue
-                await self._note(kept, done, file.stamp if file else "")
-                return done.result
+            done = await self._round(caller, kept)
+            result = done.result
+            while not done.is_last:
+                done = await self._round(caller, kept)
+                result = result.then(done.result)
+        return result
+
+    async def _round(self, caller: Caller, kept: KeptFolder) -> _Round:
+        assert self.folders is not None
+        for _ in range(_TRIES):
+            file = await self.folders.core(kept.folder)
+            done = await self._taken_in(caller, kept, file)
+            if done.text != (file.text if file else ""):
+                # None: the person has saved the page just now. Look again.
+                file = await self.folders.put_core(kept.folder, done.text, file)
+                if file is None:
+                    continue
+            await self._note(kept, done, file.stamp if file else "")
+            return done
         raise Conflict("The page changes while it is read; it is left as it is.")
 
     async def watch(self, *, everybody: bool) -> int:
@@ -170,7 +194,8 @@ class SyncPages:
         )
         new = [lines[number].text for number in (*first.plan.added, *first.plan.edited)]
         # What the judge has to say takes longer than a transaction should.
-        drafts = await asyncio.to_thread(self.drafts, kept, new, zone, now)
+        some = new[:_LINES_AT_ONCE]
+        drafts = await asyncio.to_thread(self.drafts, kept, some, zone, now)
         return await self.ledger.write(
             lambda stores: _Taking(stores, caller, kept, lines, drafts, now).done()
         )
@@ -237,14 +262,18 @@ class _Taking:
                 added=tuple(self._new[number] for number in wanted.added if number in self._new),
                 changed=tuple(self._new[n] for n in wanted.edited if n in self._new),
                 revoked=tuple(revoked),
-                conflicts=tuple(wanted.conflicts.values()),
+                conflicts=tuple(self._planned.rows[r].id for r in wanted.conflicts.values()),
                 written=len(new),
-                skipped=tuple((n + 1, why) for n, why in sorted(self._skipped.items())),
+                skipped=tuple((n + 1, why) for n, why in self._refused()),
             ),
             joined(lines),
             self._base(lines, rows),
             self._stores.pages.changed_since(self._kept.folder.user, 0),
+            is_last=_LATER not in self._skipped.values(),
         )
+
+    def _refused(self) -> list[tuple[int, str]]:
+        return sorted((n, why) for n, why in self._skipped.items() if why != _LATER)
 
     def _left(self) -> set[int]:
         return {number for number in self._skipped if number in self._planned.plan.edited}
@@ -254,7 +283,7 @@ class _Taking:
         return end_in(self._stores, self._caller, memory, "memory.revoke", self._now).id
 
     def _edit(self, number: int, memory: Memory) -> None:
-        draft = self._drafts.get(self._lines[number].text, "changed meanwhile")
+        draft = self._drafts.get(self._lines[number].text, _LATER)
         if isinstance(draft, str):
             self._skipped[number] = draft
             return
@@ -267,11 +296,13 @@ class _Taking:
         self._settled[number], self._new[number] = added.root_id, added.id
 
     def _add(self, number: int) -> None:
-        draft = self._drafts.get(self._lines[number].text, "changed meanwhile")
+        draft = self._drafts.get(self._lines[number].text, _LATER)
         if isinstance(draft, str):
             self._skipped[number] = draft
             return
         owner = replace(self._kept.folder, persona_id=self._kept.kept_for)
+        if self._would_end_a_line(owner, draft):
+            draft = as_note(draft)
         try:
             done = write_in(self._stores, self._caller, owner, draft, self._now)
         except (NotFound, Rejected) as error:
@@ -279,6 +310,16 @@ class _Taking:
             return
         if done.memory is not None:
             self._settled[number], self._new[number] = done.memory.root_id, done.memory.id
+
+    def _would_end_a_line(self, owner: Owner, draft: Draft) -> bool:
+        """Say whether a line would replace the memory of another line that the person has left."""
+        plan = self._planned.plan
+        there = {*plan.held.values(), *plan.conflicts.values(), *self._settled.values()}
+        rivals = self._stores.memories.same_place(owner, draft)
+        return any(
+            row.status is Status.ACTIVE and row.root_id in there and row.content != draft.content
+            for row in rivals
+        )
 
     def _rows(self) -> dict[int, str]:
         known = {*self._planned.base, *self._planned.plan.held.values(), *self._settled.values()}
