@@ -126,6 +126,16 @@ async def test_a_long_page_is_taken_in_as_a_whole(api: Api, hers: Pages) -> None
     assert (await sync(api))["added"] == []
 
 
+async def test_many_lines_that_are_refused_come_to_an_end(api: Api, hers: Pages) -> None:
+    secrets = "".join(f"- 我的密码是hunter{number}secret\n" for number in range(250))
+    hers.write(secrets + "- 我喜欢爬山\n")
+
+    done = await sync(api)
+
+    assert len(done["skipped"]) == 250  # type: ignore[arg-type]
+    assert await api.listed() == ["我喜欢爬山"]
+
+
 async def test_a_line_in_the_users_own_page_holds_for_every_persona(api: Api, own: Pages) -> None:
     own.write("- 我喜欢爬山\n")
 

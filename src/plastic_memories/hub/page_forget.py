@@ -9,7 +9,8 @@ from typing import Any
 
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.page_sync import PERSONA_CORE_ID, PageLocks
+from plastic_memories.hub.page_sync import PageLocks
+from plastic_memories.hub.page_taking import PERSONA_CORE_ID
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.page import CORE_ID, PageFile, Shelf
