@@ -492,6 +492,20 @@ OPERATIONS = [
         {**_KEY, **_JSON},
         {"persona_id": "p2", "template_path": "personas/engineer"},
     ),
+    Example(
+        "A persona from a character card: the body is the file, PNG or JSON",
+        "POST",
+        "/persona/import_card?persona_id=p3",
+        ("status = 200", 'data.name = "Tom"', 'data.applied contains "card"'),
+        {**_KEY, **_JSON},
+        {"name": "Tom", "description": "{{char}} keeps the lighthouse."},
+    ),
+    _get(
+        "A persona as a character card",
+        "/persona/export_card",
+        {"persona_id": "p3", "format": "json"},
+        'body contains "lighthouse"',
+    ),
 ]
 
 REQUESTS: list[Example] = [*SLOTS, *GOALS, *REFUSALS, *TALK, *KEEPING, *FORMATION, *OPERATIONS]

@@ -23,6 +23,7 @@ from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
@@ -42,8 +43,10 @@ from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall, RecallOptions
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.search import SearchMemories
 from plastic_memories.hub.sessions import KeepSessions
 from plastic_memories.hub.snippets import Snippets
+from plastic_memories.hub.take_in import TakeIn
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.touches import Touches
 from plastic_memories.hub.transfer import Transfer
@@ -57,6 +60,7 @@ from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.embedder import EmbedderChoice, QueryEmbedder
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
+from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
@@ -197,10 +201,12 @@ def _assemble(
     in_pages = ForgetInPages(ledger, folders, locks)
     profile = chosen["profile"](context)
     personas = KeepPersonas(ledger, screening, profile, templates, archive, in_pages)
+    transfer = Transfer(ledger, screening, personas)
     messages = KeepMessages(ledger, screening, formation, bell)
     pages = KeepPages(ledger, screening, folders)
     drafts = DraftLines(screening, judge, settings.max_content_chars)
     has_model = extractor is not None and settings.formation
+    engine = chosen["recall"](context)
     return Hub(
         ledger=ledger,
         screening=screening,
@@ -209,7 +215,9 @@ def _assemble(
         review=ReviewMemory(ledger, screening),
         forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
-        recall=_recall(context, chosen, personas, touches, pages),
+        recall=_recall(context, engine, personas, touches, pages),
+        search=SearchMemories(ledger, engine, touches),
+        take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,
         timeline=KeepTimeline(ledger, screening, judge, formation, bell, has_model),
         sessions=KeepSessions(ledger, formation, work, bell),
@@ -222,7 +230,8 @@ def _assemble(
         goals=KeepGoals(ledger, screening),
         pages=pages,
         page_sync=SyncPages(ledger, drafts, folders, locks),
-        transfer=Transfer(ledger, screening, personas),
+        cards=KeepCards(ledger, screening, transfer),
+        transfer=transfer,
         upkeep=KeepUp(ledger, touches, _retention(settings), work),
         meter=meter,
         embedding=embedding,
@@ -232,7 +241,7 @@ def _assemble(
 
 def _recall(
     context: Context,
-    chosen: dict[str, plugins.Factory],
+    engine: RecallEngine,
     personas: KeepPersonas,
     touches: Touches,
     pages: KeepPages,
@@ -240,7 +249,7 @@ def _recall(
     settings = context.settings
     return Recall(
         personas.ledger,
-        chosen["recall"](context),
+        engine,
         personas,
         _recall_options(settings),
         Snippets(settings.snippet_days, settings.snippet_limit),

@@ -45,6 +45,8 @@ ROUTES = [
           "p", display_name="P"),
     route("create_from_template", "POST /persona/create_from_template",
           {**P, "template_path": "cat", "allow_overwrite": False}, "cat"),
+    route("export_card", "GET /persona/export_card",
+          {**P, "format": "json", "memories": "true"}, format="json", memories=True),
     route("persona_list", "GET /persona/list", {}),
     route("persona_profile", "GET /persona/profile", P),
     route("slots", "POST /persona/slots/get", P),

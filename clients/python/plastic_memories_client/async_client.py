@@ -14,6 +14,7 @@ from websockets.asyncio.client import connect
 from .calls import Calls
 from .calls.hub import Lines
 from .calls.messages import Utterances
+from .card_methods import AsyncCardMethods
 from .connection import FAILURES, Connection, may_repeat
 from .errors import PlasticMemoriesClientError
 from .event_feed import LOST, EventFeed
@@ -68,7 +69,7 @@ from .protocol import Call, Reply, check
 T = TypeVar("T")
 
 
-class AsyncPlasticMemoriesClient(AsyncPageMethods):
+class AsyncPlasticMemoriesClient(AsyncCardMethods, AsyncPageMethods):
     """Talk to a hub; close it, or use it in an `async with` statement.
 
     Without `api_key` the key is taken from PLASTIC_MEMORIES_API_KEY or, for a hub on this

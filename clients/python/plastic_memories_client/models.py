@@ -168,6 +168,13 @@ class TemplateApplied(Result):
     seed: dict[str, Any] = Field(default_factory=dict)
 
 
+class CardImported(TemplateApplied):
+    name: str = ""
+    spec: str = ""
+    # What was bundled with the card: {bundled, counts, conflicts, skipped}.
+    memories: dict[str, Any] = Field(default_factory=dict)
+
+
 class PersonaProfile(Result):
     user_id: str = ""
     persona_id: str = ""

@@ -35,6 +35,7 @@ COMMANDS = {
     "rebuild": ("transfer", "Make text index and vectors of the user's personas anew."),
     "embedder": ("embedder", "Models that find memories by meaning."),
     "jobs": ("jobs", "What turns talk into memories: list, run, replay."),
+    "mcp": ("mcp", "Speak MCP on standard input and output, for editors and agents."),
     "worker": ("worker", "Do jobs in a process of its own."),
     "keys": ("keys", "Make, list and revoke API keys."),
     "backup": ("upkeep", "Copy the database into one file, while the hub runs."),

@@ -19,6 +19,7 @@ from plastic_memories.model.session import Session
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.card_rows import is_of_card
 from plastic_memories.rules.lifecycle import value_of
 from plastic_memories.rules.text import query_terms
 from plastic_memories.rules.tombstone import marks_of
@@ -37,6 +38,7 @@ class ForgetRequest:
     dry_run: bool = False
     never_again: bool = False
     include_messages: bool = False
+    receipt: bool = True  # looking again in every place takes longer than forgetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +103,15 @@ def _forget(
     stores.memories.erase(view.owner, [memory.id for memory in gone], now)
     for memory in gone:
         refresh_slot(stores, caller, memory, now)
+    # The card a row came from says the same: it goes too, and can be made anew from what is left.
+    if any(is_of_card(memory) for memory in gone):
+        stores.cards.drop(view.owner)
     messages = _forget_messages(stores, view, message_ids, request, now)
     ids = sorted(memory.id for memory in targets)
     for memory_id in ids:
         record(stores, caller, "memory.forget", view.owner.persona_id, now, memory_id=memory_id)
-    return Forgotten(ids, _receipt(stores, view, gone, messages, request, now)), gone
+    receipt = _receipt(stores, view, gone, messages, request, now) if request.receipt else {}
+    return Forgotten(ids, receipt), gone
 
 
 def _sessions(stores: Stores, view: Viewpoint, gone: Sequence[Memory]) -> list[Session]:

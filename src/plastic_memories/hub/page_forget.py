@@ -76,12 +76,10 @@ class ForgetInPages:
                 return {}
             async with self.locks.of(owner.user):
                 found = await self._removed(owner, shelves, what)
+                await self._hide(owner.user, found)
         except Unavailable:
             # Lines in step vanish at the next round; no recall shows them even now.
             return {"pages": {"checked": 0, "lines_removed": 0, "hidden_in": [], "waiting": 1}}
-        hidden = {line for lines in found.repeats.values() for line in lines}
-        if hidden:
-            await self._hide(owner.user, hidden)
         receipt = {"checked": found.checked, "lines_removed": found.removed}
         return {"pages": {**receipt, "hidden_in": sorted(found.repeats), "waiting": 0}}
 
@@ -132,23 +130,28 @@ class ForgetInPages:
                 return len(lines) - len(kept)
         raise Unavailable("The page changes while it is read.")
 
-    async def _hide(self, user: User, lines: Collection[str]) -> None:
+    async def _hide(self, user: User, found: _Found) -> None:
+        lines = {line for repeating in found.repeats.values() for line in repeating}
         now = self.ledger.clock.now()
 
         def work(stores: Stores) -> None:
             secret = stores.tombstones.secret()
             stores.pages.mute(user, [mark_of(secret, user, line) for line in lines], now)
 
-        await self.ledger.write(work)
+        if lines:
+            await self.ledger.write(work)
 
 
 def _repeating(file: PageFile | None, what: Gone) -> set[str]:
-    """Return the lines of a page that hold the words, or were about them and then changed."""
+    """Return the lines of a page that hold the words, or were about them and then changed.
+
+    A line in step with another memory is as visible as that memory.
+    """
     lines = parse(file.text) if file else []
     return {
         line.said
         for line in lines
-        if what.is_repeated_in(line.said) or (line.root is not None and line.root in what.roots)
+        if (what.is_repeated_in(line.said) if line.root is None else line.root in what.roots)
     }
 
 

@@ -35,6 +35,7 @@ from plastic_memories.rules.blocks import (
 from plastic_memories.rules.budget import estimate_tokens
 from plastic_memories.rules.intent import intent_of
 from plastic_memories.rules.lines import Lines
+from plastic_memories.rules.macros import Names, with_names
 from plastic_memories.rules.page_block import page_block
 from plastic_memories.rules.page_lines import bare, stated
 
@@ -64,6 +65,7 @@ class _Structure:
     lines: Lines = field(default_factory=Lines)
     pages: Looked = field(default_factory=Looked)
     settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
+    names: Names = field(default_factory=Names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ class Recall:
         done, late = await _gather(searches, query.deadline_s)
         structure: _Structure = done.get("structure", _Structure())
         found: Findings = done.get("search", Findings((), intent_of(query.text)))
-        found = replace(found, hits=structure.lines.hits(found.hits))
+        hits = [_named(hit, structure.names) for hit in structure.lines.hits(found.hits)]
+        found = replace(found, hits=hits)
         structure = replace(structure, pages=done.get("pages", Looked()))
         talk = _on_line(done.get("snippets", Talk()), structure.lines)
         recollection = self._compose(query, structure, found, talk)
@@ -111,7 +114,9 @@ class Recall:
             core = lines.memories(stores.memories.core(view, query.now))
             profile = self.personas.profile_from(stores, view, core, query.now, _PROFILE_ROWS)
             settings = stores.personas.settings(view.owner.user)
-            return _Structure(profile, core, lines, settings=settings)
+            names = self.personas.names_in(stores, view, core, settings.language)
+            core = [with_names(memory, names) for memory in core]
+            return _Structure(profile, core, lines, settings=settings, names=names)
 
         return await self.ledger.read(work)
 
@@ -244,6 +249,11 @@ def _why_unsaid(hit: Hit, answer: Recollection) -> str | None:
     if hit.repeats is not None:
         return f"not in the prompt: says the same as memory {hit.repeats}"
     return "not in the prompt: the token budget is spent"
+
+
+def _named(hit: Hit, names: Names) -> Hit:
+    memory = with_names(hit.memory, names)
+    return hit if memory is hit.memory else replace(hit, memory=memory)
 
 
 def _on_line(talk: Talk, lines: Lines) -> Talk:

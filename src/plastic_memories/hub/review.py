@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from plastic_memories.errors import Conflict, Expired
 from plastic_memories.hub.chain import (
@@ -45,6 +46,7 @@ class Correction:
     pinned: bool | None = None
     scope: Scope | None = None
     expires_at: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     given: Collection[str] = ()  # fields that were sent, so that `expires_at: null` can clear
 
 
@@ -129,6 +131,7 @@ class ReviewMemory:
             correction,
             content=None if content is None else self.screening.text(content),
             tags=None if tags is None else tuple(self.screening.text(tag) for tag in tags),
+            metadata=self.screening.values(correction.metadata),
         )
 
 
@@ -194,7 +197,7 @@ def _said_anew(memory: Memory, content: str) -> Memory:
 def _version(memory: Memory, correction: Correction, now: float) -> Memory:
     changes = {
         name: getattr(correction, name)
-        for name in ("tags", "importance", "pinned", "scope", "expires_at")
+        for name in ("tags", "importance", "pinned", "scope", "expires_at", "metadata")
         if name in correction.given
     }
     if correction.content is not None:

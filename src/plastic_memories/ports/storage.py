@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.audit_log import AuditLog
+from plastic_memories.ports.card_store import CardStore
 from plastic_memories.ports.entry_store import EntryStore
 from plastic_memories.ports.goal_store import GoalStore
 from plastic_memories.ports.job_store import JobStore
@@ -72,6 +73,8 @@ class Stores(Protocol):
     def messages(self) -> MessageStore: ...
     @property
     def personas(self) -> PersonaStore: ...
+    @property
+    def cards(self) -> CardStore: ...
     @property
     def sessions(self) -> SessionStore: ...
     @property

@@ -24,6 +24,7 @@ from plastic_memories.testing.samples import (
     message,
     remember,
 )
+from plastic_memories.testing.storage_cards import CardStoreContract
 from plastic_memories.testing.storage_core import CoreContract
 from plastic_memories.testing.storage_entries import EntryStoreContract
 from plastic_memories.testing.storage_jobs import JobStoreContract, SessionStoreContract
@@ -229,6 +230,7 @@ class StorageContract(
     MessageStoreContract,
     PersonaStoreContract,
     SlotStoreContract,
+    CardStoreContract,
     TombstoneStoreContract,
     GoalStoreContract,
     KeyStoreContract,

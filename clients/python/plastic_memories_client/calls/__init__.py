@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .cards import CardCalls
 from .hub import HubCalls
 from .memory import MemoryCalls
 from .messages import MessageCalls
@@ -10,7 +11,7 @@ from .persona import PersonaCalls
 from .recall import RecallCalls
 
 
-class Calls(PersonaCalls, MessageCalls, MemoryCalls, PageCalls, RecallCalls, HubCalls):
+class Calls(PersonaCalls, CardCalls, MessageCalls, MemoryCalls, PageCalls, RecallCalls, HubCalls):
     """All of them: what a client holds."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import apsw
 
+from plastic_memories.adapters.sqlite.card_store import SqliteCardStore
 from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore
@@ -67,6 +68,7 @@ class SqliteStores:
         self.memories = SqliteMemoryStore(db, memory_index, partitions, self.entries)
         self.messages = SqliteMessageStore(db, message_index, partitions)
         self.personas = SqlitePersonaStore(db, self.memories, self.messages, partitions)
+        self.cards = SqliteCardStore(db)
         self.slots = SqliteSlotStore(db)
         self.tombstones = SqliteTombstoneStore(db)
         self.sessions = SqliteSessionStore(db)

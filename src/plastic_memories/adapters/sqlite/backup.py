@@ -27,6 +27,7 @@ from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.rules.card_rows import is_of_card
 from plastic_memories.rules.slots import slot_of
 
 Progress = Callable[[str, int, int], None]
@@ -311,6 +312,8 @@ class _Replay:
         self._stores.memories.erase(owner, gone, self._now)
         for memory in gone.values():
             self._refresh_slot(memory)
+        if any(is_of_card(memory) for memory in gone.values()):
+            self._stores.cards.drop(owner)
         self._done.memories += len(gone)
 
     def _refresh_slot(self, memory: Memory) -> None:

@@ -27,9 +27,36 @@ SELECT id, persona_id, display_name, description, created_at, updated_at FROM pe
 SELECT id, persona_id, display_name, description, created_at, updated_at FROM personas
  WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id;
 
+-- holdings --
+-- Of one user, or (for an app key) of every user of the tenant.
+SELECT p.user_id, p.persona_id, m.session_id, m.source_app, count(m.id) AS memories,
+       coalesce(min(m.created_at), p.created_at) AS first_at,
+       coalesce(max(m.updated_at), p.updated_at) AS last_at
+  FROM personas p LEFT JOIN memory_items m
+    ON m.tenant_id = p.tenant_id AND m.user_id = p.user_id AND m.persona_id = p.persona_id
+   AND m.status = 'active' AND m.bot_id = '' AND m.realm = 'real'
+   AND (m.expires_at IS NULL OR m.expires_at > :now)
+ WHERE p.tenant_id = :tenant_id AND (:user_id IS NULL OR p.user_id = :user_id)
+ GROUP BY p.user_id, p.persona_id, m.session_id, m.source_app
+ ORDER BY p.user_id, p.persona_id, m.session_id, m.source_app;
+
 -- save_persona --
 UPDATE personas
    SET display_name = :display_name, description = :description, updated_at = :updated_at
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
+
+-- get_card --
+SELECT original FROM persona_cards
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
+
+-- put_card --
+INSERT INTO persona_cards (tenant_id, user_id, persona_id, original, updated_at)
+VALUES (:tenant_id, :user_id, :persona_id, :original, :now)
+ON CONFLICT (tenant_id, user_id, persona_id)
+DO UPDATE SET original = excluded.original, updated_at = excluded.updated_at;
+
+-- drop_card --
+DELETE FROM persona_cards
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
 
 -- add_message --
