@@ -96,6 +96,10 @@ class SqliteMemoryStore:
         params = {**view_params(view), "now": now, "ids": to_json(list(memory_ids))}
         return [memory_of(row) for row in fetch(self._db, QUERIES["seen_memory"], params)]
 
+    def ids_in_session(self, view: Viewpoint) -> list[int]:
+        params = {**view_params(view), "only_session": True}
+        return [row["id"] for row in fetch(self._db, QUERIES["ids_in_session"], params)]
+
     def add(self, memory: Memory) -> Memory:
         row_id = insert(self._db, QUERIES["add_memory"], memory_params(memory))
         added = replace(memory, id=row_id, root_id=memory.root_id or row_id)

@@ -26,6 +26,7 @@ async def recall(body: RecallRequest, call: Reading) -> Response:
         viewpoint=call.view(
             body,
             session_id=body.session_id or "",
+            only_session=body.only_session,
             source_app=body.source_app,
             realm=await _realm(body, call),
             branch_id=body.branch_id or "",
