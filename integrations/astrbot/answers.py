@@ -69,6 +69,7 @@ class Answers:
         )
 
     async def _list(self, who: Identity, command: Command) -> str:
+        await self._hub.catch_up(who)
         rows = await self._hub.memories(who)
         if not rows:
             return self._say("nothing")
@@ -86,17 +87,12 @@ class Answers:
     async def _forget(self, who: Identity, command: Command) -> str:
         if not command.ids:
             return self._say("which", name="forget")
-        own = {row["id"] for row in await self._all(who)}
-        chosen = [number for number in command.ids if number in own]
-        if not chosen:
-            return self._say("not_yours")
-        return self._say("gone", count=await self._hub.forget(who, chosen))
-
-    async def _all(self, who: Identity) -> list[Json]:
-        return [*await self._hub.memories(who), *await self._hub.memories(who, "candidate")]
+        gone = await self._hub.forget(who, command.ids)
+        return self._say("gone", count=gone) if gone else self._say("not_yours")
 
     async def _confirm(self, who: Identity, command: Command) -> str:
         if not command.ids:
+            await self._hub.catch_up(who)
             waiting = await self._hub.memories(who, status="candidate")
             if not waiting:
                 return self._say("no_candidates")

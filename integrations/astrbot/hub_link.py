@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ _TIMEOUT_S = 10.0
 # The hub answers with what it has a little before we stop waiting.
 _HUBS_SHARE = 0.8
 _PAGE = 200
+_CATCH_UP_S = 3.0
 
 
 class HubProblem(Exception):
@@ -91,6 +93,18 @@ class HubLink:
         }
         answer = await self._for(who, "POST", "/messages/append", body)
         return list(answer["message_ids"])
+
+    async def catch_up(self, who: Identity) -> None:
+        """Have the hub learn from what was said here a moment ago, if that does not take long."""
+        body = {**self._place(who), "session_id": who.session_id, "wait": True}
+        try:
+            async with asyncio.timeout(_CATCH_UP_S):
+                await self._for(who, "POST", "/jobs/run", body)
+        except TimeoutError:
+            return
+        except HubProblem as problem:
+            if problem.code != "not_found":  # nothing was said here yet
+                raise
 
     async def memories(
         self, who: Identity, status: str = "active", limit: int = _PAGE

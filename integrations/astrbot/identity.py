@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 logger = logging.getLogger("astrbot")
@@ -73,12 +74,7 @@ def get_bot_session_id(event: Any, use_bot_isolation: bool = True) -> str:
     """
     identity = identity_of(event)
     if use_bot_isolation and identity.bot_id_is_the_adapters:
-        logger.info(
-            "[plastic_memories] %s 没有可靠的机器人 ID，改用适配器 ID %s / no reliable bot id, "
-            "using the adapter's",
-            identity.platform,
-            identity.bot_id,
-        )
+        _say_once(identity.platform, identity.bot_id)
     return identity.key(use_bot_isolation=use_bot_isolation)
 
 
@@ -91,6 +87,16 @@ def split_origin(origin: str) -> tuple[str, str, str]:
     platform_id, _, rest = str(origin).partition(":")
     message_type, _, session_id = rest.partition(":")
     return platform_id, message_type, session_id
+
+
+@cache
+def _say_once(platform: str, adapter: str) -> None:
+    logger.warning(
+        "[plastic_memories] %s 没有可靠的机器人 ID，改用适配器 ID %s / no reliable bot id: "
+        "the adapter's own is used",
+        platform,
+        adapter,
+    )
 
 
 def _self_id(event: Any) -> str:

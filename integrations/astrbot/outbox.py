@@ -15,6 +15,7 @@ from .identity import Identity
 logger = logging.getLogger("astrbot")
 _ROOM = 500
 _LONGEST_WAIT_S = 60.0
+_LAST_CALL_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,13 @@ class Outbox:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._deliver())
 
+    async def drained(self, patience_s: float | None = None) -> None:
+        """Wait until everything is delivered, or the patience is over."""
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=patience_s)
+
     async def close(self) -> None:
+        await self.drained(_LAST_CALL_S)
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
