@@ -30,6 +30,7 @@ LogManager.set_queue_handler(logger, broker)
 asyncio.run(InitialLoader(db_helper, broker).start())
 """
 _PATIENCE_S = 60.0
+_TO_START_S = 150.0
 _numbers = count(1000)
 
 
@@ -174,7 +175,7 @@ def _text(message: Any) -> str:
 @asynccontextmanager
 async def online(astrbot: AstrBot) -> AsyncGenerator[list[Bot]]:
     """Connect all bots, as soon as AstrBot is there."""
-    async with asyncio.timeout(_PATIENCE_S):
+    async with asyncio.timeout(_TO_START_S):
         bots = [await _connected(astrbot, adapter) for adapter in astrbot.bots]
     listening = [asyncio.create_task(bot.listen()) for bot in bots]
     try:
