@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from websockets.asyncio.client import connect
 
 from astrbot_parts import AstrBot, Bot, online
 from fake_model import FakeModel, fake_model
@@ -37,10 +39,21 @@ class Scene:
 
     async def get(self, path: str, sender: int, **params: Any) -> Any:
         """Ask the hub as the application would."""
-        headers = {"X-API-Key": "appkey", "X-User-Id": f"aiocqhttp:{sender}"}
-        async with httpx.AsyncClient(base_url=self.hub.url, headers=headers) as http:
+        async with httpx.AsyncClient(base_url=self.hub.url, headers=_as(sender)) as http:
             answer = await http.get(path, params={"persona_id": "default", **params})
             return answer.json()["data"]
+
+    async def has_heard(self, sender: int) -> None:
+        """Wait until something that somebody said has come to the hub."""
+        url = f"{self.hub.url.replace('http', 'ws')}/ws/events?persona_id=default&resume_from=0"
+        async with asyncio.timeout(30), connect(url, additional_headers=_as(sender)) as events:
+            async for frame in events:
+                if json.loads(frame).get("event") == "messages.append":
+                    return
+
+
+def _as(sender: int) -> dict[str, str]:
+    return {"X-API-Key": "appkey", "X-User-Id": f"aiocqhttp:{sender}"}
 
 
 @pytest.fixture(scope="module")
@@ -141,8 +154,7 @@ async def test_members_of_a_group_are_told_apart(scene: Scene) -> None:
 async def test_what_members_say_to_each_other_is_theirs_too(scene: Scene) -> None:
     async with online(scene.apart) as (one, _):
         await one.hears("我养了一只猫叫团子", 20006, group=777, at=False)
-        while not (await scene.get("/messages/recent", 20006, bot_id="10001"))["messages"]:
-            await asyncio.sleep(0.05)
+        await scene.has_heard(20006)
 
         assert "团子" in await learned(one, 20006, group=777)
         assert "团子" not in await learned(one, 20005, group=777)
@@ -196,6 +208,5 @@ async def test_a_reply_comes_when_the_hub_is_stopped_and_the_talk_is_kept_for_la
 
         assert "no memories id=bot_10001:qq1:FriendMessage:20010" in scene.apart.log
         scene.hub.start()
-        while not (await scene.get("/messages/recent", 20010, bot_id="10001"))["messages"]:
-            await asyncio.sleep(0.1)
+        await scene.has_heard(20010)
         assert "下雪" in await learned(one, 20010)
