@@ -139,7 +139,7 @@ class Answers:
             return self._say("not_yours")
         return self._say("down", why=f"{problem} ({problem.code})")
 
-    def _say(self, name: str, **fields: Any) -> str:
+    def _say(self, name: str, /, **fields: Any) -> str:
         return self._texts[name].format(**fields)
 
 

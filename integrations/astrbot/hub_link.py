@@ -170,15 +170,17 @@ class HubLink:
 
     async def _send(self, method: str, path: str, fields: Json, user_id: str = "") -> Json:
         sent: Json = {"params": fields} if method == "GET" else {"json": fields}
-        headers = {"X-User-Id": user_id.encode()} if user_id else {}
+        # As bytes: a sender's name may be Chinese.
+        headers = {b"X-User-Id": user_id.encode()} if user_id else {}
         try:
             answer = await self._http.request(method, path, headers=headers, **sent)
             body = answer.json()
             if body["ok"]:
                 return dict(body["data"])
-            error = body["error"]
+            said = body["error"]
+            problem = HubProblem(said["code"], said["message"], said.get("detail"))
         except httpx.HTTPError as error:
             raise HubProblem("unreachable", type(error).__name__) from error
         except (ValueError, KeyError, TypeError) as error:
             raise HubProblem("unreachable", "this is not a hub") from error
-        raise HubProblem(error["code"], error["message"], error.get("detail"))
+        raise problem

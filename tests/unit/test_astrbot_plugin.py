@@ -461,6 +461,22 @@ async def test_a_group_does_not_hear_what_its_members_said_elsewhere(api: Api) -
     assert "海鲜" in await Answers(options, hub).to(LIN, Command("list"))
 
 
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_a_command_that_lacks_something_says_what(api: Api, language: str) -> None:
+    answers = Answers(Options(language=language), link(api))
+
+    assert "/mem forget 12" in await answers.to(LIN, Command("forget"))
+    assert "/mem search" in await answers.to(LIN, Command("search"))
+    assert await answers.to(LIN, Command("confirm")) == TEXTS[language]["no_candidates"]
+
+
+async def test_a_sender_may_have_a_chinese_name(api: Api) -> None:
+    hub, ming = link(api), replace(LIN, sender_id="阿明")
+    await told(hub, ming, "我对海鲜过敏")
+
+    assert "海鲜" in await known(hub, ming)
+
+
 async def test_commands_answer_when_the_hub_is_stopped() -> None:
     answers = Answers(Options(), HubLink(Options(), httpx.MockTransport(gone)))
 

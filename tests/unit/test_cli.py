@@ -394,6 +394,20 @@ def test_the_version_is_shown(run: Run) -> None:
     assert run("--version").stdout.split()[-1] == shown["version"]
 
 
+def test_memories_get_another_bot_after_a_dry_run(run: Run, tmp_path: Path) -> None:
+    line = {"kind": "memory", "persona_id": "default", "id": 1, "type": "fact", "key": "tea",
+            "content": "我喜欢 green tea", "status": "active", "bot_id": "old"}  # fmt: skip
+    file = tmp_path / "one.jsonl"
+    file.write_text(json.dumps(line), encoding="utf-8")
+    run("import", str(file))
+    rekey = ("rekey", "--user", "local", "--from", "bot_old", "--to", "bot_new", "--json")
+
+    counts = [told(run(*rekey, *more))["memories"] for more in (["--dry-run"], [], [])]
+
+    assert counts == [1, 1, 0]
+    assert told(run("list", "--json"))["items"][0]["bot_id"] == "new"
+
+
 def test_people_see_and_answer_what_came_through_their_bots(run: Run, tmp_path: Path) -> None:
     line = {
         "kind": "memory",

@@ -95,6 +95,10 @@ class MemoryStore(Protocol):
         """Store the new state of a row of the same owner."""
         ...
 
+    def move(self, memory: Memory) -> None:
+        """Store a row's new bot, session and status; everything else of it stays."""
+        ...
+
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
         """Say from which messages a row is known; return it as it then is."""
         ...

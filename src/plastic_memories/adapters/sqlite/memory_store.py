@@ -118,6 +118,15 @@ class SqliteMemoryStore:
         execute(self._db, QUERIES["save_memory"], memory_params(memory))
         self._index_row(memory)
 
+    def move(self, memory: Memory) -> None:
+        before = self.get(memory.owner, memory.id)
+        if before is None:
+            return
+        self._unindex(before)
+        self._entries.remove(before)
+        execute(self._db, QUERIES["move_memory"], memory_params(memory))
+        self._index_row(memory)
+
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
         ids = tuple(sorted(message_ids))
         self._run("erase_sources", memory)

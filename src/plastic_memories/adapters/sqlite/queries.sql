@@ -50,6 +50,10 @@ SELECT id FROM messages
 UPDATE messages SET content = :content
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
+-- move_message --
+UPDATE messages SET bot_id = :bot_id, session_id = :session_id, client_msg_id = :client_msg_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
 -- recent_messages --
 SELECT * FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
@@ -110,6 +114,30 @@ UPDATE sessions
    SET realm = :realm, watermark = :watermark, waiting = :waiting, rounds = :rounds,
        waiting_since = :waiting_since, last_active = :last_active, ended_at = :ended_at,
        archive_path = :archive_path, archived_upto = :archived_upto
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- move_session --
+UPDATE sessions SET bot_id = :bot_id, session_id = :session_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- move_branches --
+UPDATE branches SET session_id = :session_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :was;
+
+-- move_jobs --
+-- A session has one open job of each kind: those it has already do the work of these, too.
+UPDATE OR IGNORE jobs SET session_ref = :ref
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_ref = :id;
+
+-- drop_jobs --
+DELETE FROM jobs
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_ref = :id;
+
+-- drop_session --
+DELETE FROM sessions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- session_realm --
@@ -191,6 +219,12 @@ UPDATE memory_items
        importance = :importance, pinned = :pinned, core = :core, expires_at = :expires_at,
        supersedes_id = :supersedes_id, superseded_by = :superseded_by, root_id = :root_id,
        updated_at = :updated_at, metadata = :metadata, attributes = :attributes
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- move_memory --
+UPDATE memory_items
+   SET bot_id = :bot_id, session_id = :session_id, scope_ref = :scope_ref, status = :status,
+       idempotency_key = :idempotency_key, updated_at = :updated_at
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- erase_memory --
