@@ -30,7 +30,7 @@ LogManager.set_queue_handler(logger, broker)
 asyncio.run(InitialLoader(db_helper, broker).start())
 """
 _PATIENCE_S = 60.0
-_TO_START_S = 150.0
+_TO_START_S = 200.0
 _numbers = count(1000)
 
 

@@ -17,7 +17,7 @@ from astrbot_parts import AstrBot, Bot, online
 from fake_model import FakeModel, fake_model
 from harness import Server
 
-pytestmark = [pytest.mark.external, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.external, pytest.mark.timeout(240)]
 BOTS = {"qq1": 10001, "qq2": 10002}
 FENCE = "<plastic_memories"
 
