@@ -9,9 +9,10 @@ from functools import cache
 from typing import Any
 
 logger = logging.getLogger("astrbot")
-# Here `get_self_id()` is a constant, a nickname, or differs from message to message.
+# Here `get_self_id()` is a constant, a nickname, a number that other companies use as well, or
+# differs from message to message.
 _UNSTEADY_SELF_ID = frozenset(
-    {"webchat", "qq_official", "qq_official_webhook", "lark", "wecom_ai_bot"}
+    {"webchat", "qq_official", "qq_official_webhook", "lark", "line", "wecom", "wecom_ai_bot"}
 )
 _PLACEHOLDERS = frozenset(
     {"", "none", "n/a", "unknown", "unknown_selfid", "qq_official", "webchat"}
@@ -76,6 +77,13 @@ def get_bot_session_id(event: Any, use_bot_isolation: bool = True) -> str:
     if use_bot_isolation and identity.bot_id_is_the_adapters:
         _say_once(identity.platform, identity.bot_id)
     return identity.key(use_bot_isolation=use_bot_isolation)
+
+
+def persona_name(selected: str | None) -> str:
+    """Return the hub's name for AstrBot's persona, the same in all its versions."""
+    if selected == "[%None]":
+        return "none"
+    return "default" if selected in (None, "", "_chatui_default_") else selected
 
 
 def split_origin(origin: str) -> tuple[str, str, str]:

@@ -13,13 +13,12 @@ from astrbot.core.agent.message import TextPart
 from .answers import Answers
 from .commands import parse
 from .hub_link import HubLink
-from .identity import Identity, get_bot_session_id, identity_of
+from .identity import Identity, get_bot_session_id, identity_of, persona_name
 from .options import options_from
 from .outbox import Outbox
 from .turns import Recalled, Turns
 
 _TURN = "plastic_memories_turn"
-_NO_PERSONA = "[%None]"
 
 
 class PlasticMemories(Star):
@@ -75,21 +74,30 @@ class PlasticMemories(Star):
         yield event.plain_result(await self._answers.to(who, parse(event.message_str)))
 
     async def _identity(self, event: AstrMessageEvent, chosen: str | None = None) -> Identity:
-        # Called for its log line, too: which id is used, and when it is not the bot's own.
+        # It says in the log when the id of an adapter has to stand in for that of the bot.
         get_bot_session_id(event, self.options.filters.use_bot_isolation)
         return identity_of(event, await self._persona(event, chosen))
 
     async def _persona(self, event: AstrMessageEvent, chosen: str | None) -> str:
         """Return the persona AstrBot speaks as: by rule, of the conversation, or the default."""
         origin = event.unified_msg_origin
-        rules = await sp.get_async(
-            scope="umo", scope_id=origin, key="session_service_config", default={}
-        )
-        chosen = (rules or {}).get("persona_id") or chosen or await self._talks_as(origin)
-        if not chosen:
-            settings = self.context.get_config(umo=origin).get("provider_settings", {})
-            chosen = settings.get("default_personality")
-        return "none" if chosen == _NO_PERSONA else chosen or "default"
+        chosen = chosen or await self._talks_as(origin)
+        settings = self.context.get_config(umo=origin).get("provider_settings", {})
+        resolve = getattr(self.context.persona_manager, "resolve_selected_persona", None)
+        if resolve is not None:
+            selected, *_ = await resolve(
+                umo=origin,
+                conversation_persona_id=chosen,
+                platform_name=event.get_platform_name(),
+                provider_settings=settings,
+            )
+        else:  # AstrBot 4.14 has the same order, but no name for it
+            rules = await sp.get_async(
+                scope="umo", scope_id=origin, key="session_service_config", default={}
+            )
+            forced = (rules or {}).get("persona_id")
+            selected = forced or chosen or settings.get("default_personality")
+        return persona_name(selected)
 
     async def _talks_as(self, origin: str) -> str | None:
         conversations = self.context.conversation_manager
