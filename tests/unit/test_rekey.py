@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from pathlib import Path
 
-from harness import Api, Json
+import pytest
+from click.testing import CliRunner
+
+from harness import Api, Json, environment
+from plastic_memories.cli.main import main
 from plastic_memories.errors import InvalidInput
 from plastic_memories.hub.record import the_hub
 from plastic_memories.hub.rekey import RekeyBots
@@ -131,3 +136,24 @@ async def test_the_log_says_what_was_moved(api: Api) -> None:
 async def test_both_sides_must_name_a_place_of_the_same_kind(api: Api, old: str, new: str) -> None:
     with pytest.raises(InvalidInput):
         await moved(api, old, new)
+
+
+def test_the_command_line_moves_after_a_dry_run(tmp_path: Path) -> None:
+    line = {"kind": "memory", "persona_id": "default", "id": 1, "type": "fact", "key": "tea",
+            "content": TEA, "status": "active", "bot_id": "old"}  # fmt: skip
+    file = tmp_path / "one.jsonl"
+    file.write_text(json.dumps(line), encoding="utf-8")
+    env = environment(tmp_path, api_keys="", port="1")
+
+    def told(*arguments: str) -> Json:
+        done = CliRunner().invoke(main, [*arguments, "--json"], env=env)
+        assert done.exit_code == 0, done.output
+        answer: Json = json.loads(done.stdout)
+        return answer
+
+    told("import", str(file))
+    rekey = ("rekey", "--user", "local", "--from", "bot_old", "--to", "bot_new")
+    counts = [told(*rekey, *more)["memories"] for more in (["--dry-run"], [], [])]
+
+    assert counts == [1, 1, 0]
+    assert told("list")["items"][0]["bot_id"] == "new"
