@@ -120,6 +120,8 @@ class HybridEngine:
         self, stores: Stores, index: OwnerIndex, query: RecallQuery, asked: Asked
     ) -> Findings:
         seen = index.seen_from(query.viewpoint, query.now)
+        if query.viewpoint.only_session:
+            seen &= np.isin(index["memory_id"], stores.memories.ids_in_session(query.viewpoint))
         if not seen.any():
             return Findings((), intent_of(query.text))
         scores = score(index, seen, asked, self._weights)

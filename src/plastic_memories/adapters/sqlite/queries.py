@@ -17,8 +17,12 @@ def sql_file(name: str) -> str:
 def _named_statements(text: str) -> Mapping[str, str]:
     parts = _HEADER.split(text)[1:]
     bodies = {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    in_session = bodies.pop("in_session")
     seen = bodies.pop("seen")
-    return {name: body.replace("{seen}", seen) for name, body in bodies.items()}
+    return {
+        name: body.replace("{seen}", seen).replace("{in_session}", in_session)
+        for name, body in bodies.items()
+    }
 
 
 QUERIES = _named_statements(sql_file("queries.sql"))

@@ -12,7 +12,7 @@ from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import message_of, owner_of, owner_params
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.session import Branch, Conversation, Session
+from plastic_memories.model.session import Branch, Conversation, Session, joined
 
 _SAME = (
     "id", "watermark", "waiting", "rounds", "waiting_since", "last_active", "ended_at",
@@ -56,6 +56,24 @@ class SqliteSessionStore:
         realm = session.realm.value if session.realm else ""
         params = {**owner_params(session.owner), **same, "realm": realm}
         self._db.execute(QUERIES["save_session"], params)
+
+    def move(self, session: Session, place: Conversation) -> None:
+        params = {**_place_params(place), "id": session.id, "was": session.place.session_id}
+        there = self.find(
+            place.owner,
+            session_id=place.session_id,
+            bot_id=place.bot_id,
+            source_app=place.source_app,
+            branch_id=place.branch_id,
+        )
+        self._db.execute(QUERIES["move_branches"], params)
+        if not there:
+            self._db.execute(QUERIES["move_session"], params)
+            return
+        params["ref"] = there[0].id
+        for name in ("move_jobs", "drop_jobs", "drop_session"):
+            self._db.execute(QUERIES[name], params)
+        self.save(joined(there[0], session))
 
     def realm_of(self, owner: Owner, session_id: str, bot_id: str) -> Realm | None:
         params = {**owner_params(owner), "session_id": session_id, "bot_id": bot_id}
