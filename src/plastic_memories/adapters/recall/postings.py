@@ -29,21 +29,23 @@ class Level:
         arrays = (self.codes, self.starts, self.entries, self.counts)
         return sum(array.nbytes for array in arrays)
 
-    def find(self, code: int) -> tuple[Ints, NDArray[np.float32]] | None:
-        """Return the entries that hold a term, and how often."""
-        at = int(np.searchsorted(self.codes, np.uint32(code)))
-        if at == len(self.codes) or self.codes[at] != code:
-            return None
-        span = slice(self.starts[at], self.starts[at + 1])
-        return self.entries[span], self.counts[span]
-
-    def frequency(self, codes: Codes) -> Ints:
-        """Return how many entries hold each of these terms."""
+    def spans(self, codes: Codes) -> tuple[Ints, Ints]:
+        """Return for each term where its entries begin here, and how many hold it."""
         if not len(self.codes):
-            return np.zeros(len(codes), np.int64)
-        at = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
-        held = self.starts[at + 1] - self.starts[at]
-        return np.where(self.codes[at] == codes, held, 0)
+            return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+        at = np.minimum(self.codes.searchsorted(codes), len(self.codes) - 1)
+        begin = self.starts[at]
+        return begin, (self.starts[at + 1] - begin) * (self.codes[at] == codes)
+
+
+def ranges(begin: Ints, sizes: Ints) -> Ints:
+    """Return the numbers of all ranges, one after another.
+
+    >>> ranges(np.array([7, 1]), np.array([2, 3])).tolist()
+    [7, 8, 1, 2, 3]
+    """
+    ends = sizes.cumsum()
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + sizes, sizes)
 
 
 def level_of(first: int, codes: Codes, sizes: Ints) -> Level:
