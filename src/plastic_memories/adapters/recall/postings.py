@@ -29,23 +29,23 @@ class Level:
         arrays = (self.codes, self.starts, self.entries, self.counts)
         return sum(array.nbytes for array in arrays)
 
-    def spans(self, codes: Codes) -> tuple[Ints, Ints]:
-        """Return for each term where its entries begin here, and how many hold it."""
+    def find(self, codes: Codes) -> tuple[Ints, Ints, NDArray[np.float32]]:
+        """Return the entries that hold these terms: which term, which entry, how often."""
+        begin, sizes = self._spans(codes)
+        ends = sizes.cumsum()
+        at = np.arange(sizes.sum()) + np.repeat(begin - ends + sizes, sizes)
+        return np.repeat(np.arange(len(codes)), sizes), self.entries[at], self.counts[at]
+
+    def frequency(self, codes: Codes) -> Ints:
+        """Return how many entries hold each of these terms."""
+        return self._spans(codes)[1]
+
+    def _spans(self, codes: Codes) -> tuple[Ints, Ints]:
         if not len(self.codes):
             return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
         at = np.minimum(self.codes.searchsorted(codes), len(self.codes) - 1)
         begin = self.starts[at]
-        return begin, (self.starts[at + 1] - begin) * (self.codes[at] == codes)
-
-
-def ranges(begin: Ints, sizes: Ints) -> Ints:
-    """Return the numbers of all ranges, one after another.
-
-    >>> ranges(np.array([7, 1]), np.array([2, 3])).tolist()
-    [7, 8, 1, 2, 3]
-    """
-    ends = sizes.cumsum()
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + sizes, sizes)
+        return begin, np.where(self.codes[at] == codes, self.starts[at + 1] - begin, 0)
 
 
 def level_of(first: int, codes: Codes, sizes: Ints) -> Level:

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.postings import Codes, ranges
+from plastic_memories.adapters.recall.postings import Codes
 from plastic_memories.rules.fusion import Bools, Floats, Ints, best_first, to_one
 from plastic_memories.rules.question import Probe
 from plastic_memories.rules.text import WEAK
 from plastic_memories.rules.weights import HybridWeights
+
+# What a partition without entries holds: no terms, no entries, no counts.
+_NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class TextScore:
         """Return the bm25 score of every entry for weighted terms."""
         found = self._gains(terms)
         weights = np.fromiter(terms.values(), np.float64, len(terms))
-        return self._sum(found.entry, weights[found.term] * found.gain, len(self._index))
+        return _sum(found.entry, weights[found.term] * found.gain, len(self._index))
 
     def of_probe(self, probe: Probe) -> Floats:
         """Return the score for a question, words that stand together counted again."""
@@ -54,7 +56,7 @@ class TextScore:
         weights = np.full(terms + len(probe.pairs), self.weights.pairs)
         weights[:terms] = list(probe.terms.values())
         gain = np.where(found.term < terms, found.gain, found.idf[found.term])
-        scores = self._sum(found.entry, weights[found.term] * gain, len(self._index))
+        scores = _sum(found.entry, weights[found.term] * gain, len(self._index))
         return to_one(np.where(self._seen, scores, 0.0))
 
     def linked(self, probe: Probe, scores: Floats) -> Floats:
@@ -85,7 +87,7 @@ class TextScore:
         rows = np.repeat(range(len(questions)), [len(terms) for terms in questions])
         found, width = self._gains(codes), len(self._index)
         places = rows[found.term] * width + found.entry
-        scores = self._sum(places, weights[found.term] * found.gain, len(questions) * width)
+        scores = _sum(places, weights[found.term] * found.gain, len(questions) * width)
         return scores.reshape(len(questions), width)
 
     def _further(self, probe: Probe, positions: Sequence[int]) -> list[dict[int, float]]:
@@ -120,7 +122,7 @@ class TextScore:
         codes = np.array(terms, dtype=np.uint32)
         holding = np.zeros(len(codes), np.int64)
         for level in self._index.levels:
-            holding += level.spans(codes)[1]
+            holding += level.frequency(codes)
         return holding
 
     def _rarest(self, terms: Sequence[int], holding: Ints) -> dict[int, float]:
@@ -133,27 +135,15 @@ class TextScore:
 
     def _gains(self, terms: Mapping[int, float] | Sequence[int]) -> _Gains:
         codes: Codes = np.fromiter(terms, np.uint32, len(terms))
-        parts = [
-            _postings(level.spans(codes), level.entries, level.counts)
-            for level in self._index.levels
-        ]
-        numbers = np.arange(len(codes))
-        term = np.concatenate([numbers[:0], *(numbers.repeat(part[0]) for part in parts)])
-        entry = np.concatenate([numbers[:0], *(part[1] for part in parts)])
-        counts = np.concatenate([np.zeros(0), *(part[2] for part in parts)])
+        found = [_NOTHING, *(level.find(codes) for level in self._index.levels)]
+        term, entry, counts = (np.concatenate(part) for part in zip(*found, strict=True))
         holding = np.bincount(term[self._seen[entry]], minlength=len(codes))
         idf = np.array([self._idf_of(number) for number in holding.tolist()])
         saturation = self.weights.saturation
         gain = idf[term] * counts * (saturation + 1) / (counts + self._norm[entry])
         return _Gains(term, entry, gain, idf)
 
-    @staticmethod
-    def _sum(places: Ints, gains: Floats, size: int) -> Floats:
-        return np.bincount(places, gains, size)
 
-
-def _postings(
-    spans: tuple[Ints, Ints], entries: Ints, counts: NDArray[np.float32]
-) -> tuple[Ints, Ints, NDArray[np.float32]]:
-    at = ranges(*spans)
-    return spans[1], entries[at], counts[at]
+def _sum(places: Ints, gains: Floats, size: int) -> Floats:
+    """Add every gain to its place."""
+    return np.asarray(np.bincount(places, gains, size), np.float64)
