@@ -52,8 +52,10 @@ class Scores:
     total: Floats
     parts: dict[str, Floats] = field(default_factory=dict)
 
-    def parts_at(self, position: int) -> dict[str, float]:
-        return {name: float(part[position]) for name, part in self.parts.items()}
+    def parts_at(self, positions: Sequence[int]) -> list[dict[str, float]]:
+        """Return the parts of these entries, by name."""
+        table = np.stack([part[positions] for part in self.parts.values()], axis=1)
+        return [dict(zip(self.parts, row, strict=True)) for row in table.tolist()]
 
     def lower(self, position: int, ceiling: float) -> None:
         """Take off an entry what it has above the ceiling."""
@@ -67,8 +69,10 @@ class Scores:
         found: Bools = np.logical_or.reduce(telling)
         return found
 
-    def found_by(self, position: int) -> tuple[str, ...]:
-        return tuple(name for name, least in _TELLING.items() if self.parts[name][position] > least)
+
+def found_by(parts: Mapping[str, float]) -> tuple[str, ...]:
+    """Return which searches speak for an entry with these parts."""
+    return tuple([name for name, least in _TELLING.items() if parts[name] > least])
 
 
 def score(index: OwnerIndex, seen: Bools, asked: Asked, weights: HybridWeights) -> Scores:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -127,18 +126,20 @@ class TextScore:
 
     def _rarest(self, terms: Sequence[int], holding: Ints) -> dict[int, float]:
         """Return the most telling of these terms with how much they tell."""
-        rarest = holding.argsort(kind="stable")[: self.weights.linked_terms].tolist()
-        return {terms[number]: self._idf_of(int(holding[number])) for number in rarest}
+        rarest = holding.argsort(kind="stable")[: self.weights.linked_terms]
+        telling = self._idf_of(holding[rarest]).tolist()
+        return dict(zip([terms[number] for number in rarest.tolist()], telling, strict=True))
 
-    def _idf_of(self, holding: int) -> float:
-        return math.log(1 + max(0.0, self._documents - holding + 0.5) / (holding + 0.5))
+    def _idf_of(self, holding: Ints) -> Floats:
+        without = np.maximum(0.0, self._documents - holding + 0.5)
+        return np.asarray(np.log1p(without / (holding + 0.5)))
 
     def _gains(self, terms: Mapping[int, float] | Sequence[int]) -> _Gains:
         codes: Codes = np.fromiter(terms, np.uint32, len(terms))
         found = [_NOTHING, *(level.find(codes) for level in self._index.levels)]
         term, entry, counts = (np.concatenate(part) for part in zip(*found, strict=True))
         holding = np.bincount(term[self._seen[entry]], minlength=len(codes))
-        idf = np.array([self._idf_of(number) for number in holding.tolist()])
+        idf = self._idf_of(holding)
         saturation = self.weights.saturation
         gain = idf[term] * counts * (saturation + 1) / (counts + self._norm[entry])
         return _Gains(term, entry, gain, idf)
