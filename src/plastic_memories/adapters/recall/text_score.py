@@ -70,14 +70,14 @@ class TextScore:
         if not best:
             return np.zeros(len(scores))
         reached = self._reached([terms for terms in further if terms])
-        reached[:, ~self._seen] = 0.0
+        if self._documents < len(scores):
+            reached[:, ~self._seen] = 0.0
         reached[range(len(best)), best] = 0.0
         top = reached.max(axis=1)
         strength = scores[best] / scores[best[0]]
-        reached /= np.where(top > 0, top, 1.0)[:, None]
-        reached *= strength[:, None]
+        reached *= (strength / np.where(top > 0, top, 1.0))[:, None]
         found: Floats = reached.max(axis=0)
-        return np.maximum(found, 0.0)
+        return found
 
     def _reached(self, questions: Sequence[Mapping[int, float]]) -> Floats:
         """Return the scores of every entry for several questions, a row for each."""
