@@ -16,12 +16,14 @@ from threadpoolctl import threadpool_limits
 
 from plastic_memories import __version__, logs, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
+from plastic_memories.adapters.pages.files import FilePageFolders
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.http.app import create_app
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
@@ -33,12 +35,18 @@ from plastic_memories.hub.keys import Keys, new_key
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
 from plastic_memories.hub.metered import MeteredStorage
+from plastic_memories.hub.page_drafts import DraftLines
+from plastic_memories.hub.page_forget import ForgetInPages
+from plastic_memories.hub.page_sync import PageLocks, SyncPages
+from plastic_memories.hub.pages import KeepPages
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall, RecallOptions
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.search import SearchMemories
 from plastic_memories.hub.sessions import KeepSessions
 from plastic_memories.hub.snippets import Snippets
+from plastic_memories.hub.take_in import TakeIn
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.touches import Touches
 from plastic_memories.hub.transfer import Transfer
@@ -52,6 +60,7 @@ from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.embedder import EmbedderChoice, QueryEmbedder
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
+from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
@@ -119,21 +128,28 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
             extractor = await _open_extractor(context, opened)
             hub = _assemble(context, chosen, embedding, extractor)
             await hub.jobs.switch(on=settings.formation)
-            working = [
-                asyncio.create_task(hub.upkeep.forever(), name="upkeep"),
-                asyncio.create_task(hub.embedding.forever(), name="embedding"),
-            ]
-            if settings.formation and settings.worker == "inside":
-                worker = Worker(hub.work, hub.consolidate, settings.worker_poll_s, rest=_REST)
-                working.append(asyncio.create_task(worker.forever(), name="worker"))
+            working = _start(hub, settings)
             try:
                 yield hub
             finally:
                 await _stop(working)
                 await hub.embedding.close()
+                hub.pages.close()
                 await hub.recall.touches.flush(storage)
     finally:
         logs.stop(handler)
+
+
+def _start(hub: Hub, settings: Settings) -> list[asyncio.Task[None]]:
+    """Start what the hub does by itself."""
+    work = {"upkeep": hub.upkeep.forever(), "embedding": hub.embedding.forever()}
+    if settings.markdown != "off":
+        everybody = settings.markdown == "sync"
+        work["pages"] = hub.page_sync.forever(settings.markdown_poll_s, everybody=everybody)
+    if settings.formation and settings.worker == "inside":
+        worker = Worker(hub.work, hub.consolidate, settings.worker_poll_s, rest=_REST)
+        work["worker"] = worker.forever()
+    return [asyncio.create_task(one, name=name) for name, one in work.items()]
 
 
 async def _stop(tasks: Sequence[asyncio.Task[None]]) -> None:
@@ -181,26 +197,26 @@ def _assemble(
     archive = ArchiveTalk(ledger, chosen["archive"](context), formation)
     digest = Digest(ledger, screening, judge, extractor, formation, archive.archive.keeps)
     work = Work(jobs, digest, archive, meter, bell)
-    personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates, archive)
+    folders, locks = _page_folders(settings), PageLocks()
+    in_pages = ForgetInPages(ledger, folders, locks)
+    profile = chosen["profile"](context)
+    personas = KeepPersonas(ledger, screening, profile, templates, archive, in_pages)
+    transfer = Transfer(ledger, screening, personas)
     messages = KeepMessages(ledger, screening, formation, bell)
+    pages = KeepPages(ledger, screening, folders)
     has_model = extractor is not None and settings.formation
+    engine = chosen["recall"](context)
     return Hub(
         ledger=ledger,
         screening=screening,
         keys=Keys(storage, clock, settings.keys),
         write=WriteMemory(ledger, screening, judge, messages if has_model else None),
         review=ReviewMemory(ledger, screening),
-        forget=ForgetMemory(ledger, archive),
+        forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
-        recall=Recall(
-            ledger,
-            chosen["recall"](context),
-            personas,
-            _recall_options(settings),
-            Snippets(settings.snippet_days, settings.snippet_limit),
-            touches,
-            meter,
-        ),
+        recall=_recall(context, engine, personas, touches, pages),
+        search=SearchMemories(ledger, engine, touches),
+        take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,
         timeline=KeepTimeline(ledger, screening, judge, formation, bell, has_model),
         sessions=KeepSessions(ledger, formation, work, bell),
@@ -211,7 +227,10 @@ def _assemble(
         look_ahead=LookAhead(ledger),
         personas=personas,
         goals=KeepGoals(ledger, screening),
-        transfer=Transfer(ledger, screening, personas),
+        pages=pages,
+        page_sync=SyncPages(ledger, DraftLines(screening, judge), folders, locks),
+        cards=KeepCards(ledger, screening, transfer),
+        transfer=transfer,
         upkeep=KeepUp(ledger, touches, _retention(settings), work),
         meter=meter,
         embedding=embedding,
@@ -219,10 +238,38 @@ def _assemble(
     )
 
 
+def _recall(
+    context: Context,
+    engine: RecallEngine,
+    personas: KeepPersonas,
+    touches: Touches,
+    pages: KeepPages,
+) -> Recall:
+    settings = context.settings
+    return Recall(
+        personas.ledger,
+        engine,
+        personas,
+        _recall_options(settings),
+        Snippets(settings.snippet_days, settings.snippet_limit),
+        touches,
+        context.meter,
+        pages,
+    )
+
+
+def _page_folders(settings: Settings) -> FilePageFolders | None:
+    if settings.markdown == "off":
+        return None
+    root = settings.memory_root
+    return FilePageFolders(root, at_home=root == settings.data_dir)
+
+
 def _recall_options(settings: Settings) -> RecallOptions:
     return RecallOptions(
         budget_tokens=settings.recall_budget_tokens,
         core_budget_tokens=settings.core_budget_tokens,
+        page_budget_tokens=settings.markdown_budget_tokens,
     )
 
 

@@ -11,6 +11,7 @@ import socket
 import sys
 
 import click
+import httpx
 import uvicorn
 
 from plastic_memories import settings as configuration
@@ -22,6 +23,7 @@ from plastic_memories.settings import Settings
 from plastic_memories.wiring import build_app
 
 _WAITING = 2048
+_PATIENCE_S = 5.0
 _HOME = "http://127.0.0.1:8007"  # where the commands look by themselves
 _EXAMPLE = {"persona_id": "default", "messages": [{"role": "user", "content": "叫我小林"}]}
 
@@ -29,10 +31,14 @@ _EXAMPLE = {"persona_id": "default", "messages": [{"role": "user", "content": "�
 @click.command()
 @click.option("--host", help="Address to listen at.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port.  [default: 8007]")
+@click.option("--check", is_flag=True, help="Say whether the hub there is well, and end.")
 @local_command
-def serve(place: Place, host: str | None, port: int | None) -> None:
+def serve(place: Place, host: str | None, port: int | None, check: bool) -> None:
     """Start the hub on this machine."""
     settings = _with(configuration.load(), host, port)
+    if check:
+        _check(Screen.of(place), address(settings))
+        return
     app = build_app(settings)
     check_folders(settings)
     asyncio.run(_opens(settings))
@@ -47,6 +53,18 @@ def serve(place: Place, host: str | None, port: int | None) -> None:
     )
     with contextlib.suppress(KeyboardInterrupt):
         _Server(config, Screen.of(place), settings).run(sockets=[listening])
+
+
+def _check(screen: Screen, url: str) -> None:
+    try:
+        health = httpx.get(f"{url}/health", timeout=_PATIENCE_S, trust_env=False).json()
+    except (httpx.HTTPError, ValueError) as error:
+        raise click.ClickException(f"No hub answers at {url}: {type(error).__name__}.") from error
+    status = health["data"]["status"]
+    if status != "ok":
+        raise click.ClickException(f"The hub at {url} is {status}.")
+    if not screen.told({"url": url, "status": status}):
+        screen.line(f"✓ the hub at {url} is well", style="green")
 
 
 class _Server(uvicorn.Server):

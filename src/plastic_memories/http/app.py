@@ -13,6 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http import pages
 from plastic_memories.http.cors import Cors
+from plastic_memories.http.doors.mcp import router as mcp
+from plastic_memories.http.doors.mem0 import hosted as mem0_hosted
+from plastic_memories.http.doors.mem0 import open_source as mem0_open_source
 from plastic_memories.http.envelope import on_error, on_http, on_invalid
 from plastic_memories.http.frame import Frame
 from plastic_memories.http.openapi import describe
@@ -22,6 +25,7 @@ from plastic_memories.http.routes import (
     events,
     goals,
     jobs,
+    markdown,
     memory,
     messages,
     operations,
@@ -37,13 +41,17 @@ ROUTERS = (
     messages.router,
     memory.router,
     review.router,
+    markdown.router,
     personas.router,
     goals.router,
     jobs.router,
     operations.public,
     operations.keyed,
     events.router,
+    mcp.router,
     pages.router,
+    mem0_open_source.router,
+    mem0_hosted.router,
 )
 OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
 
