@@ -329,9 +329,9 @@ SELECT m.* FROM memory_items m
 
 -- seen_memory --
 -- Ranking knows them already; who may see them is asked again, here.
-SELECT m.* FROM memory_items m
- WHERE m.id IN (SELECT value FROM json_each(:ids))
-   AND {seen};
+-- The ids come first (CROSS JOIN): left to itself, SQLite walks all rows of the user.
+SELECT m.* FROM json_each(:ids) wanted CROSS JOIN memory_items m ON m.id = wanted.value
+ WHERE {seen};
 
 -- ids_in_session --
 SELECT m.id FROM memory_items m
