@@ -21,6 +21,7 @@ from plastic_memories.rules.text import term_codes
 class SqliteEntryStore:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
+        self._revisions: dict[tuple[Partition, bool], int] = {}
 
     def news(self, partition: Partition, known: int = 0) -> News:
         params = partition_params(partition)
@@ -70,10 +71,16 @@ class SqliteEntryStore:
             self.next_revision(partition, removed=True)
 
     def next_revision(self, partition: Partition, *, removed: bool) -> int:
-        """Return the number of a change to this partition; say whether it takes something away."""
-        params = {**partition_params(partition), "removed": removed}
-        [row] = fetch(self._db, QUERIES["next_revision"], params)
-        return int(row["revision"])
+        """Return the number of a change to this partition; say whether it takes something away.
+
+        All changes of a transaction share one: nobody sees the first of them without the last.
+        """
+        change = partition, removed
+        if change not in self._revisions:
+            params = {**partition_params(partition), "removed": removed}
+            [row] = fetch(self._db, QUERIES["next_revision"], params)
+            self._revisions[change] = int(row["revision"])
+        return self._revisions[change]
 
 
 def partition_params(partition: Partition) -> dict[str, Any]:
