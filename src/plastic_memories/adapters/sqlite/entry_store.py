@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, run
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import user_params
 from plastic_memories.model.entry import Entry, News, Partition, Place, partition_of
@@ -43,7 +43,8 @@ class SqliteEntryStore:
         partition = partition_of(memory)
         revision = self.next_revision(partition, removed=False)
         happened = memory.created_at if memory.occurred_at is None else memory.occurred_at
-        self._db.execute(
+        run(
+            self._db,
             QUERIES["put_entry"],
             {
                 **partition_params(partition),
