@@ -38,7 +38,7 @@ def connect(path: str, busy_timeout_ms: int, *, read_only: bool = False) -> apsw
 
 def run(db: apsw.Connection, sql: str, params: Params | Sequence[Any] = ()) -> apsw.Cursor:
     """Run a statement, one of ours in its short form; return the cursor on its rows."""
-    if isinstance(sql, Statement) and isinstance(params, Mapping):
+    if isinstance(sql, Statement):
         return db.execute(sql.short, sql.values(params))
     return db.execute(sql, params)
 

@@ -79,7 +79,9 @@ class SqliteEntryStore:
         change = partition, removed
         if change not in self._revisions:
             params = {**partition_params(partition), "removed": removed}
-            [row] = fetch(self._db, QUERIES["next_revision"], params)
+            if not execute(self._db, QUERIES["next_revision"], params):
+                execute(self._db, QUERIES["first_revision"], params)
+            [row] = fetch(self._db, QUERIES["get_partition"], params)
             self._revisions[change] = int(row["revision"])
         return self._revisions[change]
 

@@ -29,7 +29,7 @@ class Statement(str):
         self.short = _NAME.sub(lambda match: numbers[match[1]], bare)
         self._values = itemgetter(*self._names) if len(self._names) > 1 else None
 
-    def values(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def values(self, params: Any) -> tuple[Any, ...]:
         """Return the parameters in the order of their numbers."""
         if self._values is not None:
             found: tuple[Any, ...] = self._values(params)
