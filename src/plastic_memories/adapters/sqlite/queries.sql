@@ -111,17 +111,28 @@ SELECT * FROM messages
    AND hidden_at IS NULL AND realm = :realm AND (:all_bots OR bot_id = :bot_id)
  ORDER BY id LIMIT 1;
 
--- heard --
+-- Three statements in place of one with RETURNING, which makes a table for its rows each time.
+-- heard_first --
 INSERT INTO sessions (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
                       waiting, rounds, waiting_since, last_active)
 VALUES (:tenant_id, :user_id, :persona_id, :session_id, :bot_id, :source_app, :branch_id,
-        :messages, :rounds, CASE WHEN :messages > 0 THEN :now END, :now)
-ON CONFLICT (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id)
-DO UPDATE SET waiting = waiting + excluded.waiting, rounds = rounds + excluded.rounds,
-              waiting_since = coalesce(waiting_since, excluded.waiting_since),
-              last_active = excluded.last_active,
-              ended_at = CASE WHEN excluded.waiting > 0 THEN NULL ELSE ended_at END
-RETURNING *;
+        :messages, :rounds, CASE WHEN :messages > 0 THEN :now END, :now);
+
+-- heard_again --
+UPDATE sessions
+   SET waiting = waiting + :messages, rounds = rounds + :rounds,
+       waiting_since = coalesce(waiting_since, CASE WHEN :messages > 0 THEN :now END),
+       last_active = :now,
+       ended_at = CASE WHEN :messages > 0 THEN NULL ELSE ended_at END
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND bot_id = :bot_id AND source_app = :source_app
+   AND branch_id = :branch_id;
+
+-- session_at --
+SELECT * FROM sessions
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND bot_id = :bot_id AND source_app = :source_app
+   AND branch_id = :branch_id;
 
 -- find_sessions --
 SELECT * FROM sessions
@@ -342,13 +353,14 @@ SELECT m.id FROM memory_items m
 SELECT revision, removed FROM recall_partitions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
 
--- next_revision --
+-- first_revision --
 INSERT INTO recall_partitions (tenant_id, user_id, partition_id, revision)
-VALUES (:tenant_id, :user_id, :partition_id, 1)
-ON CONFLICT (tenant_id, user_id, partition_id)
-DO UPDATE SET revision = revision + 1,
-              removed = CASE WHEN :removed THEN revision + 1 ELSE removed END
-RETURNING revision;
+VALUES (:tenant_id, :user_id, :partition_id, 1);
+
+-- next_revision --
+UPDATE recall_partitions
+   SET revision = revision + 1, removed = CASE WHEN :removed THEN revision + 1 ELSE removed END
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
 
 -- put_entry --
 INSERT INTO recall_entries (tenant_id, user_id, partition_id, memory_id, revision, bot_id,

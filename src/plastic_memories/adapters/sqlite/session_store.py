@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import Row, fetch, fetch_one
+from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import message_of, owner_of, owner_params
 from plastic_memories.model.message import Message
@@ -26,7 +26,9 @@ class SqliteSessionStore:
 
     def heard(self, place: Conversation, messages: int, rounds: int, now: float) -> Session:
         params = {**_place_params(place), "messages": messages, "rounds": rounds, "now": now}
-        [row] = fetch(self._db, QUERIES["heard"], params)
+        if not execute(self._db, QUERIES["heard_again"], params):
+            execute(self._db, QUERIES["heard_first"], params)
+        [row] = fetch(self._db, QUERIES["session_at"], params)
         return session_of(row)
 
     def find(
