@@ -20,7 +20,8 @@ _EVERYTHING = ("profile", "memory", "snippets")
 @router.post("/recall", response_model=Answer[RecallAnswer])
 async def recall(body: RecallRequest, call: Reading) -> Response:
     """Bring back what bears on a message, ready for a prompt."""
-    call.check_length(body.query, "query", call.options.max_query_chars)
+    for text in (body.query, *body.also):
+        call.check_length(text, "query", call.options.max_query_chars)
     started = time.perf_counter()
     query = RecallQuery(
         viewpoint=call.view(
@@ -35,6 +36,7 @@ async def recall(body: RecallRequest, call: Reading) -> Response:
         limit=body.limit,
         budget_tokens=body.budget_tokens,
         recent=tuple((one.role.value, one.content) for one in body.recent_messages),
+        also=tuple(body.also),
         exclude_message_ids=frozenset(body.exclude_message_ids),
         explain=body.explain,
         deadline_s=body.deadline_ms / 1000 if body.deadline_ms else call.options.recall_deadline_s,
