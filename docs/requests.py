@@ -365,6 +365,15 @@ KEEPING = [
         "data.receipt.never_again = true",
     ),
     _post("The text index, made anew", "/memory/rebuild", {}, 'data.status = "ok"'),
+    _post(
+        "Write what is known into core.md, and take in what was written there",
+        "/memory/pages/sync",
+        {},
+        'data.items[0].page = "memory://core"',
+        'data.items[1].page = "memory://persona/core"',
+    ),
+    _get("Core page and index", "/memory/pages", {}, 'data.core.id = "memory://core"'),
+    _get("One page", "/memory/page", {"page_id": "memory://core"}, "data.text exists"),
 ]
 
 FORMATION = [
@@ -482,6 +491,20 @@ OPERATIONS = [
         ("status = 200", 'data.applied contains "persona:persona"', "data.skipped = []"),
         {**_KEY, **_JSON},
         {"persona_id": "p2", "template_path": "personas/engineer"},
+    ),
+    Example(
+        "A persona from a character card: the body is the file, PNG or JSON",
+        "POST",
+        "/persona/import_card?persona_id=p3",
+        ("status = 200", 'data.name = "Tom"', 'data.applied contains "card"'),
+        {**_KEY, **_JSON},
+        {"name": "Tom", "description": "{{char}} keeps the lighthouse."},
+    ),
+    _get(
+        "A persona as a character card",
+        "/persona/export_card",
+        {"persona_id": "p3", "format": "json"},
+        'body contains "lighthouse"',
     ),
 ]
 

@@ -55,6 +55,8 @@ class FakeUpstream:
 
     url: str = ""
     script: list[Says] = field(default_factory=lambda: [Says("好的。")])
+    # What it says to questions that hold certain bytes, whenever they come.
+    by_mark: dict[bytes, Says] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
     reached: threading.Event = field(default_factory=threading.Event)  # by the first question
     left: threading.Event = field(default_factory=threading.Event)  # a caller would not wait
@@ -71,6 +73,9 @@ class FakeUpstream:
             return Says(body=MODELS)
         self.asked.append(asked)
         self.reached.set()
+        for mark, answer in self.by_mark.items():
+            if mark in asked.body:
+                return answer
         return self.script.pop(0) if len(self.script) > 1 else self.script[0]
 
 

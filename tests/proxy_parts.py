@@ -12,6 +12,8 @@ from harness import Api
 
 CHAT = "/v1/chat/completions"
 Json = dict[str, Any]
+# A busy machine must not look like a memory that fails; jobs are run when a test says so.
+PATIENT = {"proxy_recall_ms": "20000", "worker": "off"}
 
 
 def user(text: str) -> Json:

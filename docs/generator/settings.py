@@ -48,6 +48,7 @@ _WORKED_OUT = {
     "log_path": "`plastic_memories.log` in LOG_DIR",
     "template_root": "the templates that came with the program",
     "archive_dir": "the data folder",
+    "memory_root": "the data folder",
 }
 
 MEANINGS: dict[str, dict[str, str]] = {
@@ -77,6 +78,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "built in yet",
         "template_root": "the folder of persona templates",
         "archive_dir": "the folder of the archive: conversations lie in `conversations/` below it",
+        "memory_root": "the folder of the Markdown pages: those of a user lie in "
+        "`users/{user_id}/.memory/` below it",
         "log_dir": "the folder of the log",
         "log_path": "the log file; wins over LOG_DIR",
     },
@@ -144,6 +147,13 @@ MEANINGS: dict[str, dict[str, str]] = {
         "recall_cache_mb": "memory for what ranking reads; whoever was asked about least lately "
         "goes first",
         "recall_deadline_ms": "how long searches may take when the request names no deadline",
+    },
+    "Markdown memory": {
+        "markdown": "`read` shows the pages that are there, and keeps in step those somebody has "
+        "asked to; `sync` keeps in step everybody's; `off` reads none",
+        "markdown_budget_tokens": "how much of the core page and of the index stands in the stable "
+        "block",
+        "markdown_poll_s": "how often pages that are kept in step are looked at",
     },
     "Proxy": {
         "proxy_upstream_url": "the OpenAI-compatible server behind `/v1/chat/completions`, up to "

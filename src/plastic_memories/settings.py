@@ -82,6 +82,7 @@ class Settings(BaseModel):
     write_group: Annotated[int, Field(ge=1)] = 128
     template_root: Path
     archive_dir: Path
+    memory_root: Path
 
     log_dir: Path
     log_path: Path
@@ -115,6 +116,10 @@ class Settings(BaseModel):
     core_budget_tokens: Positive = 2000
     recall_deadline_ms: Positive = 1000
     recall_cache_mb: Positive = 256
+
+    markdown: Literal["off", "read", "sync"] = "read"
+    markdown_budget_tokens: Positive = 1000
+    markdown_poll_s: Seconds = 5.0
 
     proxy_upstream_url: str = ""
     proxy_upstream_key: str = Field(default="", repr=False)
@@ -234,6 +239,7 @@ def _with_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]
     paths.setdefault("log_dir", paths["data_dir"] / "logs")
     paths.setdefault("log_path", paths["log_dir"] / "plastic_memories.log")
     paths.setdefault("archive_dir", paths["data_dir"])
+    paths.setdefault("memory_root", paths["data_dir"])
     paths.setdefault("template_root", _bundled_templates())
     return {**given, **paths}
 
@@ -244,7 +250,9 @@ def _with_model(given: dict[str, Any]) -> dict[str, Any]:
     return {**given, "embedder": name, "embedder_model": model} if colon else given
 
 
-_PATHS = ("data_dir", "db_path", "log_dir", "log_path", "template_root", "archive_dir")
+_PATHS = (
+    "data_dir", "db_path", "log_dir", "log_path", "template_root", "archive_dir", "memory_root",
+)  # fmt: skip
 
 
 def _default_data_dir(env: Mapping[str, str]) -> Path:

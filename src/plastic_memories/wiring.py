@@ -16,12 +16,14 @@ from threadpoolctl import threadpool_limits
 
 from plastic_memories import __version__, logs, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
+from plastic_memories.adapters.pages.files import FilePageFolders
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.http.app import create_app
 from plastic_memories.http.options import HttpOptions, ProxyOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
 from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.digest import Digest
@@ -34,12 +36,18 @@ from plastic_memories.hub.keys import Keys, new_key
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
 from plastic_memories.hub.metered import MeteredStorage
+from plastic_memories.hub.page_drafts import DraftLines
+from plastic_memories.hub.page_forget import ForgetInPages
+from plastic_memories.hub.page_sync import PageLocks, SyncPages
+from plastic_memories.hub.pages import KeepPages
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall, RecallOptions
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.search import SearchMemories
 from plastic_memories.hub.sessions import KeepSessions
 from plastic_memories.hub.snippets import Snippets
+from plastic_memories.hub.take_in import TakeIn
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.touches import Touches
 from plastic_memories.hub.transfer import Transfer
@@ -121,22 +129,29 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
             extractor = await _open_extractor(context, opened)
             hub = _assemble(context, chosen, embedding, extractor)
             await hub.jobs.switch(on=settings.formation)
-            working = [
-                asyncio.create_task(hub.upkeep.forever(), name="upkeep"),
-                asyncio.create_task(hub.embedding.forever(), name="embedding"),
-            ]
-            if settings.formation and settings.worker == "inside":
-                worker = Worker(hub.work, hub.consolidate, settings.worker_poll_s, rest=_REST)
-                working.append(asyncio.create_task(worker.forever(), name="worker"))
+            working = _start(hub, settings)
             try:
                 yield hub
             finally:
                 await hub.converse.drain()
                 await _stop(working)
                 await hub.embedding.close()
+                hub.pages.close()
                 await hub.recall.touches.flush(storage)
     finally:
         logs.stop(handler)
+
+
+def _start(hub: Hub, settings: Settings) -> list[asyncio.Task[None]]:
+    """Start what the hub does by itself."""
+    work = {"upkeep": hub.upkeep.forever(), "embedding": hub.embedding.forever()}
+    if settings.markdown != "off":
+        everybody = settings.markdown == "sync"
+        work["pages"] = hub.page_sync.forever(settings.markdown_poll_s, everybody=everybody)
+    if settings.formation and settings.worker == "inside":
+        worker = Worker(hub.work, hub.consolidate, settings.worker_poll_s, rest=_REST)
+        work["worker"] = worker.forever()
+    return [asyncio.create_task(one, name=name) for name, one in work.items()]
 
 
 async def _stop(tasks: Sequence[asyncio.Task[None]]) -> None:
@@ -171,47 +186,55 @@ def _assemble(
     embedding: Embedding,
     extractor: Extractor | None,
 ) -> Hub:
-    settings, storage = context.settings, context.storage
-    clock, meter = context.clock, context.meter
+    settings, clock, meter = context.settings, context.clock, context.meter
     judge = chosen["judge"](context)
-    ledger = Ledger(storage, chosen["events"](context), clock, embedding.wake)
+    ledger = Ledger(context.storage, chosen["events"](context), clock, embedding.wake)
     formation = _formation(settings)
     bell = Bell()
     screening = Screening(chosen["sensitive"](context), judge)
     templates = TemplateFolder(settings.template_root)
-    touches = Touches()
-    jobs = Jobs(ledger, formation)
     archive = ArchiveTalk(ledger, chosen["archive"](context), formation)
     digest = Digest(ledger, screening, judge, extractor, formation, archive.archive.keeps)
-    work = Work(jobs, digest, archive, meter, bell)
-    personas = KeepPersonas(ledger, screening, chosen["profile"](context), templates, archive)
+    work = Work(Jobs(ledger, formation), digest, archive, meter, bell)
+    folders, locks = _page_folders(settings), PageLocks()
+    in_pages = ForgetInPages(ledger, folders, locks)
+    profile = chosen["profile"](context)
+    personas = KeepPersonas(ledger, screening, profile, templates, archive, in_pages)
+    transfer = Transfer(ledger, screening, personas)
     messages = KeepMessages(ledger, screening, formation, bell)
+    pages = KeepPages(ledger, screening, folders)
     has_model = extractor is not None and settings.formation
-    recall = _recall(context, chosen["recall"](context), ledger, personas, touches)
+    engine = chosen["recall"](context)
+    recall = _recall(context, engine, personas, pages)
     timeline = KeepTimeline(ledger, screening, judge, formation, bell, has_model)
     sessions = KeepSessions(ledger, formation, work, bell)
     return Hub(
         ledger=ledger,
         screening=screening,
-        keys=Keys(storage, clock, settings.keys),
+        keys=Keys(context.storage, clock, settings.keys),
         write=WriteMemory(ledger, screening, judge, messages if has_model else None),
         review=ReviewMemory(ledger, screening),
-        forget=ForgetMemory(ledger, archive),
+        forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
         recall=recall,
         converse=Converse(recall, sessions, messages, timeline),
+        search=SearchMemories(ledger, engine, recall.touches),
+        take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,
         timeline=timeline,
         sessions=sessions,
-        jobs=jobs,
+        jobs=work.jobs,
         work=work,
         consolidate=Consolidate(ledger, meter, _consolidation(settings)),
         undo=UndoChange(ledger),
         look_ahead=LookAhead(ledger),
         personas=personas,
         goals=KeepGoals(ledger, screening),
-        transfer=Transfer(ledger, screening, personas),
-        upkeep=KeepUp(ledger, touches, _retention(settings), work),
+        pages=pages,
+        page_sync=SyncPages(ledger, DraftLines(screening, judge), folders, locks),
+        cards=KeepCards(ledger, screening, transfer),
+        transfer=transfer,
+        upkeep=KeepUp(ledger, recall.touches, _retention(settings), work),
         meter=meter,
         embedding=embedding,
         extractor=extractor,
@@ -221,17 +244,35 @@ def _assemble(
 def _recall(
     context: Context,
     engine: RecallEngine,
-    ledger: Ledger,
     personas: KeepPersonas,
-    touches: Touches,
+    pages: KeepPages,
 ) -> Recall:
     settings = context.settings
-    options = RecallOptions(
+    return Recall(
+        personas.ledger,
+        engine,
+        personas,
+        _recall_options(settings),
+        Snippets(settings.snippet_days, settings.snippet_limit),
+        Touches(),
+        context.meter,
+        pages,
+    )
+
+
+def _page_folders(settings: Settings) -> FilePageFolders | None:
+    if settings.markdown == "off":
+        return None
+    root = settings.memory_root
+    return FilePageFolders(root, at_home=root == settings.data_dir)
+
+
+def _recall_options(settings: Settings) -> RecallOptions:
+    return RecallOptions(
         budget_tokens=settings.recall_budget_tokens,
         core_budget_tokens=settings.core_budget_tokens,
+        page_budget_tokens=settings.markdown_budget_tokens,
     )
-    snippets = Snippets(settings.snippet_days, settings.snippet_limit)
-    return Recall(ledger, engine, personas, options, snippets, touches, context.meter)
 
 
 def _formation(settings: Settings) -> FormationOptions:

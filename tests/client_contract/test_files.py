@@ -108,3 +108,25 @@ async def test_lines_are_imported_from_wherever_they_are(
     assert first.content == second.content == LINES
     assert first.headers["Content-Type"] == "application/x-ndjson"
     assert (first.url.params["dry_run"], second.url.params["dry_run"]) == ("true", "false")
+
+
+async def test_a_card_is_sent_as_it_lies_in_its_file(
+    hub: FakeHub,
+    client: PlasticMemoriesClient,
+    async_client: AsyncPlasticMemoriesClient,
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "card.png"
+    file.write_bytes(b"\x89PNG card")
+    hub.knows("POST", "/persona/import_card", {"name": "阿澄", "memories": {"bundled": 3}})
+
+    by_path = client.import_card(file, allow_overwrite=True)
+    by_bytes = await async_client.import_card(b"\x89PNG card", persona_id="p", memories=True)
+
+    assert by_path.name == by_bytes.name == "阿澄"
+    assert by_bytes.memories["bundled"] == 3
+    first, second = hub.requests
+    assert first.content == second.content == b"\x89PNG card"
+    wanted = {"persona_id": "default", "allow_overwrite": "true", "memories": "false"}
+    assert dict(first.url.params) == wanted
+    assert second.url.params["memories"] == "true"

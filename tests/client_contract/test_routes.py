@@ -11,7 +11,7 @@ from client_contract.routes import ROUTES, Route
 from plastic_memories_client import AsyncPlasticMemoriesClient, PlasticMemoriesClient
 
 # These are more than one request, or none; they have tests of their own.
-ELSEWHERE = {"close", "events", "export_iter", "export_to", "import_", "iter_memory"}
+ELSEWHERE = {"close", "events", "export_iter", "export_to", "import_", "import_card", "iter_memory"}
 
 
 def methods(kind: type) -> dict[str, inspect.Signature]:

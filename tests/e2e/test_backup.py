@@ -11,6 +11,7 @@ import apsw
 import httpx
 import pytest
 
+from cards import as_png, v2
 from plastic_memories.adapters.sqlite.backup import back_up, restore
 from plastic_memories.adapters.sqlite.connection import connect, fetch
 from plastic_memories.adapters.sqlite.doctor import examine
@@ -358,3 +359,19 @@ async def test_a_damaged_database_is_moved_aside(settings: Settings, tmp_path: P
     assert done.counts["memory_items"] == 1
     assert done.replaced.read_bytes() == b"x" * 5000
     assert "could not be read" in done.note
+
+
+async def test_a_card_that_a_forget_has_dropped_does_not_come_back(
+    settings: Settings, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.db"
+    async with in_process(settings) as transport, client_of(transport) as client:
+        await client.import_card(as_png(v2()))
+        back_up(settings.db_path, copy)
+        page = await client.list_memory(type="glossary")
+        await client.forget_memory(memory_ids=[page.items[0].id])
+
+    put_back(copy, settings)
+
+    assert numbers(copy, "SELECT count(*) FROM persona_cards") == [1]
+    assert numbers(settings.db_path, "SELECT count(*) FROM persona_cards") == [0]

@@ -26,6 +26,7 @@ BEYOND_SCHEMA = {
     "/memory/write",  # the judge has a word to say
     "/import",
     "/persona/create_from_template",
+    "/persona/import_card",
     "/persona/delete",
     "/user/settings",
 }

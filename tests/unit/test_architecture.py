@@ -27,6 +27,7 @@ UPKEEP = {
     "unembedded", "count_unembedded", "count_entries", "entries_after",
     "due_jobs", "quiet_sessions", "queue_depth", "reconcile", "adopt_messages",
     "unarchived_old", "unarchived_crowd", "prune_jobs", "owners_after",
+    "kept_page_folders", "keep_pages_of_personas", "keep_pages_of_users",
 }  # fmt: skip
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from cards import as_png, v2
 from plastic_memories.cli.main import COMMANDS, main
 from plastic_memories.hub.record import the_hub
 from plastic_memories.model.message import Message, Role
@@ -274,6 +275,25 @@ def test_a_persona_is_made_from_a_template_and_erased(run: Run, tmp_path: Path) 
     assert "You are a friend." in profile["profile_markdown"]
     assert gone["receipt"]["erased"]["memories"] == 1
     assert told(run("persona", "list", "--json"))["items"] == []
+
+
+def test_a_card_is_taken_in_and_given_out_with_what_it_knows(run: Run, tmp_path: Path) -> None:
+    came, bundle = tmp_path / "阿澄.png", tmp_path / "own.png"
+    came.write_bytes(as_png(v2()))
+
+    taken = told(run("persona", "import-card", str(came), "cheng", "--json"))
+    run("remember", "我对海鲜过敏", "--persona", "cheng")
+    run("persona", "export-card", str(tmp_path / "out.png"), "cheng")
+    run("persona", "export-card", str(bundle), "cheng", "--memories")
+    careful = run("persona", "import-card", str(bundle), "twin")
+    whole = run("persona", "import-card", str(bundle), "other", "--memories")
+
+    assert taken["name"] == "阿澄"
+    assert (tmp_path / "out.png").read_bytes() == came.read_bytes()
+    assert "were left out: --memories" in careful.output
+    assert whole.exit_code == 0
+    assert "我对海鲜过敏" in run("list", "--persona", "other").output
+    assert run("persona", "export-card", str(tmp_path / "out.gif")).exit_code == 2
 
 
 def test_an_export_can_be_taken_in_elsewhere(run: Run, tmp_path: Path) -> None:

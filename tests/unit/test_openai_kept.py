@@ -8,14 +8,14 @@ import pytest
 
 from fake_upstream import FakeUpstream, Says, event
 from harness import Api, StartHub
-from proxy_parts import Client, assistant, system, user
+from proxy_parts import PATIENT, Client, assistant, system, user
 
 A, B = ("user", "你好"), ("assistant", "好的。")
 
 
 @pytest.fixture
 async def api(start_hub: StartHub, upstream: FakeUpstream) -> Api:
-    opened: Api = await start_hub(proxy_upstream_url=upstream.url, worker="off")
+    opened: Api = await start_hub(proxy_upstream_url=upstream.url, **PATIENT)
     return opened
 
 

@@ -11,7 +11,7 @@ import pytest
 from fake_upstream import MODELS, FakeUpstream, Says, event
 from harness import Api, StartHub
 from plastic_memories.model.key import KeyLimits
-from proxy_parts import CHAT, Client, assistant, system, user
+from proxy_parts import CHAT, PATIENT, Client, assistant, system, user
 
 TEA = "我最喜欢喝茉莉花茶"
 ASKED = "我喜欢喝什么茶？"
@@ -20,7 +20,7 @@ ASKED = "我喜欢喝什么茶？"
 @pytest.fixture
 async def api(start_hub: StartHub, upstream: FakeUpstream) -> Api:
     opened: Api = await start_hub(
-        proxy_upstream_url=upstream.url + "/", proxy_upstream_key="upstream-key", worker="off"
+        proxy_upstream_url=upstream.url + "/", proxy_upstream_key="upstream-key", **PATIENT
     )
     return opened
 
@@ -157,7 +157,7 @@ POSITIONS = [
 async def test_the_turn_block_goes_where_it_is_told(
     start_hub: StartHub, upstream: FakeUpstream, settings: dict[str, str], order: list[Any]
 ) -> None:
-    api = await start_hub(proxy_upstream_url=upstream.url, worker="off", **settings)
+    api = await start_hub(proxy_upstream_url=upstream.url, **PATIENT, **settings)
     await api.remember(TEA)
     talk = [system("sys"), user("早"), assistant("早啊"), user(ASKED)]
 
@@ -436,6 +436,18 @@ async def test_the_rate_limit_holds(start_hub: StartHub, upstream: FakeUpstream)
     assert [one.status_code for one in answers] == [200, 200, 429]
     assert answers[2].json()["error"]["type"] == "rate_limit_error"
     assert int(answers[2].headers["Retry-After"]) > 0
+
+
+async def test_a_body_over_the_limit_is_refused(
+    start_hub: StartHub, upstream: FakeUpstream
+) -> None:
+    api = await start_hub(proxy_upstream_url=upstream.url, max_body_bytes="1000")
+
+    answer = await Client(api).post({"messages": [user("x" * 2000)]})
+
+    assert answer.status_code == 413
+    assert answer.json()["error"]["message"]
+    assert upstream.asked == []
 
 
 async def test_a_redirect_is_not_followed(client: Client, upstream: FakeUpstream) -> None:

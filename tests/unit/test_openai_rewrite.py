@@ -8,13 +8,14 @@ import pytest
 
 from fake_upstream import FakeUpstream, Says
 from harness import Api, StartHub
-from proxy_parts import Client, assistant, system, user
+from proxy_parts import PATIENT, Client, assistant, system, user
 
 TEA = "小林最喜欢喝茉莉花茶"
 
 
 async def remembering(start_hub: StartHub, upstream: FakeUpstream, **settings: str) -> Client:
-    api: Api = await start_hub(proxy_upstream_url=upstream.url, worker="off", **settings)
+    patient = {**PATIENT, "proxy_rewrite_ms": "20000"}
+    api: Api = await start_hub(proxy_upstream_url=upstream.url, **patient, **settings)
     others = [
         {"type": "fact", "key": f"k{n}", "content": f"unrelated remark {n}"} for n in range(30)
     ]
@@ -113,12 +114,13 @@ async def test_a_rewrite_that_fails_costs_its_deadline_and_no_more(
     start_hub: StartHub, upstream: FakeUpstream, failure: Says
 ) -> None:
     client = await remembering(start_hub, upstream)
-    upstream.says(failure, "好的。")
+    upstream.by_mark["改写：".encode()] = failure
 
     answer = await client.chat(
         user("谁喜欢茉莉花茶？"),
         mem0_query_rewrite_enabled=True,
-        queryEnhancement={"rewriteTimeoutMs": 200},
+        mem0_query_rewrite_prompt="改写：",
+        queryEnhancement={"rewriteTimeoutMs": 100 if failure.hangs else 20_000},
     )
 
     assert answer.json()["choices"][0]["message"]["content"] == "好的。"

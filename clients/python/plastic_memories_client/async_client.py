@@ -14,6 +14,7 @@ from websockets.asyncio.client import connect
 from .calls import Calls
 from .calls.hub import Lines
 from .calls.messages import Utterances
+from .card_methods import AsyncCardMethods
 from .connection import FAILURES, Connection, may_repeat
 from .errors import PlasticMemoriesClientError
 from .event_feed import LOST, EventFeed
@@ -61,13 +62,14 @@ from .options import (
     WhichMessage,
     WriteOptions,
 )
+from .page_methods import AsyncPageMethods
 from .partial_file import partial_file
 from .protocol import Call, Reply, check
 
 T = TypeVar("T")
 
 
-class AsyncPlasticMemoriesClient:
+class AsyncPlasticMemoriesClient(AsyncCardMethods, AsyncPageMethods):
     """Talk to a hub; close it, or use it in an `async with` statement.
 
     Without `api_key` the key is taken from PLASTIC_MEMORIES_API_KEY or, for a hub on this

@@ -13,6 +13,7 @@ from websockets.sync.client import connect
 from .calls import Calls
 from .calls.hub import Lines
 from .calls.messages import Utterances
+from .card_methods import CardMethods
 from .connection import FAILURES, Connection, may_repeat
 from .errors import PlasticMemoriesClientError
 from .event_feed import LOST, EventFeed
@@ -60,13 +61,14 @@ from .options import (
     WhichMessage,
     WriteOptions,
 )
+from .page_methods import PageMethods
 from .partial_file import partial_file
 from .protocol import Call, Reply, check
 
 T = TypeVar("T")
 
 
-class PlasticMemoriesClient:
+class PlasticMemoriesClient(CardMethods, PageMethods):
     """Talk to a hub; close it, or use it in a `with` statement.
 
     Without `api_key` the key is taken from PLASTIC_MEMORIES_API_KEY or, for a hub on this

@@ -168,6 +168,13 @@ class TemplateApplied(Result):
     seed: dict[str, Any] = Field(default_factory=dict)
 
 
+class CardImported(TemplateApplied):
+    name: str = ""
+    spec: str = ""
+    # What was bundled with the card: {bundled, counts, conflicts, skipped}.
+    memories: dict[str, Any] = Field(default_factory=dict)
+
+
 class PersonaProfile(Result):
     user_id: str = ""
     persona_id: str = ""
@@ -300,6 +307,44 @@ class Rebuilt(Result):
     status: str = ""
     counts: dict[str, Any] = Field(default_factory=dict)
     seconds: float = 0.0
+
+
+class PageTitle(Record):
+    id: str = ""
+    title: str = ""
+
+
+class Page(Result):
+    """A Markdown page; `truncated` if it is too long to be shown whole."""
+
+    id: str = ""
+    title: str = ""
+    text: str = ""
+    truncated: bool = False
+
+
+class PageIndex(Result):
+    """The core page as a whole, of the others titles and ids."""
+
+    core: Page | None = None
+    extended: list[PageTitle] = Field(default_factory=list)
+
+
+class SkippedLine(Record):
+    line: int = 0
+    reason: str = ""
+
+
+class PageSync(Record):
+    """What one round has done: ids of memories, and lines that were written or refused."""
+
+    page: str = ""
+    added: list[int] = Field(default_factory=list)
+    changed: list[int] = Field(default_factory=list)
+    revoked: list[int] = Field(default_factory=list)
+    conflicts: list[int] = Field(default_factory=list)
+    written: int = 0
+    skipped: list[SkippedLine] = Field(default_factory=list)
 
 
 class GoalLink(Record):

@@ -10,6 +10,7 @@ from .models import Message
 Utterance = Message | Mapping[str, Any]
 Realm = Literal["real", "story", "hypothetical", "ooc"]
 Scope = Literal["session", "app", "persona", "global"]
+CardFormat = Literal["png", "json"]
 ExportFormat = Literal["jsonl", "markdown", "bundle"]
 
 

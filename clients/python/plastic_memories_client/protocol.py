@@ -101,6 +101,12 @@ def text(reply: Reply) -> str:
     return reply.body.decode("utf-8", "replace")
 
 
+def file(reply: Reply) -> bytes:
+    """Read an answer that is a file."""
+    check(reply)
+    return reply.body
+
+
 def answer(reply: Reply) -> Answer:
     """Open the envelope; raise what it says if it is a failure."""
     check(reply)

@@ -69,7 +69,7 @@ def ask(place: Place, work: Callable[[AsyncPlasticMemoriesClient], Awaitable[T]]
 
 
 @asynccontextmanager
-async def open_door(place: Place) -> AsyncIterator[Door]:
+async def open_door(place: Place, *, lasting: bool = False) -> AsyncIterator[Door]:
     """Find the hub that was named, the one that runs here, or open the database ourselves."""
     settings = configuration.load()
     url = place.url or address(settings)
@@ -78,7 +78,7 @@ async def open_door(place: Place) -> AsyncIterator[Door]:
     elif place.url:
         raise ServerUnreachable(f"No hub answers at {url}.")
     else:
-        async with in_process(settings) as transport:
+        async with in_process(settings, lasting=lasting) as transport:
             key = place.key or _kept_key(settings, place.user)
             if not key:
                 raise click.ClickException(
@@ -89,7 +89,9 @@ async def open_door(place: Place) -> AsyncIterator[Door]:
 
 
 @asynccontextmanager
-async def in_process(settings: Settings) -> AsyncIterator[httpx.AsyncBaseTransport]:
+async def in_process(
+    settings: Settings, *, lasting: bool = False
+) -> AsyncIterator[httpx.AsyncBaseTransport]:
     """Run the hub inside this process, behind the same front door as a server's."""
     # Only here: whoever speaks over the network need not wait for the server's imports.
     from plastic_memories.cli.local import check_folders, naming_the_file
@@ -97,7 +99,7 @@ async def in_process(settings: Settings) -> AsyncIterator[httpx.AsyncBaseTranspo
 
     check_folders(settings)
     # One command is over before a model is loaded; a server fills in the vectors later.
-    app = build_app(settings.model_copy(update={"embedder": "none"}))
+    app = build_app(settings if lasting else settings.model_copy(update={"embedder": "none"}))
     async with AsyncExitStack() as stack:
         # A first key is announced while it starts; standard output belongs to the answer.
         with redirect_stdout(sys.stderr), naming_the_file(settings):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from plastic_memories.cli.place import Place, user_command
 from plastic_memories.cli.screen import Screen
 from plastic_memories.model.memory import MemoryType, Scope, Status
 from plastic_memories.model.owner import Realm
+from plastic_memories.rules.naming import note_key
 from plastic_memories_client import (
     AsyncPlasticMemoriesClient,
     MemoryItem,
@@ -25,7 +25,6 @@ _TYPES = click.Choice([kind.value for kind in MemoryType])
 _SCOPES = click.Choice([scope.value for scope in Scope])
 _REALMS = click.Choice([realm.value for realm in Realm])
 _STATUSES = click.Choice([*(status.value for status in Status), "all"])
-_KEY_DIGITS = 10
 
 
 @click.command()
@@ -51,9 +50,9 @@ def remember(
         if kind is None and name is None:
             written = await client.write([Message(role="user", content=text)], confirm=confirm)
             if not written.items:
-                written = await client.write_item("note", _key_of(text), text, **options)
+                written = await client.write_item("note", note_key(text), text, **options)
         else:
-            key = name or _key_of(text)
+            key = name or note_key(text)
             written = await client.write_item(kind or "note", key, text, **options)
             if confirm and written.memory_id and written.memory_status == "candidate":
                 await client.confirm(written.memory_id)
@@ -66,11 +65,6 @@ def remember(
     if screen.told({**written.raw, "memories": [rows.dumped(item) for item in items]}):
         return
     _show_written(screen, items)
-
-
-def _key_of(text: str) -> str:
-    """Name a note by its text: the same note twice is one note."""
-    return f"note.{hashlib.sha256(text.strip().encode()).hexdigest()[:_KEY_DIGITS]}"
 
 
 def _fields(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 from rich.markdown import Markdown
@@ -69,6 +70,59 @@ def templates(place: Place) -> None:
         screen.line(f"Use one with: plastic-memories persona template {names[0]}", style="dim")
     else:
         screen.line("The hub's template folder holds none.", style="dim")
+
+
+@persona.command(name="import-card")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("persona_id", required=False)
+@click.option("--overwrite", is_flag=True, help="Replace what the persona has already.")
+@click.option("--memories", is_flag=True, help="Take in bundled memories; only of your own cards.")
+@user_command
+def import_card(
+    place: Place, file: Path, persona_id: str | None, overwrite: bool, memories: bool
+) -> None:
+    """Make a persona after a character card: PNG or JSON, V1 to V3."""
+    taken = ask(
+        place,
+        lambda client: client.import_card(
+            file, persona_id=persona_id, allow_overwrite=overwrite, memories=memories
+        ),
+    )
+    screen = Screen.of(place)
+    if screen.told(taken.raw):
+        return
+    screen.line(f"✓ {taken.persona_id} is made after {taken.name} ({taken.spec})", style="green")
+    for how in ("applied", "overwritten", "skipped"):
+        screen.line(f"  {how:<11} {len(getattr(taken, how) or [])}")
+    bundled = taken.memories.get("bundled") or 0
+    if bundled and not memories:
+        screen.line(f"  {bundled} bundled memories were left out: --memories", style="dim")
+    elif bundled:
+        screen.line(f"  memories    {counted(taken.memories.get('counts') or {})}")
+
+
+@persona.command(name="export-card")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("persona_id", required=False)
+@click.option("--memories", is_flag=True, help="Bundle all it knows: for yourself, not to share.")
+@user_command
+def export_card(place: Place, file: Path, persona_id: str | None, memories: bool) -> None:
+    """Write a persona into FILE as a character card: .png or .json."""
+    kind = file.suffix.lower().lstrip(".")
+    if kind not in ("png", "json"):
+        raise click.UsageError("The file must end in .png or .json.")
+    content = ask(
+        place,
+        lambda client: client.export_card(
+            persona_id,
+            format="png" if kind == "png" else "json",
+            memories=memories,
+        ),
+    )
+    file.write_bytes(content)
+    screen = Screen.of(place)
+    if not screen.told({"file": str(file), "bytes": len(content), "memories": memories}):
+        screen.line(f"✓ {file} ({len(content)} bytes)", style="green")
 
 
 @persona.command(name="list")

@@ -8,10 +8,10 @@ from typing import Any, Literal, cast
 
 import click
 
+from plastic_memories.cli import mem0_export
 from plastic_memories.cli.doorway import Door, run
 from plastic_memories.cli.place import Place, user_command
 from plastic_memories.cli.screen import Screen, counted, size
-from plastic_memories_client import Imported
 
 _LONG_S = 3600.0
 _SHOWN = 10
@@ -64,32 +64,42 @@ def export(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
 @click.command(name="import")
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.option("--from", "system", type=click.Choice(["mem0"]), help="What has written the file.")
+@click.option("--mem0-user", default="", metavar="NAME", help="Of mem0's users, only this one.")
 @user_command
-def import_file(place: Place, source: Path, dry_run: bool) -> None:
-    """Take in an export: JSON lines or a bundle."""
+def import_file(place: Place, source: Path, dry_run: bool, system: str, mem0_user: str) -> None:
+    """Take in an export: JSON lines or a bundle.
+
+    With --from mem0, what its get_all() returns: JSON, or JSON lines.
+    """
+    if mem0_user and not system:
+        raise click.UsageError("--mem0-user goes with --from mem0.")
     screen = Screen.of(place)
+    theirs = mem0_export.read_file(source, mem0_user) if system else None
 
-    async def work(door: Door) -> Imported:
-        async with door.client(timeout_s=_LONG_S) as client:
-            with screen.progress(f"taking in {source}"):
-                return await client.import_(source, dry_run=dry_run)
+    async def work(door: Door) -> dict[str, Any]:
+        with screen.progress(f"taking in {source}") as report:
+            if theirs is not None:
+                return await mem0_export.take_in(door, theirs, dry_run, report)
+            async with door.client(timeout_s=_LONG_S) as client:
+                return (await client.import_(source, dry_run=dry_run)).raw
 
-    report = run(place, work)
-    if not screen.told(report.raw):
-        _show_report(screen, report, dry_run)
+    answer = run(place, work)
+    if not screen.told(answer):
+        _show_report(screen, answer, dry_run)
 
 
-def _show_report(screen: Screen, report: Imported, dry_run: bool) -> None:
+def _show_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
     would = "would be taken in" if dry_run else "taken in"
-    screen.line(f"✓ {would}: {counted(report.counts)}", style="green")
-    conflicts = report.conflicts
+    screen.line(f"✓ {would}: {counted(answer.get('counts') or {})}", style="green")
+    conflicts: list[dict[str, Any]] = answer.get("conflicts") or []
     for one in conflicts[:_SHOWN]:
         screen.line(
             f"  line {one.get('line')}: {one.get('type')} {one.get('key')} stands already "
             f"(#{one.get('active_memory_id')}) and was left as it is",
             style="yellow",
         )
-    skipped: list[dict[str, Any]] = report.raw.get("skipped") or []
+    skipped: list[dict[str, Any]] = answer.get("skipped") or []
     for one in skipped[:_SHOWN]:
         screen.line(f"  line {one.get('line')}: {one.get('reason')}", style="yellow")
     if (more := len(conflicts) + len(skipped) - 2 * _SHOWN) > 0:

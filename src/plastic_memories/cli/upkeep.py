@@ -15,6 +15,7 @@ from plastic_memories.adapters.sqlite.doctor import schema_of
 from plastic_memories.cli.local import check_folders, embedded_database, opened
 from plastic_memories.cli.place import Place, local_command
 from plastic_memories.cli.screen import Screen, counted, size
+from plastic_memories.settings import Settings
 
 _FILE = click.Path(path_type=Path)
 
@@ -29,17 +30,32 @@ def backup(place: Place, dest: Path, force: bool) -> None:
     If DEST is a folder, the copy is named after the day and hour. Move a database with this:
     copying its file by hand loses what is still in the log beside it.
     """
-    database = embedded_database(configuration.load())
+    settings = configuration.load()
+    database = embedded_database(settings)
     path = dest / f"plastic_memories-{_stamp()}.db" if dest.is_dir() else dest
     screen = Screen.of(place)
     if path.exists() and not force:
         raise click.ClickException(f"{path} exists; --force writes over it.")
     with screen.progress("copying") as report:
         made = copies.back_up(database, path, overwrite=force, progress=report)
-    answer = {"path": str(made.path), "bytes": made.size_bytes, "counts": dict(made.counts)}
+    pages = _pages(settings)
+    answer = {
+        "path": str(made.path),
+        "bytes": made.size_bytes,
+        "counts": dict(made.counts),
+        "not_in_it": [str(folder) for folder in pages],
+    }
     if not screen.told(answer):
         screen.line(f"✓ {made.path}  {size(made.size_bytes)}, checked", style="green")
         screen.line(f"  {counted(made.counts)}")
+        for folder in pages:
+            screen.line(f"  Markdown pages are files: copy {folder} as well", style="yellow")
+
+
+def _pages(settings: Settings) -> list[Path]:
+    """Return the folders of Markdown pages that are there."""
+    folders = [settings.memory_root / name for name in ("users", "tenants")]
+    return [folder for folder in folders if folder.is_dir()]
 
 
 @click.command()

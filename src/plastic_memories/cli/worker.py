@@ -55,8 +55,8 @@ async def _check(settings: Settings) -> None:
 
 async def _work(settings: Settings, screen: Screen, *, once: bool) -> int:
     with naming_the_file(settings):
-        # Its own loop is the one that works here, and the server is the one that embeds.
-        alone = {"worker": "off", "embedder": "none"}
+        # Its own loop is the one that works here; the server embeds, and keeps the pages.
+        alone = {"worker": "off", "embedder": "none", "markdown": "off"}
         async with open_hub(settings.model_copy(update=alone)) as hub:
             doing = Worker(hub.work, hub.consolidate, settings.worker_poll_s)
             if once:

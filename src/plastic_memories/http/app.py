@@ -13,6 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http import pages
 from plastic_memories.http.cors import Cors
+from plastic_memories.http.doors.mcp import router as mcp
+from plastic_memories.http.doors.mem0 import hosted as mem0_hosted
+from plastic_memories.http.doors.mem0 import open_source as mem0_open_source
 from plastic_memories.http.doors.openai import routes as openai
 from plastic_memories.http.doors.openai.turn import MEMORY_HEADERS
 from plastic_memories.http.doors.openai.upstream import Upstream
@@ -25,6 +28,7 @@ from plastic_memories.http.routes import (
     events,
     goals,
     jobs,
+    markdown,
     memory,
     messages,
     operations,
@@ -40,14 +44,18 @@ ROUTERS = (
     messages.router,
     memory.router,
     review.router,
+    markdown.router,
     personas.router,
     goals.router,
     jobs.router,
     operations.public,
     operations.keyed,
     events.router,
+    mcp.router,
     openai.router,
     pages.router,
+    mem0_open_source.router,
+    mem0_hosted.router,
 )
 OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
 

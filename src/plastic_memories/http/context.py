@@ -26,7 +26,7 @@ from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.wire.text import AsBot
 
 logger = logging.getLogger(__name__)
-_USER_ID = re.compile(r"^[^\x00-\x1f\x7f]{1,200}$")
+_USER_ID = re.compile(r"^[^\x00-\x1f\x7f\ud800-\udfff]{1,200}$")
 
 
 def key_of(headers: Headers) -> str:
@@ -44,9 +44,14 @@ async def caller_from(hub: Hub, key_text: str, user_id: str, request_id: str) ->
     key = await hub.keys.authenticate(key_text)
     if not key.is_app_key:
         user_id = key.user_id
-    elif not _USER_ID.match(user_id) or user_id == ANY_USER:
+    elif not is_user_id(user_id):
         raise BadRequest("An app key acts for one user: name it in the header X-User-Id.")
     return Caller(user=User(key.tenant_id, user_id), key=key, request_id=request_id)
+
+
+def is_user_id(text: str) -> bool:
+    """Say whether an app key may name a user so."""
+    return bool(_USER_ID.match(text)) and text != ANY_USER
 
 
 def named_user(headers: Headers) -> str:
@@ -164,7 +169,7 @@ def _reader(hints: dict[str, Any]) -> Callable[[Request, Caller], Awaitable[Argu
         async def from_query(request: Request, caller: Caller) -> Arguments:
             params = dict(request.query_params)
             _warn_of_user_id(caller, params.get("user_id"))
-            return {"asked": _valid(lambda: model.validate_python(params), "query")}
+            return {"asked": valid(lambda: model.validate_python(params), "query")}
 
         return from_query
     if "body" in hints:
@@ -172,7 +177,7 @@ def _reader(hints: dict[str, Any]) -> Callable[[Request, Caller], Awaitable[Argu
 
         async def from_body(request: Request, caller: Caller) -> Arguments:
             raw = await request.body()
-            body = _valid(lambda: body_model.validate_json(raw), "body")
+            body = valid(lambda: body_model.validate_json(raw), "body")
             if b'"user_id"' in raw:
                 _warn_of_user_id(caller, json.loads(raw).get("user_id"))
             return {"body": body}
@@ -185,7 +190,8 @@ def _reader(hints: dict[str, Any]) -> Callable[[Request, Caller], Awaitable[Argu
     return nothing
 
 
-def _valid(validate: Callable[[], Any], place: str) -> Any:
+def valid(validate: Callable[[], Any], place: str) -> Any:
+    """Return what was validated; raise what is wrong with it, without what was sent."""
     try:
         return validate()
     except ValidationError as error:

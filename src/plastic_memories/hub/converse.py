@@ -63,7 +63,8 @@ class Converse:
                 view = await self._placed(query.viewpoint)
                 within = query.deadline_s * _TO_COMPOSE
                 found = await self.recall(replace(query, viewpoint=view, deadline_s=within))
-        except TimeoutError:
+        except (TimeoutError, Unavailable):
+            logger.warning("memory.recall", extra={"fields": {"part": "converse"}})
             return None, ("memory",)
         except Exception:
             # A reply is worth more than what would have been remembered in it.

@@ -10,6 +10,7 @@ from plastic_memories.errors import InvalidInput
 from plastic_memories.hub.archiving import ArchiveTalk, archive_again
 from plastic_memories.hub.chain import refresh_slot, the_memory
 from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.page_forget import ForgetInPages
 from plastic_memories.hub.record import record
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType
@@ -18,6 +19,7 @@ from plastic_memories.model.session import Session
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.card_rows import is_of_card
 from plastic_memories.rules.lifecycle import value_of
 from plastic_memories.rules.text import query_terms
 from plastic_memories.rules.tombstone import marks_of
@@ -36,6 +38,7 @@ class ForgetRequest:
     dry_run: bool = False
     never_again: bool = False
     include_messages: bool = False
+    receipt: bool = True  # looking again in every place takes longer than forgetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Forgotten:
 class ForgetMemory:
     ledger: Ledger
     archive: ArchiveTalk
+    pages: ForgetInPages
 
     async def __call__(self, caller: Caller, view: Viewpoint, request: ForgetRequest) -> Forgotten:
         """Erase the memories with all their versions and traces; a dry run only says which."""
@@ -60,14 +64,15 @@ class ForgetMemory:
         if request.dry_run:
             return await self.ledger.read(lambda stores: _look(stores, view, request, now))
 
-        def work(stores: Stores) -> tuple[Forgotten, list[Session]]:
-            done, places = _forget(stores, caller, view, request, now)
-            sessions = _sessions(stores, view, places)
-            return done, archive_again(stores, sessions, now, self.archive.options)
+        def work(stores: Stores) -> tuple[Forgotten, Sequence[Memory], list[Session]]:
+            done, gone = _forget(stores, caller, view, request, now)
+            sessions = _sessions(stores, view, gone)
+            return done, gone, archive_again(stores, sessions, now, self.archive.options)
 
-        done, archived = await self.ledger.write(work)
+        done, gone, archived = await self.ledger.write(work)
         files = await self.archive.forget([(one.owner, one.id) for one in archived])
-        return Forgotten(done.memory_ids, {**done.receipt, "archive": files})
+        pages = await self.pages(view.owner, gone)
+        return Forgotten(done.memory_ids, {**done.receipt, "archive": files, **pages})
 
 
 def _look(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> Forgotten:
@@ -98,11 +103,15 @@ def _forget(
     stores.memories.erase(view.owner, [memory.id for memory in gone], now)
     for memory in gone:
         refresh_slot(stores, caller, memory, now)
+    # The card a row came from says the same: it goes too, and can be made anew from what is left.
+    if any(is_of_card(memory) for memory in gone):
+        stores.cards.drop(view.owner)
     messages = _forget_messages(stores, view, message_ids, request, now)
     ids = sorted(memory.id for memory in targets)
     for memory_id in ids:
         record(stores, caller, "memory.forget", view.owner.persona_id, now, memory_id=memory_id)
-    return Forgotten(ids, _receipt(stores, view, gone, messages, request, now)), gone
+    receipt = _receipt(stores, view, gone, messages, request, now) if request.receipt else {}
+    return Forgotten(ids, receipt), gone
 
 
 def _sessions(stores: Stores, view: Viewpoint, gone: Sequence[Memory]) -> list[Session]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plastic_memories.hub.browse import BrowseMemories
+from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate
 from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.embedding import Embedding
@@ -14,11 +15,15 @@ from plastic_memories.hub.jobs import Jobs
 from plastic_memories.hub.keys import Keys
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages
+from plastic_memories.hub.page_sync import SyncPages
+from plastic_memories.hub.pages import KeepPages
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.recall import Recall
 from plastic_memories.hub.review import ReviewMemory
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.search import SearchMemories
 from plastic_memories.hub.sessions import KeepSessions
+from plastic_memories.hub.take_in import TakeIn
 from plastic_memories.hub.timeline import KeepTimeline
 from plastic_memories.hub.transfer import Transfer
 from plastic_memories.hub.undo import UndoChange
@@ -41,6 +46,8 @@ class Hub:
     browse: BrowseMemories
     recall: Recall
     converse: Converse
+    search: SearchMemories
+    take_in: TakeIn
     messages: KeepMessages
     timeline: KeepTimeline
     sessions: KeepSessions
@@ -50,7 +57,10 @@ class Hub:
     undo: UndoChange
     look_ahead: LookAhead
     personas: KeepPersonas
+    cards: KeepCards
     goals: KeepGoals
+    pages: KeepPages
+    page_sync: SyncPages
     transfer: Transfer
     upkeep: KeepUp
     meter: Meter

@@ -21,6 +21,7 @@ from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules import portable
+from plastic_memories.rules.card_file import read_card, rewritten
 from plastic_memories.rules.tombstone import marks_of
 
 
@@ -54,6 +55,7 @@ class Importer:
                 self._settings(line, number)
         steps: dict[str, Callable[[Owner, Mapping[str, Any], int], None]] = {
             "persona": self._persona,
+            "card": self._card,
             "message": self._message,
             "memory": self._memory,
             "goal": self._goal,
@@ -117,6 +119,20 @@ class Importer:
         if self.stores.personas.ensure(owner, self.now):
             self.stores.personas.save(screened)
             self.counts["personas"] += 1
+
+    def _card(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
+        """Keep the card a persona was made from; its rows are lines of their own."""
+        card, _ = read_card(rewritten(portable.card_from(line), self.screening.values))
+        there = self.stores.cards.get(owner)
+        if there is not None:
+            same = there == card.original
+            self.counts["already_there"] += same
+            if not same:
+                self.skipped.append({"line": number, "reason": "the persona has another card"})
+            return
+        self.stores.personas.ensure(owner, self.now)
+        self.stores.cards.put(owner, card.original, self.now)
+        self.counts["cards"] += 1
 
     def _message(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         message = portable.message_from_line(line, owner, self.now)

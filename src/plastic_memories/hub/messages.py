@@ -58,20 +58,39 @@ class KeepMessages:
         masked = [replace(self.screening.message(message), created_at=now) for message in talk]
 
         def work(stores: Stores) -> tuple[list[Message], Job]:
-            kept = _kept_already(stores, owner, in_realm(stores, masked))
-            new = [message for message in kept if not message.id]
-            stored, _ = self._append_in(stores, caller, owner, new, now)
-            fresh = iter(stored)
-            known = [
-                message if message.id else replace(message, id=next(fresh).message_id)
-                for message in kept
-            ]
+            known, _ = self._keep_in(stores, caller, owner, masked, now)
             session = stores.sessions.heard(conversation_of(talk[0]), 0, 0, now)
             return known, open_job(stores, session, Trigger.EXPLICIT, now, self.formation)
 
         known, job = await self.ledger.write(work)
-        said = [replace(one, content=own.content) for one, own in zip(known, talk, strict=True)]
-        return said, job
+        return _in_their_words(known, talk), job
+
+    async def keep(self, caller: Caller, owner: Owner, talk: Sequence[Message]) -> list[Message]:
+        """Store talk of one conversation that may be resent; what is kept already stays as it is.
+
+        Return it as `hand_over` does; a job reads it when its time has come.
+        """
+        now = self.ledger.clock.now()
+        masked = [replace(self.screening.message(message), created_at=now) for message in talk]
+        known, is_due = await self.ledger.write(
+            lambda stores: self._keep_in(stores, caller, owner, masked, now)
+        )
+        if is_due:
+            self.bell.ring()
+        return _in_their_words(known, talk)
+
+    def _keep_in(
+        self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
+    ) -> tuple[list[Message], bool]:
+        kept = _kept_already(stores, owner, in_realm(stores, masked))
+        new = [message for message in kept if not message.id]
+        stored, is_due = self._append_in(stores, caller, owner, new, now)
+        fresh = iter(stored)
+        known = [
+            message if message.id else replace(message, id=next(fresh).message_id)
+            for message in kept
+        ]
+        return known, is_due
 
     def _append_in(
         self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
@@ -151,6 +170,11 @@ def in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
         says_nothing = one.realm is Realm.REAL
         placed.append(replace(one, realm=realm) if realm and says_nothing else one)
     return placed
+
+
+def _in_their_words(known: Sequence[Message], talk: Sequence[Message]) -> list[Message]:
+    """Return messages as they are kept, with what was said instead of what was masked."""
+    return [replace(one, content=own.content) for one, own in zip(known, talk, strict=True)]
 
 
 def _kept_already(stores: Stores, owner: Owner, talk: Sequence[Message]) -> list[Message]:

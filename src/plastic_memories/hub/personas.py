@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from plastic_memories.errors import InvalidInput, NotFound
 from plastic_memories.hub.archiving import ArchiveTalk, archive_none_of
-from plastic_memories.hub.chain import active_of_key, add_replacing
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
+from plastic_memories.hub.page_forget import ForgetInPages
 from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
+from plastic_memories.hub.templates import Applied, apply_in, plan_of
 from plastic_memories.model.key import Caller
-from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, SourceType, Status
+from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.profile_builder import ProfileBuilder
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.template_source import TemplateSource
-from plastic_memories.rules.lifecycle import memory_from
+from plastic_memories.rules.macros import Names, user_called, with_names
 
 # Beyond this many the profile would no longer be read by anybody.
 _PROFILE_ROWS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """Which rows of a template were new, left alone, or written over."""
-
-    applied: Sequence[str]
-    skipped: Sequence[str]
-    overwritten: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +35,7 @@ class KeepPersonas:
     profiles: ProfileBuilder
     templates: TemplateSource
     archive: ArchiveTalk
+    pages: ForgetInPages
 
     async def create(
         self, caller: Caller, owner: Owner, display_name: str | None, description: str | None
@@ -76,19 +68,11 @@ class KeepPersonas:
         """Write a template's rows, all or none; what is there stays unless `overwrite`."""
         now = self.ledger.clock.now()
         template = self.templates.load(path)
-        drafts = [self.screening.draft(draft) for draft in _template_drafts(template)]
-
-        def work(stores: Stores) -> Applied:
-            stores.personas.ensure(owner, now)
-            outcome: dict[str, list[str]] = {"applied": [], "skipped": [], "overwritten": []}
-            for draft in drafts:
-                new = memory_from(owner, draft, now, Status.ACTIVE)
-                how = _apply(stores, new, now, overwrite=overwrite)
-                outcome[how].append(f"{draft.type}:{draft.key}")
-            record(stores, caller, "persona.template", owner.persona_id, now)
-            return Applied(**outcome)
-
-        return template, await self.ledger.write(work)
+        plan = plan_of(template, self.screening)
+        applied = await self.ledger.write(
+            lambda stores: apply_in(stores, caller, owner, plan, now, overwrite=overwrite)
+        )
+        return template, applied
 
     async def all(self, user: User) -> list[Persona]:
         return await self.ledger.read(lambda stores: stores.personas.all(user))
@@ -122,7 +106,17 @@ class KeepPersonas:
         rows = {row.id: row for row in lines_for(stores, view).memories(list(rows.values()))}
         persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
         language = stores.personas.settings(view.owner.user).language
-        return self.profiles.build(persona, list(rows.values()), language)
+        names = self.names_in(stores, view, core, language)
+        shown = [with_names(row, names) for row in rows.values()]
+        return self.profiles.build(persona, shown, language)
+
+    def names_in(
+        self, stores: Stores, view: Viewpoint, core: Sequence[Memory], language: str
+    ) -> Names:
+        """Return who is meant where a card speaks of its character and of the user."""
+        persona = stores.personas.get(view.owner)
+        char = persona.display_name if persona else ""
+        return Names(char or view.owner.persona_id, user_called(core, language))
 
     async def slots(self, view: Viewpoint) -> list[Slot]:
         return await self.ledger.read_swept(lambda stores: stores.slots.all(view))
@@ -144,7 +138,8 @@ class KeepPersonas:
             return {"erased": erased, "remaining": {"memories": len(left)}}
 
         receipt = await self.ledger.write(work)
-        return {**receipt, "archive": await self.archive.forget_persona(owner)}
+        archive = await self.archive.forget_persona(owner)
+        return {**receipt, "archive": archive, **await self.pages.persona(owner)}
 
     async def settings(self, user: User) -> UserSettings:
         return await self.ledger.read(lambda stores: stores.personas.settings(user))
@@ -168,32 +163,3 @@ class KeepPersonas:
             return settings
 
         return await self.ledger.write(work)
-
-
-def _template_drafts(template: Template) -> list[Draft]:
-    drafts = [_template_draft(template, MemoryType.PERSONA, "persona", template.persona_md)]
-    if template.rules_md.strip():
-        drafts.append(_template_draft(template, MemoryType.RULE, "rules", template.rules_md))
-    for name, value in template.preferences.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        key = f"preference.{name}"
-        drafts.append(_template_draft(template, MemoryType.PROFILE, key, f"{name}: {text}"))
-    return drafts
-
-
-def _template_draft(template: Template, kind: MemoryType, key: str, content: str) -> Draft:
-    return Draft(
-        type=kind,
-        key=key,
-        content=content,
-        source_type=SourceType.IMPORTED,
-        source_ref=f"template:{template.path}",
-    )
-
-
-def _apply(stores: Stores, new: Memory, now: float, *, overwrite: bool) -> str:
-    there = active_of_key(stores, new)
-    if there and not overwrite:
-        return "skipped"
-    add_replacing(stores, new, there, now)
-    return "overwritten" if there else "applied"

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
+from plastic_memories.hub.pages import KeepPages, Looked
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.snippets import Snippets, Talk
 from plastic_memories.hub.touches import Touches
@@ -34,11 +35,16 @@ from plastic_memories.rules.blocks import (
 from plastic_memories.rules.budget import estimate_tokens
 from plastic_memories.rules.intent import intent_of
 from plastic_memories.rules.lines import Lines
+from plastic_memories.rules.macros import Names, with_names
+from plastic_memories.rules.page_block import page_block
+from plastic_memories.rules.page_lines import bare, stated
 
 logger = logging.getLogger(__name__)
 _PROFILE_ROWS = 20
 # The blocks are made from a little more time than the searches get.
 _GRACE_S = 0.05
+# What the user's own pages may take of one prompt: half, so that memories have room beside them.
+_PAGE_SHARE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +53,7 @@ class RecallOptions:
 
     budget_tokens: int = 1000
     core_budget_tokens: int = 2000
+    page_budget_tokens: int = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,9 @@ class _Structure:
     profile: str = ""
     core: Sequence[Memory] = ()
     lines: Lines = field(default_factory=Lines)
+    pages: Looked = field(default_factory=Looked)
     settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
+    names: Names = field(default_factory=Names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +77,16 @@ class Recall:
     snippets: Snippets
     touches: Touches
     meter: Meter
+    pages: KeepPages
 
     async def __call__(
         self, query: RecallQuery, include: Collection[str] = ("profile", "memory", "snippets")
     ) -> Recollection:
         """Answer from whatever is finished by the deadline; name what is not."""
-        searches: dict[str, Awaitable[Any]] = {"structure": self._structure(query)}
+        searches: dict[str, Awaitable[Any]] = {
+            "structure": self._structure(query),
+            "pages": self.pages.for_recall(query.viewpoint),
+        }
         if "memory" in include:
             searches["search"] = self.engine.find(query)
         if "snippets" in include:
@@ -81,7 +94,9 @@ class Recall:
         done, late = await _gather(searches, query.deadline_s)
         structure: _Structure = done.get("structure", _Structure())
         found: Findings = done.get("search", Findings((), intent_of(query.text)))
-        found = replace(found, hits=structure.lines.hits(found.hits))
+        hits = [_named(hit, structure.names) for hit in structure.lines.hits(found.hits)]
+        found = replace(found, hits=hits)
+        structure = replace(structure, pages=done.get("pages", Looked()))
         talk = _on_line(done.get("snippets", Talk()), structure.lines)
         recollection = self._compose(query, structure, found, talk)
         self.touches.add([hit.memory for hit in recollection.hits], query.now)
@@ -98,7 +113,10 @@ class Recall:
             lines = lines_for(stores, view)
             core = lines.memories(stores.memories.core(view, query.now))
             profile = self.personas.profile_from(stores, view, core, query.now, _PROFILE_ROWS)
-            return _Structure(profile, core, lines, stores.personas.settings(view.owner.user))
+            settings = stores.personas.settings(view.owner.user)
+            names = self.personas.names_in(stores, view, core, settings.language)
+            core = [with_names(memory, names) for memory in core]
+            return _Structure(profile, core, lines, settings=settings, names=names)
 
         return await self.ledger.read(work)
 
@@ -112,12 +130,19 @@ class Recall:
         budget = query.budget_tokens or self.options.budget_tokens
         style = _style(structure)
         core, cut = chosen_core(structure.core, self.options.core_budget_tokens, style)
-        stable = stable_block(core, style)
+        pages, cut_pages = _pages(structure, core, self.options.page_budget_tokens)
+        stable = stable_block(core, style, pages)
         # The stable block owes nothing to the caller's budget; what goes into one prompt does.
-        within, cut_again = chosen_core(structure.core, budget, style)
-        prompt_core = stable.text if within == core else stable_block(within, style).text
+        prompt_pages, cut_pages_again = _pages(
+            structure, core, min(self.options.page_budget_tokens, budget // _PAGE_SHARE)
+        )
+        room = budget - estimate_tokens(prompt_pages)
+        within, cut_again = chosen_core(structure.core, room, style)
+        is_whole = (within, prompt_pages) == (core, pages)
+        prompt_core = stable.text if is_whole else stable_block(within, style, prompt_pages).text
         left = budget - estimate_tokens(prompt_core)
-        turn = turn_block(found.hits, (talk.said, talk.recent), style, left, already=prompt_core)
+        hits = _unsaid(found.hits, prompt_pages)
+        turn = turn_block(hits, (talk.said, talk.recent), style, left, already=prompt_core)
         injection = "\n".join(part for part in (prompt_core, turn.text) if part)
         return Recollection(
             profile_markdown=structure.profile,
@@ -129,7 +154,7 @@ class Recall:
             intent=found.intent,
             # Part by part: never less than the whole costs.
             tokens=estimate_tokens(prompt_core) + turn.tokens,
-            truncated=turn.truncated or cut or cut_again,
+            truncated=any((turn.truncated, cut, cut_again, cut_pages, cut_pages_again)),
             degraded=(),
         )
 
@@ -152,6 +177,23 @@ async def _gather(
         else:
             done[name] = task.result()
     return done, tuple(missing)
+
+
+def _pages(structure: _Structure, core: Sequence[Memory], budget: int) -> tuple[str, bool]:
+    looked = structure.pages
+    if not looked.core and not looked.index:
+        return "", False
+    told = {stated(memory.content) for memory in core}
+    lines = looked.core_lines(told)
+    return page_block(lines, looked.index, structure.settings.language, budget)
+
+
+def _unsaid(hits: Sequence[Hit], pages: str) -> Sequence[Hit]:
+    """Leave out what a line of the pages says already."""
+    if not pages:
+        return hits
+    said = {bare(line) for line in pages.splitlines()}
+    return [hit for hit in hits if stated(hit.memory.content) not in said]
 
 
 def _style(structure: _Structure) -> Style:
@@ -207,6 +249,11 @@ def _why_unsaid(hit: Hit, answer: Recollection) -> str | None:
     if hit.repeats is not None:
         return f"not in the prompt: says the same as memory {hit.repeats}"
     return "not in the prompt: the token budget is spent"
+
+
+def _named(hit: Hit, names: Names) -> Hit:
+    memory = with_names(hit.memory, names)
+    return hit if memory is hit.memory else replace(hit, memory=memory)
 
 
 def _on_line(talk: Talk, lines: Lines) -> Talk:

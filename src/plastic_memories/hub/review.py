@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from plastic_memories.errors import Conflict, Expired
 from plastic_memories.hub.chain import (
@@ -45,6 +46,7 @@ class Correction:
     pinned: bool | None = None
     scope: Scope | None = None
     expires_at: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     given: Collection[str] = ()  # fields that were sent, so that `expires_at: null` can clear
 
 
@@ -91,7 +93,7 @@ class ReviewMemory:
             if never_again:
                 marks = marks_of(stores.tombstones.secret(), memory.owner, memory)
                 stores.tombstones.add(memory.owner, marks, now)
-            return Reviewed(_end(stores, caller, memory, "memory.reject", now), updated=True)
+            return Reviewed(end_in(stores, caller, memory, "memory.reject", now), updated=True)
 
         return await self.ledger.write(work)
 
@@ -103,7 +105,7 @@ class ReviewMemory:
             memory = the_memory(stores, view, memory_id)
             if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
                 return Reviewed(memory, updated=False)
-            return Reviewed(_end(stores, caller, memory, "memory.revoke", now), updated=True)
+            return Reviewed(end_in(stores, caller, memory, "memory.revoke", now), updated=True)
 
         return await self.ledger.write(work)
 
@@ -118,8 +120,7 @@ class ReviewMemory:
             memory = the_memory(stores, view, memory_id)
             if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
                 raise Conflict(f"Memory {memory_id} is {memory.status}; write it anew instead.")
-            added = _correct(stores, memory, screened, now)
-            record_memory(stores, caller, "memory.write", added, now)
+            added = correct_in(stores, caller, memory, screened, now)
             return Reviewed(added, updated=True)
 
         return await self.ledger.write(work)
@@ -130,6 +131,7 @@ class ReviewMemory:
             correction,
             content=None if content is None else self.screening.text(content),
             tags=None if tags is None else tuple(self.screening.text(tag) for tag in tags),
+            metadata=self.screening.values(correction.metadata),
         )
 
 
@@ -148,12 +150,22 @@ def confirm_in(
     return active
 
 
-def _end(stores: Stores, caller: Caller, memory: Memory, event: str, now: float) -> Memory:
+def end_in(stores: Stores, caller: Caller, memory: Memory, event: str, now: float) -> Memory:
+    """Revoke or reject in the caller's transaction."""
     done = ended(memory, now)
     stores.memories.save(done)
     refresh_slot(stores, caller, done, now)
     record_memory(stores, caller, event, done, now)
     return done
+
+
+def correct_in(
+    stores: Stores, caller: Caller, memory: Memory, correction: Correction, now: float
+) -> Memory:
+    """Correct in the caller's transaction; of an active slot the new version is a candidate."""
+    added = _correct(stores, memory, correction, now)
+    record_memory(stores, caller, "memory.write", added, now)
+    return added
 
 
 def _correct(stores: Stores, memory: Memory, correction: Correction, now: float) -> Memory:
@@ -185,7 +197,7 @@ def _said_anew(memory: Memory, content: str) -> Memory:
 def _version(memory: Memory, correction: Correction, now: float) -> Memory:
     changes = {
         name: getattr(correction, name)
-        for name in ("tags", "importance", "pinned", "scope", "expires_at")
+        for name in ("tags", "importance", "pinned", "scope", "expires_at", "metadata")
         if name in correction.given
     }
     if correction.content is not None:

@@ -78,7 +78,7 @@ class Screening:
             try:
                 kept.append((index, self.draft(draft)))
             except Rejected as error:
-                refused.append((index, _reason(error)))
+                refused.append((index, reason_of(error)))
         return kept, refused
 
     def values(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -104,7 +104,8 @@ def _refusal(category: str) -> Rejected:
     )
 
 
-def _reason(error: Rejected) -> str:
+def reason_of(error: Rejected) -> str:
+    """Say in one line why a text was refused, without the text."""
     detail = error.detail or {}
     category = detail.get("category")
     return f"{detail.get('reason', error.code)}: {category}" if category else error.message

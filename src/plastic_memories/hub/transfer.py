@@ -52,6 +52,9 @@ class Transfer:
         )
         for persona in await self._personas(caller, persona_id):
             yield _json(portable.persona_line(persona))
+            card = await self._card(persona.owner)
+            if card is not None:
+                yield _json(portable.card_line(persona.owner, card))
             async for line in self._persona_lines(persona.owner, caller.key.limits.source_app):
                 yield line
 
@@ -106,10 +109,18 @@ class Transfer:
     async def _persona_lines(self, owner: Owner, app: str) -> AsyncIterator[str]:
         async for message in self._messages(owner, app):
             yield _json(portable.message_line(message))
+        async for row in self.rows(owner, app):
+            yield _json(row)
+
+    async def rows(self, owner: Owner, app: str) -> AsyncIterator[Mapping[str, Any]]:
+        """Yield what a persona knows: its memories with their sources, and its goals."""
         async for memory in self._memories(owner, app):
-            yield _json(portable.memory_line(memory))
+            yield portable.memory_line(memory)
         for goal in await self.ledger.read(lambda stores: stores.goals.find(owner, None)):
-            yield _json(portable.goal_line(goal))
+            yield portable.goal_line(goal)
+
+    async def _card(self, owner: Owner) -> bytes | None:
+        return await self.ledger.read(lambda stores: stores.cards.get(owner))
 
     async def _memories(self, owner: Owner, app: str) -> AsyncIterator[Memory]:
         async def page(before: int | None) -> list[Memory]:

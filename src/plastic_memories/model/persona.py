@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from plastic_memories.model.card import Card
 from plastic_memories.model.owner import Owner, Realm, User
 
 
@@ -31,14 +32,27 @@ class Slot:
     updated_at: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """How many memories a persona holds from one session and app."""
+
+    owner: Owner
+    session_id: str
+    source_app: str
+    memories: int
+    first_at: float
+    last_at: float
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A persona as it lies in a folder of the template root."""
+    """A persona as it lies in a folder of the template root, or as a card."""
 
     path: str
     persona_md: str
     rules_md: str
     preferences: Mapping[str, Any]
+    card: Card | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from plastic_memories.model.owner import Owner, User
-from plastic_memories.model.persona import Persona, UserSettings
+from plastic_memories.model.persona import Holding, Persona, UserSettings
 
 
 class PersonaStore(Protocol):
@@ -24,6 +24,13 @@ class PersonaStore(Protocol):
 
     def erase(self, owner: Owner, now: float) -> Mapping[str, int]:
         """Remove the persona with everything it holds; return how many rows of which kind."""
+        ...
+
+    def holdings(self, tenant_id: str, user_id: str | None, now: float) -> list[Holding]:
+        """Count active, real memories without a bot: of one user, or of all of a tenant.
+
+        A persona that holds none of them is there with a count of 0.
+        """
         ...
 
     def settings(self, user: User) -> UserSettings: ...

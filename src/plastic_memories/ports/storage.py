@@ -8,12 +8,14 @@ from typing import Any, Protocol, TypeVar
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.audit_log import AuditLog
+from plastic_memories.ports.card_store import CardStore
 from plastic_memories.ports.entry_store import EntryStore
 from plastic_memories.ports.goal_store import GoalStore
 from plastic_memories.ports.job_store import JobStore
 from plastic_memories.ports.key_store import KeyStore
 from plastic_memories.ports.memory_store import MemoryStore, SlotStore, TombstoneStore
 from plastic_memories.ports.message_store import MessageStore
+from plastic_memories.ports.page_store import PageStore
 from plastic_memories.ports.persona_store import PersonaStore
 from plastic_memories.ports.session_store import SessionStore
 from plastic_memories.ports.vector_store import VectorStore
@@ -72,11 +74,15 @@ class Stores(Protocol):
     @property
     def personas(self) -> PersonaStore: ...
     @property
+    def cards(self) -> CardStore: ...
+    @property
     def sessions(self) -> SessionStore: ...
     @property
     def jobs(self) -> JobStore: ...
     @property
     def goals(self) -> GoalStore: ...
+    @property
+    def pages(self) -> PageStore: ...
     @property
     def keys(self) -> KeyStore: ...
     @property

@@ -93,11 +93,12 @@ def _date(ts: float, zone: tzinfo) -> str:
 
 def style_for(language: str, zone: tzinfo, texts: Sequence[str]) -> Style:
     """Choose the language: the user's setting, else the one the texts are written in."""
-    chinese = language.lower().startswith("zh") if language else _mostly_chinese(texts)
+    chinese = language.lower().startswith("zh") if language else mostly_chinese(texts)
     return Style(_CHINESE if chinese else _ENGLISH, zone)
 
 
-def _mostly_chinese(texts: Sequence[str]) -> bool:
+def mostly_chinese(texts: Sequence[str]) -> bool:
+    """Say whether more than half of the texts hold a Chinese character."""
     return 2 * sum(1 for text in texts if _HAN.search(text)) > len(texts)
 
 
@@ -106,10 +107,11 @@ def one_line(text: str) -> str:
     # What is printable holds no line break; most texts are, and this is asked of every line.
     if not text.isprintable():
         text = _LINE_BREAKS.sub(" ", text)
-    return _unfenced(text).strip()
+    return unfenced(text).strip()
 
 
-def _unfenced(text: str) -> str:
+def unfenced(text: str) -> str:
+    """Return a text that cannot touch the fence."""
     return _FENCE_LIKE.sub("‹", text) if "<" in text else text
 
 
@@ -144,20 +146,21 @@ def chosen_core(core: Sequence[Memory], budget: int, style: Style) -> tuple[list
     return kept, len(kept) < len(core)
 
 
-def stable_block(core: Sequence[Memory], style: Style) -> StableBlock:
+def stable_block(core: Sequence[Memory], style: Style, pages: str = "") -> StableBlock:
     """Write the part of the prompt that stays the same from call to call."""
     lines: list[str] = []
     for section, heading in style.words.sections.items():
         rows = [row for row in core if section_of(row) is section]
         if rows:
             lines += [f"## {heading}", *(_core_item(row, style) for row in rows)]
+    lines += [pages] * bool(pages)
     text = _fenced("stable", [style.words.notice, *lines]) if lines else ""
     return StableBlock(text, hashlib.sha256(text.encode()).hexdigest()[:16])
 
 
 def _core_item(memory: Memory, style: Style) -> str:
     if memory.type in (MemoryType.PERSONA, MemoryType.RULE):
-        return _unfenced(memory.content.strip())
+        return unfenced(memory.content.strip())
     return memory_line(memory, style)
 
 

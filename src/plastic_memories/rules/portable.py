@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import fields
@@ -39,6 +41,18 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 def persona_line(persona: Persona) -> dict[str, Any]:
     return {"kind": "persona", **_plain(persona)}
+
+
+def card_line(owner: Owner, original: bytes) -> dict[str, Any]:
+    text = base64.b64encode(original).decode()
+    return {"kind": "card", "persona_id": owner.persona_id, "original": text}
+
+
+def card_from(line: Mapping[str, Any]) -> bytes:
+    try:
+        return base64.b64decode(str(line.get("original") or ""), validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidInput("original must be a file in base64") from None
 
 
 def memory_line(memory: Memory) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from plastic_memories.testing.samples import (
     message,
     remember,
 )
+from plastic_memories.testing.storage_cards import CardStoreContract
 from plastic_memories.testing.storage_core import CoreContract
 from plastic_memories.testing.storage_entries import EntryStoreContract
 from plastic_memories.testing.storage_jobs import JobStoreContract, SessionStoreContract
@@ -35,6 +36,7 @@ from plastic_memories.testing.storage_ledgers import (
 )
 from plastic_memories.testing.storage_memories import MemoryStoreContract
 from plastic_memories.testing.storage_messages import MessageStoreContract
+from plastic_memories.testing.storage_pages import PageStoreContract
 from plastic_memories.testing.storage_personas import PersonaStoreContract, SlotStoreContract
 from plastic_memories.testing.storage_places import PlaceContract
 from plastic_memories.testing.storage_search import SearchContract
@@ -228,6 +230,7 @@ class StorageContract(
     MessageStoreContract,
     PersonaStoreContract,
     SlotStoreContract,
+    CardStoreContract,
     TombstoneStoreContract,
     GoalStoreContract,
     KeyStoreContract,
@@ -236,6 +239,7 @@ class StorageContract(
     JobStoreContract,
     UpkeepContract,
     VectorStoreContract,
+    PageStoreContract,
 ):
     """Inherit it and give it an empty storage: `class TestMine(StorageContract)`.
 

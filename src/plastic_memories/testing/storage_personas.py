@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plastic_memories.model.memory import MemoryType, Scope
+from plastic_memories.model.memory import MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.persona import Persona, Slot, UserSettings
 from plastic_memories.ports.memory_store import MemoryFilter
@@ -53,6 +53,46 @@ class PersonaStoreContract:
     async def test_an_unnamed_persona_does_not_exist(self, storage: StorageBackend) -> None:
         assert await storage.read(lambda s: s.personas.get(MINE)) is None
         assert await storage.read(lambda s: s.personas.all(MINE.user)) == []
+
+    async def test_what_is_held_is_counted_by_session_and_app(
+        self, storage: StorageBackend
+    ) -> None:
+        await name_personas(storage, OTHER_PERSONA)
+        await remember(
+            storage,
+            memory("a", session_id="s", created_at=NOW - 9),
+            memory("b", session_id="s", updated_at=NOW + 9),
+            memory("c", source_app="pet"),
+            # None of these counts: revoked, over, a bot's, a story.
+            memory("d", status=Status.REVOKED),
+            memory("e", expires_at=NOW),
+            memory("f", bot_id="bot"),
+            memory("g", realm=Realm.STORY),
+        )
+
+        held = await storage.read(lambda s: s.personas.holdings(MINE.tenant_id, MINE.user_id, NOW))
+
+        counted = {(one.owner, one.session_id, one.source_app): one for one in held}
+        assert {place: one.memories for place, one in counted.items()} == {
+            (MINE, "s", ""): 2,
+            (MINE, "", "pet"): 1,
+            (OTHER_PERSONA, "", ""): 0,
+        }
+        in_session = counted[MINE, "s", ""]
+        assert (in_session.first_at, in_session.last_at) == (NOW - 9, NOW + 9)
+
+    async def test_holdings_are_of_one_user_or_of_a_whole_tenant(
+        self, storage: StorageBackend
+    ) -> None:
+        await remember(storage, *(memory("a", owner) for owner in (MINE, *STRANGERS)))
+
+        def owners(stores: Stores, user_id: str | None) -> set[Owner]:
+            held = stores.personas.holdings(MINE.tenant_id, user_id, NOW)
+            return {one.owner for one in held}
+
+        assert await storage.read(lambda s: owners(s, MINE.user_id)) == {MINE, OTHER_PERSONA}
+        everybody = {MINE, *STRANGERS} - {OTHER_TENANT}
+        assert await storage.read(lambda s: owners(s, None)) == everybody
 
     async def test_a_saved_persona_has_its_new_state(self, storage: StorageBackend) -> None:
         await name_personas(storage, MINE, *STRANGERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, StringConstraints
@@ -61,6 +61,31 @@ class AppliedTemplate(Out):
     skipped: list[str]
     overwritten: list[str]
     seed: Seed
+
+
+class CardQuery(ForPersona):
+    allow_overwrite: bool = False
+    memories: bool = False
+
+
+class CardRows(Out):
+    """What became of the rows that were bundled with a card."""
+
+    bundled: int
+    counts: dict[str, int]
+    conflicts: list[dict[str, Any]]
+    skipped: list[dict[str, Any]]
+
+
+class ImportedCard(AppliedTemplate):
+    name: str
+    spec: str
+    memories: CardRows
+
+
+class ExportCardQuery(ForPersona):
+    format: Literal["png", "json"] = "png"
+    memories: bool = False
 
 
 class PersonaList(Out):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from .cards import CardCalls
 from .hub import HubCalls
 from .memory import MemoryCalls
 from .messages import MessageCalls
+from .pages import PageCalls
 from .persona import PersonaCalls
 from .recall import RecallCalls
 
 
-class Calls(PersonaCalls, MessageCalls, MemoryCalls, RecallCalls, HubCalls):
+class Calls(PersonaCalls, CardCalls, MessageCalls, MemoryCalls, PageCalls, RecallCalls, HubCalls):
     """All of them: what a client holds."""
 
 

@@ -17,7 +17,7 @@ from ..models import (
     UserSettings,
 )
 from ..options import ExportFormat
-from ..protocol import Call, Reply, check, get, given, post, record, records, result, text
+from ..protocol import Call, file, get, given, post, record, records, result, text
 from .origin import CallsFrom
 
 Lines = bytes | str | os.PathLike[str] | Iterable[bytes | str]
@@ -79,7 +79,7 @@ class HubCalls(CallsFrom):
         return get("/audit", records(AuditEntry), given(since=since, memory_id=memory_id))
 
     def export(self, file_format: ExportFormat) -> Call[bytes]:
-        return get("/export", _file, {"format": file_format})
+        return get("/export", file, {"format": file_format})
 
     def import_lines(self, source: Lines, dry_run: bool) -> Call[Imported]:
         return Call(
@@ -90,8 +90,3 @@ class HubCalls(CallsFrom):
             content=lines_of(source),
             content_type="application/x-ndjson",
         )
-
-
-def _file(reply: Reply) -> bytes:
-    check(reply)
-    return reply.body

@@ -1,4 +1,4 @@
-"""Persona templates as folders of Markdown files."""
+"""Persona templates: folders of Markdown files, and character cards."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any
 
 from plastic_memories.errors import TemplateError
 from plastic_memories.model.persona import Template
+from plastic_memories.rules.card_file import read_card
+from plastic_memories.rules.card_rows import card_template
 
 _MAX_BYTES = 256 * 1024
+_MAX_CARD_BYTES = 8 * 1024 * 1024
+_CARDS = (".png", ".json")
 # Callers may name a template as it lies in the repository.
 _OPTIONAL_PREFIX = "personas"
 
@@ -25,22 +29,37 @@ class TemplateFolder:
             raise TemplateError(f"The template cannot be read: {error.strerror}.") from error
 
     def _load(self, path: str) -> Template:
-        folder = self._folder(path)
+        folder = self._place(path)
+        if folder.is_file():
+            return self._card(folder)
         persona_md = self._read(folder / "persona.md")
         if persona_md is None:
             raise TemplateError("The template has no persona.md.")
         return Template(
-            path=folder.relative_to(self._root.resolve()).as_posix(),
+            path=self._name(folder),
             persona_md=persona_md,
             rules_md=self._read(folder / "rules.md") or "",
             preferences=_preferences(self._read(folder / "preferences.json")),
         )
 
     def names(self) -> list[str]:
-        found = self._root.glob("*/persona.md") if self._root.is_dir() else ()
-        return sorted(file.parent.name for file in found)
+        if not self._root.is_dir():
+            return []
+        folders = [file.parent.name for file in self._root.glob("*/persona.md")]
+        cards = [file.name for file in self._root.iterdir() if file.suffix.lower() in _CARDS]
+        return sorted([*folders, *cards])
 
-    def _folder(self, path: str) -> Path:
+    def _name(self, place: Path) -> str:
+        return place.relative_to(self._root.resolve()).as_posix()
+
+    def _card(self, file: Path) -> Template:
+        if file.stat().st_size > _MAX_CARD_BYTES:
+            raise TemplateError(f"{file.name} is larger than {_MAX_CARD_BYTES} bytes.")
+        # Whoever put it here wants the character; memories come by an import of one's own.
+        card, _ = read_card(file.read_bytes())
+        return card_template(self._name(file), card)
+
+    def _place(self, path: str) -> Path:
         parts = PureWindowsPath(path.strip()).parts  # splits at / and \ on every system
         if parts and parts[0] == _OPTIONAL_PREFIX:
             parts = parts[1:]
@@ -51,8 +70,9 @@ class TemplateFolder:
         folder = root.joinpath(*parts).resolve()
         if ".." in parts or not folder.is_relative_to(root):
             raise TemplateError("template_path leaves the template root.")
-        if not folder.is_dir():
-            raise TemplateError("There is no such template folder.")
+        is_card = folder.is_file() and folder.suffix.lower() in _CARDS
+        if not (folder.is_dir() or is_card):
+            raise TemplateError("There is no such template folder or card.")
         return folder
 
     def _read(self, file: Path) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import apsw
 
+from plastic_memories.adapters.sqlite.card_store import SqliteCardStore
 from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore
@@ -28,6 +29,7 @@ from plastic_memories.adapters.sqlite.migrate import (
     note,
     version_of,
 )
+from plastic_memories.adapters.sqlite.page_store import SqlitePageStore
 from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, SqliteSlotStore
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.adapters.sqlite.session_store import SqliteSessionStore
@@ -66,11 +68,13 @@ class SqliteStores:
         self.memories = SqliteMemoryStore(db, memory_index, partitions, self.entries)
         self.messages = SqliteMessageStore(db, message_index, partitions)
         self.personas = SqlitePersonaStore(db, self.memories, self.messages, partitions)
+        self.cards = SqliteCardStore(db)
         self.slots = SqliteSlotStore(db)
         self.tombstones = SqliteTombstoneStore(db)
         self.sessions = SqliteSessionStore(db)
         self.jobs = SqliteJobStore(db)
         self.goals = SqliteGoalStore(db)
+        self.pages = SqlitePageStore(db)
         self.keys = SqliteKeyStore(db)
         self.audit = SqliteAuditLog(db)
         self.upkeep = SqliteUpkeep(db, self.memories, self.messages, indexed=indexed)

@@ -27,6 +27,7 @@ from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.rules.card_rows import is_of_card
 from plastic_memories.rules.slots import slot_of
 
 Progress = Callable[[str, int, int], None]
@@ -285,6 +286,7 @@ class _Replay:
             self._done.messages += len(gone)
         self._hide()
         self._tombstones()
+        self._mutes()
         self._keys()
         self._sequences()
         return self._done
@@ -310,6 +312,8 @@ class _Replay:
         self._stores.memories.erase(owner, gone, self._now)
         for memory in gone.values():
             self._refresh_slot(memory)
+        if any(is_of_card(memory) for memory in gone.values()):
+            self._stores.cards.drop(owner)
         self._done.memories += len(gone)
 
     def _refresh_slot(self, memory: Memory) -> None:
@@ -342,6 +346,10 @@ class _Replay:
         for row in fetch(self._live, "SELECT * FROM tombstones"):
             params = {**row, "now": row["created_at"]}
             self._done.tombstones += execute(self._staged, QUERIES["add_tombstone"], params)
+
+    def _mutes(self) -> None:
+        for row in fetch(self._live, "SELECT * FROM page_mutes"):
+            self._staged.execute(QUERIES["mute_page_line"], {**row, "now": row["created_at"]})
 
     def _keys(self) -> None:
         """Keys are not memories: one made since still opens, one revoked since does not."""

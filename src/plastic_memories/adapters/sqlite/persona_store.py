@@ -20,12 +20,15 @@ from plastic_memories.adapters.sqlite.rows import (
 )
 from plastic_memories.adapters.sqlite.text_index import Partitions
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
-from plastic_memories.model.persona import Persona, Slot, UserSettings
+from plastic_memories.model.persona import Holding, Persona, Slot, UserSettings
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 
 # What a persona holds besides memories and messages, which have index entries to remove first.
-_HELD = ("persona_slots", "goal_links", "goals", "sessions", "branches", "jobs")
+_HELD = (
+    "persona_slots", "goal_links", "goals", "sessions", "branches", "jobs", "page_folders",
+    "page_lines", "persona_cards",
+)  # fmt: skip
 
 
 class SqlitePersonaStore:
@@ -82,6 +85,20 @@ class SqlitePersonaStore:
         erased["personas"] = execute(self._db, _delete_from("personas"), owner_params(owner))
         self._partitions.forget()
         return erased
+
+    def holdings(self, tenant_id: str, user_id: str | None, now: float) -> list[Holding]:
+        params = {"tenant_id": tenant_id, "user_id": user_id, "now": now}
+        return [
+            Holding(
+                owner=Owner(tenant_id, row["user_id"], row["persona_id"]),
+                session_id=row["session_id"] or "",
+                source_app=row["source_app"] or "",
+                memories=row["memories"],
+                first_at=row["first_at"],
+                last_at=row["last_at"],
+            )
+            for row in fetch(self._db, QUERIES["holdings"], params)
+        ]
 
     def settings(self, user: User) -> UserSettings:
         row = fetch_one(self._db, QUERIES["get_user"], user_params(user))

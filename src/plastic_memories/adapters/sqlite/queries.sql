@@ -27,9 +27,36 @@ SELECT id, persona_id, display_name, description, created_at, updated_at FROM pe
 SELECT id, persona_id, display_name, description, created_at, updated_at FROM personas
  WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id;
 
+-- holdings --
+-- Of one user, or (for an app key) of every user of the tenant.
+SELECT p.user_id, p.persona_id, m.session_id, m.source_app, count(m.id) AS memories,
+       coalesce(min(m.created_at), p.created_at) AS first_at,
+       coalesce(max(m.updated_at), p.updated_at) AS last_at
+  FROM personas p LEFT JOIN memory_items m
+    ON m.tenant_id = p.tenant_id AND m.user_id = p.user_id AND m.persona_id = p.persona_id
+   AND m.status = 'active' AND m.bot_id = '' AND m.realm = 'real'
+   AND (m.expires_at IS NULL OR m.expires_at > :now)
+ WHERE p.tenant_id = :tenant_id AND (:user_id IS NULL OR p.user_id = :user_id)
+ GROUP BY p.user_id, p.persona_id, m.session_id, m.source_app
+ ORDER BY p.user_id, p.persona_id, m.session_id, m.source_app;
+
 -- save_persona --
 UPDATE personas
    SET display_name = :display_name, description = :description, updated_at = :updated_at
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
+
+-- get_card --
+SELECT original FROM persona_cards
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
+
+-- put_card --
+INSERT INTO persona_cards (tenant_id, user_id, persona_id, original, updated_at)
+VALUES (:tenant_id, :user_id, :persona_id, :original, :now)
+ON CONFLICT (tenant_id, user_id, persona_id)
+DO UPDATE SET original = excluded.original, updated_at = excluded.updated_at;
+
+-- drop_card --
+DELETE FROM persona_cards
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
 
 -- add_message --
@@ -569,3 +596,51 @@ SELECT tenant_id, user_id, partition_id, memory_id, vector IS NOT NULL AS embedd
  WHERE (tenant_id, user_id, partition_id, memory_id)
        > (:after_tenant, :after_user, :after_partition, :after_id)
  ORDER BY tenant_id, user_id, partition_id, memory_id LIMIT :limit;
+
+-- kept_page_folders --
+-- Of everybody: the hub looks at them by itself.
+SELECT * FROM page_folders
+ WHERE (tenant_id, user_id, persona_id) > (:tenant_id, :user_id, :persona_id)
+ ORDER BY tenant_id, user_id, persona_id LIMIT :limit;
+
+-- keep_page_folder --
+INSERT INTO page_folders (tenant_id, user_id, persona_id, kept_for, stamp, audit_id)
+VALUES (:tenant_id, :user_id, :persona_id, :kept_for, :stamp, :audit_id)
+ON CONFLICT (tenant_id, user_id, persona_id)
+DO UPDATE SET kept_for = excluded.kept_for, stamp = excluded.stamp, audit_id = excluded.audit_id;
+
+-- keep_pages_of_personas --
+INSERT INTO page_folders (tenant_id, user_id, persona_id, kept_for)
+SELECT tenant_id, user_id, persona_id, persona_id FROM personas WHERE true ON CONFLICT DO NOTHING;
+
+-- keep_pages_of_users --
+INSERT INTO page_folders (tenant_id, user_id, persona_id, kept_for)
+SELECT tenant_id, user_id, '', :kept_for FROM users WHERE true ON CONFLICT DO NOTHING;
+
+-- page_lines --
+SELECT root_id, digest FROM page_lines
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
+
+-- put_page_line --
+INSERT INTO page_lines (tenant_id, user_id, persona_id, root_id, digest)
+VALUES (:tenant_id, :user_id, :persona_id, :root_id, :digest)
+ON CONFLICT (tenant_id, user_id, persona_id, root_id) DO UPDATE SET digest = excluded.digest;
+
+-- erase_page_line --
+DELETE FROM page_lines
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND root_id = :root_id;
+
+-- last_memory_event --
+-- Talk and jobs change no page.
+SELECT id FROM audit
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND id > :after_id
+   AND event NOT LIKE 'messages.%' AND event NOT LIKE 'job.%'
+ ORDER BY id DESC LIMIT 1;
+
+-- page_mutes --
+SELECT digest FROM page_mutes WHERE tenant_id = :tenant_id AND user_id = :user_id;
+
+-- mute_page_line --
+INSERT INTO page_mutes (tenant_id, user_id, digest, created_at)
+VALUES (:tenant_id, :user_id, :digest, :now) ON CONFLICT DO NOTHING;

@@ -30,11 +30,12 @@ async def write(body: wire.WriteRequest, call: Writing) -> Response:
     if isinstance(body, wire.WriteMany):
         return call.reply(await _write_many(body, call))
     if isinstance(body, wire.WriteTalk):
-        return call.reply(await _write_talk(body, call))
-    return call.reply(await _write_one(body, call))
+        return call.reply(await write_talk(body, call))
+    return call.reply(await write_one(body, call))
 
 
-async def _write_one(body: wire.WriteOne, call: Call) -> wire.WrittenOne:
+async def write_one(body: wire.WriteOne, call: Call) -> wire.WrittenOne:
+    """Remember one thing that somebody states."""
     owner = call.owner(body.persona_id)
     draft = _draft(body, call)
     if body.temporary:
@@ -72,7 +73,8 @@ async def _write_many(body: wire.WriteMany, call: Call) -> wire.WrittenMany:
     return _many(result, sorted(skipped))
 
 
-async def _write_talk(body: wire.WriteTalk, call: Call) -> wire.WrittenMany:
+async def write_talk(body: wire.WriteTalk, call: Call) -> wire.WrittenMany:
+    """Remember what a conversation holds."""
     owner = call.owner(body.persona_id)
     now = call.now()
     for message in body.messages:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
 
 from plastic_memories.http.context import KeyedRoute, Reading, Writing
 from plastic_memories.http.envelope import FAILURES
-from plastic_memories.model.persona import Persona, Slot, UserSettings
+from plastic_memories.hub.templates import Applied
+from plastic_memories.model.owner import Owner
+from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
 from plastic_memories.wire import personas as wire
 from plastic_memories.wire.envelope import Answer
 from plastic_memories.wire.text import AsBot
 
+_CARD_FILE = {"png": "image/png", "json": "application/json"}
+_FILE_SCHEMA = {"type": "string", "format": "binary", "minLength": 1}
 router = APIRouter(tags=["personas"], route_class=KeyedRoute, responses=FAILURES)
 
 
@@ -35,21 +40,78 @@ async def create_from_template(body: wire.FromTemplate, call: Writing) -> Respon
     template, applied = await call.hub.personas.apply_template(
         call.caller, owner, body.template_path, overwrite=body.allow_overwrite
     )
-    answer = wire.AppliedTemplate(
-        status="ok",
-        user_id=owner.user_id,
-        persona_id=owner.persona_id,
-        template_path=template.path,
-        applied=list(applied.applied),
-        skipped=list(applied.skipped),
-        overwritten=list(applied.overwritten),
-        seed=wire.Seed(
+    return call.reply(wire.AppliedTemplate(**_applied(owner, template, applied)))
+
+
+def _applied(owner: Owner, template: Template, applied: Applied) -> dict[str, Any]:
+    return {
+        "status": "ok",
+        "user_id": owner.user_id,
+        "persona_id": owner.persona_id,
+        "template_path": template.path,
+        "applied": list(applied.applied),
+        "skipped": list(applied.skipped),
+        "overwritten": list(applied.overwritten),
+        "seed": wire.Seed(
             persona_md_len=len(template.persona_md),
             rules_md_len=len(template.rules_md),
             preferences_keys=sorted(template.preferences),
         ),
+    }
+
+
+@router.post(
+    "/persona/import_card",
+    response_model=Answer[wire.ImportedCard],
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "image/png": {"schema": _FILE_SCHEMA},
+                "application/json": {"schema": {"type": "object"}},
+            },
+        }
+    },
+)
+async def import_card(asked: Annotated[wire.CardQuery, Query()], call: Writing) -> Response:
+    """Make a persona after a character card: the body is the file, PNG or JSON."""
+    owner = call.owner(asked.persona_id)
+    taken = await call.hub.cards.take_in(
+        call.caller,
+        owner,
+        await call.request.body(),
+        overwrite=asked.allow_overwrite,
+        memories=asked.memories,
+    )
+    card, report = taken.template.card, taken.report
+    assert card is not None
+    answer = wire.ImportedCard(
+        **_applied(owner, taken.template, taken.applied),
+        name=card.name,
+        spec=card.spec,
+        memories=wire.CardRows(
+            bundled=taken.bundled,
+            counts=dict(report.counts),
+            conflicts=[dict(conflict) for conflict in report.conflicts],
+            skipped=[dict(skip) for skip in report.skipped],
+        ),
     )
     return call.reply(answer)
+
+
+@router.get(
+    "/persona/export_card",
+    response_class=Response,
+    responses={200: {"content": {kind: {} for kind in _CARD_FILE.values()}}},
+)
+async def export_card(asked: Annotated[wire.ExportCardQuery, Query()], call: Reading) -> Response:
+    """Give a persona out as a character card; with `memories`, all it knows goes along."""
+    name, content = await call.hub.cards.give(
+        call.caller, call.owner(asked.persona_id), asked.format, memories=asked.memories
+    )
+    file = quote(f"{name}.{asked.format}", safe="")
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}
+    return Response(content, media_type=_CARD_FILE[asked.format], headers=headers)
 
 
 @router.get("/persona/list", response_model=Answer[wire.PersonaList])

@@ -20,6 +20,11 @@ _EVERYTHING = ("profile", "memory", "snippets")
 @router.post("/recall", response_model=Answer[RecallAnswer])
 async def recall(body: RecallRequest, call: Reading) -> Response:
     """Bring back what bears on a message, ready for a prompt."""
+    return call.reply(recall_answer(await recollect(body, call)))
+
+
+async def recollect(body: RecallRequest, call: Call) -> Recollection:
+    """Recall, and measure it."""
     for text in (body.query, *body.also):
         call.check_length(text, "query", call.options.max_query_chars)
     started = time.perf_counter()
@@ -43,7 +48,7 @@ async def recall(body: RecallRequest, call: Reading) -> Response:
     )
     found = await call.hub.recall(query, _EVERYTHING if body.include is None else body.include)
     measure(call, found, time.perf_counter() - started)
-    return call.reply(recall_answer(found))
+    return found
 
 
 async def _realm(body: RecallRequest, call: Call) -> Realm:

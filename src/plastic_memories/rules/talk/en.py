@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from plastic_memories.rules.talk import en_events, en_limits, en_people, en_self, en_taste, en_work
+from plastic_memories.rules.talk import (
+    en_body,
+    en_events,
+    en_limits,
+    en_people,
+    en_self,
+    en_taste,
+    en_work,
+)
 from plastic_memories.rules.talk.en_clause import Subject, read
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.sentences import Clause
@@ -15,6 +23,7 @@ _FINDERS = (
     en_work.find,
     en_taste.find,
     en_limits.find,
+    en_body.find,
     en_people.find,
     en_events.find,
 )

@@ -172,6 +172,18 @@ _WISH_TAG = re.compile(
 _ASKED_WISH = re.compile(
     r"^(?P<who>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
 )
+# What a doctor has forbidden binds the user, whoever said it.
+_DOCTOR = r"^(?:我的?)?(?:主治)?(?:医生|大夫|营养师|牙医)(?:又|都|已经|昨天|今天)?"
+_FORBIDDEN = re.compile(
+    rf"{_DOCTOR}(?:(?:说|让|叫|要求|建议|叮嘱|嘱咐|告诉|交代|警告)+我(?:以后|最好|千万|绝对)?"
+    r"(?:不能|不要|别|不可以|不许|不准|禁止|不得)|(?:不让|不许|不准|禁止|不建议)我)"
+    r"(?P<rest>再?(?:吃|喝|碰|沾).+)$"
+    r"|^my (?:doctor|gp|dietitian|nutritionist|allergist|dentist) (?:has )?"
+    r"(?:(?:told|advised|ordered|warned) me (?:not to|never to|to stop|to avoid)|"
+    r"(?:says?|said)(?: that)? i (?:can'?t|cannot|can not|must not|mustn't|shouldn'?t|should not))"
+    r" (?P<en>(?:eat|drink|have|touch|eating|drinking|having).*)$",
+    re.IGNORECASE,
+)
 _POLITE_END = re.compile(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
 
 
@@ -242,7 +254,7 @@ def _statements(sentence: str, masked: str) -> Iterator[Clause]:
         return
     if asks:
         clauses = _beside_the_question(clauses)
-    for clause in map(_without_tag, clauses):
+    for clause in map(_forbidden, map(_without_tag, clauses)):
         if _ends_belief(clause.text):
             return
         if not _QUESTION.search(clause.text) and not clause.is_unsure:
@@ -259,6 +271,20 @@ def _without_tag(clause: Clause) -> Clause:
     if not found:
         return clause
     return replace(clause, text=found["wish"], said=clause.said[: -len(found["tag"])].rstrip())
+
+
+def _forbidden(clause: Clause) -> Clause:
+    """Let a doctor's order stand as the user's own word: 医生不让我吃辣 → 我不能吃辣."""
+    found = _FORBIDDEN.match(clause.text)
+    if not found:
+        return clause
+    english = re.sub(r"^(eat|drink|hav)(?:ing|e)\b", _plain_verb, found["en"] or "")
+    order = f"I can't {english}" if english else f"我不能{found['rest'].removeprefix('再')}"
+    return replace(clause, text=order, said=order)
+
+
+def _plain_verb(found: re.Match[str]) -> str:
+    return "have" if found[1] == "hav" else found[1]
 
 
 def _beside_the_question(clauses: list[Clause]) -> list[Clause]:

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from plastic_memories.rules.talk import zh_events, zh_limits, zh_people, zh_self, zh_taste, zh_work
+from plastic_memories.rules.talk import (
+    zh_body,
+    zh_events,
+    zh_limits,
+    zh_people,
+    zh_self,
+    zh_taste,
+    zh_work,
+)
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.sentences import Clause
 from plastic_memories.rules.talk.zh_clause import Said, Subject, read
@@ -18,6 +26,7 @@ _FINDERS = (
     zh_work.find,
     zh_taste.find,
     zh_limits.find,
+    zh_body.find,
     zh_people.find,
     zh_events.find,
 )

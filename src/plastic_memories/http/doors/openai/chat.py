@@ -58,7 +58,8 @@ class ChatRequest:
     """A request as it came, and the values of its members."""
 
     text: str
-    fields: Mapping[str, Part]
+    parts: Sequence[Part]
+    fields: Mapping[str, Part]  # by name; of two with the same name, the last
 
     @property
     def model(self) -> str:
@@ -95,7 +96,7 @@ class ChatRequest:
 
     def identity(self, headers: Headers) -> Identity:
         """Say whose conversation it is: by header, else by `metadata`, else by the model's name."""
-        named = {_plain(name): _string(value) for name, value in self.metadata.items()}
+        named = {_plain(name): _name(value) for name, value in self.metadata.items()}
         given = {name: header(headers, name) or named.get(name, "") for name in _NAMES}
         given["user_id"] = named_user(headers) or given["user_id"] or _string(self._value("user"))
         identity = Identity(**given)
@@ -112,11 +113,12 @@ class ChatRequest:
             changes["model"] = written(self.model.removeprefix(prefix))
         ours = [name for name in self.metadata if _plain(name) in _NAMES or name in _WISHES]
         if ours:
-            rest = with_members(self.part("metadata"), dict.fromkeys(ours))
+            metadata = self.part("metadata")
+            rest = with_members(metadata, members(metadata), dict.fromkeys(ours))
             changes["metadata"] = None if len(ours) == len(self.metadata) else rest
         if messages is not None:
             changes["messages"] = messages
-        text = with_members(self.text, changes) if changes else self.text
+        text = with_members(self.text, self.parts, changes) if changes else self.text
         return text.encode("utf-8", "replace")
 
 
@@ -127,7 +129,7 @@ def read_chat(body: bytes) -> ChatRequest:
         found = members(text)
     except ValueError:
         raise BadRequest("The body is not a readable JSON object.") from None
-    return ChatRequest(text, {part.key: part for part in found})
+    return ChatRequest(text, found, {part.key: part for part in found})
 
 
 def header(headers: Headers, name: str) -> str:
@@ -178,6 +180,10 @@ def _plain(name: str) -> str:
 
 def _string(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _name(value: Any) -> str:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _string(value)
 
 
 def _number(value: Any, least: int, most: int) -> int | None:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plastic_memories.http.doors.openai.json_text import (
+    Edit,
     Part,
     elements,
+    insertion,
     members,
-    with_inserts,
-    with_members,
+    spliced,
     written,
 )
 
@@ -35,40 +36,41 @@ def injected(messages: str, stable: str, turn: str, place: Place) -> str:
     if place.position == "system":
         stable, turn = "\n\n".join(block for block in (stable, turn) if block), ""
     found = elements(messages)
-    at = _turn_place(found, place) if turn else None
-    inserts = [] if at is None else [(at, _message(place.role, turn))]
-    system = _first_system(found) if stable else None
+    if not found:
+        return f"[{_message('system', stable)}]" if stable else messages
+    edits: list[Edit] = []
+    system = _first_system(found)
     if stable and system is None:
-        inserts.append((0, _message("system", stable)))
-    if system is not None:
-        part = found[system]
-        longer = _longer(messages[part.start : part.end], stable)
-        messages = messages[: part.start] + longer + messages[part.end :]
-    return with_inserts(messages, inserts) if inserts else messages
+        edits.append(insertion(found, 0, _message("system", stable)))
+    elif stable and system is not None:
+        message = messages[system.start : system.end]
+        edits.append((system.start, system.end, _longer(message, stable)))
+    at = _turn_place(found, place) if turn else None
+    if at is not None:
+        edits.append(insertion(found, at, _message(place.role, turn)))
+    return spliced(messages, edits)
 
 
 def _message(role: str, text: str) -> str:
     return written({"role": role, "content": text})
 
 
-def _first_system(found: Sequence[Part]) -> int | None:
-    """Return the place of the first system message that text can be added to."""
-    for place, part in enumerate(found):
-        if part.value.get("role") in _SYSTEM:
-            return place if isinstance(part.value.get("content"), str | list) else None
-    return None
+def _first_system(found: Sequence[Part]) -> Part | None:
+    """Return the first system message, if text can be added to it."""
+    first = next((part for part in found if part.value.get("role") in _SYSTEM), None)
+    return first if first and isinstance(first.value.get("content"), str | list) else None
 
 
 def _longer(message: str, text: str) -> str:
     """Return a message with text at its end: in its string, or as one part more."""
     content = next(part for part in reversed(members(message)) if part.key == "content")
-    old = message[content.start : content.end]
     if isinstance(content.value, str):
         joint = "\n\n" if content.value else ""
-        new = old[:-1] + written(joint + text)[1:]
-    else:
-        new = with_inserts(old, [(len(content.value), written({"type": "text", "text": text}))])
-    return with_members(message, {"content": new})
+        # Before the closing quote.
+        return spliced(message, [(content.end - 1, content.end - 1, written(joint + text)[1:-1])])
+    part = written({"type": "text", "text": text})
+    before = "," if content.value else ""
+    return spliced(message, [(content.end - 1, content.end - 1, before + part)])
 
 
 def _turn_place(found: Sequence[Part], place: Place) -> int | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+Edit = tuple[int, int, str]  # from, to, what stands there instead
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -70,40 +71,44 @@ def _expected(text: str, at: int, char: str) -> int:
     return _skipped(text, at + 1)
 
 
-def with_members(text: str, changes: Mapping[str, str | None]) -> str:
+def with_members(text: str, found: Sequence[Part], changes: Mapping[str, str | None]) -> str:
     """Return an object with other values, as JSON, for some of its members; None removes one.
 
-    >>> with_members('{"a": 1.0, "b": 2,  "c": 3}', {"a": "7", "b": None})
+    >>> text = '{"a": 1.0, "b": 2,  "c": 3}'
+    >>> with_members(text, members(text), {"a": "7", "b": None})
     '{"a": 7,  "c": 3}'
     """
-    found = members(text)
     kept = [place for place, part in enumerate(found) if changes.get(part.key, "") is not None]
     if not kept:
         return "{}"
-    written = [text[: found[0].begins]]
+    pieces = [text[: found[0].begins]]
     for place in kept:
         part = found[place]
         if place != kept[0]:
-            written.append(text[found[place - 1].end : part.begins])
-        written.append(text[part.begins : part.start])
-        written.append(changes.get(part.key) or text[part.start : part.end])
-    written.append(text[found[-1].end :])
-    return "".join(written)
+            pieces.append(text[found[place - 1].end : part.begins])
+        pieces.append(text[part.begins : part.start])
+        pieces.append(changes.get(part.key) or text[part.start : part.end])
+    pieces.append(text[found[-1].end :])
+    return "".join(pieces)
 
 
-def with_inserts(text: str, inserts: Sequence[tuple[int, str]]) -> str:
-    """Return an array with new elements, as JSON, each before the element at its place.
+def insertion(found: Sequence[Part], place: int, element: str) -> Edit:
+    """Return what puts a new element, as JSON, before the one at a place, or at the end."""
+    if place < len(found):
+        at = found[place].start
+        return at, at, f"{element},"
+    return found[-1].end, found[-1].end, f",{element}"
 
-    >>> with_inserts('[1, 2]', [(2, "3"), (0, "0")])
-    '[0,1, 2,3]'
+
+def spliced(text: str, edits: Sequence[Edit]) -> str:
+    """Return a text with other words in some places, none of which touch each other.
+
+    >>> text = '[1, 2]'
+    >>> spliced(text, [insertion(elements(text), 2, "3"), (1, 2, "0")])
+    '[0, 2,3]'
     """
-    found = elements(text)
-    if not found:
-        return f"[{','.join(element for _, element in sorted(inserts))}]"
-    for place, element in sorted(inserts, reverse=True):
-        is_last = place >= len(found)
-        at = found[-1].end if is_last else found[place].start
-        text = text[:at] + (f",{element}" if is_last else f"{element},") + text[at:]
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
     return text
 
 

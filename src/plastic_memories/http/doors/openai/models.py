@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plastic_memories.http.doors.openai.json_text import (
-    members,
-    with_inserts,
-    with_members,
-    written,
-)
+from plastic_memories.http.doors.openai.json_text import members, spliced, written
 
 # A longer list helps nobody to choose; then personas are named in the model's place by hand.
 _MOST = 200
@@ -34,10 +29,9 @@ def with_personas(body: bytes, personas: Sequence[str]) -> bytes:
     ]
     if not new or len(new) > _MOST:
         return body
-    longer = with_inserts(
-        text[data.start : data.end], [(len(data.value), written(one)) for one in new]
-    )
-    return with_members(text, {"data": longer}).encode("utf-8", "replace")
+    last = data.end - 1
+    more = ",".join(map(written, new))
+    return spliced(text, [(last, last, f",{more}")]).encode("utf-8", "replace")
 
 
 def _are_models(value: Any) -> bool:

@@ -174,7 +174,6 @@ def _first(given: T | None, default: T) -> T:
 def _account(found: Recollection) -> dict[str, str]:
     """Say in headers what was added."""
     blocks = (found.stable_block.text, found.turn_block)
-    return {
-        _TOKENS: str(sum(map(estimate_tokens, blocks))),
-        _IDS: ",".join(str(hit.memory.id) for hit in found.hits),
-    }
+    tokens = {_TOKENS: str(sum(map(estimate_tokens, blocks)))}
+    ids = ",".join(str(hit.memory.id) for hit in found.hits)
+    return {**tokens, _IDS: ids} if ids else tokens

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from plastic_memories.http.doors.openai.failures import UpstreamFailed
 from plastic_memories.http.options import ProxyOptions
@@ -107,6 +109,8 @@ class Upstream:
                 timeout=httpx.Timeout(None, connect=self.options.connect_s),
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
                 follow_redirects=False,
+                # A proxy of the environment leads away from this machine, not to it.
+                trust_env=not _is_here(self.options.url),
             )
         return self._client
 
@@ -132,6 +136,14 @@ def returned(answer: httpx.Response) -> list[tuple[bytes, bytes]]:
     ]
     # The hub has an id of its own for the request.
     return [(b"x-upstream-request-id" if n == b"x-request-id" else n, v) for n, v in kept]
+
+
+def _is_here(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _failed(status: int, code: str, what: str) -> UpstreamFailed:

@@ -1,0 +1,22 @@
+"""/memory/pages, /memory/page"""
+
+from __future__ import annotations
+
+from ..models import Page, PageIndex, PageSync
+from ..protocol import Call, get, post, records, result
+from .origin import CallsFrom
+
+
+class PageCalls(CallsFrom):
+    """The user's Markdown pages."""
+
+    __slots__ = ()
+
+    def pages(self, persona_id: str | None) -> Call[PageIndex]:
+        return get("/memory/pages", result(PageIndex), self.about(persona_id))
+
+    def page(self, page_id: str, persona_id: str | None) -> Call[Page]:
+        return get("/memory/page", result(Page), self.about(persona_id, page_id=page_id))
+
+    def pages_sync(self, persona_id: str | None) -> Call[list[PageSync]]:
+        return post("/memory/pages/sync", records(PageSync), self.about(persona_id))

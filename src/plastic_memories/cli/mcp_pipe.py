@@ -1,0 +1,117 @@
+"""Between a pipe and the hub: lines of JSON-RPC become requests to /mcp, and answers lines."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import httpx
+
+_PATH = "/mcp"
+_VERSION_IN_META = "io.modelcontextprotocol/protocolVersion"
+# Which parameter a request is about; newer clients repeat it in a header.
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_PARSE_ERROR, _INVALID_REQUEST, _FAILED = -32_700, -32_600, -32_603
+
+
+class Pipe:
+    """Carries messages both ways. The hub keeps nothing of a connection, so neither do we,
+    but the protocol version that was agreed on."""
+
+    def __init__(self, hub: httpx.AsyncClient, write: Callable[[bytes], None]) -> None:
+        self._hub = hub
+        self._write = write
+        self._version = ""
+        self._running: dict[Any, asyncio.Task[None]] = {}
+
+    async def run(self, lines: AsyncIterator[bytes]) -> None:
+        """Answer until the lines end, and finish what was begun."""
+        async with asyncio.TaskGroup() as answering:
+            async for line in lines:
+                if not line.strip():
+                    continue
+                message = _read(line)
+                if message is None:
+                    self._refuse(None, _PARSE_ERROR, "This line is not a JSON-RPC message.")
+                elif message.get("method") == "notifications/cancelled":
+                    self._cancel(message)
+                else:
+                    self._start(answering, message)
+
+    def _start(self, answering: asyncio.TaskGroup, message: dict[str, Any]) -> None:
+        asked = message.get("id")
+        task = answering.create_task(self._exchange(message))
+        if isinstance(asked, int | str):
+            self._running[asked] = task
+            task.add_done_callback(lambda _: self._running.pop(asked, None))
+
+    def _cancel(self, message: dict[str, Any]) -> None:
+        params = message.get("params")
+        asked = params.get("requestId") if isinstance(params, dict) else None
+        task = self._running.get(asked) if isinstance(asked, int | str) else None
+        if task is not None:
+            task.cancel()
+
+    async def _exchange(self, message: dict[str, Any]) -> None:
+        asked = message.get("id")
+        try:
+            answer = await self._hub.post(_PATH, json=message, headers=self._headers(message))
+        except httpx.HTTPError as error:
+            why = str(error) or type(error).__name__
+            self._refuse(asked, _FAILED, f"The hub does not answer: {why}")
+            return
+        if asked is None or not answer.content:
+            return
+        body = _read(answer.content) or {}
+        if body.get("jsonrpc") != "2.0":
+            self._refuse(asked, _INVALID_REQUEST, _reason(body, answer.status_code))
+            return
+        if message.get("method") == "initialize":
+            self._version = str((body.get("result") or {}).get("protocolVersion", ""))
+        self._send({**body, "id": asked})
+
+    def _headers(self, message: dict[str, Any]) -> dict[str, str]:
+        """Say in headers what the protocol wants there, which a pipe has not got."""
+        headers = {"Accept": "application/json, text/event-stream"}
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        method = str(message.get("method", ""))
+        stated = (params.get("_meta") or {}).get(_VERSION_IN_META)
+        if stated:
+            headers |= {"MCP-Protocol-Version": str(stated), "Mcp-Method": method}
+            if method in _NAMED_BY:
+                headers["Mcp-Name"] = _header_text(str(params.get(_NAMED_BY[method], "")))
+        elif self._version and method != "initialize":
+            headers["MCP-Protocol-Version"] = self._version
+        return headers
+
+    def _refuse(self, asked: Any, code: int, reason: str) -> None:
+        self._send({"jsonrpc": "2.0", "id": asked, "error": {"code": code, "message": reason}})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._write(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _read(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _reason(body: dict[str, Any], status: int) -> str:
+    """Return what an answer says that is not the protocol's: the hub's envelope, or anything."""
+    error = body.get("error")
+    said = error.get("message") if isinstance(error, dict) else None
+    return str(said or f"What answers at {_PATH} is not a hub with an MCP door (status {status}).")
+
+
+def _header_text(value: str) -> str:
+    """Write a value so that it survives in a header, as the protocol wants it."""
+    if value.isascii() and value.isprintable() and value == value.strip():
+        return value
+    return f"=?base64?{base64.b64encode(value.encode()).decode()}?="

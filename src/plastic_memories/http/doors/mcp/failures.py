@@ -1,0 +1,39 @@
+"""What a model is told when something cannot be done: what went wrong, and what to do next."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+from plastic_memories.errors import PlasticMemoriesError
+
+_NEXT = {
+    "conflict_requires_supersedes": (
+        "Ask the user which one holds. Then call confirm again with supersedes_id set to "
+        "active_memory_id, or with coexist=true for preferences and constraints."
+    ),
+    "expired": "It is past its date: call remember to store it anew, if the user still wants it.",
+    "not_found": "Call list or recall to see the ids there are.",
+    "forbidden": "Tell the user that this key is narrowed; another key is needed for this.",
+    "judge_deny": "Do not store it. If it matters, remember it without the secret part.",
+    "rate_limited": "Wait, then try again.",
+    "unavailable": "Go on without it, and try again later.",
+    "validation_error": "Correct the arguments and call again.",
+}
+
+
+def told(error: PlasticMemoriesError) -> str:
+    """Return an error as a model reads it."""
+    lines = [f"{error.message} ({error.code})", _NEXT.get(error.code, "")]
+    if error.detail is not None:
+        lines.append(json.dumps(error.detail, ensure_ascii=False, default=str))
+    return "\n".join(line for line in lines if line)
+
+
+def misfit(error: ValidationError) -> str:
+    """Say which arguments do not fit, without repeating what was sent."""
+    found: list[Any] = error.errors(include_url=False, include_input=False, include_context=False)
+    lines = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found]
+    return "\n".join(["The arguments do not fit (validation_error):", *lines])

@@ -1,0 +1,79 @@
+"""The prompts: ways to begin that a person chooses from a menu, in Chinese and English."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from plastic_memories.http.doors.mcp.arguments import Asked, RecallArguments
+from plastic_memories.http.doors.mcp.here import Here
+from plastic_memories.http.doors.mcp.resources import core_text
+
+Language = Literal["zh", "en"]
+
+
+class PromptArguments(Asked):
+    language: Language | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPrompt:
+    name: str
+    title: str
+    description: str
+    write: Callable[[Here, PromptArguments], Awaitable[str]]
+
+
+_ABOUT_ME = {
+    "zh": "你知道我些什么？请根据下面的资料告诉我，按重要程度排列；"
+    "不确定的请标明，没有的不要编造。",
+    "en": "What do you know of me? Tell me from the notes below, the most important first; "
+    "say what is uncertain, and make nothing up.",
+}
+_AS_PERSONA = {
+    "zh": "请以下面资料中的角色与我聊天，现在先跟我打个招呼。"
+    "回答与我或往事有关的问题之前调用 recall；"
+    "我说出值得记住的事时调用 remember；角色身份的改变要先征得我的同意。",
+    "en": "Talk to me as the persona of the notes below, and greet me now. Call recall before you "
+    "answer about me or the past, and remember when I say something worth keeping; ask me before "
+    "anything about who you are is changed.",
+}
+_NOTHING = {"zh": "（还没有任何资料。）", "en": "(There are no notes yet.)"}
+
+
+async def _about_me(here: Here, asked: PromptArguments) -> str:
+    language = await _language(here, asked)
+    profile = await here.call.hub.personas.profile(here.view(asked))
+    return f"{_ABOUT_ME[language]}\n\n{profile or _NOTHING[language]}"
+
+
+async def _as_persona(here: Here, asked: PromptArguments) -> str:
+    language = await _language(here, asked)
+    core = await core_text(here, RecallArguments(persona_id=asked.persona_id))
+    return f"{_AS_PERSONA[language]}\n\n{core or _NOTHING[language]}"
+
+
+async def _language(here: Here, asked: PromptArguments) -> Language:
+    """Return the language that is asked for, or else the user's own."""
+    if asked.language is not None:
+        return asked.language
+    settings = await here.call.hub.personas.settings(here.call.caller.user)
+    return "en" if settings.language.lower().startswith("en") else "zh"
+
+
+_PROMPTS = (
+    MemoryPrompt(
+        name="about_me",
+        title="你知道我些什么？ · What do you know of me?",
+        description="Show me what is remembered of me. 看看记住了我的哪些事。",
+        write=_about_me,
+    ),
+    MemoryPrompt(
+        name="talk_as_persona",
+        title="以这个角色开始聊天 · Start a talk as this persona",
+        description="Become the persona, with its memory. 成为这个角色，带着它的记忆开始聊天。",
+        write=_as_persona,
+    ),
+)
+PROMPTS = {prompt.name: prompt for prompt in _PROMPTS}

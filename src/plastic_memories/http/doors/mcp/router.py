@@ -1,0 +1,95 @@
+"""POST /mcp: the Model Context Protocol over streamable HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
+
+from plastic_memories.errors import NotFound, PlasticMemoriesError
+from plastic_memories.http.context import KeyedRoute, Reading
+from plastic_memories.http.envelope import failure
+
+_PACKAGE = "mcp"
+# The protocol leaves this range to implementations; `data.code` has the hub's own word.
+_REFUSED = -32_010
+
+
+class McpRoute(KeyedRoute):
+    """A route that refuses in the protocol's own shape, so that clients can show the reason."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        keyed = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            if find_spec(_PACKAGE) is None:
+                raise NotFound(
+                    "The MCP door is not installed here: pip install 'plastic-memories[mcp]'."
+                )
+            try:
+                return await keyed(request)
+            except PlasticMemoriesError as error:
+                return _refusal(request, error)
+
+        return handle
+
+
+def _refusal(request: Request, error: PlasticMemoriesError) -> Response:
+    native = failure(request.state.request_id, error)
+    reason = {"code": error.code, "detail": error.detail}
+    problem = {"code": _REFUSED, "message": error.message, "data": reason}
+    headers = {
+        name: value
+        for name, value in native.headers.items()
+        if name in ("www-authenticate", "retry-after")
+    }
+    body = {"jsonrpc": "2.0", "id": None, "error": problem}
+    return JSONResponse(body, native.status_code, headers)
+
+
+# Not part of the OpenAPI document: the protocol describes itself (`tools/list`).
+router = APIRouter(route_class=McpRoute, include_in_schema=False)
+
+
+@router.post("/mcp")
+async def speak(call: Reading) -> Response:
+    """Answer one message of an agent; what changes something asks for a key that may."""
+    call.request.state.call = call
+    await asyncio.to_thread(_loaded)
+    return _Exchange(call.options.max_body_bytes)
+
+
+class _Exchange(Response):
+    """One message and its answer, read and written by the `mcp` package."""
+
+    def __init__(self, max_body_bytes: int) -> None:
+        super().__init__()
+        self._max_body_bytes = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # One for each request, as nothing is kept between them: there is no session to end
+        # when the server stops, and any of several processes can answer the next message.
+        server, session_manager = _loaded()
+        exchange = session_manager(
+            server,
+            stateless=True,
+            json_response=True,
+            max_request_body_size=self._max_body_bytes,
+        )
+        async with exchange.run():
+            await exchange.handle_request(scope, receive, send)
+
+
+@lru_cache(maxsize=1)
+def _loaded() -> tuple[Any, Any]:
+    """Load the package at the first message: a hub that nobody speaks to so starts without it."""
+    package = import_module("mcp.server.streamable_http_manager")
+    server = import_module("plastic_memories.http.doors.mcp.server")
+    return server.build(), package.StreamableHTTPSessionManager

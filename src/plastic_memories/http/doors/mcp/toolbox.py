@@ -1,0 +1,136 @@
+"""The list of tools: their names, and what a model is told of them."""
+
+from __future__ import annotations
+
+from plastic_memories.http.doors.mcp import answers, arguments, tools
+from plastic_memories.http.doors.mcp.tools import Effect, MemoryTool
+
+_TOOLS = (
+    MemoryTool(
+        name="recall",
+        title="Recall · 回忆",
+        description=(
+            "Bring back what is remembered and bears on a message: facts, preferences, events, "
+            "earlier talk, and always the user's name and constraints (allergies, taboos). Call "
+            "it before you answer anything about the user or the past. "
+            "回答与用户或往事有关的问题前先调用。"
+        ),
+        effect=Effect.READS,
+        arguments=arguments.RecallArguments,
+        answer=answers.Recalled,
+        run=tools.recall,
+    ),
+    MemoryTool(
+        name="remember",
+        title="Remember · 记住",
+        description=(
+            "Remember something the user said or asked to be remembered. One statement for each "
+            "call. Never store passwords, keys or card numbers. "
+            "用户要求记住，或说出值得长期记住的事时调用。"
+        ),
+        effect=Effect.ADDS,
+        arguments=arguments.RememberArguments,
+        answer=answers.Remembered,
+        run=tools.remember,
+    ),
+    MemoryTool(
+        name="confirm",
+        title="Confirm or reject · 确认",
+        description=(
+            "Tell the hub the user's yes or no to a candidate. Ask the user first; never decide "
+            "for them. 先问用户，再确认或拒绝候选记忆。"
+        ),
+        effect=Effect.ERASES,
+        arguments=arguments.ConfirmArguments,
+        answer=answers.Decided,
+        run=tools.confirm,
+    ),
+    MemoryTool(
+        name="forget",
+        title="Forget · 忘记",
+        description=(
+            "Erase memories for good. With a query it only shows what it would erase: show that "
+            "to the user, then call it again with memory_ids. "
+            "永久删除；先用 query 预览，再用 id 删除。"
+        ),
+        effect=Effect.ERASES,
+        arguments=arguments.ForgetArguments,
+        answer=answers.ForgottenOut,
+        run=tools.forget,
+    ),
+    MemoryTool(
+        name="list",
+        title="List memories · 列表",
+        description=(
+            "List memories, newest first, or with status=candidate what waits for the user's "
+            "yes. To find something by meaning use recall. 列出记忆或待确认的候选。"
+        ),
+        effect=Effect.READS,
+        arguments=arguments.ListArguments,
+        answer=answers.Listed,
+        run=tools.list_memories,
+    ),
+    MemoryTool(
+        name="profile",
+        title="Profile · 画像",
+        description=(
+            "Who the persona is and what it knows of the user, as Markdown. 角色与用户的画像。"
+        ),
+        effect=Effect.READS,
+        arguments=arguments.ProfileArguments,
+        answer=answers.ProfileOut,
+        run=tools.profile,
+    ),
+    MemoryTool(
+        name="read_page",
+        title="Read a page · 读页面",
+        description=(
+            "Read one of the user's longer pages; recall lists them by title and id. "
+            "按 id 读取用户的长篇页面。"
+        ),
+        effect=Effect.READS,
+        arguments=arguments.PageArguments,
+        answer=answers.PageOut,
+        run=tools.read_page,
+    ),
+    MemoryTool(
+        name="goals",
+        title="Goals · 目标",
+        description="List what the user wants to reach. 列出用户的目标。",
+        effect=Effect.READS,
+        arguments=arguments.GoalsArguments,
+        answer=answers.GoalsOut,
+        run=tools.goals,
+    ),
+    MemoryTool(
+        name="goal_create",
+        title="New goal · 新目标",
+        description="Note a goal of the user. 记下用户的目标。",
+        effect=Effect.ADDS,
+        arguments=arguments.GoalCreateArguments,
+        answer=answers.GoalChanged,
+        run=tools.goal_create,
+    ),
+    MemoryTool(
+        name="goal_update",
+        title="Goal status · 目标状态",
+        description="Say how a goal stands: active, paused, done or dropped. 更新目标状态。",
+        effect=Effect.ADDS,
+        arguments=arguments.GoalUpdateArguments,
+        answer=answers.GoalChanged,
+        run=tools.goal_update,
+    ),
+    MemoryTool(
+        name="upcoming_events",
+        title="Upcoming events · 近期日程",
+        description=(
+            "Birthdays, anniversaries and plans of the next days, soonest first. "
+            "近期的生日、纪念日与计划。"
+        ),
+        effect=Effect.READS,
+        arguments=arguments.UpcomingArguments,
+        answer=answers.UpcomingOut,
+        run=tools.upcoming_events,
+    ),
+)
+TOOLS = {tool.name: tool for tool in _TOOLS}

@@ -1,0 +1,68 @@
+"""Users, agents, apps and runs: who has memories here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plastic_memories.errors import NotFound
+from plastic_memories.http.doors.mem0.items import APP, PERSONA, Json, iso
+from plastic_memories.http.doors.mem0.memories import delete_all
+from plastic_memories.http.doors.mem0.route import Call
+from plastic_memories.model.persona import Holding
+
+_FIELDS = {"user": "user_id", "agent": "agent_id", "app": "app_id", "run": "run_id"}
+
+
+async def entities(call: Call) -> list[Json]:
+    """Return everybody who has memories: of the key's user, or of all users of an app key."""
+    held: dict[tuple[str, str], list[Holding]] = {}
+    for holding in await _holdings(call):
+        for name in _names(holding) if holding.memories else ():
+            held.setdefault(name, []).append(holding)
+    order = list(_FIELDS)
+    found = sorted(held.items(), key=lambda pair: (order.index(pair[0][0]), pair[0][1]))
+    return [
+        {
+            "id": name,
+            "name": name,
+            "type": kind,
+            "total_memories": sum(one.memories for one in parts),
+            "created_at": iso(min(one.first_at for one in parts)),
+            "updated_at": iso(max(one.last_at for one in parts)),
+        }
+        for (kind, name), parts in found
+    ]
+
+
+async def delete_entity(call: Call, kind: str, name: str) -> None:
+    """Forget everything of one user, agent, app or run. Of nobody there is nothing to forget."""
+    if kind not in _FIELDS:
+        raise NotFound(f"Entities are of the type {', '.join(_FIELDS)}.")
+    if kind == "user":
+        await delete_all(call, {"user_id": name})
+        return
+    concerned = [one.owner.user_id for one in await _holdings(call) if (kind, name) in _all(one)]
+    for user_id in dict.fromkeys(concerned):
+        await delete_all(call, {"user_id": user_id, _FIELDS[kind]: name})
+
+
+async def _holdings(call: Call) -> list[Holding]:
+    bound = call.key.limits.persona_id
+    held = await call.hub.search.holdings(call.key.tenant_id, call.whose)
+    return [one for one in held if bound in ("", one.owner.persona_id)]
+
+
+def _names(holding: Holding) -> Iterator[tuple[str, str]]:
+    """Yield whom these memories belong to, as mem0 counts them."""
+    silent = {("agent", PERSONA), ("app", APP)}
+    return (name for name in _all(holding) if name not in silent)
+
+
+def _all(holding: Holding) -> list[tuple[str, str]]:
+    named = {
+        "user": holding.owner.user_id,
+        "agent": holding.owner.persona_id,
+        "app": holding.source_app,
+        "run": holding.session_id,
+    }
+    return [(kind, name) for kind, name in named.items() if name]

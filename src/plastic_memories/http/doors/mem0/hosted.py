@@ -1,0 +1,197 @@
+"""The calls of mem0's hosted clients, from their first version to their third."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from plastic_memories.errors import NotFound
+from plastic_memories.http.doors.mem0 import entities, memories
+from plastic_memories.http.doors.mem0.items import Json, item
+from plastic_memories.http.doors.mem0.route import Call, Mem0Route, Reading, Writing
+from plastic_memories.hub.search import Found
+from plastic_memories.wire import mem0 as wire
+
+router = APIRouter(tags=["mem0"], route_class=Mem0Route, include_in_schema=False)
+_SEARCHED = 10
+_ON_A_PAGE = 100
+_ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+@router.get("/v1/ping/")
+async def ping(call: Reading) -> Any:
+    """Say that the key is good."""
+    return {
+        "status": "ok",
+        "org_id": call.key.tenant_id,
+        "project_id": call.key.tenant_id,
+        "user_email": None,
+    }
+
+
+@router.post("/v3/memories/add/")
+async def add(call: Writing, body: wire.Add) -> Any:
+    """Take in messages. It is done when this answers: nobody needs to ask again."""
+    event_id, results = await memories.add(call, body)
+    return {
+        "message": "Memories have been processed.",
+        "status": "SUCCEEDED",
+        "event_id": event_id,
+        "results": results,
+    }
+
+
+@router.post("/v1/memories/")
+async def add_v1(call: Writing, body: wire.Add) -> Any:
+    """Take in messages, for older clients."""
+    _, results = await memories.add(call, body)
+    return {"results": results}
+
+
+@router.get("/v1/event/{event_id}/")
+async def event(call: Reading, event_id: str) -> Any:
+    """Return what became of a call of `add`."""
+    left = await memories.of_event(call, event_id)
+    return {"id": event_id, "event_type": "ADD", "status": "SUCCEEDED", "results": left}
+
+
+@router.post("/v3/memories/search/")
+async def search(call: Reading, body: wire.Search) -> Any:
+    """Return the memories that bear on a query, best first."""
+    return {"results": await memories.search(call, body, _SEARCHED)}
+
+
+@router.post("/v2/memories/search/")
+@router.post("/v1/memories/search/")
+async def search_before(call: Reading, body: wire.Search) -> Any:
+    """Return the same as a bare list, for older clients."""
+    return await memories.search(call, body, _SEARCHED)
+
+
+@router.post("/v3/memories/")
+async def listed(call: Reading, body: wire.Listing, asked: Annotated[wire.Paging, Query()]) -> Any:
+    """Return memories, newest first, a page at a time."""
+    return _page(call, await memories.listed(call, body), asked)
+
+
+@router.post("/v2/memories/")
+async def listed_v2(
+    call: Reading, body: wire.Listing, asked: Annotated[wire.Paging, Query()]
+) -> Any:
+    """Return the same; without a page, as a bare list of all."""
+    return _page_or_all(call, await memories.listed(call, body), asked)
+
+
+@router.get("/v1/memories/")
+async def listed_v1(call: Reading, asked: Annotated[wire.ListQuery, Query()]) -> Any:
+    """Return the same, with everything in the query string."""
+    return _page_or_all(call, await memories.listed(call, asked), asked)
+
+
+def _page_or_all(call: Call, found: list[Found], asked: wire.Paging) -> Any:
+    if asked.page is not None or asked.page_size is not None:
+        return _page(call, found, asked)
+    return [item(one) for one in found]
+
+
+def _page(call: Call, found: list[Found], asked: wire.Paging) -> Json:
+    number, size = asked.page or 1, asked.page_size or _ON_A_PAGE
+    start = (number - 1) * size
+    has_more = start + size < len(found)
+    return {
+        "count": len(found),
+        "next": _address(call, number + 1, size) if has_more else None,
+        "previous": _address(call, number - 1, size) if number > 1 else None,
+        "results": [item(one) for one in found[start : start + size]],
+    }
+
+
+def _address(call: Call, page: int, size: int) -> str:
+    return str(call.request.url.include_query_params(page=page, page_size=size))
+
+
+@router.get("/v1/memories/{memory_id}/")
+async def get(call: Reading, memory_id: str) -> Any:
+    """Return one memory."""
+    return item(await memories.one(call, memory_id))
+
+
+@router.put("/v1/memories/{memory_id}/")
+async def update(call: Writing, memory_id: str, body: wire.Update) -> Any:
+    """Change a memory; return it as it now is."""
+    changed = item(await memories.update(call, memory_id, body))
+    return {**changed, "text": changed["memory"]}
+
+
+@router.delete("/v1/memories/{memory_id}/")
+async def delete(call: Writing, memory_id: str) -> Any:
+    """Forget a memory."""
+    await memories.delete(call, memory_id)
+    return {"message": "Memory deleted successfully!"}
+
+
+@router.delete("/v1/memories/")
+async def delete_all(call: Writing, asked: Annotated[wire.ListQuery, Query()]) -> Any:
+    """Forget all memories of a user, an agent, an app or a run."""
+    await memories.delete_all(call, asked.all_filters())
+    return {"message": "Memories deleted successfully!"}
+
+
+@router.get("/v1/memories/{memory_id}/history/")
+async def history(call: Reading, memory_id: str) -> Any:
+    """Return what happened to a memory, oldest first."""
+    return await memories.past(call, memory_id)
+
+
+@router.put("/v1/batch/")
+async def batch_update(call: Writing, body: wire.Batch) -> Any:
+    """Change several memories, or none if one of them is not there."""
+    for each in body.memories:
+        await memories.one(call, each.memory_id)
+    for each in body.memories:
+        await memories.update(call, each.memory_id, each)
+    return {"message": f"Successfully updated {len(body.memories)} memories"}
+
+
+@router.delete("/v1/batch/")
+async def batch_delete(call: Writing, body: wire.Batch) -> Any:
+    """Forget several memories, or none if one of them is not there."""
+    named = list(dict.fromkeys(each.memory_id for each in body.memories))
+    for memory_id in named:
+        await memories.one(call, memory_id)
+    for memory_id in named:
+        await memories.delete(call, memory_id)
+    return {"message": f"Successfully deleted {len(named)} memories"}
+
+
+@router.get("/v1/entities/")
+@router.get("/v2/entities/")
+async def list_entities(call: Reading) -> Any:
+    """Return who has memories, all of them on one page."""
+    found = await entities.entities(call)
+    return {"count": len(found), "next": None, "previous": None, "results": found}
+
+
+@router.delete("/v1/entities/{kind}/{name:path}/")
+@router.delete("/v2/entities/{kind}/{name:path}/")
+async def delete_entity(call: Writing, kind: str, name: str) -> Any:
+    """Forget all of a user, an agent, an app or a run."""
+    await entities.delete_entity(call, kind, name)
+    return {"message": "Entity deleted successfully!"}
+
+
+@router.api_route("/v1/exports/{rest:path}", methods=_ALL_METHODS)
+@router.api_route("/v1/summary/{rest:path}", methods=_ALL_METHODS)
+@router.api_route("/v1/feedback/{rest:path}", methods=_ALL_METHODS)
+@router.api_route("/v2/profiles/{rest:path}", methods=_ALL_METHODS)
+@router.api_route("/v2/entities/user/{name}/profile/", methods=_ALL_METHODS)
+@router.api_route("/api/v1/orgs/{rest:path}", methods=_ALL_METHODS)
+@router.api_route("/api/v1/webhooks/{rest:path}", methods=_ALL_METHODS)
+async def not_here(call: Reading) -> Any:
+    """Say of what belongs to mem0's own cloud that it is not here, and what is instead."""
+    raise NotFound(
+        "The hub has no such thing: it stands in for mem0's memories, not for its cloud. "
+        "Instead of exports use GET /export, instead of profiles GET /persona/profile, "
+        "instead of webhooks the WebSocket /ws/events."
+    )

@@ -1,0 +1,48 @@
+"""Opaque ids: mem0's clients name a memory by its id alone, so the id says whose it is."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+
+from plastic_memories.errors import NotFound
+from plastic_memories.model.memory import Memory
+from plastic_memories.model.owner import Owner
+
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A user's persona and rows of it. Whether the caller may see them is asked elsewhere."""
+
+    user_id: str
+    persona_id: str
+    rows: tuple[int, ...]
+
+
+def id_of(memory: Memory) -> str:
+    """Return the id of a memory: that of its first version, so that it outlives every update."""
+    return written(memory.owner, memory.root_id)
+
+
+def written(owner: Owner, *rows: int) -> str:
+    text = json.dumps([owner.user_id, owner.persona_id, *rows], ensure_ascii=False)
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def read(text: str) -> Reference:
+    """Read an id; whatever is none of ours names nothing that exists."""
+    try:
+        padded = text + "=" * (-len(text) % 4)
+        parts = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        user_id, persona_id, *rows = parts
+        json.dumps([user_id, persona_id], ensure_ascii=False).encode()
+    except (binascii.Error, ValueError, TypeError, RecursionError):
+        raise NotFound("Memory not found") from None
+    names = isinstance(user_id, str) and isinstance(persona_id, str)
+    if not names or not all(type(row) is int and 0 < row < _LARGEST for row in rows):
+        raise NotFound("Memory not found")
+    return Reference(user_id, persona_id, tuple(rows))

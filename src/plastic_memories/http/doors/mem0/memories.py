@@ -1,0 +1,245 @@
+"""What both of mem0's interfaces do with memories; the routes give it their shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plastic_memories.errors import BadRequest, NotAllowed, NotFound
+from plastic_memories.http.doors.mem0 import ids
+from plastic_memories.http.doors.mem0.items import Json, deleted, end_of, history, item, result
+from plastic_memories.http.doors.mem0.reach import Reach, home_of, place_of, reach_of
+from plastic_memories.http.doors.mem0.route import Call
+from plastic_memories.hub.forget import ForgetRequest
+from plastic_memories.hub.review import Correction
+from plastic_memories.hub.search import Found
+from plastic_memories.hub.take_in import Marked
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Status
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Viewpoint
+from plastic_memories.model.recall import RecallQuery
+from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.rules.conditions import time_span
+from plastic_memories.rules.lifecycle import ConfirmRequest
+from plastic_memories.rules.portable import EARLIEST, LATEST
+from plastic_memories.wire import mem0 as wire
+
+_AT_A_TIME = 200
+_IDS = ("user_id", "agent_id", "run_id", "app_id")
+_ROLES = {role.value: role for role in Role}
+
+
+async def add(call: Call, body: wire.Add) -> tuple[str, list[Json]]:
+    """Take in messages; return the id of what happened, and what is remembered of them."""
+    caller, home = home_of(call, body.all_filters())
+    for message in body.messages:
+        call.check_length(message.content, call.options.max_content_chars)
+    talk = [
+        _message(message, home, call.now() if body.timestamp is None else body.timestamp)
+        for message in body.messages
+        if message.content.strip()
+    ]
+    if not talk:
+        raise BadRequest("The messages hold no text.")
+    marked = Marked(
+        metadata=body.metadata or {},
+        expires_at=end_of(body.expiration_date),
+        said_at=body.timestamp,
+    )
+    take = call.hub.take_in.as_said if body.infer is False else call.hub.take_in.inferring
+    learned = await take(caller, home.owner, talk, marked)
+    roots = [one.memory.root_id for one in learned]
+    return ids.written(home.owner, *roots), [result(one) for one in learned]
+
+
+def _message(message: wire.SaidMessage, home: Viewpoint, ts: float) -> Message:
+    return Message(
+        owner=home.owner,
+        role=_ROLES.get(message.role.lower(), Role.USER),
+        content=message.content,
+        ts=ts,
+        speaker=message.name or "",
+        session_id=home.session_id,
+        source_app=home.source_app,
+    )
+
+
+async def search(call: Call, body: wire.Search, most: int) -> list[Json]:
+    """Return what bears on the query, best first."""
+    call.check_length(body.query, call.options.max_query_chars)
+    reach = await reach_of(call, _narrowed(body.all_filters(), body.categories))
+    if not reach.views:
+        return []
+    query = RecallQuery(
+        viewpoint=reach.views[0],
+        text=body.query,
+        now=_instant(body.reference_date, call.now()),
+        limit=body.top_k or body.limit or most,
+        deadline_s=call.options.recall_deadline_s,
+    )
+    found = await call.hub.search.best(query, reach.views, reach.wanted)
+    least = body.threshold or 0.0
+    return [item(one) for one in found if (one.score or 0.0) >= least]
+
+
+def _instant(given: str | float | None, now: float) -> float:
+    if given is None:
+        return now
+    try:
+        at = time_span(given)[0]
+    except (TypeError, ValueError, OverflowError):
+        at = LATEST + 1.0
+    if not EARLIEST <= at <= LATEST:
+        raise BadRequest("reference_date takes a date, a time, or seconds since 1970.")
+    return at
+
+
+def _narrowed(
+    filters: wire.Filters,
+    categories: Sequence[str] | None,
+    start: str | None = None,
+    end: str | None = None,
+) -> wire.Filters:
+    """Add to filters what a request asks for beside them."""
+    parts: list[wire.Filters] = [filters] if filters else []
+    if categories:
+        parts.append({"categories": {"in": list(categories)}})
+    if start:
+        parts.append({"created_at": {"gte": start}})
+    if end:
+        parts.append({"created_at": {"lte": end}})
+    return {"AND": parts} if len(parts) > 1 else (parts[0] if parts else {})
+
+
+async def listed(call: Call, body: wire.Listing) -> list[Found]:
+    """Return every memory that is asked for, newest first."""
+    filters = _narrowed(body.all_filters(), body.categories, body.start_date, body.end_date)
+    reach = await reach_of(call, filters)
+    return await call.hub.search.all(
+        reach.views, reach.wanted, with_expired=bool(body.show_expired)
+    )
+
+
+async def one(call: Call, memory_id: str) -> Found:
+    """Return a memory as it stands now."""
+    reference = ids.read(memory_id)
+    _, view = place_of(call, reference)
+    return await call.hub.search.one(view, _row(reference))
+
+
+def _row(reference: ids.Reference) -> int:
+    if len(reference.rows) != 1:
+        raise NotFound("Memory not found")
+    return reference.rows[0]
+
+
+async def of_event(call: Call, event_id: str) -> list[Json]:
+    """Return what is left of the memories that one call of `add` has made."""
+    reference = ids.read(event_id)
+    _, view = place_of(call, reference)
+    left: list[Json] = []
+    for row in reference.rows:
+        try:
+            left.append(item(await call.hub.search.one(view, row)))
+        except NotFound:
+            continue
+    return left
+
+
+async def update(call: Call, memory_id: str, body: wire.Update) -> Found:
+    """Store a new version of a memory. It holds at once: the caller has said so."""
+    changed = {"expires_at"} if "expiration_date" in body.model_fields_set else set()
+    if body.metadata is not None:
+        changed.add("metadata")
+    if body.text is None and not changed:
+        raise BadRequest("At least one of text, metadata or expiration_date must be given.")
+    if body.text is not None:
+        call.check_length(body.text, call.options.max_content_chars)
+    caller, view = place_of(call, ids.read(memory_id))
+    before = (await one(call, memory_id)).memory
+    correction = Correction(
+        content=body.text,
+        metadata=body.metadata or {},
+        expires_at=end_of(body.expiration_date),
+        given=changed,
+    )
+    done = await call.hub.review.correct(caller, view, before.id, correction)
+    if done.memory.status is Status.CANDIDATE:
+        wish = ConfirmRequest(supersedes_id=before.id)
+        await call.hub.review.confirm(caller, view, done.memory.id, wish)
+    return await one(call, memory_id)
+
+
+async def delete(call: Call, memory_id: str) -> None:
+    """Forget a memory with all its versions."""
+    caller, view = place_of(call, ids.read(memory_id))
+    found = await one(call, memory_id)
+    await call.hub.forget(caller, view, ForgetRequest(memory_ids=[found.memory.id], receipt=False))
+
+
+async def past(call: Call, memory_id: str) -> list[Json]:
+    """Return the history of a memory; of one that was forgotten, that it was."""
+    reference = ids.read(memory_id)
+    caller, view = place_of(call, reference)
+    row = _row(reference)
+    try:
+        return history(await call.hub.search.versions(view, row))
+    except NotFound:
+        changes = await call.hub.browse.audit(
+            caller, since=0.0, after_id=0, memory_id=row, limit=1000
+        )
+        own = [one for one in changes if one.persona_id == reference.persona_id]
+        gone = [one.ts for one in own if one.event == "memory.forget"]
+        if not gone:
+            raise
+        return [deleted(memory_id, gone[-1])]
+
+
+async def delete_all(call: Call, filters: wire.Filters) -> None:
+    """Forget everything that is asked for, and the talk it was learned from."""
+    if not filters:
+        raise BadRequest("At least one of user_id, agent_id, run_id or filters must be given.")
+    reach = await reach_of(call, filters)
+    # Only whoever names an entity means its talk as well.
+    whole = all(name in _IDS and isinstance(value, str) for name, value in filters.items())
+    wish = ForgetRequest(include_messages=whole, receipt=False)
+    for caller, view in reach.places:
+        await _forget_all(call, caller, view, reach, wish)
+        if whole:
+            talk = MessageFilter(
+                session_id=view.session_id or None, source_app=view.source_app, bot_id=""
+            )
+            await call.hub.messages.purge(caller, view.owner, talk)
+
+
+async def _forget_all(
+    call: Call, caller: Caller, view: Viewpoint, reach: Reach, wish: ForgetRequest
+) -> None:
+    left = await call.hub.search.everything(view, reach.wanted)
+    while left:
+        chosen = [memory.id for memory in left[:_AT_A_TIME]]
+        try:
+            done = await call.hub.forget(caller, view, replace(wish, memory_ids=chosen))
+        except NotFound:
+            # Some went with an earlier lot: what is made from forgotten messages goes too.
+            before, left = len(left), await call.hub.search.everything(view, reach.wanted)
+            if len(left) >= before:
+                raise
+        else:
+            gone = set(done.memory_ids)
+            left = [memory for memory in left if memory.id not in gone]
+
+
+async def reset(call: Call) -> None:
+    """Erase everything of the key's user, or, with an app key, of its tenant."""
+    limits = call.key.limits
+    if not limits.allow_reset or limits.source_app:
+        raise NotAllowed(
+            "This key may not reset. Make one that may: plastic-memories keys create --allow-reset"
+        )
+    held = await call.hub.search.holdings(call.key.tenant_id, call.whose)
+    for owner in dict.fromkeys(one.owner for one in held):
+        if limits.persona_id in ("", owner.persona_id):
+            caller = call.caller(owner.user_id)
+            await call.hub.personas.delete(caller, owner, owner.persona_id)

@@ -1,0 +1,63 @@
+"""What a line that a person wrote into a core page would be as a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from plastic_memories.errors import Rejected
+from plastic_memories.hub.screening import Screening, reason_of
+from plastic_memories.model.memory import SLOT_TYPES, Draft, MemoryType, Scope, SourceType
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.page import CORE_ID, KeptFolder
+from plastic_memories.ports.judge import JudgeEngine
+from plastic_memories.rules.page_lines import digest
+
+SOURCE_APP = "markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftLines:
+    screening: Screening
+    judge: JudgeEngine
+
+    def __call__(
+        self, kept: KeptFolder, texts: Iterable[str], time_zone: str, now: float
+    ) -> dict[str, Draft | str]:
+        """Return a draft for each line, or the reason why it may not be stored."""
+        return {text: self._draft(kept, text, time_zone, now) for text in texts}
+
+    def _draft(self, kept: KeptFolder, text: str, time_zone: str, now: float) -> Draft | str:
+        owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.kept_for)
+        said = Message(owner=owner, role=Role.USER, content=text, ts=now)
+        draft = replace(
+            self._understood(said, time_zone),
+            content=text,
+            scope=Scope.PERSONA if kept.folder.persona_id else Scope.GLOBAL,
+            source_type=SourceType.USER_EXPLICIT,
+            source_app=SOURCE_APP,
+            source_ref=CORE_ID,
+            confidence=None,
+            quote="",
+        )
+        try:
+            return self.screening.draft(draft)
+        except Rejected as error:
+            return reason_of(error)
+
+    def _understood(self, said: Message, time_zone: str) -> Draft:
+        """Return what the judge reads in a line, if that is one thing; else a note of it."""
+        found = self.judge.extract([said], time_zone)
+        if len(found) == 1 and _is_plain(found[0]):
+            return found[0]
+        return Draft(type=MemoryType.NOTE, key=f"page.{digest(said.content)}", content=said.content)
+
+
+def _is_plain(draft: Draft) -> bool:
+    return (
+        draft.type not in SLOT_TYPES
+        and draft.realm is Realm.REAL
+        and not draft.speaker
+        and draft.source_type is SourceType.USER_EXPLICIT
+    )
