@@ -203,6 +203,7 @@ def _assemble(
     transfer = Transfer(ledger, screening, personas)
     messages = KeepMessages(ledger, screening, formation, bell)
     pages = KeepPages(ledger, screening, folders)
+    drafts = DraftLines(screening, judge, settings.max_content_chars)
     has_model = extractor is not None and settings.formation
     engine = chosen["recall"](context)
     recall = _recall(context, engine, personas, pages)
@@ -231,7 +232,7 @@ def _assemble(
         personas=personas,
         goals=KeepGoals(ledger, screening),
         pages=pages,
-        page_sync=SyncPages(ledger, DraftLines(screening, judge), folders, locks),
+        page_sync=SyncPages(ledger, drafts, folders, locks),
         cards=KeepCards(ledger, screening, transfer),
         transfer=transfer,
         upkeep=KeepUp(ledger, recall.touches, _retention(settings), work),

@@ -96,6 +96,30 @@ async def test_it_does_not_come_back_with_the_next_rounds(api: Api, hers: Pages)
     assert hers.core.endswith("医生说我对海鲜过敏，要小心\n")
 
 
+async def test_a_line_of_another_memory_stays_with_it(api: Api, hers: Pages) -> None:
+    memory_id = await api.remember("我对海鲜过敏", key="allergy")
+    hers.write("- 医生说我对海鲜过敏，要小心\n")
+    await api.did("/memory/pages/sync")
+
+    receipt = await forget(api, memory_id)
+
+    assert receipt["hidden_in"] == []
+    assert await api.listed() == ["医生说我对海鲜过敏，要小心"]
+
+
+async def test_an_edited_line_of_what_is_forgotten_is_hidden(api: Api, hers: Pages) -> None:
+    memory_id = await api.remember("我对海鲜过敏", "profile", "constraint.allergy.seafood")
+    await api.did("/memory/pages/sync")
+    hers.change("我对海鲜过敏", "海鲜完全不能碰")
+
+    receipt = await forget(api, memory_id)
+
+    assert receipt["hidden_in"] == ["memory://persona/core"]
+    await api.did("/memory/pages/sync")
+    assert await api.listed("all") == []
+    assert "海鲜完全不能碰" in hers.core
+
+
 async def test_a_hidden_line_that_is_changed_is_a_new_statement(api: Api, hers: Pages) -> None:
     memory_id = await api.remember("我对海鲜过敏", key="allergy")
     hers.write("医生说我对海鲜过敏，要小心\n")

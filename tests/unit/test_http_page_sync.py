@@ -115,6 +115,27 @@ async def test_a_line_that_is_added_becomes_an_explicit_memory(
     assert (await sync(api))["added"] == []
 
 
+async def test_a_long_page_is_taken_in_as_a_whole(api: Api, hers: Pages) -> None:
+    hers.write("".join(f"- 第{number}件 thing\n" for number in range(450)) + "- " + "长" * 33_000)
+
+    done = await sync(api)
+
+    assert len(done["added"]) == 450  # type: ignore[arg-type]
+    assert hers.core.count(" ^pm-") == 450
+    assert done["skipped"] == [{"line": 451, "reason": "longer than 32000 characters"}]
+    assert (await sync(api))["added"] == []
+
+
+async def test_many_lines_that_are_refused_come_to_an_end(api: Api, hers: Pages) -> None:
+    secrets = "".join(f"- 我的密码是hunter{number}secret\n" for number in range(250))
+    hers.write(secrets + "- 我喜欢爬山\n")
+
+    done = await sync(api)
+
+    assert len(done["skipped"]) == 250  # type: ignore[arg-type]
+    assert await api.listed() == ["我喜欢爬山"]
+
+
 async def test_a_line_in_the_users_own_page_holds_for_every_persona(api: Api, own: Pages) -> None:
     own.write("- 我喜欢爬山\n")
 
@@ -186,19 +207,31 @@ async def test_what_changes_in_the_hub_changes_in_the_page(api: Api, hers: Pages
 
 
 async def test_if_both_sides_changed_both_stay_visible(api: Api, hers: Pages) -> None:
-    name = await api.remember(*NAME)
+    [said] = (await api.learn("叫我阿明"))["items"]
     await sync(api)
     hers.change("叫我阿明", "叫我大明")
-    await api.did("/memory/update", memory_id=name, content="叫我小明")
+    there = await api.did("/memory/update", memory_id=said["memory_id"], content="叫我小明")
 
     done = await sync(api)
 
-    assert done["conflicts"] == [name]
-    texts = [line.split(" ^")[0] for line in hers.lines]
-    assert sorted(texts) == ["- 叫我大明", "- 叫我小明"]
-    for text in texts:
-        assert text.removeprefix("- ") in str(await api.saw("/memory/list", status="all"))
+    assert done["conflicts"] == [there["memory_id"]]
+    assert [line.split(" ^")[0] for line in hers.lines] == ["- 叫我大明", "- 叫我小明"]
+    assert sorted(await api.listed()) == ["叫我大明", "叫我小明"]
     assert (await sync(api))["conflicts"] == []
+
+
+async def test_a_line_that_contradicts_another_line_takes_nothing_away(
+    api: Api, hers: Pages
+) -> None:
+    hers.write("- 我在上海工作\n- 我在北京工作\n")
+    await sync(api)
+    hers.add("- 我在广州工作")
+
+    await sync(api)
+
+    said = [line.split(" ^")[0] for line in hers.lines]
+    assert said == ["- 我在上海工作", "- 我在北京工作", "- 我在广州工作"]
+    assert len(await api.listed()) == 3
 
 
 async def test_a_line_removed_here_and_changed_there_stays(api: Api, hers: Pages) -> None:

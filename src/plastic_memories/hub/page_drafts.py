@@ -21,6 +21,7 @@ SOURCE_APP = "markdown"
 class DraftLines:
     screening: Screening
     judge: JudgeEngine
+    max_chars: int = 32_000
 
     def __call__(
         self, kept: KeptFolder, texts: Iterable[str], time_zone: str, now: float
@@ -29,6 +30,8 @@ class DraftLines:
         return {text: self._draft(kept, text, time_zone, now) for text in texts}
 
     def _draft(self, kept: KeptFolder, text: str, time_zone: str, now: float) -> Draft | str:
+        if len(text) > self.max_chars:
+            return f"longer than {self.max_chars} characters"
         owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.kept_for)
         said = Message(owner=owner, role=Role.USER, content=text, ts=now)
         draft = replace(
@@ -51,7 +54,13 @@ class DraftLines:
         found = self.judge.extract([said], time_zone)
         if len(found) == 1 and _is_plain(found[0]):
             return found[0]
-        return Draft(type=MemoryType.NOTE, key=f"page.{digest(said.content)}", content=said.content)
+        return as_note(Draft(type=MemoryType.NOTE, key="", content=said.content))
+
+
+def as_note(draft: Draft) -> Draft:
+    """Return a draft that stands for itself and replaces nothing."""
+    key = f"page.{digest(draft.content)}"
+    return replace(draft, type=MemoryType.NOTE, key=key, attributes={})
 
 
 def _is_plain(draft: Draft) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.page_sync import PERSONA_CORE_ID, PageLocks
+from plastic_memories.hub.page_sync import PageLocks
+from plastic_memories.hub.page_taking import PERSONA_CORE_ID
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.page import CORE_ID, PageFile, Shelf
@@ -74,12 +76,10 @@ class ForgetInPages:
                 return {}
             async with self.locks.of(owner.user):
                 found = await self._removed(owner, shelves, what)
+                await self._hide(owner.user, found)
         except Unavailable:
             # Lines in step vanish at the next round; no recall shows them even now.
             return {"pages": {"checked": 0, "lines_removed": 0, "hidden_in": [], "waiting": 1}}
-        hidden = {line for lines in found.repeats.values() for line in lines}
-        if hidden:
-            await self._hide(owner.user, hidden)
         receipt = {"checked": found.checked, "lines_removed": found.removed}
         return {"pages": {**receipt, "hidden_in": sorted(found.repeats), "waiting": 0}}
 
@@ -107,10 +107,10 @@ class ForgetInPages:
                 found.removed += await self._rewrite(folder, lambda line: not what.is_said_by(line))
                 core = await self.folders.core(folder)
                 page = PERSONA_CORE_ID if folder.persona_id else CORE_ID
-                found.note(page, _repeating(core, what))
+                found.note(page, await asyncio.to_thread(_repeating, core, what))
             for name, title in shelf.extended:
                 file = await self.folders.read(folder, name)
-                lines = _repeating(file, what)
+                lines = await asyncio.to_thread(_repeating, file, what)
                 lines |= {text for text in (title, name) if what.is_repeated_in(text)}
                 found.note(page_id(name, of_persona=bool(folder.persona_id)), lines)
         return found
@@ -130,23 +130,28 @@ class ForgetInPages:
                 return len(lines) - len(kept)
         raise Unavailable("The page changes while it is read.")
 
-    async def _hide(self, user: User, lines: Collection[str]) -> None:
+    async def _hide(self, user: User, found: _Found) -> None:
+        lines = {line for repeating in found.repeats.values() for line in repeating}
         now = self.ledger.clock.now()
 
         def work(stores: Stores) -> None:
             secret = stores.tombstones.secret()
             stores.pages.mute(user, [mark_of(secret, user, line) for line in lines], now)
 
-        await self.ledger.write(work)
+        if lines:
+            await self.ledger.write(work)
 
 
 def _repeating(file: PageFile | None, what: Gone) -> set[str]:
-    """Return the lines of a page that hold the words, or were about them and then changed."""
+    """Return the lines of a page that hold the words, or were about them and then changed.
+
+    A line in step with another memory is as visible as that memory.
+    """
     lines = parse(file.text) if file else []
     return {
         line.said
         for line in lines
-        if what.is_repeated_in(line.said) or (line.root is not None and line.root in what.roots)
+        if (what.is_repeated_in(line.said) if line.root is None else line.root in what.roots)
     }
 
 

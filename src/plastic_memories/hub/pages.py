@@ -19,7 +19,8 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.page_lines import Line, joined, mark_of, parse, shown_lines
 from plastic_memories.rules.pages import page_id, same_id, title_of
 
-_MASKED_AT_ONCE = 256
+# Core pages that were taken apart, most of them a few kilobytes.
+_KEPT = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +105,14 @@ class KeepPages:
         return await self.ledger.read(work)
 
     def _shown(self, file: PageFile, hidden: Callable[[str], bool]) -> str:
-        return joined([line for line in parse(self._text(file)) if not hidden(line.said)])
+        text = self.screening.policy.mask(file.text)
+        return joined([line for line in parse(text) if not hidden(line.said)])
 
     def _text(self, file: PageFile) -> str:
-        """Return the text of a page with every secret in it masked."""
+        """Return the text of a core page with every secret in it masked."""
         known = self._masked.get(file.text)
         if known is None:
-            if len(self._masked) >= _MASKED_AT_ONCE:
+            if len(self._masked) >= _KEPT:
                 self._masked.clear()
             known = self._masked[file.text] = self.screening.policy.mask(file.text)
         return known
@@ -158,6 +160,6 @@ def _core_page(shelves: tuple[Shelf, Shelf], looked: Looked) -> Page | None:
     return Page(CORE_ID, shown_title, "\n".join(looked.core_lines()), cut)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_KEPT)
 def _parsed(text: str) -> tuple[Line, ...]:
     return tuple(parse(text))

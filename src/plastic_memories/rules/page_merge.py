@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -66,9 +67,15 @@ class _Places:
         for number in numbers:
             if number in holders:
                 self._anchored(number, holders[number], lines[number].text)
+        # What an edited memory said before, it says no longer.
+        changed = set(self.edited.values())
+        alike: defaultdict[str, list[int]] = defaultdict(list)
+        for root, said in rows.items():
+            if root not in changed:
+                alike[said].append(root)
         for number in numbers:
             if number not in holders:
-                self._loose(number, lines[number].text)
+                self._loose(number, alike.get(lines[number].text, ()))
 
     def _holders(self, lines: Sequence[Line], numbers: Sequence[int]) -> dict[int, int]:
         """Return which line stands for which memory; of two copies the unchanged one does."""
@@ -95,10 +102,7 @@ class _Places:
             self.added.append(number)
             self.conflicts[number] = root
 
-    def _loose(self, number: int, text: str) -> None:
-        # What an edited memory said before, it says no longer.
-        changed = set(self.edited.values())
-        alike = [r for r, said in self._rows.items() if said == text and r not in changed]
+    def _loose(self, number: int, alike: Sequence[int]) -> None:
         free = [root for root in alike if root not in self.taken]
         if free:
             self.held[number] = free[0]

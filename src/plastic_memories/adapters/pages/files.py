@@ -25,7 +25,8 @@ _CORE_BYTES = 256 * 1024
 _PAGE_BYTES = 1024 * 1024
 _TITLE_BYTES = 16 * 1024
 _MOST_PAGES = 1000
-_CACHED = 4096
+_TITLES = 50_000
+_CORES = 256
 # A recall waits so long; whoever asks for the pages themselves has more time.
 _GLANCE_S = 0.5
 _PATIENCE_S = 5.0
@@ -37,14 +38,15 @@ _FRESH = "~"
 class _Cache(Generic[T]):
     """What was read of files, by their name and state; emptied when it is full."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._known: dict[tuple[str, str], T] = {}
 
     def get(self, name: str, stamp: str) -> T | None:
         return self._known.get((name, stamp))
 
     def put(self, name: str, stamp: str, value: T) -> T:
-        if len(self._known) >= _CACHED:
+        if len(self._known) >= self._most:
             self._known.clear()
         if not stamp.endswith(_FRESH):
             self._known[name, stamp] = value
@@ -65,8 +67,8 @@ class FilePageFolders:
         self._root = root
         self._at_home = at_home
         self._threads = DiskThreads("pages")
-        self._titles: _Cache[str] = _Cache()
-        self._cores: _Cache[PageFile] = _Cache()
+        self._titles: _Cache[str] = _Cache(_TITLES)
+        self._cores: _Cache[PageFile] = _Cache(_CORES)
         self._capitals_count: bool | None = None  # unknown until a folder was opened
 
     async def look(self, user: User, persona_id: str) -> tuple[Shelf, Shelf]:

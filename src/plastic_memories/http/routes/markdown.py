@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from plastic_memories.errors import NotFound
 from plastic_memories.http.context import Call, KeyedRoute, Reading, Writing
 from plastic_memories.http.envelope import FAILURES
-from plastic_memories.hub.page_sync import Synced
+from plastic_memories.hub.page_taking import Synced
 from plastic_memories.hub.pages import are_for
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.page import PageIndex
