@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from fake_upstream import FakeUpstream
 from harness import Json, Server
 
 if TYPE_CHECKING:  # only those who test with real clients have it
@@ -32,7 +33,7 @@ def settings_of(home: Path, upstream_url: str, extension: Json) -> Json:
     model = {
         "chat_completion_source": "custom",
         "custom_url": upstream_url,
-        "custom_model": "small",
+        "custom_model": "m1",
         "stream_openai": False,
     }
     default["extension_settings"]["plastic_memories"] = extension
@@ -85,6 +86,11 @@ def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
         else:
             return
     raise TimeoutError("SillyTavern does not start")
+
+
+def prompt_of(model: FakeUpstream) -> str:
+    """Return all that a model was given the last time, as one text."""
+    return json.dumps(model.last.messages, ensure_ascii=False)
 
 
 @dataclass
@@ -333,6 +339,21 @@ class Known:
 
     def digest(self, persona: str) -> None:
         self.ask("POST", "/jobs/run", persona_id=persona, wait=True)
+
+    def digested(self, text: str, persona: str) -> None:
+        """Have a persona learn from something the user says."""
+        self.ask("POST", "/messages/append", persona_id=persona, role="user", content=text)
+        self.digest(persona)
+
+    def until_kept(self, persona: str, text: str) -> list[str]:
+        """Wait until a message is stored, which happens after the reply; return all of them."""
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            found = [one["content"] for one in self.messages(persona)]
+            if text in found:
+                return found
+            time.sleep(0.1)
+        raise TimeoutError("the message was not kept")
 
     def memories(self, persona: str, **more: Any) -> str:
         found = self.ask("GET", "/memory/list", persona_id=persona, limit=200, **more)

@@ -6,6 +6,7 @@ import { Outbox } from './src/outbox.js';
 import { Recall } from './src/recall.js';
 import { Recorder } from './src/recorder.js';
 import { settingsIn } from './src/settings.js';
+import { cardsOf } from './src/tavern.js';
 import { explained } from './src/panel/explained.js';
 import { Panel } from './src/panel/panel.js';
 
@@ -37,10 +38,10 @@ function delivered(reports) {
     if (forgotten) panel?.memories.forgotten(forgotten.memory);
 }
 
-/** The character that is looked at; in a group, the one that spoke last. */
+/** The character that is looked at; in a group, the one that spoke last, or the first. */
 function card() {
     const { characters, characterId } = context();
-    return characterId === undefined ? null : characters[characterId];
+    return characters[characterId] ?? cardsOf(context())[0] ?? null;
 }
 
 function persona() {

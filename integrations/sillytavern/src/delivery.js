@@ -18,7 +18,8 @@ export function delivery(hub, { onProblem, onSuccess }) {
             }
             // What the hub does not know, it need not unlearn; what it refuses once, it refuses
             // always. Neither may block what comes after it.
-            if (error.status !== 404) onProblem(error);
+            if (error.status === 404) onSuccess(reports);
+            else onProblem(error);
         }
     };
 }

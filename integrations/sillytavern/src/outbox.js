@@ -57,6 +57,11 @@ export class Outbox {
         return this.names.length;
     }
 
+    /** How many would be sent if the hub were there. */
+    get waiting() {
+        return this.names.filter((name) => !(this.#read(name)?.due > this.now())).length;
+    }
+
     /** Deliver what waits. Only one delivery runs at a time, in this tab and in others. */
     flush() {
         this.running ??= this.#deliverAll();

@@ -18,10 +18,3 @@ function turn(message) {
         content: String(message.mes).slice(0, 4000),
     };
 }
-
-/** Return both forms of a question as one, so that the search finds what either would find. */
-export function withRewritten(query, rewritten, maxQueryLength) {
-    const words = String(rewritten ?? '').trim();
-    if (!words || words === query.trim()) return query;
-    return `${query}\n${words}`.slice(0, maxQueryLength);
-}

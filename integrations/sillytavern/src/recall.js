@@ -1,5 +1,5 @@
 // Before a reply: ask the hub what bears on it, and put that into the prompt.
-import { questionIn, withRewritten } from './query.js';
+import { questionIn } from './query.js';
 import { rewritten } from './rewrite.js';
 import { SOURCE_APP } from './delivery.js';
 
@@ -41,17 +41,17 @@ export class Recall {
 
     async #found(chat, card) {
         const settings = this.settings();
-        const { maxQueryLength } = settings.queryEnhancement;
         const asked = questionIn(chat, settings.queryEnhancement);
         const meant = settings.mem0_query_rewrite_enabled && asked.query
             ? await rewritten(this.context(), settings, asked)
             : '';
-        const query = withRewritten(asked.query, meant, maxQueryLength);
         const answer = await this.hub.post(
             '/memory/recall',
             {
                 ...this.recorder.viewpoint(card),
-                query,
+                query: asked.query,
+                // Both are searched, and what either finds is ranked together.
+                also: meant ? [meant] : [],
                 recent_messages: asked.recent,
                 source_app: SOURCE_APP,
                 budget_tokens: settings.budgetTokens,
@@ -61,7 +61,7 @@ export class Recall {
             },
             settings.timeoutMs,
         );
-        return { ...answer, query, meant };
+        return { ...answer, meant };
     }
 
     #inject(found) {

@@ -4,7 +4,7 @@ const LONGEST_ANSWER_TOKENS = 100;
 
 /** Return the rewritten question, or '' if the model fails or is too slow. */
 export async function rewritten(context, settings, { query, recent }) {
-    const { rewriteTimeoutMs, rewriteModel } = settings.queryEnhancement;
+    const { rewriteTimeoutMs, rewriteModel, maxQueryLength } = settings.queryEnhancement;
     const controller = new AbortController();
     let timer;
     const late = new Promise((resolve) => {
@@ -22,7 +22,8 @@ export async function rewritten(context, settings, { query, recent }) {
         signal: controller.signal,
     };
     try {
-        return await Promise.race([ask(context, asked), late]);
+        const words = await Promise.race([ask(context, asked), late]);
+        return String(words ?? '').trim().slice(0, maxQueryLength);
     } catch {
         return ''; // the question as it stands is good enough
     } finally {

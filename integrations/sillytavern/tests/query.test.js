@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { questionIn, withRewritten } from '../src/query.js';
+import { questionIn } from '../src/query.js';
 
 const said = (mes, is_user) => ({ mes, is_user, is_system: false });
 const options = { contextMessages: 2, maxQueryLength: 10 };
@@ -20,10 +20,4 @@ test('of a long message the end is asked for', () => {
 
 test('without a message of the user the question is empty', () => {
     assert.deepEqual(questionIn([], { ...options, contextMessages: 0 }), { query: '', recent: [] });
-});
-
-test('a rewritten question is asked beside the original', () => {
-    assert.equal(withRewritten('it?', ' seafood ', 100), 'it?\nseafood');
-    assert.equal(withRewritten('it?', '', 100), 'it?');
-    assert.equal(withRewritten('it?', 'it?', 100), 'it?');
 });

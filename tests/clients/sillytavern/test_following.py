@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from chat_upstream import Upstream
+from fake_upstream import FakeUpstream
 from tavern_parts import Desk, Known, Meet
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(300)]
 
 
 def test_a_swipe_takes_back_what_the_reply_had_taught(
-    desk: Desk, known: Known, model: Upstream, meet: Meet
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     avatar = meet("养猫的人")
-    model.reply = "我养了一只猫，叫团子。"
+    model.says("我养了一只猫，叫团子。")
     desk.say("你养宠物吗？")
     persona = desk.persona(avatar)
     known.digest(persona)
     assert "团子" in known.memories(persona)
 
-    model.reply = "我住在杭州。"
+    model.says("我住在杭州。")
     desk.swipe()
 
     assert desk.texts[-1] == "我住在杭州。"
@@ -62,12 +62,12 @@ def test_a_deleted_message_is_forgotten(desk: Desk, known: Known, meet: Meet) ->
 
 
 def test_a_regenerated_reply_replaces_the_old_one(
-    desk: Desk, known: Known, model: Upstream, meet: Meet
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     avatar = meet("重来")
     desk.say("你好")
 
-    model.reply = "你也好。"
+    model.says("你也好。")
     with desk.change():
         desk.page.evaluate("document.getElementById('option_regenerate').click()")
         desk.until("() => SillyTavern.getContext().chat.at(-1)?.mes === '你也好。'")

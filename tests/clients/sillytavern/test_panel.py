@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat_upstream import Upstream
+from fake_upstream import FakeUpstream
 from tavern_parts import Desk, Known, Meet
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(300)]
@@ -51,7 +51,7 @@ def test_a_story_stays_a_story(desk: Desk, known: Known, meet: Meet) -> None:
 
 
 def test_the_panel_shows_what_was_injected_with_its_tokens(
-    desk: Desk, known: Known, model: Upstream, meet: Meet
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     avatar = meet("看见")
     desk.say("我对海鲜过敏")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from chat_upstream import Upstream
+from fake_upstream import FakeUpstream
 from harness import Server
-from tavern_parts import Desk, Known, Meet
+from tavern_parts import Desk, Known, Meet, prompt_of
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(300)]
 
 
 def test_a_fact_told_in_one_chat_is_in_the_prompt_of_the_next(
-    desk: Desk, known: Known, model: Upstream, meet: Meet
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     avatar = meet("小雨", "你好，我是小雨。")
     desk.say("我对海鲜过敏，记住哦")
@@ -21,7 +21,7 @@ def test_a_fact_told_in_one_chat_is_in_the_prompt_of_the_next(
     known.digest(desk.persona(avatar))
     desk.say("Where shall we have 晚饭?")
 
-    assert "海鲜" in model.last_prompt
+    assert "海鲜" in prompt_of(model)
     assert "海鲜" not in "".join(desk.texts)
 
 
@@ -41,7 +41,7 @@ def test_messages_arrive_once_with_the_ids_they_carry(desk: Desk, known: Known, 
 
 
 def test_the_hub_may_stop_in_mid_chat(
-    desk: Desk, hub: Server, known: Known, model: Upstream, meet: Meet
+    desk: Desk, hub: Server, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     avatar = meet("断线")
     desk.say("我叫小明")
@@ -50,7 +50,7 @@ def test_the_hub_may_stop_in_mid_chat(
 
     desk.send("我喜欢喝乌龙茶")
 
-    assert desk.texts[-1] == model.reply
+    assert desk.texts[-1] == model.script[0].text
     hub.start()
     desk.settled()
     stored = [one["content"] for one in known.messages(desk.persona(avatar))]
@@ -59,7 +59,7 @@ def test_the_hub_may_stop_in_mid_chat(
 
 
 def test_two_characters_of_one_name_do_not_mix(
-    desk: Desk, known: Known, model: Upstream, meet: Meet
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     first = meet("双胞胎")
     desk.say("我叫小明，我对芒果过敏")
@@ -92,7 +92,7 @@ def test_a_renamed_character_keeps_its_memory(desk: Desk, known: Known, meet: Me
 
 
 def test_each_chat_alone_if_so_wished(
-    desk: Desk, known: Known, model: Upstream, meet: Meet
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     meet("分开")
     desk.set("perChat", value=True)
@@ -104,19 +104,19 @@ def test_each_chat_alone_if_so_wished(
     desk.say("我最喜欢什么茶？")
 
     assert "铁观音" in known.memories(first)
-    assert "铁观音" not in model.last_prompt
+    assert "铁观音" not in prompt_of(model)
 
 
 @pytest.mark.parametrize("kind", ["quiet", "impersonate", "dry"])
 def test_only_real_replies_are_given_memories(
-    desk: Desk, known: Known, model: Upstream, meet: Meet, kind: str
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet, kind: str
 ) -> None:
     avatar = meet(f"安静{kind}")
     desk.say("我对海鲜过敏")
     known.digest(desk.persona(avatar))
     desk.say("晚饭吃什么？")
-    assert "海鲜过敏" in model.last_prompt
-    marks = model.last_prompt.count("海鲜")
+    assert "海鲜过敏" in prompt_of(model)
+    marks = prompt_of(model).count("海鲜")
     desk.hub_calls.clear()
 
     ways = {
@@ -128,29 +128,32 @@ def test_only_real_replies_are_given_memories(
 
     assert not [call for call in desk.hub_calls if call.endswith("/memory/recall")]
     if kind != "dry":
-        assert model.last_prompt.count("海鲜") < marks
+        assert prompt_of(model).count("海鲜") < marks
 
 
 def test_a_streamed_reply_is_kept_whole(
-    desk: Desk, known: Known, model: Upstream, meet: Meet
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     avatar = meet("流")
-    model.reply = "慢慢地说，一个字 one word 一个字。"
+    model.says("慢慢地说，一个字 one word 一个字。")
     desk.run("(context) => { context.chatCompletionSettings.stream_openai = true; }")
 
     desk.say("说吧")
 
     desk.run("(context) => { context.chatCompletionSettings.stream_openai = false; }")
-    assert [one["content"] for one in known.messages(desk.persona(avatar))] == ["说吧", model.reply]
-    assert model.asked[-1]["stream"]
+    assert [one["content"] for one in known.messages(desk.persona(avatar))] == [
+        "说吧",
+        model.script[0].text,
+    ]
+    assert model.last.json["stream"]
 
 
 def test_in_a_group_everybody_hears_who_says_what(
-    desk: Desk, known: Known, model: Upstream, meet: Meet
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     first, second = meet("甲"), meet("乙")
     desk.sit_with_group([first, second])
-    model.reply = "我来了。"
+    model.says("我来了。")
 
     desk.page.fill("#send_textarea", "大家好，我叫小明")
     desk.page.click("#send_but")
@@ -166,7 +169,7 @@ def test_in_a_group_everybody_hears_who_says_what(
 
 
 def test_the_question_may_be_rewritten_first(
-    desk: Desk, known: Known, model: Upstream, meet: Meet
+    desk: Desk, known: Known, model: FakeUpstream, meet: Meet
 ) -> None:
     avatar = meet("改写")
     desk.say("我最喜欢的茶是铁观音")
@@ -175,11 +178,11 @@ def test_the_question_may_be_rewritten_first(
     desk.set("mem0_query_rewrite_prompt", "REWRITE-IT")
     model.asked.clear()
 
-    model.reply = "用户最喜欢的茶"
+    model.says("用户最喜欢的茶")
     desk.say("那个是什么来着？")
 
-    assert model.asked[0]["messages"][0]["content"] == "REWRITE-IT"
-    assert "那个是什么来着" in model.asked[0]["messages"][1]["content"]
+    assert model.asked[0].messages[0]["content"] == "REWRITE-IT"
+    assert "那个是什么来着" in model.asked[0].messages[1]["content"]
     desk.show_panel("injected")
     assert "用户最喜欢的茶" in desk.page.inner_text("#pm_injected")
     desk.close_panel()

@@ -52,7 +52,7 @@ export class Panel {
 
     /** Say what is not told to the hub yet. */
     showBusy() {
-        const count = this.outbox.size;
+        const count = this.outbox.waiting;
         this.root.dataset.busy = String(this.recorder.isBusy || count > 0);
         this.#at('pm_waiting').textContent = count
             ? `${this.t('Waiting for the hub:')} ${count}`

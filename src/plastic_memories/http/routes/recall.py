@@ -25,7 +25,8 @@ async def recall(body: RecallRequest, call: Reading) -> Response:
 
 async def recollect(body: RecallRequest, call: Call) -> Recollection:
     """Recall, and measure it."""
-    call.check_length(body.query, "query", call.options.max_query_chars)
+    for text in (body.query, *body.also):
+        call.check_length(text, "query", call.options.max_query_chars)
     started = time.perf_counter()
     query = RecallQuery(
         viewpoint=call.view(
@@ -41,6 +42,7 @@ async def recollect(body: RecallRequest, call: Call) -> Recollection:
         limit=body.limit,
         budget_tokens=body.budget_tokens,
         recent=tuple((one.role.value, one.content) for one in body.recent_messages),
+        also=tuple(body.also),
         exclude_message_ids=frozenset(body.exclude_message_ids),
         explain=body.explain,
         deadline_s=body.deadline_ms / 1000 if body.deadline_ms else call.options.recall_deadline_s,
