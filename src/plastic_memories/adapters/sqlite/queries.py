@@ -20,21 +20,21 @@ class Statement(str):
     statement itself. `short` has numbers for names, and no comments.
     """
 
-    __slots__ = ("_names", "_values", "short")
+    __slots__ = ("_values", "names", "short")
 
     def __init__(self, text: str) -> None:
-        self._names = tuple(dict.fromkeys(_NAME.findall(_COMMENT.sub("", text))))
-        numbers = {name: f"?{place}" for place, name in enumerate(self._names, start=1)}
+        self.names = tuple(dict.fromkeys(_NAME.findall(_COMMENT.sub("", text))))
+        numbers = {name: f"?{place}" for place, name in enumerate(self.names, start=1)}
         bare = " ".join(_COMMENT.sub("", text).split())
         self.short = _NAME.sub(lambda match: numbers[match[1]], bare)
-        self._values = itemgetter(*self._names) if len(self._names) > 1 else None
+        self._values = itemgetter(*self.names) if len(self.names) > 1 else None
 
     def values(self, params: Any) -> tuple[Any, ...]:
         """Return the parameters in the order of their numbers."""
         if self._values is not None:
             found: tuple[Any, ...] = self._values(params)
             return found
-        return tuple(params[name] for name in self._names)
+        return tuple(params[name] for name in self.names)
 
 
 def sql_file(name: str) -> str:
