@@ -14,7 +14,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from bench import speed, speed_report
+from bench import proxy, speed, speed_report
 from bench.quality import report
 from bench.quality.conversations import (
     FULL,
@@ -90,6 +90,17 @@ def main(context: click.Context, /, full: bool, scratch: Path | None, **rest: An
 def speed_command(full: bool, as_json: Path | None, scratch: Path | None) -> None:
     """Measure the hub alone: start, writes, recall in databases of several sizes."""
     _save({"speed": _speed(full, scratch)}, as_json)
+
+
+@main.command("proxy")
+@_options("json", "scratch")
+@click.option("--number", default=200, show_default=True, help="Calls of each kind.")
+def proxy_command(as_json: Path | None, scratch: Path | None, number: int) -> None:
+    """Measure what the proxy adds to a call, beside calling the same upstream directly."""
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        results = proxy.run(number, scratch, progress)
+    proxy.show(_console(), results)
+    _save({"proxy": results}, as_json)
 
 
 @main.command("quality")

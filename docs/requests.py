@@ -508,4 +508,32 @@ OPERATIONS = [
     ),
 ]
 
-REQUESTS: list[Example] = [*SLOTS, *GOALS, *REFUSALS, *TALK, *KEEPING, *FORMATION, *OPERATIONS]
+# They answer with 200 where PLASTIC_MEMORIES_PROXY_UPSTREAM_URL names a server.
+PROXY = [
+    Example(
+        "A chat through the proxy; without an upstream it says what to do",
+        "POST",
+        "/v1/chat/completions",
+        ("status = 503", 'error.code = "upstream_not_configured"'),
+        {"Authorization": "Bearer devkey", "X-Persona-Id": "p1", "X-Session-Id": "s1", **_JSON},
+        {"model": "qwen3", "messages": [{"role": "user", "content": "晚饭吃什么？"}]},
+    ),
+    Example(
+        "The models of the upstream",
+        "GET",
+        "/v1/models",
+        ("status = 503",),
+        {"Authorization": "Bearer devkey"},
+    ),
+]
+
+REQUESTS: list[Example] = [
+    *SLOTS,
+    *GOALS,
+    *REFUSALS,
+    *TALK,
+    *KEEPING,
+    *FORMATION,
+    *OPERATIONS,
+    *PROXY,
+]

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
+from fake_upstream import FakeUpstream, fake_upstream
 from harness import BASE_URL, Api, Server, StartHub, StartServer, StillClock, environment
 from plastic_memories import wiring
 from plastic_memories.http.app import create_app
@@ -87,3 +88,10 @@ def start_server(tmp_path: Path) -> Iterator[StartServer]:
 
     for server in servers:
         server.close()
+
+
+@pytest.fixture
+def upstream() -> Iterator[FakeUpstream]:
+    """A scripted OpenAI-compatible server for the proxy to ask."""
+    with fake_upstream() as opened:
+        yield opened

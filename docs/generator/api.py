@@ -69,7 +69,7 @@ def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def _order(found: tuple[str, str, dict[str, Any]]) -> tuple[int, int]:
-    tags = ["memory", "messages", "formation", "personas", "goals", "operations"]
+    tags = ["memory", "messages", "formation", "personas", "goals", "operations", "openai"]
     return tags.index(found[2]["tags"][0]), list(openapi()["paths"]).index(found[0])
 
 

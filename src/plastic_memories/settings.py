@@ -21,6 +21,7 @@ DEFAULT_TENANT = "default"
 # A page on this machine, on any port: desktop pets, SillyTavern, a console.
 LOOPBACK_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
 _RATE = re.compile(r"^(\d+)/(s|second|m|minute|h|hour)$")
+_WEB = ("http://", "https://")
 _PERIOD_S = {"s": 1, "m": 60, "h": 3600}
 
 Positive = Annotated[int, Field(gt=0)]
@@ -119,6 +120,22 @@ class Settings(BaseModel):
     markdown: Literal["off", "read", "sync"] = "read"
     markdown_budget_tokens: Positive = 1000
     markdown_poll_s: Seconds = 5.0
+
+    proxy_upstream_url: str = ""
+    proxy_upstream_key: str = Field(default="", repr=False)
+    proxy_recall_ms: Positive = 1200
+    proxy_budget_tokens: Positive | None = None
+    proxy_position: Literal["before_last_user", "depth", "system"] = "before_last_user"
+    proxy_depth: Annotated[int, Field(ge=0, le=1000)] = 4
+    proxy_role: Literal["system", "user", "assistant"] = "system"
+    proxy_context_messages: Annotated[int, Field(ge=0, le=50)] = 2
+    proxy_rewrite: Flag = False
+    proxy_rewrite_prompt: str = ""
+    proxy_rewrite_model: str = ""
+    proxy_rewrite_ms: Positive = 1500
+    proxy_connect_s: Seconds = 10
+    proxy_first_byte_s: Seconds = 600
+    proxy_idle_s: Seconds = 120
 
     embedder_model: str = ""
     embedder_threads: Annotated[int, Field(ge=1, le=64)] = 1
@@ -257,13 +274,17 @@ def _check(settings: Settings) -> None:
         raise InvalidSetting(
             f"{PREFIX}RATE_LIMIT: {settings.rate_limit!r} is not of the form 60/minute or 10/s."
         )
+    if settings.proxy_upstream_url and not settings.proxy_upstream_url.startswith(_WEB):
+        raise InvalidSetting(
+            f"{PREFIX}PROXY_UPSTREAM_URL: not an address such as http://127.0.0.1:11434/v1."
+        )
     _check_model(settings)
 
 
 def _check_model(settings: Settings) -> None:
     if settings.judge != "llm":
         return
-    if not settings.llm_base_url.startswith(("http://", "https://")):
+    if not settings.llm_base_url.startswith(_WEB):
         raise InvalidSetting(
             f"{PREFIX}LLM_BASE_URL: {PREFIX}JUDGE=llm needs the address of a model, such as "
             "http://127.0.0.1:11434/v1."

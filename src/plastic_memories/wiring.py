@@ -19,12 +19,13 @@ from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.adapters.pages.files import FilePageFolders
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.http.app import create_app
-from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.options import HttpOptions, ProxyOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.browse import BrowseMemories
 from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
+from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
@@ -132,6 +133,7 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
             try:
                 yield hub
             finally:
+                await hub.converse.drain()
                 await _stop(working)
                 await hub.embedding.close()
                 hub.pages.close()
@@ -184,19 +186,16 @@ def _assemble(
     embedding: Embedding,
     extractor: Extractor | None,
 ) -> Hub:
-    settings, storage = context.settings, context.storage
-    clock, meter = context.clock, context.meter
+    settings, clock, meter = context.settings, context.clock, context.meter
     judge = chosen["judge"](context)
-    ledger = Ledger(storage, chosen["events"](context), clock, embedding.wake)
+    ledger = Ledger(context.storage, chosen["events"](context), clock, embedding.wake)
     formation = _formation(settings)
     bell = Bell()
     screening = Screening(chosen["sensitive"](context), judge)
     templates = TemplateFolder(settings.template_root)
-    touches = Touches()
-    jobs = Jobs(ledger, formation)
     archive = ArchiveTalk(ledger, chosen["archive"](context), formation)
     digest = Digest(ledger, screening, judge, extractor, formation, archive.archive.keeps)
-    work = Work(jobs, digest, archive, meter, bell)
+    work = Work(Jobs(ledger, formation), digest, archive, meter, bell)
     folders, locks = _page_folders(settings), PageLocks()
     in_pages = ForgetInPages(ledger, folders, locks)
     profile = chosen["profile"](context)
@@ -207,21 +206,25 @@ def _assemble(
     drafts = DraftLines(screening, judge, settings.max_content_chars)
     has_model = extractor is not None and settings.formation
     engine = chosen["recall"](context)
+    recall = _recall(context, engine, personas, pages)
+    timeline = KeepTimeline(ledger, screening, judge, formation, bell, has_model)
+    sessions = KeepSessions(ledger, formation, work, bell)
     return Hub(
         ledger=ledger,
         screening=screening,
-        keys=Keys(storage, clock, settings.keys),
+        keys=Keys(context.storage, clock, settings.keys),
         write=WriteMemory(ledger, screening, judge, messages if has_model else None),
         review=ReviewMemory(ledger, screening),
         forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
-        recall=_recall(context, engine, personas, touches, pages),
-        search=SearchMemories(ledger, engine, touches),
+        recall=recall,
+        converse=Converse(recall, sessions, messages, timeline),
+        search=SearchMemories(ledger, engine, recall.touches),
         take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,
-        timeline=KeepTimeline(ledger, screening, judge, formation, bell, has_model),
-        sessions=KeepSessions(ledger, formation, work, bell),
-        jobs=jobs,
+        timeline=timeline,
+        sessions=sessions,
+        jobs=work.jobs,
         work=work,
         consolidate=Consolidate(ledger, meter, _consolidation(settings)),
         undo=UndoChange(ledger),
@@ -232,7 +235,7 @@ def _assemble(
         page_sync=SyncPages(ledger, drafts, folders, locks),
         cards=KeepCards(ledger, screening, transfer),
         transfer=transfer,
-        upkeep=KeepUp(ledger, touches, _retention(settings), work),
+        upkeep=KeepUp(ledger, recall.touches, _retention(settings), work),
         meter=meter,
         embedding=embedding,
         extractor=extractor,
@@ -243,7 +246,6 @@ def _recall(
     context: Context,
     engine: RecallEngine,
     personas: KeepPersonas,
-    touches: Touches,
     pages: KeepPages,
 ) -> Recall:
     settings = context.settings
@@ -253,7 +255,7 @@ def _recall(
         personas,
         _recall_options(settings),
         Snippets(settings.snippet_days, settings.snippet_limit),
-        touches,
+        Touches(),
         context.meter,
         pages,
     )
@@ -333,6 +335,27 @@ def http_options(settings: Settings) -> HttpOptions:
         allowed_hosts=settings.allowed_hosts,
         rate=settings.rate,
         metrics_public=settings.metrics_public,
+        proxy=_proxy(settings),
+    )
+
+
+def _proxy(settings: Settings) -> ProxyOptions:
+    return ProxyOptions(
+        url=settings.proxy_upstream_url.rstrip("/"),
+        key=settings.proxy_upstream_key,
+        recall_s=settings.proxy_recall_ms / 1000,
+        budget_tokens=settings.proxy_budget_tokens,
+        position=settings.proxy_position,
+        depth=settings.proxy_depth,
+        role=settings.proxy_role,
+        context_messages=settings.proxy_context_messages,
+        rewrite=settings.proxy_rewrite,
+        rewrite_prompt=settings.proxy_rewrite_prompt,
+        rewrite_model=settings.proxy_rewrite_model,
+        rewrite_s=settings.proxy_rewrite_ms / 1000,
+        connect_s=settings.proxy_connect_s,
+        first_byte_s=settings.proxy_first_byte_s,
+        idle_s=settings.proxy_idle_s,
     )
 
 

@@ -114,6 +114,14 @@ async def test_what_was_asked_by_mistake_is_not_searched(api: Api) -> None:
     assert found == ["我的膝盖去年做了手术"]
 
 
+async def test_other_words_for_a_question_are_searched_beside_it(api: Api) -> None:
+    await _keep(api, *CHATTER, "糯米今年三岁了", "My favourite tea is oolong")
+
+    found = await api.recalled("那个呢？", also=["糯米几岁了", "what tea?"])
+
+    assert {"糯米今年三岁了", "My favourite tea is oolong"} <= set(found[:2])
+
+
 async def test_recent_messages_say_what_is_meant(api: Api) -> None:
     await _keep(api, *CHATTER, "糯米今年三岁了", "小雨今年三十岁了")
     recent = [{"role": "user", "content": "我想给糯米买个新玩具"}]

@@ -359,3 +359,28 @@ async def test_when_every_message_is_deleted_nothing_is_known(api: Api) -> None:
     owner = Owner("default", "userA", "p1")
     assert await api.hub.ledger.read(lambda stores: stores.memories.find(owner, live)) == []
     assert await api.hub.ledger.read(lambda stores: stores.upkeep.check()) == []
+
+
+async def test_a_branch_may_leave_at_a_message_the_client_has_named(api: Api) -> None:
+    await api.say("我住在上海", session_id="s1", client_msg_id="st-1")
+    await api.say("我对花生过敏", session_id="s1", client_msg_id="st-2")
+
+    made = await api.did("/messages/branch", session_id="s1", from_client_msg_id="st-1")
+
+    found = await api.saw("/messages/recent", session_id="s1", branch_id=made["branch_id"])
+    assert [one["content"] for one in found["messages"]] == ["我住在上海"]
+
+
+async def test_a_branch_that_the_client_names_is_made_once(api: Api) -> None:
+    await api.say("I live in Kyoto", session_id="s1", client_msg_id="st-1")
+    ask = {"session_id": "s1", "from_client_msg_id": "st-1", "branch_id": "mine"}
+
+    first = await api.did("/messages/branch", **ask)
+    again = await api.did("/messages/branch", **ask)
+
+    assert first["branch_id"] == "mine"
+    assert again == first
+
+
+async def test_a_branch_must_say_where_it_leaves(api: Api) -> None:
+    refused(await api.post("/messages/branch", session_id="s1"), 422, "validation_error")

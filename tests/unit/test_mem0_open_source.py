@@ -227,7 +227,7 @@ async def test_deleting_by_a_filter_leaves_the_talk_of_others(
 
 
 async def test_many_are_deleted_in_lots(mem0: Mem0) -> None:
-    await mem0.add(*(f"第{number}杯茶" for number in range(450)))
+    await mem0.add(*(f"第{number}杯茶" for number in range(250)))
 
     await mem0.did("DELETE", "/memories", params={"user_id": "userA"})
 

@@ -16,6 +16,9 @@ from plastic_memories.http.cors import Cors
 from plastic_memories.http.doors.mcp import router as mcp
 from plastic_memories.http.doors.mem0 import hosted as mem0_hosted
 from plastic_memories.http.doors.mem0 import open_source as mem0_open_source
+from plastic_memories.http.doors.openai import routes as openai
+from plastic_memories.http.doors.openai.turn import MEMORY_HEADERS
+from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.http.envelope import on_error, on_http, on_invalid
 from plastic_memories.http.frame import Frame
 from plastic_memories.http.openapi import describe
@@ -49,6 +52,7 @@ ROUTERS = (
     operations.keyed,
     events.router,
     mcp.router,
+    openai.router,
     pages.router,
     mem0_open_source.router,
     mem0_hosted.router,
@@ -76,7 +80,10 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_hub() as hub:
             app.state.hub = hub
-            yield
+            try:
+                yield
+            finally:
+                await app.state.upstream.close()
 
     app = _Application(
         title="Plastic Memories",
@@ -89,6 +96,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.options = options
+    app.state.upstream = Upstream(options.proxy)
     app.state.rate = RateLimit(*options.rate) if options.rate else None
     for router in ROUTERS:
         app.include_router(router)
@@ -101,7 +109,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
         allow_origin_regex=options.cors_origin_regex,
         allow_methods=["*"],
         allow_headers=["*"],
-        expose_headers=["X-Request-Id"],
+        expose_headers=["X-Request-Id", *MEMORY_HEADERS],
     )
     app.door = Frame(cors, options)
     describe(app)

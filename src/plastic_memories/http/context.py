@@ -136,7 +136,7 @@ class KeyedRoute(APIRoute):
         writes = "writes" in get_args(get_type_hints(endpoint, include_extras=True)["call"])
 
         async def handle(request: Request) -> Response:
-            call = await _admitted(request)
+            call = await admitted(request, named_user(request.headers))
             if writes and call.caller.key.limits.read_only:
                 raise NotAllowed("This key may only read.")
             answer: Response = await endpoint(**await read(request, call.caller), call=call)
@@ -145,12 +145,11 @@ class KeyedRoute(APIRoute):
         return handle
 
 
-async def _admitted(request: Request) -> Call:
+async def admitted(request: Request, user_id: str) -> Call:
+    """Let a request in by its key, for the user it names; or raise."""
     state = request.app.state
-    headers = request.headers
-    caller = await caller_from(
-        state.hub, key_of(headers), named_user(headers), request.state.request_id
-    )
+    key = key_of(request.headers)
+    caller = await caller_from(state.hub, key, user_id, request.state.request_id)
     if state.rate is not None:
         state.rate.spend(caller.key.digest)
     request.state.caller = caller

@@ -7,6 +7,27 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyOptions:
+    """Where the proxy sends what it is asked, and how it brings in memory."""
+
+    url: str = ""
+    key: str = field(default="", repr=False)
+    recall_s: float = 1.2
+    budget_tokens: int | None = None
+    position: str = "before_last_user"  # or "depth", "system"
+    depth: int = 4
+    role: str = "system"
+    context_messages: int = 2
+    rewrite: bool = False
+    rewrite_prompt: str = ""
+    rewrite_model: str = ""
+    rewrite_s: float = 1.5
+    connect_s: float = 10.0
+    first_byte_s: float = 600.0
+    idle_s: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HttpOptions:
     version: str
     plugged_in: Mapping[str, str] = field(default_factory=dict)
@@ -20,3 +41,4 @@ class HttpOptions:
     allowed_hosts: tuple[str, ...] = ()
     rate: tuple[int, float] | None = None  # requests, in seconds
     metrics_public: bool = False
+    proxy: ProxyOptions = field(default_factory=ProxyOptions)

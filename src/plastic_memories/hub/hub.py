@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from plastic_memories.hub.browse import BrowseMemories
 from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate
+from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
@@ -44,6 +45,7 @@ class Hub:
     forget: ForgetMemory
     browse: BrowseMemories
     recall: Recall
+    converse: Converse
     search: SearchMemories
     take_in: TakeIn
     messages: KeepMessages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import secrets
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from plastic_memories.rules.digest import digest_of
 _FRESH_S = 1.0
 # While the database does not answer, a key seen this recently is still good.
 _TRUSTED_S = 600.0
+_PATIENCE_S = 0.5
 _REMEMBERED = 10_000
 
 
@@ -74,11 +76,13 @@ class Keys:
         if seen is not None and now - seen_at < _FRESH_S:
             return seen
         try:
-            found = await self.storage.read(lambda stores: stores.keys.by_digest(digest))
-        except Unavailable:
+            # Whoever is known need not wait for a database that hangs.
+            async with asyncio.timeout(None if seen is None else _PATIENCE_S):
+                found = await self.storage.read(lambda stores: stores.keys.by_digest(digest))
+        except (Unavailable, TimeoutError):
             if seen is not None and now - seen_at < _TRUSTED_S:
                 return seen
-            raise
+            raise Unavailable("The key cannot be looked up now.") from None
         if found is not None:
             if len(self._seen) >= _REMEMBERED:
                 self._seen.clear()

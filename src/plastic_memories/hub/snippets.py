@@ -17,6 +17,8 @@ _QUOTED = 3
 # A message that shares less than this with the question only happens to use its words.
 _SHARED = 0.4
 _MAX_TERMS = 24
+# A prompt that shows more than so many messages leaves no room for the last ones anyway.
+_SHOWN_MOST = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,9 @@ class Snippets:
         """Search the messages and take the last ones, less those the caller has already."""
         known = query.exclude_message_ids
         since = query.now - self.days * _DAY_S
-        last = stores.messages.recent(query.viewpoint, since, self.limit + len(known))
+        most = self.limit + len(known) + min(len(query.shown), _SHOWN_MOST)
+        last = stores.messages.recent(query.viewpoint, since, most)
+        known |= {row.id for row in last if row.content in query.shown}
         recent = [row for row in last if row.id not in known][: self.limit][::-1]
         left_out = {*known, *(row.id for row in recent)}
         return Talk(self._said(stores, query, left_out), recent)
@@ -56,7 +60,7 @@ class Snippets:
             row.id: row
             for hit in telling
             for row in (hit, *stores.messages.neighbours(query.viewpoint, hit))
-            if row.id not in left_out
+            if row.id not in left_out and row.content not in query.shown
         }
         return [around[number] for number in sorted(around)]
 

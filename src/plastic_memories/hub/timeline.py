@@ -95,32 +95,31 @@ class KeepTimeline:
 
         return await self._told(work)
 
-    async def branch(
-        self, caller: Caller, view: Viewpoint, session_id: str, from_message_id: int
-    ) -> Branch:
-        """Start a second way on from a message."""
+    async def branch(self, caller: Caller, which: WhichMessage, branch_id: str = "") -> Branch:
+        """Start a second way on from a message; one that has that name already is returned."""
         now = self.ledger.clock.now()
-        branch_id = f"b{token_hex(6)}"
-        which = WhichMessage(view=view, message_id=from_message_id)
+        owner, session_id = which.view.owner, which.view.session_id
+        name = branch_id or f"b{token_hex(6)}"
 
         def work(stores: Stores) -> Branch:
+            for known in stores.sessions.branches(owner):
+                if (known.session_id, known.branch_id) == (session_id, name):
+                    return known
             message, _ = _found(stores, which)
-            if message.session_id != session_id:
-                raise NotFound(f"There is no message {from_message_id} in this session.")
             branch = Branch(
-                owner=view.owner,
+                owner=owner,
                 session_id=session_id,
-                branch_id=branch_id,
+                branch_id=name,
                 parent_id=message.branch_id,
                 from_message_id=message.id,
                 created_at=now,
             )
             stores.sessions.add_branch(branch)
-            stores.sessions.heard(replace(conversation_of(message), branch_id=branch_id), 0, 0, now)
+            stores.sessions.heard(replace(conversation_of(message), branch_id=name), 0, 0, now)
             _keep_past(stores, branch)
             record(
-                stores, caller, "messages.branch", view.owner.persona_id, now,
-                session_id=session_id, branch_id=branch_id,
+                stores, caller, "messages.branch", owner.persona_id, now,
+                session_id=session_id, branch_id=name,
             )  # fmt: skip
             return branch
 

@@ -35,6 +35,8 @@ class RecallQuery:
     limit: int = 10
     budget_tokens: int | None = None
     recent: tuple[tuple[str, str], ...] = ()  # (role, content), oldest first
+    also: tuple[str, ...] = ()  # the same question in other words, searched side by side
+    shown: frozenset[str] = frozenset()  # what the prompt says already: it is not quoted again
     exclude_message_ids: frozenset[int] = frozenset()
     explain: bool = False
     deadline_s: float = 1.0

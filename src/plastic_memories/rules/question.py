@@ -70,8 +70,10 @@ class Question:
         return [*texts, self.last_line] if self.is_dialogue else texts
 
 
-def understand(text: str, recent: Sequence[str] = ()) -> Question:
+def understand(text: str, recent: Sequence[str] = (), also: Sequence[str] = ()) -> Question:
     """Split a message into what it asks for; `recent` is what was said before it, oldest first.
+
+    `also` says the same in other words: each is one thing more that is asked for.
 
     >>> [probe.text for probe in understand("我妹妹叫什么？另外，她的生日是哪天？").probes]
     ['我妹妹叫什么？', '她的生日是哪天？']
@@ -82,10 +84,13 @@ def understand(text: str, recent: Sequence[str] = ()) -> Question:
         weighed = [(line, _EARLIER) for line in lines[:-1]] + [(lines[-1], 1.0)]
         weighed = [(line, _BEFORE) for line in before] + weighed
         # In a conversation the same words tell what happened.
-        return Question((_probe(text, weighed, lines[-1], asking=1.0),), is_dialogue=True)
-    parts = _parts(text)
-    context = [(line, _BEFORE) for line in before]
-    return Question(tuple(_probe(part, [*context, (part, 1.0)], part) for part in parts))
+        own = [_probe(text, weighed, lines[-1], asking=1.0)]
+    else:
+        context = [(line, _BEFORE) for line in before]
+        own = [_probe(part, [*context, (part, 1.0)], part) for part in _parts(text)]
+    # Other words go first: the last line of the last probe is what the user said last.
+    others = [_probe(other, [(other, 1.0)], other) for other in also if other.strip()]
+    return Question((*others, *own), is_dialogue=len(lines) > 1)
 
 
 def _parts(text: str) -> list[str]:

@@ -82,6 +82,16 @@ class RecallEngineContract:
         assert _contents(findings)[:1] == [content]
         assert findings.degraded == ()
 
+    @pytest.mark.parametrize(("content", "asked"), ASKED)
+    async def test_what_is_asked_in_other_words_is_found_as_well(
+        self, storage: StorageBackend, engine: RecallEngine, content: str, asked: str
+    ) -> None:
+        await remember(storage, memory("the sun shines"), memory(content))
+
+        findings = await engine.find(replace(_query("sun"), also=(asked,)))
+
+        assert {*_contents(findings)} == {"the sun shines", content}
+
     async def test_hits_come_best_first_and_within_the_limit(
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:

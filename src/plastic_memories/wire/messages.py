@@ -140,8 +140,33 @@ class Revised(Out):
 
 
 class BranchRequest(AsBot):
+    """Where to leave; `branch_id` is a name the client chose, so that a retry is harmless."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {
+                    "required": ["from_message_id"],
+                    "properties": {"from_message_id": {"type": "integer"}},
+                },
+                {
+                    "required": ["from_client_msg_id"],
+                    "properties": {"from_client_msg_id": {"type": "string", "minLength": 1}},
+                },
+            ]
+        }
+    )
+
     session_id: Name
-    from_message_id: Id
+    from_message_id: Id | None = None
+    from_client_msg_id: OptionalName | None = None
+    branch_id: OptionalName | None = None
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if self.from_message_id is None and not self.from_client_msg_id:
+            raise ValueError("give from_message_id or from_client_msg_id")
+        return self
 
 
 class Branched(Out):

@@ -33,10 +33,14 @@ class RecallRequest(AsBot):
     query: Text
     limit: Annotated[int, Field(strict=True, ge=1, le=200), INTEGRAL] = 10
     session_id: OptionalName | None = None
+    only_session: Flag = False
     source_app: OptionalName | None = None
     branch_id: OptionalName | None = None
     budget_tokens: Annotated[int, Field(strict=True, ge=1, le=1_000_000), INTEGRAL] | None = None
     recent_messages: Annotated[list[RecentMessage], Field(max_length=200)] = Field(default=[])
+    also: Annotated[list[Text], Field(max_length=5)] = Field(
+        default=[], description="The same question in other words, searched side by side."
+    )
     realm: Realm | None = None
     include: list[Literal["profile", "memory", "snippets"]] | None = None
     exclude_message_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default=[])

@@ -34,7 +34,7 @@ class KeywordEngine:
 
     async def find(self, query: RecallQuery) -> Findings:
         intent = intent_of(query.text)
-        terms = query_terms(query.text)
+        terms = query_terms("\n".join((query.text, *query.also)))
         if not terms:
             return Findings((), intent)
         try:

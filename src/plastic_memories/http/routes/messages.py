@@ -99,8 +99,13 @@ async def delete(body: WhichMessage, call: Writing) -> Response:
 @router.post("/branch", response_model=Answer[Branched])
 async def branch(body: BranchRequest, call: Writing) -> Response:
     """Start a second way on from a message; name the branch in append, recent and recall."""
+    which = timeline.WhichMessage(
+        view=call.view(body, session_id=body.session_id),
+        message_id=body.from_message_id,
+        client_msg_id=body.from_client_msg_id or None,
+    )
     made = await call.hub.timeline.branch(
-        call.caller, call.view(body), body.session_id, body.from_message_id
+        call.caller, which, call.hub.screening.identifier(body.branch_id or "")
     )
     answer = Branched(
         status="ok",

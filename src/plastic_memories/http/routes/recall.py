@@ -25,12 +25,14 @@ async def recall(body: RecallRequest, call: Reading) -> Response:
 
 async def recollect(body: RecallRequest, call: Call) -> Recollection:
     """Recall, and measure it."""
-    call.check_length(body.query, "query", call.options.max_query_chars)
+    for text in (body.query, *body.also):
+        call.check_length(text, "query", call.options.max_query_chars)
     started = time.perf_counter()
     query = RecallQuery(
         viewpoint=call.view(
             body,
             session_id=body.session_id or "",
+            only_session=body.only_session,
             source_app=body.source_app,
             realm=await _realm(body, call),
             branch_id=body.branch_id or "",
@@ -40,12 +42,13 @@ async def recollect(body: RecallRequest, call: Call) -> Recollection:
         limit=body.limit,
         budget_tokens=body.budget_tokens,
         recent=tuple((one.role.value, one.content) for one in body.recent_messages),
+        also=tuple(body.also),
         exclude_message_ids=frozenset(body.exclude_message_ids),
         explain=body.explain,
         deadline_s=body.deadline_ms / 1000 if body.deadline_ms else call.options.recall_deadline_s,
     )
     found = await call.hub.recall(query, _EVERYTHING if body.include is None else body.include)
-    _measure(call, found, time.perf_counter() - started)
+    measure(call, found, time.perf_counter() - started)
     return found
 
 
@@ -59,7 +62,8 @@ async def _realm(body: RecallRequest, call: Call) -> Realm:
     return await call.hub.sessions.realm_of(owner, body.session_id, body.bot_id or "")
 
 
-def _measure(call: Call, found: Recollection, seconds: float) -> None:
+def measure(call: Call, found: Recollection, seconds: float) -> None:
+    """Count a recall that a caller has asked for."""
     tenant = call.caller.user.tenant_id
     status = "degraded" if found.degraded else "ok"
     call.hub.meter.count(

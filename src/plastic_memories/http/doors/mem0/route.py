@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, get_args, get_type_hints
 
 from fastapi import Depends, Request, Response
@@ -78,8 +78,9 @@ async def _declared() -> None:
     """Stands in the signatures for the framework to read; `Mem0Route` brings the real thing."""
 
 
-Reading = Annotated[Call, Depends(_declared)]
-Writing = Annotated[Call, Depends(_declared), "writes"]
+DECLARED = Depends(_declared)
+Reading = Annotated[Call, DECLARED]
+Writing = Annotated[Call, DECLARED, "writes"]
 
 
 class Mem0Route(APIRoute):
@@ -87,16 +88,14 @@ class Mem0Route(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         endpoint = self.endpoint
-        hints = get_type_hints(endpoint, include_extras=True)
-        writes = "writes" in get_args(hints["call"])
-        read = _reader(hints, list(inspect.signature(endpoint).parameters))
 
         async def handle(request: Request) -> Response:
             try:
                 call = await _admitted(request)
-                if writes and call.key.limits.read_only:
+                reader = _reader_of(endpoint)
+                if reader.writes and call.key.limits.read_only:
                     raise NotAllowed("This key may only read.")
-                answer = await endpoint(call=call, **await read(request))
+                answer = await endpoint(call=call, **await reader.read(request))
             except PlasticMemoriesError as error:
                 logger.info("api.error", extra={"fields": {"code": error.code}})
                 return _refusal(error)
@@ -120,22 +119,31 @@ async def _admitted(request: Request) -> Call:
     return Call(request, key, state.hub, state.options)
 
 
-def _reader(
-    hints: dict[str, Any], names: list[str]
-) -> Callable[[Request], Coroutine[Any, Any, dict[str, Any]]]:
-    models = {name: TypeAdapter(hints[name]) for name in ("body", "asked") if name in names}
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """What a route takes from a request: its body, its query string, parts of its path."""
 
-    async def read(request: Request) -> dict[str, Any]:
-        found = {name: value for name, value in request.path_params.items() if name in names}
-        if "body" in models:
+    names: frozenset[str]
+    models: Mapping[str, TypeAdapter[Any]]
+    writes: bool
+
+    async def read(self, request: Request) -> dict[str, Any]:
+        found = {name: part for name, part in request.path_params.items() if name in self.names}
+        if "body" in self.models:
             raw = await request.body() or b"{}"
-            found["body"] = valid(lambda: models["body"].validate_json(raw), "body")
-        if "asked" in models:
+            found["body"] = valid(lambda: self.models["body"].validate_json(raw), "body")
+        if "asked" in self.models:
             params = dict(request.query_params)
-            found["asked"] = valid(lambda: models["asked"].validate_python(params), "query")
+            found["asked"] = valid(lambda: self.models["asked"].validate_python(params), "query")
         return found
 
-    return read
+
+@cache
+def _reader_of(endpoint: Callable[..., Any]) -> _Reader:
+    """Made when a route is first called: most hubs have no caller for most of these."""
+    hints = get_type_hints(endpoint, include_extras=True)
+    models = {name: TypeAdapter(hints[name]) for name in hints if name in ("body", "asked")}
+    return _Reader(frozenset(hints), models, "writes" in get_args(hints["call"]))
 
 
 def _refusal(error: PlasticMemoriesError) -> Response:

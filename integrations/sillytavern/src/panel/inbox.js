@@ -1,0 +1,70 @@
+// What the hub is not sure of: the user confirms or rejects it.
+import { element, hint } from './elements.js';
+
+export class Inbox {
+    constructor({ root, counter, hub, persona, t, notices }) {
+        Object.assign(this, { root, counter, hub, persona, t, notices });
+    }
+
+    async refresh() {
+        const persona = this.persona();
+        if (!persona) return this.root.replaceChildren();
+        const found = await this.hub.get('/memory/list', {
+            persona_id: persona, status: 'candidate', limit: 50,
+        });
+        this.counter.textContent = found.items.length || '';
+        const rows = found.items.map((row) => this.#row(row));
+        this.root.replaceChildren(...(rows.length ? rows : [hint(this.t('Nothing is waiting.'))]));
+    }
+
+    #row(row) {
+        const note = element('div', { className: 'pm-hint' });
+        const item = element('article', { className: 'pm-item' }, [
+            element('div', { className: 'pm-text', text: row.content }),
+            ...(row.quote ? [element('blockquote', { text: row.quote })] : []),
+            note,
+            element('footer', {}, [
+                element('span', { className: 'pm-kind', text: this.t(row.type), title: row.key }),
+                element('span', { className: 'pm-tools' }, [
+                    this.#button('fa-check', 'Confirm', () => this.#confirm(row, note)),
+                    this.#button('fa-xmark', 'Reject', () => this.#decide('reject', row)),
+                ]),
+            ]),
+        ]);
+        item.dataset.memory = row.id;
+        return item;
+    }
+
+    #button(icon, text, onClick) {
+        return element('button', { type: 'button', className: 'menu_button menu_button_icon', onClick }, [
+            element('i', { className: `fa-solid ${icon}` }),
+            element('span', { text: this.t(text) }),
+        ]);
+    }
+
+    async #confirm(row, note) {
+        try {
+            await this.#decide('confirm', row, {}, true);
+        } catch (error) {
+            if (error.kind !== 'conflict_requires_supersedes') return this.notices.problem(error);
+            const { active_memory_id: active, active_content: content } = error.detail;
+            note.replaceChildren(
+                element('span', { text: `${this.t('This would replace:')} ${content} ` }),
+                this.#button('fa-right-left', 'Replace',
+                    () => this.#decide('confirm', row, { supersedes_id: active })),
+            );
+        }
+    }
+
+    async #decide(verb, row, more = {}, mayThrow = false) {
+        try {
+            await this.hub.post(`/memory/${verb}`, {
+                persona_id: this.persona(), memory_id: row.id, ...more,
+            });
+            await this.refresh();
+        } catch (error) {
+            if (mayThrow) throw error;
+            this.notices.problem(error);
+        }
+    }
+}

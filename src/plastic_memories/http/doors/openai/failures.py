@@ -1,0 +1,77 @@
+"""Errors as clients of OpenAI's interface expect them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import JSONResponse, Response
+
+from plastic_memories.errors import NotAuthenticated, PlasticMemoriesError, TooManyRequests
+from plastic_memories.http.context import KeyedRoute
+from plastic_memories.http.envelope import status_of
+
+logger = logging.getLogger(__name__)
+_KINDS = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
+_SERVER_FAULT = 500
+
+
+class UpstreamFailed(Exception):
+    """The server behind this one did not do its part."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+
+
+def failure(status: int, code: str, message: str, headers: dict[str, str]) -> Response:
+    """Write an error."""
+    other = "api_error" if status >= _SERVER_FAULT else "invalid_request_error"
+    error = {
+        "message": message,
+        "type": _KINDS.get(status, other),
+        "param": None,
+        "code": code,
+    }
+    return JSONResponse({"error": error}, status, headers)
+
+
+def _failure_of(error: PlasticMemoriesError) -> Response:
+    headers: dict[str, str] = {}
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str((error.detail or {}).get("seconds", 1))
+    if isinstance(error, NotAuthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
+    return failure(status_of(type(error)), error.code, error.message, headers)
+
+
+class OpenAIRoute(KeyedRoute):
+    """A route whose refusals look like OpenAI's: `async def route(request)`.
+
+    It lets the caller in itself, because the body may name the user.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        endpoint = self.endpoint
+
+        async def handle(request: Request) -> Response:
+            try:
+                answer: Response = await endpoint(request)
+            except PlasticMemoriesError as error:
+                logger.info("api.error", extra={"fields": {"code": error.code}})
+                return _failure_of(error)
+            except UpstreamFailed as error:
+                logger.warning("proxy.upstream", extra={"fields": {"code": error.code}})
+                return failure(error.status, error.code, error.message, {})
+            return answer
+
+        return handle

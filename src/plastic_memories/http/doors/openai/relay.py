@@ -1,0 +1,114 @@
+"""An answer of the upstream on its way to the client: byte for byte, as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from plastic_memories.http.doors.openai.failures import UpstreamFailed, failure
+from plastic_memories.http.doors.openai.upstream import Headers, Upstream, returned
+
+logger = logging.getLogger(__name__)
+# A reply longer than this is passed on, and not read.
+_READ_AT_MOST = 4 * 1024 * 1024
+_OK = range(200, 300)
+_STREAM = "text/event-stream"
+
+
+@dataclass(slots=True)
+class Passed:
+    """What has reached the client so far."""
+
+    status: int = 0
+    is_stream: bool = False
+    is_whole: bool = False
+    body: bytearray = field(default_factory=bytearray)
+
+    @property
+    def seen(self) -> bool:
+        """Whether the client can have shown any of it: a stream from its first words on."""
+        return self.status in _OK and (self.is_whole or (self.is_stream and bool(self.body)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request to the upstream."""
+
+    path: str
+    headers: Headers
+    body: bytes
+
+
+class Relay(Response):
+    """Asks the upstream while it answers; a client that leaves ends both.
+
+    `finished` is told what has reached the client, if it can have been seen.
+    """
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        ask: Ask,
+        own_headers: dict[str, str],
+        finished: Callable[[Passed], None],
+    ) -> None:
+        super().__init__()
+        self._upstream = upstream
+        self._ask = ask
+        self._own_headers = own_headers
+        self._finished = finished
+        self._passed = Passed()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answering = asyncio.create_task(self._answer(scope, receive, send), name="relay")
+        leaving = asyncio.create_task(_left(receive), name="client")
+        try:
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if self._passed.is_whole:
+                # The client has all of it and may go; the connection behind is tidied up.
+                await answering
+        finally:
+            leaving.cancel()
+            answering.cancel()
+            with suppress(asyncio.CancelledError):
+                await answering
+            if self._passed.seen:
+                self._finished(self._passed)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._relay(send)
+        except UpstreamFailed as error:
+            logger.warning("proxy.upstream", extra={"fields": {"code": error.code}})
+            if not self._passed.status:
+                whole = failure(error.status, error.code, error.message, self._own_headers)
+                await whole(scope, receive, send)
+            # Else the answer ends here without its end, as the upstream's did: the server closes
+            # the connection, and the client sees what it would have seen without us.
+
+    async def _relay(self, send: Send) -> None:
+        ask, passed = self._ask, self._passed
+        own = [(name.lower().encode(), text.encode()) for name, text in self._own_headers.items()]
+        async with self._upstream.ask("POST", ask.path, ask.headers, ask.body) as answer:
+            headers = [*returned(answer), *own]
+            passed.status = answer.status_code
+            passed.is_stream = answer.headers.get("content-type", "").startswith(_STREAM)
+            start = {"type": "http.response.start", "status": passed.status, "headers": headers}
+            await send(start)
+            async for chunk in self._upstream.chunks(answer):
+                if len(passed.body) < _READ_AT_MOST:
+                    passed.body += chunk
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            passed.is_whole = True
+            await send({"type": "http.response.body", "body": b""})
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

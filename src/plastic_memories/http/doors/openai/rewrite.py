@@ -1,0 +1,67 @@
+"""Asks the upstream to put a question for memory into better words."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plastic_memories.http.doors.openai.failures import UpstreamFailed
+from plastic_memories.http.doors.openai.json_text import written
+from plastic_memories.http.doors.openai.replies import reply_in
+from plastic_memories.http.doors.openai.upstream import Upstream
+from plastic_memories.rules.turns import Line, spoken
+
+PROMPT = (
+    "You write search queries for the long-term memory of a chat. Read the end of the "
+    "conversation and say in one short line, in the language of the last message, what to look "
+    "for, with names instead of pronouns. Answer with that line only.\n"
+    "你为聊天的长期记忆撰写检索语句。阅读对话的结尾，用最后一条消息的语言写一行简短的检索语句，"
+    "用名字代替代词。只输出这一行。"
+)
+_ANSWER_TOKENS = 200
+_LARGEST = 256 * 1024
+_OK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """How a question is to be rewritten."""
+
+    prompt: str
+    model: str
+    timeout_s: float
+    max_chars: int
+
+
+async def rewritten(upstream: Upstream, how: Rewriting, lines: Sequence[Line]) -> str | None:
+    """Return the question in other words; None if there is no answer in time."""
+    talk = "\n".join(f"{line.role.value}: {line.text[-how.max_chars :]}" for line in lines)
+    asked = {
+        "model": how.model,
+        "messages": [
+            {"role": "system", "content": how.prompt or PROMPT},
+            {"role": "user", "content": talk},
+        ],
+        "temperature": 0,
+        "max_tokens": _ANSWER_TOKENS,
+        "stream": False,
+    }
+    try:
+        async with asyncio.timeout(how.timeout_s):
+            answer = await _asked(upstream, written(asked).encode("utf-8", "replace"))
+    except (UpstreamFailed, TimeoutError):
+        return None
+    said = spoken(answer).strip().strip("\"'“”「」")
+    return said[: how.max_chars] or None
+
+
+async def _asked(upstream: Upstream, body: bytes) -> str:
+    headers = [(b"content-type", b"application/json")]
+    found = bytearray()
+    async with upstream.ask("POST", "/chat/completions", headers, body) as answer:
+        async for chunk in upstream.chunks(answer):
+            found += chunk
+            if len(found) > _LARGEST:
+                return ""
+        return reply_in(bytes(found), streamed=False) if answer.status_code == _OK else ""
