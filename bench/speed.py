@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.progress import Progress
 
+from bench.bare_parts import bare_parts
 from bench.corpus import questions, sentences
 from bench.fill import fill
 from bench.load import Measured, measure, request_bytes
@@ -130,6 +131,29 @@ def recalls(
     return found
 
 
+def recall_parts(scratch: Path, sizes: dict[str, int], number: int, progress: Progress) -> Results:
+    """Recall through HTTP beside its bare parts, with questions nobody has asked before.
+
+    Asked again, the hub knows the vectors of the questions: that is a recall without embedding.
+    """
+    asked = [f"{text} {place}" for place, text in enumerate(islice(questions(5), 2 * number))]
+    warm, texts = asked[:number], asked[number:]
+    found: Results = {}
+    for name, size in sizes.items():
+        data = scratch / f"recall-1-{size}"
+        data.mkdir(parents=True, exist_ok=True)
+        fill(data, 1, size, progress)
+        with running(data) as server:
+            server.settle()
+            _run(server.port, _recall_bytes(warm), 1)
+            first = _run(server.port, _recall_bytes(texts), 1).summary()
+            again = _run(server.port, _recall_bytes(texts), 1).summary()
+        parts = bare_parts(data, texts)
+        found[name] = {**first, "known_p50_ms": again["p50_ms"], "bare_ms": parts}
+        found[name]["p50_ratio_to_bare"] = round(first["p50_ms"] / parts["sum"], 2)
+    return found
+
+
 def _run(port: int, requests: list[bytes], concurrency: int) -> Measured:
     measured = asyncio.run(measure(port, requests, concurrency))
     if measured.failures:
@@ -148,13 +172,17 @@ def _writes(number: int, prefix: str) -> list[bytes]:
 
 
 def _recalls(number: int, users: int, seed: int) -> list[bytes]:
+    return _recall_bytes(list(islice(questions(seed), number)), users)
+
+
+def _recall_bytes(texts: list[str], users: int = 1) -> list[bytes]:
     return [
         request_bytes(
             "/memory/recall",
             {"persona_id": "p", "query": text},
             {**HEADERS, "X-User-Id": f"user{index * 7919 % users}"},
         )
-        for index, text in enumerate(islice(questions(seed), number))
+        for index, text in enumerate(texts)
     ]
 
 
@@ -164,9 +192,11 @@ def run(full: bool, scratch: Path | None, progress: Progress) -> Results:
         place = scratch or Path(temporary)
         number = 4000 if full else 1500
         one_persona = {"1k": (1, 1_000), "10k": (1, 10_000)}
+        beside_parts = {"10k": 10_000}
         many_users = {"10k of 100 users": (100, 100), "100k of 1,000 users": (1_000, 100)}
         if full:
             one_persona["100k"] = (1, 100_000)
+            beside_parts["100k"] = 100_000
             many_users["1M of 10,000 users"] = (10_000, 100)
         steps: dict[str, Callable[[], Results]] = {
             "cold_start": lambda: cold_start(Path(temporary)),
@@ -174,6 +204,7 @@ def run(full: bool, scratch: Path | None, progress: Progress) -> Results:
             "batch_append": lambda: batch_append(Path(temporary), 100),
             "formation": lambda: formation(Path(temporary), number),
             "recall_one_persona": lambda: recalls(place, one_persona, number // 3, progress),
+            "recall_parts": lambda: recall_parts(place, beside_parts, 200, progress),
             "recall_many_users": lambda: recalls(place, many_users, number // 3, progress),
         }
         results: Results = {}

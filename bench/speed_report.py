@@ -32,15 +32,29 @@ def show(console: Console, results: Results) -> None:
     )
     for name in ("recall_one_persona", "recall_many_users"):
         console.print(_recall_table(name.replace("_", " "), results[name]))
+    console.print(_parts_table(results["recall_parts"]))
 
 
 def _recall_table(title: str, cases: dict[str, Any]) -> Table:
     table = Table(title=title)
-    for column in ("memories", "p50 ms", "p95 ms", "p99 ms", "ratio", ""):
+    for column in ("memories", "p50 ms", "p95 ms", "p99 ms", "p99 / p50", "ratio", ""):
         table.add_column(column, justify="right" if column else "left")
     slowest = max(case["p50_ms"] for case in cases.values())
     for name, case in cases.items():
         numbers = (str(case[key]) for key in ("p50_ms", "p95_ms", "p99_ms"))
         bar = "█" * round(24 * case["p50_ms"] / slowest)
-        table.add_row(name, *numbers, f"{case['p50_ratio']}×", bar)
+        spread = f"{case['p99_ms'] / case['p50_ms']:.1f}×"
+        table.add_row(name, *numbers, spread, f"{case['p50_ratio']}×", bar)
+    return table
+
+
+def _parts_table(cases: dict[str, Any]) -> Table:
+    table = Table(title="recall of new questions beside its bare parts, p50 in ms")
+    names = ("memories", "embedding", "text", "vectors", "sum", "recall", "ratio", "asked again")
+    for column in names:
+        table.add_column(column, justify="right")
+    for name, case in cases.items():
+        parts = (f"{value:.2f}" for value in case["bare_ms"].values())
+        ratio = f"{case['p50_ratio_to_bare']}×"
+        table.add_row(name, *parts, f"{case['p50_ms']:.2f}", ratio, f"{case['known_p50_ms']:.2f}")
     return table

@@ -15,6 +15,7 @@ from bench.quality.conversations import Conversation, Memory, Question
 from bench.quality.system import LIMIT, SystemFailed, Took
 from bench.server import HEADERS, DidNotStart, Server, StillEmbedding, cpu_seconds, running
 
+_NOBODY = "nobody"
 VARIANTS: dict[str, dict[str, str]] = {
     "hub": {},
     "hub-no-embedder": {"EMBEDDER": "none"},
@@ -28,7 +29,6 @@ class HubOverHttp:
 
     server: Server
     connection: Connection
-    question_embedding: dict[str, float] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
 
     def open(self, conversation: Conversation) -> None:
@@ -52,6 +52,12 @@ class HubOverHttp:
     def close(self) -> None:
         self.connection.close()
 
+    def expect(self, conversation: Conversation) -> bool:
+        """Ask a persona that knows nothing: the hub then remembers the vector of the question."""
+        for question in conversation.questions:
+            self._post("/memory/recall", {"persona_id": _NOBODY, "query": question.text})
+        return self.embeds()
+
     def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
         body: dict[str, Any] = {
             "persona_id": conversation.name,
@@ -63,7 +69,7 @@ class HubOverHttp:
             body["now"] = now
         answer, seconds = self._post("/memory/recall", body)
         keys = [row["key"] for row in answer["PERSONA_MEMORY"]]
-        return keys, Took(seconds, self.question_embedding.get(question.text, 0.0))
+        return keys, Took(seconds)
 
     def memory_mb(self) -> float:
         return self.server.memory_mb()

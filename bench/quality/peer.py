@@ -49,6 +49,10 @@ class PeerProcess:
     def settle(self) -> float:
         return 0.0
 
+    def expect(self, conversation: Conversation) -> bool:
+        """Do nothing: a peer looks every vector up, and says how long that took."""
+        return False
+
     def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
         answer = self.ask(
             do="search", conversation=conversation.name, question=question.text, limit=LIMIT

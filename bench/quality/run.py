@@ -33,7 +33,6 @@ class Run:
     environments: Environments
     progress: Progress
     question_seconds: list[float] = field(default_factory=list)
-    questions_cpu_seconds: float = 0.0
 
     def everything(self, names: list[str]) -> Results:
         """Measure these systems and return the numbers, ready for JSON."""
@@ -68,7 +67,6 @@ class Run:
             memory_mb = bare.memory_mb()
         self.progress.remove_task(task)
         self.question_seconds = answer["question_seconds"]
-        self.questions_cpu_seconds = answer["questions_cpu_seconds"]
         return {
             "version": version_of("bare"),
             "passages_per_second": round(len(passages) / answer["passages_seconds"], 1),
@@ -87,8 +85,6 @@ class Run:
                     lambda done: self.progress.update(task, advance=done),
                 )
                 skipped = len(getattr(system, "skipped", ()))
-                if getattr(system, "question_embedding", None):
-                    outcome.questions_cpu_seconds -= self.questions_cpu_seconds
         finally:
             self.progress.remove_task(task)
         version = "" if name in VARIANTS else version_of(name)
@@ -103,10 +99,4 @@ class Run:
                 yield peer
             return
         with running_hub(name) as hub:
-            if hub.embeds():
-                hub.question_embedding = self._embedding_by_text()
             yield hub
-
-    def _embedding_by_text(self) -> dict[str, float]:
-        texts = (question.text for one in self.sample for question in one.questions)
-        return dict(zip(texts, self.question_seconds, strict=False))

@@ -29,7 +29,7 @@ def of(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -
     Times are without embedding, which is the same for all; `question_with_embedding_ms` adds
     what the embedder takes alone for the same questions.
     """
-    embeds = any(took.embedding_seconds for took in outcome.queries)
+    embeds = outcome.embeds or any(took.embedding_seconds for took in outcome.queries)
     own = [took.own_seconds for took in outcome.queries]
     bare = embedding_s if embeds and embedding_s else [0.0] * len(own)
     per_memory = [took.own_seconds / number for number, took in outcome.ingests]

@@ -10,10 +10,14 @@ import apsw
 import pytest
 
 from plastic_memories.adapters.sqlite.backend import SqliteBackend, open_sqlite
+from plastic_memories.adapters.sqlite.connection import fetch
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
+from plastic_memories.adapters.sqlite.queries import QUERIES
+from plastic_memories.adapters.sqlite.rows import view_params
+from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.testing import StorageContract
-from plastic_memories.testing.samples import memory, remember
+from plastic_memories.testing.samples import MINE, memory, remember
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,31 @@ class TestSqlite(StorageContract):
             kept = await storage.read(lambda s: s.memories.get(added.owner, added.id))
 
         assert kept == added
+
+    async def test_recalled_rows_are_read_by_their_ids(self, storage: StorageBackend) -> None:
+        """Left to itself, SQLite walks all rows of the user, be there a hundred thousand."""
+        params = {**view_params(Viewpoint(MINE)), "now": 0.0, "ids": "[1]"}
+
+        plan = await storage.read(
+            lambda stores: fetch(
+                stores.memories._db,  # type: ignore[attr-defined]
+                "EXPLAIN QUERY PLAN " + QUERIES["seen_memory"],
+                params,
+            )
+        )
+
+        assert "USING INTEGER PRIMARY KEY" in plan[-1]["detail"]
+
+    async def test_a_statement_is_planned_once_for_all_values(
+        self, storage: StorageBackend
+    ) -> None:
+        is_stable = await storage.read(
+            lambda stores: stores.memories._db.config(  # type: ignore[attr-defined]
+                apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1
+            )
+        )
+
+        assert is_stable == 1
 
 
 class TestSqliteWithoutTextIndex(StorageContract):

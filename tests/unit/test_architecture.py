@@ -14,7 +14,11 @@ from plastic_memories.http.envelope import STATUS, status_of
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(
     file
-    for folder in ("src/plastic_memories", "clients/python/plastic_memories_client")
+    for folder in (
+        "src/plastic_memories",
+        "clients/python/plastic_memories_client",
+        "integrations/astrbot",
+    )
     for file in (ROOT / folder).rglob("*.py")
 )
 CODE = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]

@@ -88,6 +88,18 @@ async def test_what_happens_is_logged_by_its_name(api: Api, tmp_path: Path, even
     assert event in {line["event"] for line in log_lines(tmp_path)}
 
 
+async def test_a_batch_is_logged_once_and_audited_one_by_one(api: Api, tmp_path: Path) -> None:
+    items = [{"type": "note", "key": f"k{n}", "content": WORD} for n in range(30)]
+
+    written = await api.did("/memory/write", items=items)
+
+    [line] = [line for line in log_lines(tmp_path) if line["event"] == "memory.write"]
+    ids = [item["memory_id"] for item in written["items"]]
+    assert (line["number"], line["memory_ids"]) == (30, ids[:20])
+    audited = (await api.saw("/audit", limit=200))["items"]
+    assert [one["data"]["memory_id"] for one in audited if one["event"] == "memory.write"] == ids
+
+
 async def test_an_error_is_logged_by_its_code(api: Api, tmp_path: Path) -> None:
     await api.get("/memory/get", memory_id=4711)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness import Api, refused
+from harness import Api, StartHub, refused
 
 TEA = "我喜欢 green tea"
 
@@ -123,6 +123,26 @@ async def test_two_bots_do_not_quote_each_other(api: Api) -> None:
     recent = (await api.saw("/messages/recent", bot_id="b1"))["messages"]
     assert [m["content"] for m in recent] == ["green tea"]
     assert len((await api.saw("/messages/recent", bots="all"))["messages"]) == 2
+
+
+@pytest.mark.parametrize("engine", ["hybrid", "keyword"])
+@pytest.mark.parametrize("kind", ["fact", "profile", "rule", "constraints"])
+async def test_one_session_alone_can_be_asked(start_hub: StartHub, kind: str, engine: str) -> None:
+    api: Api = await start_hub(recall=engine)
+    key = "constraint.tea" if kind == "profile" else "k"
+    await api.remember(TEA, kind, key, session_id="private")
+    await api.say(TEA, session_id="private")
+    own = {"session_id": "private", "only_session": True}
+
+    elsewhere = await api.recall("green tea", session_id="group", only_session=True)
+
+    elsewhere.pop("intent")  # it repeats the question
+    assert "green tea" not in str(elsewhere)
+    assert "green tea" in (await api.recall("green tea", **own))["injection_block"]
+    assert "green tea" in (await api.recall("green tea", session_id="group"))["injection_block"]
+    status = "candidate" if kind == "constraints" else "active"
+    assert await api.listed(session_id="group", status=status) == []
+    assert len(await api.listed(session_id="private", status=status)) == 1
 
 
 SCOPED = ["fact", "profile", "note"]

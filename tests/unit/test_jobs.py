@@ -12,7 +12,7 @@ from harness import Api, StartHub, StillClock
 from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.hub import Hub
 from plastic_memories.hub.jobs import complete
-from plastic_memories.model.job import Job, JobStatus
+from plastic_memories.model.job import Job, JobStatus, Trigger
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.owner import User
 from plastic_memories.model.talk import Proposal, Summary, TalkWindow
@@ -138,6 +138,27 @@ async def test_a_job_that_always_fails_is_given_up_and_replayed(
 
     assert replayed["replayed"] == 1
     assert (await api.saw("/jobs", status="dead"))["items"] == []
+
+
+async def test_after_a_job_was_given_up_the_next_full_stretch_is_a_new_one(
+    api: Api, clock: StillClock
+) -> None:
+    assert api.hub is not None
+    hub = with_model(api.hub, Model(gone))
+    for said in ("我海鲜过敏", *["嗯"] * 9):
+        await api.say(said, session_id="s1")
+    for _ in range(4):
+        await hub.work.all_due("w")
+        clock.at += 3600
+    assert [job.status for job in await jobs(hub)] == [JobStatus.DEAD]
+
+    for _ in range(9):
+        await api.say("嗯", session_id="s1")
+    assert await jobs(hub, JobStatus.PENDING) == []
+    await api.say("嗯", session_id="s1")
+
+    [again] = await jobs(hub, JobStatus.PENDING)
+    assert again.trigger is Trigger.THRESHOLD
 
 
 async def test_each_try_waits_longer_than_the_last(api: Api, clock: StillClock) -> None:

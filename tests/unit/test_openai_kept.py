@@ -279,3 +279,19 @@ async def test_what_is_said_becomes_memory(client: Client, upstream: FakeUpstrea
     told = upstream.last.messages[0]["content"]
     assert "tcmiku" in told
     assert "海鲜" in told
+
+
+async def test_half_a_character_harms_nothing(client: Client, upstream: FakeUpstream) -> None:
+    body = b'{"messages":[{"role":"user","content":"\\ud83d \\u0000tea"}],"odd":"\\udc00"}'
+
+    answer = await client.post(body)
+
+    assert answer.status_code == 200
+    assert upstream.last.body == body
+    assert await client.kept() == [("user", "? tea"), B]
+
+
+async def test_half_a_character_in_a_name_is_refused(client: Client) -> None:
+    body = b'{"messages":[{"role":"user","content":"hi"}],"metadata":{"bot_id":"\\ud83d"}}'
+
+    assert (await client.post(body)).status_code == 400

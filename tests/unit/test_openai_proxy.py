@@ -401,8 +401,9 @@ async def test_refusals_have_openais_shape(client: Client) -> None:
     wrong = await Client(client.api, key="wrong").post({"messages": []})
     none = await client.api.http.post(CHAT, json={"messages": []})
     bad_name = await client.with_(session_id="x" * 300).post({"messages": [user("hi")]})
+    bad_user = await Client(client.api, key="appkey").post({"messages": [], "user": "a\n"})
 
-    assert [one.status_code for one in (wrong, none, bad_name)] == [401, 401, 400]
+    assert [one.status_code for one in (wrong, none, bad_name, bad_user)] == [401, 401, 400, 400]
     assert wrong.json()["error"]["type"] == "authentication_error"
     assert none.headers["WWW-Authenticate"] == "Bearer"
 

@@ -78,14 +78,14 @@ async def test_a_request_may_ask_for_it_and_say_how(
 
     await client.chat(
         user("一"), assistant("二"), user("三"), assistant("四"), user("五五五五五五"),
-        model="p1@big",
+        model="p1@big@2024",
         mem0_query_rewrite_enabled=True,
         mem0_query_rewrite_prompt="改写：",
         queryEnhancement={"contextMessages": 1, "maxQueryLength": 3},
     )  # fmt: skip
 
     asked = upstream.asked[0]
-    assert asked.json["model"] == "big"
+    assert asked.json["model"] == "big@2024"
     assert asked.messages[0]["content"] == "改写："
     assert asked.messages[1]["content"] == "assistant: 四\nuser: 五五五"
     assert TEA in told(upstream)

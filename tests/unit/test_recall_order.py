@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from plastic_memories.adapters.recall.ordering import Ranked, ordered
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.scoring import Asked, Scores, score
+from plastic_memories.adapters.recall.scoring import Asked, Scores, found_by, score
 from plastic_memories.model.entry import Entry
 from plastic_memories.rules.question import understand
 from plastic_memories.rules.weights import LEARNED
@@ -59,7 +59,7 @@ def test_the_best_by_words_has_a_text_score_of_one() -> None:
 
     assert scores.parts["text"].tolist()[0] == 1
     assert scores.parts["text"].tolist()[2] == 0
-    assert scores.found_by(0) == ("text",)
+    assert found_by(scores.parts_at([0])[0]) == ("text",)
 
 
 def test_words_that_stand_together_count_again() -> None:
@@ -87,7 +87,7 @@ def test_what_the_best_match_names_is_found_too() -> None:
     ranked = _ranked([role, birthday, *others], "我的下属几月过的生日")
 
     assert set(ranked.order[:2]) == {0, 1}
-    assert "linked" in ranked.scores.found_by(1)
+    assert "linked" in found_by(ranked.scores.parts_at([1])[0])
 
 
 def test_the_neighbours_of_a_hit_come_along() -> None:

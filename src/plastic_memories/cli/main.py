@@ -38,6 +38,7 @@ COMMANDS = {
     "mcp": ("mcp", "Speak MCP on standard input and output, for editors and agents."),
     "worker": ("worker", "Do jobs in a process of its own."),
     "keys": ("keys", "Make, list and revoke API keys."),
+    "rekey": ("rekey", "Give a user's memories and messages another bot or session."),
     "backup": ("upkeep", "Copy the database into one file, while the hub runs."),
     "restore": ("upkeep", "Put a backup in the place of the database."),
     "migrate": ("upkeep", "Bring the database to the schema of this release."),

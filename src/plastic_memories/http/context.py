@@ -26,7 +26,7 @@ from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.wire.text import AsBot
 
 logger = logging.getLogger(__name__)
-_USER_ID = re.compile(r"^[^\x00-\x1f\x7f\ud800-\udfff]{1,200}$")
+_USER_ID = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 
 
 def key_of(headers: Headers) -> str:
@@ -51,7 +51,7 @@ async def caller_from(hub: Hub, key_text: str, user_id: str, request_id: str) ->
 
 def is_user_id(text: str) -> bool:
     """Say whether an app key may name a user so."""
-    return bool(_USER_ID.match(text)) and text != ANY_USER
+    return bool(_USER_ID.fullmatch(text)) and text != ANY_USER
 
 
 def named_user(headers: Headers) -> str:

@@ -99,6 +99,7 @@ class BrowseMemories:
             bot_id=None if view.all_bots else view.bot_id,
             containing=wanted.containing,
             for_app=view.only_app or None,
+            learned_in=view.session_id if view.only_session else None,
             before_id=wanted.before_id,
             # What has expired is expired, whether the sweeper came by or not.
             not_expired_at=self.ledger.clock.now() if live else None,

@@ -84,8 +84,10 @@ class Converse:
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_S):
                 await self.settled()
-        for task in self._keeping:
+        lost = set(self._keeping)
+        for task in lost:
             task.cancel()
+        await asyncio.gather(*lost, return_exceptions=True)
 
     async def settled(self) -> None:
         """Return when everything that is to be kept by now is stored."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from plastic_memories.hub.expiry import end_expired
@@ -14,9 +16,10 @@ from plastic_memories.ports.event_sink import EventSink
 from plastic_memories.ports.storage import StorageBackend, Stores
 
 T = TypeVar("T")
-
-
 logger = logging.getLogger(__name__)
+_KIND = attrgetter("event", "user", "persona_id")
+# A line of a batch names this many of its memories.
+_MOST_IDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,7 @@ class Ledger:
             return work(stores), stores.audit.recorded
 
         result, events = await self.storage.write(run)
-        for event in events:
-            logger.info(event.event, extra={"fields": _fields(event)})
+        _log(events)
         self.sink.publish(events)
         if events:
             self.written()
@@ -62,9 +64,15 @@ class Ledger:
         return await self.storage.read(work)
 
 
-def _fields(event: Event) -> dict[str, Any]:
-    return {
-        "user_id": event.user.user_id,
-        "persona_id": event.persona_id,
-        "memory_id": event.memory_id,
-    }
+def _log(events: Sequence[Event]) -> None:
+    """Write a line for each event; a batch of the same kind is one."""
+    for (name, user, persona_id), group in groupby(events, _KIND):
+        ids = [event.memory_id for event in group]
+        fields: dict[str, Any] = {
+            "user_id": user.user_id,
+            "persona_id": persona_id,
+            "memory_id": ids[0],
+        }
+        if len(ids) > 1:
+            fields |= {"number": len(ids), "memory_ids": ids[:_MOST_IDS]}
+        logger.info(name, extra={"fields": fields})

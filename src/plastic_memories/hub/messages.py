@@ -116,10 +116,15 @@ class KeepMessages:
         by_user = Counter(conversation_of(one) for one in new if one.role is Role.USER)
         for place, number in said.items():
             session = stores.sessions.heard(place, number, by_user[place], now)
-            if session.rounds >= self.formation.threshold and by_user[place]:
+            if self._is_enough(session.rounds, by_user[place]):
                 open_job(stores, session, Trigger.THRESHOLD, now, self.formation)
                 is_due = True
         return is_due
+
+    def _is_enough(self, rounds: int, new: int) -> bool:
+        """Say whether the new rounds fill a stretch; what is left over, its job reads as well."""
+        stretch = self.formation.threshold
+        return rounds // stretch > (rounds - new) // stretch
 
     async def find(
         self,

@@ -98,6 +98,7 @@ class KeepPersonas:
             realm=view.realm,
             scopes={Scope.PERSONA, Scope.GLOBAL},
             bot_id=None if view.all_bots else view.bot_id,
+            learned_in=view.session_id if view.only_session else None,
             not_expired_at=now,
             limit=limit,
         )

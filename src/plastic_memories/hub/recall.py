@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.pages import KeepPages, Looked
+from plastic_memories.hub.parts import Work, side_by_side, together
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.snippets import Snippets, Talk
 from plastic_memories.hub.touches import Touches
@@ -20,7 +21,7 @@ from plastic_memories.model.owner import User
 from plastic_memories.model.persona import UserSettings
 from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery, Recollection
 from plastic_memories.ports.meter import Meter
-from plastic_memories.ports.recall_engine import RecallEngine
+from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.blocks import (
     Section,
@@ -43,6 +44,9 @@ logger = logging.getLogger(__name__)
 _PROFILE_ROWS = 20
 # The blocks are made from a little more time than the searches get.
 _GRACE_S = 0.05
+# The share of the deadline in which everything is tried on one thread, before each part is
+# tried by itself.
+_FOR_ALL_AT_ONCE = 0.5
 # What the user's own pages may take of one prompt: half, so that memories have room beside them.
 _PAGE_SHARE = 2
 
@@ -83,15 +87,7 @@ class Recall:
         self, query: RecallQuery, include: Collection[str] = ("profile", "memory", "snippets")
     ) -> Recollection:
         """Answer from whatever is finished by the deadline; name what is not."""
-        searches: dict[str, Awaitable[Any]] = {
-            "structure": self._structure(query),
-            "pages": self.pages.for_recall(query.viewpoint),
-        }
-        if "memory" in include:
-            searches["search"] = self.engine.find(query)
-        if "snippets" in include:
-            searches["snippets"] = self.ledger.read(lambda stores: self.snippets.of(stores, query))
-        done, late = await _gather(searches, query.deadline_s)
+        done, late = await self._gathered(query, include)
         structure: _Structure = done.get("structure", _Structure())
         found: Findings = done.get("search", Findings((), intent_of(query.text)))
         hits = [_named(hit, structure.names) for hit in structure.lines.hits(found.hits)]
@@ -106,19 +102,39 @@ class Recall:
             recollection, degraded=degraded, explain=_explained(query, recollection, found)
         )
 
-    async def _structure(self, query: RecallQuery) -> _Structure:
+    async def _gathered(
+        self, query: RecallQuery, include: Collection[str]
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return the parts by name, and the names of those that did not come in time."""
+        started = time.monotonic()
+        engine, storage = self.engine, self.ledger.storage
+        works: dict[str, Work] = {"structure": lambda stores: self._structure(stores, query)}
+        if "snippets" in include:
+            works["snippets"] = lambda stores: self.snippets.of(stores, query)
+        done: dict[str, Any] = {}
+        searched = "memory" in include
+        if isinstance(engine, SnapshotEngine) and engine.reads(storage):
+            prepared = _with_search(works, engine, query) if searched else _as_they_are(works)
+            done = await together(self.ledger, prepared, query.deadline_s * _FOR_ALL_AT_ONCE)
+        left_s = max(0.0, query.deadline_s - (time.monotonic() - started))
+        rest: dict[str, Awaitable[Any]] = {
+            name: self.ledger.read(work) for name, work in works.items() if name not in done
+        }
+        rest["pages"] = self.pages.for_recall(query.viewpoint)
+        if searched and "search" not in done:
+            rest["search"] = engine.find(replace(query, deadline_s=left_s))
+        more, late = await side_by_side(rest, left_s + _GRACE_S)
+        return done | more, late
+
+    def _structure(self, stores: Stores, query: RecallQuery) -> _Structure:
         view = query.viewpoint
-
-        def work(stores: Stores) -> _Structure:
-            lines = lines_for(stores, view)
-            core = lines.memories(stores.memories.core(view, query.now))
-            profile = self.personas.profile_from(stores, view, core, query.now, _PROFILE_ROWS)
-            settings = stores.personas.settings(view.owner.user)
-            names = self.personas.names_in(stores, view, core, settings.language)
-            core = [with_names(memory, names) for memory in core]
-            return _Structure(profile, core, lines, settings=settings, names=names)
-
-        return await self.ledger.read(work)
+        lines = lines_for(stores, view)
+        core = lines.memories(stores.memories.core(view, query.now))
+        profile = self.personas.profile_from(stores, view, core, query.now, _PROFILE_ROWS)
+        settings = stores.personas.settings(view.owner.user)
+        names = self.personas.names_in(stores, view, core, settings.language)
+        core = [with_names(memory, names) for memory in core]
+        return _Structure(profile, core, lines, settings=settings, names=names)
 
     def _compose(
         self,
@@ -159,24 +175,15 @@ class Recall:
         )
 
 
-async def _gather(
-    searches: Mapping[str, Awaitable[Any]], deadline_s: float
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Run searches side by side; return what finished, and the names of what did not."""
-    tasks = {name: asyncio.ensure_future(search) for name, search in searches.items()}
-    await asyncio.wait(tasks.values(), timeout=deadline_s + _GRACE_S)
-    done: dict[str, Any] = {}
-    missing: list[str] = []
-    for name, task in tasks.items():
-        if not task.done():
-            task.cancel()
-            missing.append(name)
-        elif error := task.exception():
-            logger.error("memory.recall", exc_info=error, extra={"fields": {"part": name}})
-            missing.append(name)
-        else:
-            done[name] = task.result()
-    return done, tuple(missing)
+async def _with_search(
+    works: Mapping[str, Work], engine: SnapshotEngine, query: RecallQuery
+) -> Mapping[str, Work]:
+    # The search last: where a large index is read for the first time, the rest is there by then.
+    return {**works, "search": await engine.prepare(query)}
+
+
+async def _as_they_are(works: Mapping[str, Work]) -> Mapping[str, Work]:
+    return works
 
 
 def _pages(structure: _Structure, core: Sequence[Memory], budget: int) -> tuple[str, bool]:

@@ -21,7 +21,7 @@ from plastic_memories.rules.passages import passages
 from plastic_memories.rules.vectors import is_usable, packed
 
 logger = logging.getLogger(__name__)
-_BATCH = 64
+_BATCH = 256
 # Texts that a model is given in one call.
 _AT_ONCE = 32
 _PATIENCE_S = 120.0

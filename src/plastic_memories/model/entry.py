@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from plastic_memories.model.memory import Memory, Scope
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
+from plastic_memories.model.record import record
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Place:
         return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Entry:
     memory_id: int
     place: Place

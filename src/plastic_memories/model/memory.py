@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.record import record
 
 
 class MemoryType(StrEnum):
@@ -64,7 +65,7 @@ def _scope_ref(scope: Scope, session_id: str, source_app: str) -> str:
     return source_app if scope is Scope.APP else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What somebody would like remembered, before the rules have spoken."""
 
@@ -98,7 +99,7 @@ class Draft:
         return _scope_ref(self.scope, self.session_id, self.source_app)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One version of one remembered thing. Empty text means "not given"."""
 

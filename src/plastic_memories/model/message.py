@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.record import record
 
 
 class Role(StrEnum):
@@ -15,7 +16,7 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Message:
     """An utterance as it was stored; `id` is 0 until it is."""
 

@@ -51,3 +51,4 @@ class Viewpoint:
     realm: Realm = Realm.REAL
     branch_id: str = ""
     only_app: str = ""  # a key bound to one app does not see what belongs to another
+    only_session: bool = False  # nothing of what was learned in other sessions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner, Realm
@@ -44,6 +44,23 @@ class Session:
     @property
     def owner(self) -> Owner:
         return self.place.owner
+
+
+def joined(one: Session, other: Session) -> Session:
+    """Return a session that has taken in another: what waits in either is still to be digested."""
+    waiting = [session for session in (one, other) if session.waiting]
+    since = [session.waiting_since for session in waiting if session.waiting_since is not None]
+    marks = [session.watermark for session in waiting]
+    return replace(
+        one,
+        watermark=min(marks) if marks else max(one.watermark, other.watermark),
+        waiting=one.waiting + other.waiting,
+        rounds=one.rounds + other.rounds,
+        waiting_since=min(since, default=None),
+        last_active=max(one.last_active, other.last_active),
+        ended_at=None if waiting else one.ended_at,
+        archived_upto=min(one.archived_upto, other.archived_upto),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ class MemoryFilter:
     source_message_ids: Collection[int] | None = None
     containing: str | None = None
     for_app: str | None = None  # leave out what belongs to another app
+    learned_in: str | None = None  # leave out what was said in other sessions only
     before_id: int | None = None
     not_expired_at: float | None = None
     limit: int | None = None
@@ -79,12 +80,23 @@ class MemoryStore(Protocol):
         """Return those of these active rows that this viewpoint may see, in any order."""
         ...
 
+    def ids_in_session(self, view: Viewpoint) -> list[int]:
+        """Return the user's active rows that were learned in the viewpoint's session, or in none.
+
+        What was said in two sessions belongs to both. Who may see a row is not asked here.
+        """
+        ...
+
     def add(self, memory: Memory) -> Memory:
         """Store a new row; return it with its id (and its root, if it starts a chain)."""
         ...
 
     def save(self, memory: Memory) -> None:
         """Store the new state of a row of the same owner."""
+        ...
+
+    def move(self, memory: Memory) -> None:
+        """Store a row's new bot, session and status; everything else of it stays."""
         ...
 
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:

@@ -45,6 +45,13 @@ class MessageStore(Protocol):
         """Store the new content of a message of the same owner, and index it."""
         ...
 
+    def move(self, message: Message) -> None:
+        """Store a message's new bot and session.
+
+        If another has its `client_msg_id` there, both are kept, and this one loses the id.
+        """
+        ...
+
     def search(self, view: Viewpoint, terms: Sequence[str], limit: int) -> list[Message]:
         """Return messages that hold one of the terms, best first; nothing hidden."""
         ...

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 from plastic_memories.model.recall import Findings, RecallQuery
+from plastic_memories.ports.storage import StorageBackend, Stores
 
 
 class RecallEngine(Protocol):
@@ -18,5 +20,24 @@ class RecallEngine(Protocol):
 
         No text can make it fail. A part that fails or is late is named in `degraded`. What was
         committed before the call is seen by it, whoever committed it.
+        """
+        ...
+
+
+@runtime_checkable
+class SnapshotEngine(RecallEngine, Protocol):
+    """An engine that can also search in a snapshot which its caller reads anyway.
+
+    That spares a recall threads that wait for each other. An engine need not offer it.
+    """
+
+    def reads(self, storage: StorageBackend) -> bool:
+        """Say whether a snapshot of this storage is what `find` would search."""
+        ...
+
+    async def prepare(self, query: RecallQuery) -> Callable[[Stores], Findings]:
+        """Do what needs no storage; return the search itself, to be run in a snapshot.
+
+        The search may raise or take long: then its caller asks `find`, which does neither.
         """
         ...

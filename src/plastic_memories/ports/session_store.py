@@ -33,6 +33,13 @@ class SessionStore(Protocol):
 
     def save(self, session: Session) -> None: ...
 
+    def move(self, session: Session, place: Conversation) -> None:
+        """Give a session another place of the same owner; one that is there takes it in.
+
+        What waited in either of the two still waits.
+        """
+        ...
+
     def realm_of(self, owner: Owner, session_id: str, bot_id: str) -> Realm | None:
         """Return the realm somebody has set for a session, in whichever app."""
         ...

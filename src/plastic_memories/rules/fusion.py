@@ -29,9 +29,19 @@ def to_one(scores: Floats) -> Floats:
     return scores / top if top > 0 else scores
 
 
+def best_first(scores: Floats, number: int) -> list[int]:
+    """Return the positions of the best, best first; the earlier of two equals first."""
+    some: Ints = np.arange(len(scores))
+    if 0 < number < len(scores):
+        least = np.partition(scores, len(scores) - number)[len(scores) - number]
+        some = np.flatnonzero(scores >= least)
+    order: list[int] = some[np.argsort(-scores[some], kind="stable")][:number].tolist()
+    return order
+
+
 def deviations(values: Floats, among: Bools) -> Floats:
     """Return how many standard deviations each lies above the mean of those that count."""
-    chosen = values[among]
+    chosen = values if among.all() else values[among]
     spread = float(chosen.std()) if chosen.size else 0.0
     if spread < _NO_SPREAD:
         return np.zeros_like(values)
@@ -81,7 +91,7 @@ def by_length(few: float, some: float, more: float) -> Callable[[float], float]:
 def fading(happened: Floats, ageless: Bools, now: float, half_life_days: float) -> Floats:
     """Return 1 for the present, halved with every half-life; what must hold does not age."""
     age_days = np.maximum(0.0, now - happened) / DAY_S
-    return np.where(ageless, 1.0, 0.5 ** (age_days / half_life_days))
+    return np.where(ageless, 1.0, np.exp2(age_days / -half_life_days))
 
 
 def repeats_last(

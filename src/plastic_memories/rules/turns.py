@@ -10,7 +10,9 @@ from itertools import takewhile
 from plastic_memories.model.message import Message, Role
 
 # What a model thinks aloud is not what it says; clients cut it out of what they send back.
-_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(
+    r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL | re.IGNORECASE
+)
 _TWO = 2
 
 
@@ -43,8 +45,8 @@ class _Turn:
 def spoken(text: str) -> str:
     """Return a reply without what the model only thought.
 
-    >>> spoken("<think>she likes tea</think>茶？")
-    '茶？'
+    >>> spoken("<think>she likes tea</think>茶？"), spoken("<think>she li")
+    ('茶？', '')
     """
     return _THOUGHT.sub("", text)
 

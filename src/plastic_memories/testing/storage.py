@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -84,6 +85,20 @@ class TransactionContract:
         async with asyncio.timeout(5):
             with pytest.raises(RuntimeError):
                 await run(lambda _: next(iter(())))
+
+    async def test_after_reads_that_nobody_waited_for_the_next_is_answered(
+        self, storage: StorageBackend
+    ) -> None:
+        passing = threading.Event()
+        given_up = [asyncio.create_task(storage.read(lambda _: passing.wait())) for _ in range(20)]
+        await asyncio.sleep(0)
+
+        for task in given_up:
+            task.cancel()
+        await asyncio.gather(*given_up, return_exceptions=True)
+        passing.set()
+
+        assert await storage.read(lambda _: "tea") == "tea"
 
     async def test_failed_work_leaves_nothing_behind(self, storage: StorageBackend) -> None:
         [kept] = await remember(storage, memory("kept tea"))

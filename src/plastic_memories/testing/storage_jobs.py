@@ -56,6 +56,31 @@ def _save(job: Job, stores: Stores) -> None:
 
 
 class SessionStoreContract:
+    async def test_a_moved_session_keeps_what_waits(self, storage: StorageBackend) -> None:
+        session = await heard(storage, number=2)
+        place = replace(TALK, bot_id="bot-1", session_id="s2")
+
+        await storage.write(lambda s: s.sessions.move(session, place))
+
+        assert await storage.read(lambda s: s.sessions.find(MINE)) == [
+            replace(session, place=place)
+        ]
+
+    async def test_a_session_takes_in_one_that_is_moved_there(
+        self, storage: StorageBackend
+    ) -> None:
+        place = replace(TALK, bot_id="bot-1")
+        session, there = await heard(storage, number=2), await heard(storage, place, number=3)
+        for each in (session, there):
+            await opened(storage, job_of(each))
+
+        await storage.write(lambda s: s.sessions.move(session, place))
+
+        [left] = await storage.read(lambda s: s.sessions.find(MINE))
+        assert (left.id, left.waiting, left.rounds) == (there.id, 5, 5)
+        jobs = await storage.read(lambda s: s.jobs.find(MINE.user))
+        assert [job.session_ref for job in jobs] == [there.id]
+
     async def test_what_is_heard_is_counted(self, storage: StorageBackend) -> None:
         first = await heard(storage)
         again = await storage.write(lambda s: s.sessions.heard(TALK, 3, 1, NOW + 5))

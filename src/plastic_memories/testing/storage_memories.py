@@ -66,6 +66,8 @@ PAIRS: tuple[tuple[MemoryFilter, dict[str, Any], dict[str, Any]], ...] = (
     (MemoryFilter(realm=Realm.STORY), {"realm": Realm.STORY}, {}),
     (MemoryFilter(bot_id="bot-1"), {"bot_id": "bot-1"}, {"bot_id": "bot-2"}),
     (MemoryFilter(bot_id=""), {}, {"bot_id": "bot-1"}),
+    (MemoryFilter(learned_in="s-1"), {"session_id": "s-1"}, {"session_id": "s-2"}),
+    (MemoryFilter(learned_in="s-1"), {}, {"session_id": "s-2"}),
     (MemoryFilter(idempotency_key="once"), {"idempotency_key": "once"}, {}),
     (MemoryFilter(not_expired_at=NOW), {"expires_at": NOW + 1}, {"expires_at": NOW}),
 )

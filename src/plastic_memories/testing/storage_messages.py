@@ -158,6 +158,24 @@ class MessageStoreContract:
         assert contents(await _find(storage, MINE, MessageFilter(hidden=False))) == ["plain"]
         assert await storage.read(lambda stores: stores.upkeep.check()) == []
 
+    async def test_a_moved_message_keeps_its_client_id_unless_it_is_taken(
+        self, storage: StorageBackend
+    ) -> None:
+        await say(
+            storage,
+            message("there", bot_id="bot-1", client_msg_id="1"),
+            message("taken", client_msg_id="1"),
+            message("free", client_msg_id="2"),
+        )
+
+        def work(stores: Stores) -> list[Message]:
+            for row in stores.messages.find(MINE, MessageFilter(bot_id="")):
+                stores.messages.move(replace(row, bot_id="bot-1"))
+            return stores.messages.find(MINE, MessageFilter(bot_id="bot-1"))
+
+        moved = {row.content: row.client_msg_id for row in await storage.write(work)}
+        assert moved == {"there": "1", "taken": "", "free": "2"}
+
     async def test_hiding_again_hides_nothing_more(self, storage: StorageBackend) -> None:
         [message_id] = await say(storage, message())
         await storage.write(lambda s: s.messages.hide(MINE, [message_id], NOW))

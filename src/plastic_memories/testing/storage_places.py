@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,15 +12,18 @@ import pytest
 from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.ports.memory_store import MemoryFilter
-from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.testing.samples import (
     MINE,
     OTHER_PERSONA,
     OTHER_TENANT,
     OTHER_USER,
+    STRANGERS,
     contents,
+    found,
     memory,
     remember,
+    view_of,
 )
 
 # Each is another place than that of a row with the key `drink`.
@@ -122,6 +126,27 @@ class PlaceContract:
 
         assert await _same_place(storage, one) == [one]
 
+    async def test_a_moved_row_is_found_at_its_new_place_only(
+        self, storage: StorageBackend
+    ) -> None:
+        [row] = await remember(storage, memory("tea", session_id="s-1"))
+        there = replace(row, bot_id="bot-1", session_id="s-2")
+
+        await storage.write(lambda stores: stores.memories.move(there))
+
+        assert await _rows(storage) == [there]
+        assert await found(storage, "tea") == []
+        assert await found(storage, "tea", view_of(bot_id="bot-1")) == ["tea"]
+
+    async def test_a_stranger_moves_nothing(self, storage: StorageBackend) -> None:
+        [row] = await remember(storage, memory("tea"))
+
+        for stranger in STRANGERS:
+            theirs = replace(row, owner=stranger, bot_id="bot-1")
+            await storage.write(partial(_move, theirs))
+
+        assert await _rows(storage) == [row]
+
     async def test_an_idempotency_key_is_stored_once(self, storage: StorageBackend) -> None:
         await remember(storage, memory("tea", idempotency_key="once"))
 
@@ -132,6 +157,10 @@ class PlaceContract:
 
 async def _get(storage: StorageBackend, owner: Owner, memory_id: int) -> Memory | None:
     return await storage.read(lambda stores: stores.memories.get(owner, memory_id))
+
+
+def _move(row: Memory, stores: Stores) -> None:
+    stores.memories.move(row)
 
 
 async def _rows(storage: StorageBackend) -> list[Memory]:

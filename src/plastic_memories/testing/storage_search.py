@@ -19,9 +19,12 @@ from plastic_memories.testing.samples import (
     OTHER_TENANT,
     OTHER_USER,
     STRANGERS,
+    contents,
     found,
     memory,
+    message,
     remember,
+    say,
     view_of,
 )
 
@@ -205,6 +208,26 @@ class SearchContract:
         assert await found(storage, "tea") == []
         elsewhere: dict[str, Any] = dict.fromkeys(place, "elsewhere")
         assert await found(storage, "tea", view_of(**elsewhere)) == []
+
+    async def test_a_reader_of_one_session_sees_what_was_said_there(
+        self, storage: StorageBackend
+    ) -> None:
+        here, there = await say(storage, message(session_id="s-1"), message(session_id="s-2"))
+        await remember(
+            storage,
+            memory("tea said here", session_id="s-1"),
+            memory("tea said there", session_id="s-2", source_message_ids=(there,)),
+            memory("tea said in both", session_id="s-2", source_message_ids=(here, there)),
+            memory("tea nobody said", scope=Scope.GLOBAL),
+        )
+        view = view_of(session_id="s-1", only_session=True)
+
+        expected = ["tea nobody said", "tea said here", "tea said in both"]
+        ids = await storage.read(lambda stores: stores.memories.ids_in_session(view))
+        rows = await storage.read(lambda stores: stores.memories.seen(view, ids, NOW))
+        assert sorted(contents(rows)) == expected
+        assert sorted(await found(storage, "tea", view)) == expected
+        assert len(await found(storage, "tea", view_of(session_id="s-1"))) == 4
 
     async def test_a_narrow_scope_without_a_place_is_found_nowhere(
         self, storage: StorageBackend

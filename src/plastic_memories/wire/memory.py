@@ -285,6 +285,7 @@ class ListQuery(AsBot):
     scope: Scope | None = None
     realm: Realm | None = None
     q: Annotated[Text, Field(max_length=1000)] | None = None
+    session_id: OptionalName | None = None
     limit: Page = 50
     cursor: Annotated[str, Field(pattern="^[0-9]{1,18}$")] | None = None
 

@@ -33,6 +33,7 @@ class RecallRequest(AsBot):
     query: Text
     limit: Annotated[int, Field(strict=True, ge=1, le=200), INTEGRAL] = 10
     session_id: OptionalName | None = None
+    only_session: Flag = False
     source_app: OptionalName | None = None
     branch_id: OptionalName | None = None
     budget_tokens: Annotated[int, Field(strict=True, ge=1, le=1_000_000), INTEGRAL] | None = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
@@ -17,7 +17,7 @@ from plastic_memories.adapters.recall.index_cache import IndexCache
 from plastic_memories.adapters.recall.keyword import KeywordEngine
 from plastic_memories.adapters.recall.ordering import Ranked, ordered
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.scoring import Asked, score
+from plastic_memories.adapters.recall.scoring import Asked, found_by, score
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery
 from plastic_memories.ports.embedder import QueryEmbedder
@@ -65,21 +65,31 @@ class HybridEngine:
         if not query.text.strip():
             return Findings((), intent_of(query.text))
         started = time.monotonic()
-        question = understand(query.text, [line for _, line in query.recent], query.also)
-        vectors, degraded = await self._vectors(question, query)
+        search = await self._prepared(query)
         try:
             async with asyncio.timeout(query.deadline_s * _FOR_INDEX):
-                found = await self._ranked(query, question, vectors)
+                return await self._storage.read(search)
         except TimeoutError:
-            degraded = (*degraded, "index")
+            missed = (*search.degraded, "index")
         except Exception:
             logger.exception("memory.recall", extra={"fields": {"part": "index"}})
-            degraded = (*degraded, "index")
-        else:
-            return replace(found, degraded=degraded)
+            missed = (*search.degraded, "index")
         left = max(0.0, started + query.deadline_s - time.monotonic())
         found = await self._by_words.find(replace(query, deadline_s=left))
-        return replace(found, degraded=(*degraded, *found.degraded))
+        return replace(found, degraded=(*missed, *found.degraded))
+
+    def reads(self, storage: StorageBackend) -> bool:
+        return storage is self._storage
+
+    async def prepare(self, query: RecallQuery) -> Callable[[Stores], Findings]:
+        if not query.text.strip():
+            return lambda _stores: Findings((), intent_of(query.text))
+        return await self._prepared(query)
+
+    async def _prepared(self, query: RecallQuery) -> _Search:
+        question = understand(query.text, [line for _, line in query.recent], query.also)
+        vectors, degraded = await self._vectors(question, query)
+        return _Search(self._cache, self._weights, query, question, vectors, degraded)
 
     async def _vectors(
         self, question: Question, query: RecallQuery
@@ -87,53 +97,57 @@ class HybridEngine:
         """Return a vector for each text that is compared by meaning; name the part if it failed."""
         tenant = query.viewpoint.owner.tenant_id
         deadline_s = query.deadline_s * _FOR_VECTORS
-        found = await asyncio.gather(
-            *(
-                self._embedder.query_vector(text, deadline_s, tenant_id=tenant)
-                for text in question.texts
-            )
-        )
+        asked = [
+            self._embedder.query_vector(text, deadline_s, tenant_id=tenant)
+            for text in question.texts
+        ]
+        found = [await asked[0]] if len(asked) == 1 else await asyncio.gather(*asked)
         failed = any(each.vector is None and each.reason for each in found)
         return [each.vector for each in found], ("vectors",) if failed else ()
 
-    async def _ranked(
-        self,
-        query: RecallQuery,
-        question: Question,
-        vectors: Sequence[NDArray[np.float32] | None],
-    ) -> Findings:
-        index = self._cache.get(query.viewpoint.owner)
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One question with its vectors, ready to be asked of a snapshot."""
+
+    cache: IndexCache
+    weights: HybridWeights
+    query: RecallQuery
+    question: Question
+    vectors: Sequence[NDArray[np.float32] | None]
+    degraded: tuple[str, ...]
+
+    def __call__(self, stores: Stores) -> Findings:
+        query = self.query
+        index = self.cache.get(query.viewpoint.owner)
         # Whoever reads a large partition for the first time must not hold up every reader.
-        patience_s = query.deadline_s * _FOR_OTHERS
-
-        def work(stores: Stores) -> Findings:
-            with index.held(patience_s):
-                index.refresh(stores)
-                asked = _asked(stores, query, question, vectors)
-                return self._findings(stores, index, query, asked)
-
-        found = await self._storage.read(work)
-        self._cache.measure(index)
+        with index.held(query.deadline_s * _FOR_OTHERS):
+            index.refresh(stores)
+            asked = _asked(stores, query, self.question, self.vectors)
+            found = self._findings(stores, index, asked)
+        self.cache.measure(index)
         return found
 
-    def _findings(
-        self, stores: Stores, index: OwnerIndex, query: RecallQuery, asked: Asked
-    ) -> Findings:
+    def _findings(self, stores: Stores, index: OwnerIndex, asked: Asked) -> Findings:
+        query = self.query
         seen = index.seen_from(query.viewpoint, query.now)
+        if query.viewpoint.only_session:
+            seen &= np.isin(index["memory_id"], stores.memories.ids_in_session(query.viewpoint))
         if not seen.any():
-            return Findings((), intent_of(query.text))
-        scores = score(index, seen, asked, self._weights)
-        ranked = ordered(index, scores, self._weights, query.limit + _NEAR_MISSES)
-        chosen = list(ranked.order[: query.limit])
+            return Findings((), intent_of(query.text), self.degraded)
+        scores = score(index, seen, asked, self.weights)
+        ranked = ordered(index, scores, self.weights, query.limit + _NEAR_MISSES)
+        chosen = ranked.order[: query.limit]
         ids = index["memory_id"][chosen].tolist()
         rows = {row.id: row for row in stores.memories.seen(query.viewpoint, ids, query.now)}
+        parts = scores.parts_at(chosen)
         hits = [
-            _hit(rows[memory_id], index, ranked, position)
-            for memory_id, position in zip(ids, chosen, strict=True)
+            _hit(rows[memory_id], index, ranked, position, told)
+            for memory_id, position, told in zip(ids, chosen, parts, strict=True)
             if memory_id in rows
         ]
         misses = _near_misses(index, ranked, query.limit) if query.explain else ()
-        return Findings(hits, intent_of(query.text), near_misses=misses)
+        return Findings(hits, intent_of(query.text), self.degraded, misses)
 
 
 def _asked(
@@ -153,28 +167,31 @@ def _asked(
     )
 
 
-def _hit(memory: Memory, index: OwnerIndex, ranked: Ranked, position: int) -> Hit:
-    scores, first = ranked.scores, ranked.same.get(position)
+def _hit(
+    memory: Memory, index: OwnerIndex, ranked: Ranked, position: int, parts: Mapping[str, float]
+) -> Hit:
+    first = ranked.same.get(position)
     return Hit(
         memory,
-        float(scores.total[position]),
-        scores.parts_at(position),
-        scores.found_by(position),
+        float(ranked.scores.total[position]),
+        parts,
+        found_by(parts),
         repeats=None if first is None else int(index["memory_id"][first]),
     )
 
 
 def _near_misses(index: OwnerIndex, ranked: Ranked, limit: int) -> list[NearMiss]:
     """Say of the next ones why they were left out."""
+    missed = ranked.order[limit : limit + _NEAR_MISSES]
     return [
         NearMiss(
             memory_id=int(index["memory_id"][position]),
             score=float(ranked.scores.total[position]),
-            parts=ranked.scores.parts_at(position),
-            found_by=ranked.scores.found_by(position),
+            parts=parts,
+            found_by=found_by(parts),
             why=_why(index, ranked, position),
         )
-        for position in ranked.order[limit : limit + _NEAR_MISSES]
+        for position, parts in zip(missed, ranked.scores.parts_at(missed), strict=True)
     ]
 
 

@@ -117,7 +117,8 @@ class OwnerIndex:
         position = self._position.get(entry.memory_id)
         if position is None:
             return False
-        if self.codes_of(position).tobytes() != entry.terms:
+        moved = self["place"][position] != self.places.get(entry.place, _NONE)
+        if moved or self.codes_of(position).tobytes() != entry.terms:
             self._bury(np.array([position]))
             return False
         self["expires_at"][position] = np.inf if entry.expires_at is None else entry.expires_at

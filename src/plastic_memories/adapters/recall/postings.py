@@ -29,21 +29,23 @@ class Level:
         arrays = (self.codes, self.starts, self.entries, self.counts)
         return sum(array.nbytes for array in arrays)
 
-    def find(self, code: int) -> tuple[Ints, NDArray[np.float32]] | None:
-        """Return the entries that hold a term, and how often."""
-        at = int(np.searchsorted(self.codes, np.uint32(code)))
-        if at == len(self.codes) or self.codes[at] != code:
-            return None
-        span = slice(self.starts[at], self.starts[at + 1])
-        return self.entries[span], self.counts[span]
+    def find(self, codes: Codes) -> tuple[Ints, Ints, NDArray[np.float32]]:
+        """Return the entries that hold these terms: which term, which entry, how often."""
+        begin, sizes = self._spans(codes)
+        ends = sizes.cumsum()
+        at = np.arange(sizes.sum()) + np.repeat(begin - ends + sizes, sizes)
+        return np.repeat(np.arange(len(codes)), sizes), self.entries[at], self.counts[at]
 
     def frequency(self, codes: Codes) -> Ints:
         """Return how many entries hold each of these terms."""
+        return self._spans(codes)[1]
+
+    def _spans(self, codes: Codes) -> tuple[Ints, Ints]:
         if not len(self.codes):
-            return np.zeros(len(codes), np.int64)
-        at = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
-        held = self.starts[at + 1] - self.starts[at]
-        return np.where(self.codes[at] == codes, held, 0)
+            return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+        at = np.minimum(self.codes.searchsorted(codes), len(self.codes) - 1)
+        begin = self.starts[at]
+        return begin, np.where(self.codes[at] == codes, self.starts[at + 1] - begin, 0)
 
 
 def level_of(first: int, codes: Codes, sizes: Ints) -> Level:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,8 +52,10 @@ class Scores:
     total: Floats
     parts: dict[str, Floats] = field(default_factory=dict)
 
-    def parts_at(self, position: int) -> dict[str, float]:
-        return {name: float(part[position]) for name, part in self.parts.items()}
+    def parts_at(self, positions: Sequence[int]) -> list[dict[str, float]]:
+        """Return the parts of these entries, by name."""
+        table = np.stack([part[positions] for part in self.parts.values()], axis=1)
+        return [dict(zip(self.parts, row, strict=True)) for row in table.tolist()]
 
     def lower(self, position: int, ceiling: float) -> None:
         """Take off an entry what it has above the ceiling."""
@@ -66,8 +69,10 @@ class Scores:
         found: Bools = np.logical_or.reduce(telling)
         return found
 
-    def found_by(self, position: int) -> tuple[str, ...]:
-        return tuple(name for name, least in _TELLING.items() if self.parts[name][position] > least)
+
+def found_by(parts: Mapping[str, float]) -> tuple[str, ...]:
+    """Return which searches speak for an entry with these parts."""
+    return tuple([name for name, least in _TELLING.items() if parts[name] > least])
 
 
 def score(index: OwnerIndex, seen: Bools, asked: Asked, weights: HybridWeights) -> Scores:
@@ -78,27 +83,29 @@ def score(index: OwnerIndex, seen: Bools, asked: Asked, weights: HybridWeights) 
         for number in range(len(asked.question.probes))
     ]
     parts = _best_probe(probes)
-    base = np.where(seen, _total(parts), 0.0)
-    parts["neighbour"] = weights.neighbour * fusion.best_neighbour(
-        base, index["before"], index["after"]
-    )
-    parts["speaker"] = _speaker_part(index, asked.text, weights)
+    total = _total(parts)
+
+    def add(name: str, part: Floats) -> None:
+        nonlocal total
+        parts[name] = part
+        total = total + part
+
+    near = fusion.best_neighbour(np.where(seen, total, 0.0), index["before"], index["after"])
+    add("neighbour", weights.neighbour * near)
+    add("speaker", _speaker_part(index, asked.text, weights))
     weigh = fusion.by_length(weights.days, weights.weeks, weights.seasons)
-    parts["time"] = fusion.time_match(index["happened_at"], seen, asked.spans, weigh)
-    so_far = np.where(seen, _total(parts), -np.inf)
-    parts["session"] = weights.session * fusion.best_of_session(so_far, index["session"])
-    parts["recency"] = weights.recency * fusion.fading(
-        index["happened_at"], index["ageless"], asked.now, weights.half_life_days
-    )
-    parts["importance"] = weights.importance * index["importance"]
+    add("time", fusion.time_match(index["happened_at"], seen, asked.spans, weigh))
+    so_far = np.where(seen, total, -np.inf)
+    add("session", weights.session * fusion.best_of_session(so_far, index["session"]))
+    fresh = fusion.fading(index["happened_at"], index["ageless"], asked.now, weights.half_life_days)
+    add("recency", weights.recency * fresh)
+    add("importance", weights.importance * index["importance"])
     parts["repeat"] = np.zeros(len(index))
-    total = np.where(seen, _total(parts), -np.inf)
-    return Scores(total, parts)
+    return Scores(np.where(seen, total, -np.inf), parts)
 
 
 def _total(parts: Mapping[str, Floats]) -> Floats:
-    total: Floats = np.sum(list(parts.values()), axis=0)
-    return total
+    return functools.reduce(np.add, parts.values())
 
 
 def _probe_parts(
@@ -158,4 +165,9 @@ def _speaker_part(index: OwnerIndex, text: str, weights: HybridWeights) -> Float
 
 
 def _is_named(name: str, text: str) -> bool:
-    return len(name) > 1 and bool(re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text))
+    return len(name) > 1 and name in text and bool(_standing_alone(name).search(text))
+
+
+@functools.lru_cache(maxsize=4096)
+def _standing_alone(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])")

@@ -2,52 +2,60 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.rules.fusion import Floats, to_one
+from plastic_memories.adapters.recall.postings import Codes
+from plastic_memories.rules.fusion import Bools, Floats, Ints, best_first, to_one
 from plastic_memories.rules.question import Probe
 from plastic_memories.rules.text import WEAK
 from plastic_memories.rules.weights import HybridWeights
 
-Found = tuple[NDArray[np.int64], NDArray[np.float64]]
+# What a partition without entries holds: no terms, no entries, no counts.
+_NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gains:
+    """What terms give to entries: one number for every entry that holds one of them."""
+
+    term: Ints  # which of the terms that were asked for
+    entry: Ints
+    gain: Floats
+    idf: Floats  # by term
 
 
 class TextScore:
-    """Scores for one recall; what a term contributes is worked out once."""
+    """Scores for one recall. All terms are looked up at once: each step costs the same for many."""
 
-    def __init__(self, index: OwnerIndex, seen: NDArray[np.bool_], weights: HybridWeights) -> None:
+    def __init__(self, index: OwnerIndex, seen: Bools, weights: HybridWeights) -> None:
         self._index = index
         self._seen = seen
         self.weights = weights
-        self._known: dict[int, Found | None] = {}
-        self._idf: dict[int, float] = {}
+        self._documents = int(np.count_nonzero(seen))
         sizes = index["size"]
-        mean = float(sizes[seen].mean()) if seen.any() else 1.0
+        counted = sizes if self._documents == len(sizes) else sizes[seen]
+        mean = float(counted.mean()) if self._documents else 1.0
         relative = sizes / max(mean, 1.0)
         self._norm = weights.saturation * (1 - weights.length + weights.length * relative)
-        self._documents = int(seen.sum())
 
     def of(self, terms: Mapping[int, float]) -> Floats:
         """Return the bm25 score of every entry for weighted terms."""
-        scores = np.zeros(len(self._index))
-        for term, weight in terms.items():
-            found = self._found(term)
-            if found is not None:
-                scores[found[0]] += weight * found[1]
-        return scores
+        found = self._gains(terms)
+        weights = np.fromiter(terms.values(), np.float64, len(terms))
+        return _sum(found.entry, weights[found.term] * found.gain, len(self._index))
 
     def of_probe(self, probe: Probe) -> Floats:
         """Return the score for a question, words that stand together counted again."""
-        scores = self.of(probe.terms)
-        for pair in probe.pairs:
-            found = self._found(pair)
-            if found is not None:
-                scores[found[0]] += self.weights.pairs * self._idf[pair]
+        terms = len(probe.terms)
+        found = self._gains([*probe.terms, *probe.pairs])
+        weights = np.full(terms + len(probe.pairs), self.weights.pairs)
+        weights[:terms] = list(probe.terms.values())
+        gain = np.where(found.term < terms, found.gain, found.idf[found.term])
+        scores = _sum(found.entry, weights[found.term] * gain, len(self._index))
         return to_one(np.where(self._seen, scores, 0.0))
 
     def linked(self, probe: Probe, scores: Floats) -> Floats:
@@ -56,24 +64,48 @@ class TextScore:
         `他几岁` about "the one who works in Shanghai": the best match names him, and leaves the
         age open. So its own telling words are asked for, with the words it leaves open.
         """
-        best = np.argsort(-scores, kind="stable")[: self.weights.linked_from]
-        top = float(scores[best[0]]) if best.size else 0.0
-        found = np.zeros(len(self._index))
-        if top <= 0:
-            return found
-        for position in best:
-            strength = max(0.0, float(scores[position])) / top
-            further = self._further(probe, int(position))
-            if strength > 0 and further:
-                reached = np.where(self._seen, self.of(further), 0.0)
-                reached[position] = 0.0
-                found = np.maximum(found, strength * to_one(reached))
+        best = [at for at in best_first(scores, self.weights.linked_from) if scores[at] > 0]
+        further = self._further(probe, best)
+        best = [at for at, terms in zip(best, further, strict=True) if terms]
+        if not best:
+            return np.zeros(len(scores))
+        reached = self._reached([terms for terms in further if terms])
+        if self._documents < len(scores):
+            reached[:, ~self._seen] = 0.0
+        reached[range(len(best)), best] = 0.0
+        top = reached.max(axis=1)
+        strength = scores[best] / scores[best[0]]
+        reached *= (strength / np.where(top > 0, top, 1.0))[:, None]
+        found: Floats = reached.max(axis=0)
         return found
 
-    def _further(self, probe: Probe, position: int) -> dict[int, float]:
-        own = frozenset(self._index.codes_of(position).tolist())
-        named = [term for term in own if not term & WEAK and term not in probe.terms]
-        weighed = self._rarest(named)
+    def _reached(self, questions: Sequence[Mapping[int, float]]) -> Floats:
+        """Return the scores of every entry for several questions, a row for each."""
+        codes = [term for terms in questions for term in terms]
+        weights = np.array([weight for terms in questions for weight in terms.values()])
+        rows = np.repeat(range(len(questions)), [len(terms) for terms in questions])
+        found, width = self._gains(codes), len(self._index)
+        places = rows[found.term] * width + found.entry
+        scores = _sum(places, weights[found.term] * found.gain, len(questions) * width)
+        return scores.reshape(len(questions), width)
+
+    def _further(self, probe: Probe, positions: Sequence[int]) -> list[dict[int, float]]:
+        """Return for each of the best matches what to ask for next; nothing if it names nothing."""
+        own = [frozenset(self._index.codes_of(position).tolist()) for position in positions]
+        named = [
+            [term for term in terms if not term & WEAK and term not in probe.terms] for terms in own
+        ]
+        holding = self._holding([term for terms in named for term in terms])
+        found = []
+        for terms, telling in zip(own, named, strict=True):
+            weighed = self._rarest(telling, holding[: len(telling)])
+            holding = holding[len(telling) :]
+            found.append(self._asked_next(probe, terms, weighed))
+        return found
+
+    def _asked_next(
+        self, probe: Probe, own: frozenset[int], weighed: Mapping[int, float]
+    ) -> dict[int, float]:
         if not weighed:
             return {}
         heaviest = max(weighed.values())
@@ -84,33 +116,35 @@ class TextScore:
         }
         return further | {term: weight / heaviest for term, weight in weighed.items()}
 
-    def _rarest(self, terms: Sequence[int]) -> dict[int, float]:
-        """Return the most telling of these terms with how much they tell."""
+    def _holding(self, terms: Sequence[int]) -> Ints:
+        """Return how many entries hold each of these terms."""
         codes = np.array(terms, dtype=np.uint32)
         holding = np.zeros(len(codes), np.int64)
         for level in self._index.levels:
             holding += level.frequency(codes)
-        rarest = np.argsort(holding, kind="stable")[: self.weights.linked_terms]
-        return {terms[number]: self._idf_of(int(holding[number])) for number in rarest}
+        return holding
 
-    def _idf_of(self, holding: int) -> float:
-        return math.log(1 + max(0.0, self._documents - holding + 0.5) / (holding + 0.5))
+    def _rarest(self, terms: Sequence[int], holding: Ints) -> dict[int, float]:
+        """Return the most telling of these terms with how much they tell."""
+        rarest = holding.argsort(kind="stable")[: self.weights.linked_terms]
+        telling = self._idf_of(holding[rarest]).tolist()
+        return dict(zip([terms[number] for number in rarest.tolist()], telling, strict=True))
 
-    def _found(self, term: int) -> Found | None:
-        if term not in self._known:
-            self._known[term] = self._look_up(term)
-        return self._known[term]
+    def _idf_of(self, holding: Ints) -> Floats:
+        without = np.maximum(0.0, self._documents - holding + 0.5)
+        return np.asarray(np.log1p(without / (holding + 0.5)))
 
-    def _look_up(self, term: int) -> Found | None:
-        parts = [part for level in self._index.levels if (part := level.find(term))]
-        if not parts:
-            return None
-        entries = np.concatenate([part[0] for part in parts])
-        counts = np.concatenate([part[1] for part in parts]).astype(np.float64)
-        holding = int(np.count_nonzero(self._seen[entries]))
-        if not holding:
-            return None
+    def _gains(self, terms: Mapping[int, float] | Sequence[int]) -> _Gains:
+        codes: Codes = np.fromiter(terms, np.uint32, len(terms))
+        found = [_NOTHING, *(level.find(codes) for level in self._index.levels)]
+        term, entry, counts = (np.concatenate(part) for part in zip(*found, strict=True))
+        holding = np.bincount(term[self._seen[entry]], minlength=len(codes))
         idf = self._idf_of(holding)
-        self._idf[term] = idf
         saturation = self.weights.saturation
-        return entries, idf * counts * (saturation + 1) / (counts + self._norm[entries])
+        gain = idf[term] * counts * (saturation + 1) / (counts + self._norm[entry])
+        return _Gains(term, entry, gain, idf)
+
+
+def _sum(places: Ints, gains: Floats, size: int) -> Floats:
+    """Add every gain to its place."""
+    return np.asarray(np.bincount(places, gains, size), np.float64)

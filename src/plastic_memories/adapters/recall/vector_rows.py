@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,16 @@ from plastic_memories.rules.vectors import unpacked
 # Rows that are turned into floats at a time: they stay in the processor's cache.
 _AT_ONCE = 2048
 _NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Whose:
+    """Which rows are whose, worked out once for many questions."""
+
+    entries: NDArray[np.int64]  # in the order of their rows
+    first: NDArray[np.int64]  # the row of the whole text of each
+    start: NDArray[np.int64]  # where the rows of each start in `rows`
+    rows: NDArray[np.int64] | None  # in that order; None if they stand so already
 
 
 class VectorRows:
@@ -26,6 +37,7 @@ class VectorRows:
         self._owners = Growing(np.int64)
         self._scales = Growing(np.float32)
         self._first: dict[int, int] = {}
+        self._whose: _Whose | None = None
 
     @property
     def nbytes(self) -> int:
@@ -33,6 +45,9 @@ class VectorRows:
 
     def put(self, vectors: Sequence[tuple[int, bytes | None]]) -> None:
         """Give entries their vectors, or take them away."""
+        if not vectors:
+            return
+        self._whose = None
         self._take_away({position for position, _ in vectors} & self._first.keys())
         found = [(position, unpacked(packed)) for position, packed in vectors if packed]
         if not found:
@@ -83,23 +98,34 @@ class VectorRows:
         """
         if not self._first or self._rows.array.shape[1] != len(question):
             return None
-        near = self._cosines(question)
-        best = np.full(entries + 1, -np.inf)
-        np.maximum.at(best, self._owners.array, near)
-        positions = np.fromiter(self._first.keys(), np.int64, len(self._first))
-        firsts = np.fromiter(self._first.values(), np.int64, len(self._first))
-        blend = (1 - passage) * near[firsts] + passage * best[positions]
+        near, whose = self._cosines(question), self._known_whose()
+        of_whole = near[whose.first]
+        every = near if whose.rows is None else near[whose.rows]
+        best = of_whole if len(every) == len(of_whole) else np.maximum.reduceat(every, whose.start)
+        blend = (1 - passage) * of_whole + passage * best.astype(np.float64)
+        if len(blend) == entries:
+            return blend
         found = np.full(entries, blend.mean())
-        found[positions] = blend
+        found[whose.entries] = blend
         return found
+
+    def _known_whose(self) -> _Whose:
+        if self._whose is None:
+            owners = self._owners.array
+            rows = np.flatnonzero(owners != _NOBODY)
+            rows = rows[np.argsort(owners[rows], kind="stable")]
+            entries, start = np.unique(owners[rows], return_index=True)
+            first = np.array([self._first[entry] for entry in entries.tolist()], np.int64)
+            in_order = len(rows) == len(owners) and bool((np.diff(rows) == 1).all())
+            self._whose = _Whose(entries, first, start, None if in_order else rows)
+        return self._whose
 
     def alike(self, positions: Sequence[int]) -> NDArray[np.float32]:
         """Return the cosines between whole entries; 0 where one has no vector."""
         whole = np.zeros((len(positions), self._rows.array.shape[1]), np.float32)
-        for number, position in enumerate(positions):
-            row = self._first.get(position)
-            if row is not None:
-                whole[number] = self._rows.array[row] * self._scales.array[row]
+        numbers = [number for number, position in enumerate(positions) if position in self._first]
+        rows = [self._first[positions[number]] for number in numbers]
+        whole[numbers] = self._rows.array[rows] * self._scales.array[rows, None]
         return np.asarray(whole @ whole.T)
 
     def _cosines(self, question: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -7,7 +7,6 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -36,8 +35,8 @@ _PASSING = (
 
 
 @dataclass(slots=True)
-class _Write:
-    """One piece of work on its way through the writer."""
+class _Job:
+    """One piece of work on its way through a thread."""
 
     work: Callable[[apsw.Connection], Any]
     loop: asyncio.AbstractEventLoop
@@ -46,7 +45,7 @@ class _Write:
     error: BaseException | None = field(default=None)
 
     def settle(self) -> None:
-        if self.future.cancelled():
+        if self.future.done():  # whoever asked has stopped waiting
             return
         if self.error is not None:
             self.future.set_exception(self.error)
@@ -69,67 +68,84 @@ class SqliteDatabase:
         self.path = path
         self._busy_timeout_ms = busy_timeout_ms
         self._group_max = group_max
-        self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = connect(path, busy_timeout_ms)
         self._thread = threading.Thread(target=self._write_forever, name="sqlite-write")
-        self._readers = ThreadPoolExecutor(_READERS, "sqlite-read")
-        self._local = threading.local()
-        self._open_readers: list[apsw.Connection] = []
+        self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._readers = [
+            threading.Thread(target=self._read_forever, name=f"sqlite-read-{number}")
+            for number in range(_READERS)
+        ]
         self._closed = False
         self.transaction = 0  # which of its transactions the writer is in
-        self._thread.start()
+        for thread in (self._thread, *self._readers):
+            thread.start()
 
     async def read(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work on a snapshot of the database."""
         if self._closed:
             raise Unavailable("The database is closed.")
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, self._read, work)
+        return await self._done(self._reads, work)
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work in a transaction; return once it is on the disk."""
         if self._closed:
             raise Unavailable("The database is closed.")
-        loop = asyncio.get_running_loop()
-        job = _Write(work, loop, loop.create_future())
-        self._queue.put(job)
-        result: T = await job.future
-        return result
+        return await self._done(self._queue, work)
 
     async def maintain(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work that keeps its own transactions, on the writer's connection, before traffic."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, work, self._writer)
+        return await asyncio.to_thread(work, self._writer)
 
     def close(self) -> None:
         """Finish the waiting writes and close every connection."""
         self._closed = True
         self._queue.put(None)
-        self._thread.join()
-        self._readers.shutdown(wait=True)
-        for reader in self._open_readers:
-            reader.close()
+        for _ in self._readers:
+            self._reads.put(None)
+        for thread in (self._thread, *self._readers):
+            thread.join()
         self._writer.close()
 
-    def _read(self, work: Callable[[apsw.Connection], T]) -> T:
-        try:
-            db = self._reader()
-            db.execute("BEGIN")
-            try:
-                return work(db)
-            except StopIteration as error:
-                raise RuntimeError("the work raised StopIteration") from error
-            finally:
-                if db.in_transaction:
-                    db.execute("COMMIT")
-        except _PASSING as error:
-            raise Unavailable("The database does not answer.") from error
+    @staticmethod
+    async def _done(
+        waiting: queue.SimpleQueue[_Job | None], work: Callable[[apsw.Connection], T]
+    ) -> T:
+        # Not through an executor: its futures, with their locks, cost more than a small read.
+        loop = asyncio.get_running_loop()
+        job = _Job(work, loop, loop.create_future())
+        waiting.put(job)
+        result: T = await job.future
+        return result
 
-    def _reader(self) -> apsw.Connection:
-        if not hasattr(self._local, "db"):
-            self._local.db = connect(self.path, self._busy_timeout_ms, read_only=True)
-            self._open_readers.append(self._local.db)
-        db: apsw.Connection = self._local.db
-        return db
+    def _read_forever(self) -> None:
+        db: apsw.Connection | None = None
+        while (job := self._reads.get()) is not None:
+            if job.future.cancelled():
+                continue
+            try:
+                db = db or connect(self.path, self._busy_timeout_ms, read_only=True)
+                job.result = self._read(db, job.work)
+            except _PASSING as error:
+                job.error = _unavailable(error, "The database does not answer.")
+            # Whatever the work raises belongs to the one who asked for it.
+            except BaseException as error:  # noqa: BLE001
+                job.error = error
+            self._settle([job])
+            del job  # an idle thread keeps nobody's answer
+        if db is not None:
+            db.close()
+
+    @staticmethod
+    def _read(db: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
+        db.execute("BEGIN")
+        try:
+            return work(db)
+        except StopIteration as error:  # a future takes none: its caller would wait for ever
+            raise RuntimeError("the work raised StopIteration") from error
+        finally:
+            if db.in_transaction:
+                db.execute("COMMIT")
 
     def _write_forever(self) -> None:
         while (first := self._queue.get()) is not None:
@@ -137,9 +153,9 @@ class SqliteDatabase:
             self._commit(group)
             self._settle(group)
 
-    def _waiting(self) -> list[_Write]:
+    def _waiting(self) -> list[_Job]:
         """Take what has queued up meanwhile, without waiting for more."""
-        group: list[_Write] = []
+        group: list[_Job] = []
         while len(group) < self._group_max - 1:
             try:
                 job = self._queue.get_nowait()
@@ -151,7 +167,7 @@ class SqliteDatabase:
             group.append(job)
         return group
 
-    def _commit(self, group: list[_Write]) -> None:
+    def _commit(self, group: list[_Job]) -> None:
         try:
             self._run(group)
         except _GroupSpoilt:
@@ -170,14 +186,14 @@ class SqliteDatabase:
             for job in group:
                 job.error = error
 
-    def _run(self, group: list[_Write]) -> None:
+    def _run(self, group: list[_Job]) -> None:
         self.transaction += 1
         self._writer.execute("BEGIN IMMEDIATE")
         for job in group:
             self._run_one(job)
         self._writer.execute("COMMIT")
 
-    def _run_one(self, job: _Write) -> None:
+    def _run_one(self, job: _Job) -> None:
         before = self._writer.total_changes()
         try:
             job.result = job.work(self._writer)
@@ -196,8 +212,8 @@ class SqliteDatabase:
             self._writer.execute("ROLLBACK")
 
     @staticmethod
-    def _settle(group: list[_Write]) -> None:
-        by_loop: dict[asyncio.AbstractEventLoop, list[_Write]] = {}
+    def _settle(group: list[_Job]) -> None:
+        by_loop: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
         for job in group:
             by_loop.setdefault(job.loop, []).append(job)
         for loop, jobs in by_loop.items():
@@ -205,6 +221,12 @@ class SqliteDatabase:
                 loop.call_soon_threadsafe(_settle_all, jobs)
 
 
-def _settle_all(jobs: list[_Write]) -> None:
+def _unavailable(cause: BaseException, message: str) -> Unavailable:
+    error = Unavailable(message)
+    error.__cause__ = cause
+    return error
+
+
+def _settle_all(jobs: list[_Job]) -> None:
     for job in jobs:
         job.settle()

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, run
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import user_params
 from plastic_memories.model.entry import Entry, News, Partition, Place, partition_of
@@ -21,6 +21,7 @@ from plastic_memories.rules.text import term_codes
 class SqliteEntryStore:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
+        self._revisions: dict[tuple[Partition, bool], int] = {}
 
     def news(self, partition: Partition, known: int = 0) -> News:
         params = partition_params(partition)
@@ -42,7 +43,8 @@ class SqliteEntryStore:
         partition = partition_of(memory)
         revision = self.next_revision(partition, removed=False)
         happened = memory.created_at if memory.occurred_at is None else memory.occurred_at
-        self._db.execute(
+        run(
+            self._db,
             QUERIES["put_entry"],
             {
                 **partition_params(partition),
@@ -70,10 +72,18 @@ class SqliteEntryStore:
             self.next_revision(partition, removed=True)
 
     def next_revision(self, partition: Partition, *, removed: bool) -> int:
-        """Return the number of a change to this partition; say whether it takes something away."""
-        params = {**partition_params(partition), "removed": removed}
-        [row] = fetch(self._db, QUERIES["next_revision"], params)
-        return int(row["revision"])
+        """Return the number of a change to this partition; say whether it takes something away.
+
+        All changes of a transaction share one: nobody sees the first of them without the last.
+        """
+        change = partition, removed
+        if change not in self._revisions:
+            params = {**partition_params(partition), "removed": removed}
+            if not execute(self._db, QUERIES["next_revision"], params):
+                execute(self._db, QUERIES["first_revision"], params)
+            [row] = fetch(self._db, QUERIES["get_partition"], params)
+            self._revisions[change] = int(row["revision"])
+        return self._revisions[change]
 
 
 def partition_params(partition: Partition) -> dict[str, Any]:

@@ -40,6 +40,12 @@ _CONDITIONS = {
     "for_app": "(scope <> 'app' OR scope_ref = :for_app)",
     "not_expired_at": "(expires_at IS NULL OR expires_at > :not_expired_at)",
     "session_id": "session_id = :session_id",
+    "learned_in": (
+        "(session_id IN ('', :learned_in) OR id IN (SELECT s.memory_id FROM memory_sources s "
+        "JOIN messages t ON t.id = s.message_id "
+        "WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id "
+        "AND t.tenant_id = :tenant_id AND t.user_id = :user_id AND t.session_id = :learned_in))"
+    ),
     "source_app": "source_app = :source_app",
     "since_ts": "ts >= :since_ts",
     "until_ts": "ts < :until_ts",

@@ -96,6 +96,10 @@ class SqliteMemoryStore:
         params = {**view_params(view), "now": now, "ids": to_json(list(memory_ids))}
         return [memory_of(row) for row in fetch(self._db, QUERIES["seen_memory"], params)]
 
+    def ids_in_session(self, view: Viewpoint) -> list[int]:
+        params = {**view_params(view), "only_session": True}
+        return [row["id"] for row in fetch(self._db, QUERIES["ids_in_session"], params)]
+
     def add(self, memory: Memory) -> Memory:
         row_id = insert(self._db, QUERIES["add_memory"], memory_params(memory))
         added = replace(memory, id=row_id, root_id=memory.root_id or row_id)
@@ -112,6 +116,15 @@ class SqliteMemoryStore:
         if before.status is Status.ACTIVE is not memory.status:
             self._entries.remove(before)
         execute(self._db, QUERIES["save_memory"], memory_params(memory))
+        self._index_row(memory)
+
+    def move(self, memory: Memory) -> None:
+        before = self.get(memory.owner, memory.id)
+        if before is None:
+            return
+        self._unindex(before)
+        self._entries.remove(before)
+        execute(self._db, QUERIES["move_memory"], memory_params(memory))
         self._index_row(memory)
 
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:

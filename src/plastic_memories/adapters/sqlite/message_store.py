@@ -79,6 +79,13 @@ class SqliteMessageStore:
         if before[0].hidden_at is None:
             self._index_message(message.owner, message.id, message.content)
 
+    def move(self, message: Message) -> None:
+        params = message_params(message)
+        known = fetch_one(self._db, QUERIES["known_message"], params)
+        if known is not None and known["id"] != message.id:
+            params["client_msg_id"] = ""
+        self._db.execute(QUERIES["move_message"], params)
+
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
         own = self.find(owner, MessageFilter(ids=message_ids, hidden=False))
         self._unindex(own)

@@ -77,11 +77,16 @@ SELECT id FROM messages
 UPDATE messages SET content = :content
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
+-- move_message --
+UPDATE messages SET bot_id = :bot_id, session_id = :session_id, client_msg_id = :client_msg_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
 -- recent_messages --
 SELECT * FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND ts >= :since_ts AND hidden_at IS NULL AND realm = :realm
    AND (:all_bots OR bot_id = :bot_id)
+   AND (NOT :only_session OR session_id = :session_id)
  ORDER BY ts DESC, id DESC LIMIT :limit;
 
 -- search_messages --
@@ -89,6 +94,7 @@ SELECT m.* FROM fts_messages JOIN messages m ON m.id = fts_messages.rowid
  WHERE fts_messages MATCH :match
    AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
    AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
+   AND (NOT :only_session OR m.session_id = :session_id)
  ORDER BY fts_messages.rank LIMIT :limit;
 
 -- said_before --
@@ -105,17 +111,28 @@ SELECT * FROM messages
    AND hidden_at IS NULL AND realm = :realm AND (:all_bots OR bot_id = :bot_id)
  ORDER BY id LIMIT 1;
 
--- heard --
+-- Three statements in place of one with RETURNING, which makes a table for its rows each time.
+-- heard_first --
 INSERT INTO sessions (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
                       waiting, rounds, waiting_since, last_active)
 VALUES (:tenant_id, :user_id, :persona_id, :session_id, :bot_id, :source_app, :branch_id,
-        :messages, :rounds, CASE WHEN :messages > 0 THEN :now END, :now)
-ON CONFLICT (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id)
-DO UPDATE SET waiting = waiting + excluded.waiting, rounds = rounds + excluded.rounds,
-              waiting_since = coalesce(waiting_since, excluded.waiting_since),
-              last_active = excluded.last_active,
-              ended_at = CASE WHEN excluded.waiting > 0 THEN NULL ELSE ended_at END
-RETURNING *;
+        :messages, :rounds, CASE WHEN :messages > 0 THEN :now END, :now);
+
+-- heard_again --
+UPDATE sessions
+   SET waiting = waiting + :messages, rounds = rounds + :rounds,
+       waiting_since = coalesce(waiting_since, CASE WHEN :messages > 0 THEN :now END),
+       last_active = :now,
+       ended_at = CASE WHEN :messages > 0 THEN NULL ELSE ended_at END
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND bot_id = :bot_id AND source_app = :source_app
+   AND branch_id = :branch_id;
+
+-- session_at --
+SELECT * FROM sessions
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND bot_id = :bot_id AND source_app = :source_app
+   AND branch_id = :branch_id;
 
 -- find_sessions --
 SELECT * FROM sessions
@@ -135,6 +152,30 @@ UPDATE sessions
    SET realm = :realm, watermark = :watermark, waiting = :waiting, rounds = :rounds,
        waiting_since = :waiting_since, last_active = :last_active, ended_at = :ended_at,
        archive_path = :archive_path, archived_upto = :archived_upto
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- move_session --
+UPDATE sessions SET bot_id = :bot_id, session_id = :session_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- move_branches --
+UPDATE branches SET session_id = :session_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :was;
+
+-- move_jobs --
+-- A session has one open job of each kind: those it has already do the work of these, too.
+UPDATE OR IGNORE jobs SET session_ref = :ref
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_ref = :id;
+
+-- drop_jobs --
+DELETE FROM jobs
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_ref = :id;
+
+-- drop_session --
+DELETE FROM sessions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- session_realm --
@@ -218,6 +259,12 @@ UPDATE memory_items
        updated_at = :updated_at, metadata = :metadata, attributes = :attributes
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
+-- move_memory --
+UPDATE memory_items
+   SET bot_id = :bot_id, session_id = :session_id, scope_ref = :scope_ref, status = :status,
+       idempotency_key = :idempotency_key, updated_at = :updated_at
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
 -- erase_memory --
 DELETE FROM memory_items
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
@@ -226,10 +273,19 @@ DELETE FROM memory_items
 UPDATE memory_items SET last_recalled_at = :now, recall_count = recall_count + 1
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
+-- in_session --
+-- Not a statement: what a reader of one session only may see, wherever {in_session} stands. What
+-- was said in two sessions belongs to both; what was never said in any, to all.
+(NOT :only_session OR m.session_id IN ('', :session_id)
+        OR EXISTS (SELECT 1 FROM memory_sources s JOIN messages t ON t.id = s.message_id
+                    WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id AND s.memory_id = m.id
+                      AND t.tenant_id = :tenant_id AND t.user_id = :user_id
+                      AND t.session_id = :session_id))
+
 -- core_memories --
 -- Own rows of the realm; of every persona, real constraints and the name (core = 2). A narrow
 -- scope is left out: what is always recalled must not depend on the session or the app.
-SELECT * FROM memory_items INDEXED BY memory_core
+SELECT * FROM memory_items AS m INDEXED BY memory_core
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND core > 0
    AND status IN ('active', 'candidate')
    AND (status = 'active' OR (status = 'candidate' AND type = 'constraints'))
@@ -237,6 +293,7 @@ SELECT * FROM memory_items INDEXED BY memory_core
    AND ((persona_id = :persona_id AND realm = :realm) OR (core = 2 AND realm = 'real'))
    AND (:all_bots OR bot_id = :bot_id)
    AND (expires_at IS NULL OR expires_at > :now)
+   AND {in_session}
  ORDER BY id;
 
 -- seen --
@@ -245,6 +302,7 @@ m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
    AND (m.expires_at IS NULL OR m.expires_at > :now)
    AND (:all_bots OR m.bot_id = :bot_id)
    AND m.realm = :realm
+   AND {in_session}
    AND ((m.persona_id = :persona_id
          AND (m.scope IN ('persona', 'global')
               OR (m.scope_ref <> '' AND m.scope = 'session' AND m.scope_ref = :session_id)
@@ -282,21 +340,27 @@ SELECT m.* FROM memory_items m
 
 -- seen_memory --
 -- Ranking knows them already; who may see them is asked again, here.
-SELECT m.* FROM memory_items m
- WHERE m.id IN (SELECT value FROM json_each(:ids))
-   AND {seen};
+-- The ids come first (CROSS JOIN): left to itself, SQLite walks all rows of the user.
+SELECT m.* FROM json_each(:ids) wanted CROSS JOIN memory_items m ON m.id = wanted.value
+ WHERE {seen};
+
+-- ids_in_session --
+SELECT m.id FROM memory_items m
+ WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
+   AND {in_session};
 
 -- get_partition --
 SELECT revision, removed FROM recall_partitions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
 
--- next_revision --
+-- first_revision --
 INSERT INTO recall_partitions (tenant_id, user_id, partition_id, revision)
-VALUES (:tenant_id, :user_id, :partition_id, 1)
-ON CONFLICT (tenant_id, user_id, partition_id)
-DO UPDATE SET revision = revision + 1,
-              removed = CASE WHEN :removed THEN revision + 1 ELSE removed END
-RETURNING revision;
+VALUES (:tenant_id, :user_id, :partition_id, 1);
+
+-- next_revision --
+UPDATE recall_partitions
+   SET revision = revision + 1, removed = CASE WHEN :removed THEN revision + 1 ELSE removed END
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
 
 -- put_entry --
 INSERT INTO recall_entries (tenant_id, user_id, partition_id, memory_id, revision, bot_id,

@@ -57,6 +57,7 @@ def view_params(view: Viewpoint) -> dict[str, Any]:
         "all_bots": view.all_bots,
         "session_id": view.session_id,
         "source_app": view.source_app,
+        "only_session": view.only_session,
         "realm": view.realm.value,
     }
 

@@ -7,12 +7,12 @@ from dataclasses import asdict
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import Row, fetch, fetch_one
+from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import message_of, owner_of, owner_params
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.session import Branch, Conversation, Session
+from plastic_memories.model.session import Branch, Conversation, Session, joined
 
 _SAME = (
     "id", "watermark", "waiting", "rounds", "waiting_since", "last_active", "ended_at",
@@ -26,7 +26,9 @@ class SqliteSessionStore:
 
     def heard(self, place: Conversation, messages: int, rounds: int, now: float) -> Session:
         params = {**_place_params(place), "messages": messages, "rounds": rounds, "now": now}
-        [row] = fetch(self._db, QUERIES["heard"], params)
+        if not execute(self._db, QUERIES["heard_again"], params):
+            execute(self._db, QUERIES["heard_first"], params)
+        [row] = fetch(self._db, QUERIES["session_at"], params)
         return session_of(row)
 
     def find(
@@ -56,6 +58,24 @@ class SqliteSessionStore:
         realm = session.realm.value if session.realm else ""
         params = {**owner_params(session.owner), **same, "realm": realm}
         self._db.execute(QUERIES["save_session"], params)
+
+    def move(self, session: Session, place: Conversation) -> None:
+        params = {**_place_params(place), "id": session.id, "was": session.place.session_id}
+        there = self.find(
+            place.owner,
+            session_id=place.session_id,
+            bot_id=place.bot_id,
+            source_app=place.source_app,
+            branch_id=place.branch_id,
+        )
+        self._db.execute(QUERIES["move_branches"], params)
+        if not there:
+            self._db.execute(QUERIES["move_session"], params)
+            return
+        params["ref"] = there[0].id
+        for name in ("move_jobs", "drop_jobs", "drop_session"):
+            self._db.execute(QUERIES[name], params)
+        self.save(joined(there[0], session))
 
     def realm_of(self, owner: Owner, session_id: str, bot_id: str) -> Realm | None:
         params = {**owner_params(owner), "session_id": session_id, "bot_id": bot_id}

@@ -183,7 +183,9 @@ async def list_memories(asked: Annotated[wire.ListQuery, Query()], call: Reading
         before_id=int(asked.cursor) if asked.cursor else None,
         limit=asked.limit,
     )
-    page = await call.hub.browse.page(call.view(asked), wanted)
+    session_id = asked.session_id or ""
+    view = call.view(asked, session_id=session_id, only_session=bool(session_id))
+    page = await call.hub.browse.page(view, wanted)
     cursor = None if page.next_before_id is None else str(page.next_before_id)
     return call.reply(wire.MemoryPage(items=_rows(page), next_cursor=cursor))
 

@@ -32,6 +32,7 @@ async def recollect(body: RecallRequest, call: Call) -> Recollection:
         viewpoint=call.view(
             body,
             session_id=body.session_id or "",
+            only_session=body.only_session,
             source_app=body.source_app,
             realm=await _realm(body, call),
             branch_id=body.branch_id or "",

@@ -22,7 +22,7 @@ _REWRITE = "mem0_query_rewrite_enabled"
 _PROMPT = "mem0_query_rewrite_prompt"
 _ENHANCEMENT = "queryEnhancement"
 _WISHES = (_REWRITE, _PROMPT, _ENHANCEMENT)
-_GOOD_NAME = re.compile(r"^[^\x00-\x1f\x7f]{1,200}$")
+_GOOD_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 _YES = (True, 1, "1", "true", "True", "on", "yes")
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 DEFAULT_PERSONA = "default"
@@ -74,10 +74,6 @@ class ChatRequest:
         return found
 
     @property
-    def is_streamed(self) -> bool:
-        return self._value("stream") is True
-
-    @property
     def metadata(self) -> Mapping[str, Any]:
         found = self._value("metadata")
         return found if isinstance(found, dict) else {}
@@ -105,12 +101,16 @@ class ChatRequest:
             identity = replace(identity, persona_id=persona)
         return identity
 
+    def upstream_model(self, identity: Identity) -> str:
+        """Return the model's name without the persona before it."""
+        persona = identity.persona_id
+        return self.model.removeprefix(f"{persona}@") if persona else self.model
+
     def for_upstream(self, identity: Identity, messages: str | None) -> bytes:
         """Return the body without what is meant for us; the rest keeps its bytes."""
         changes: dict[str, str | None] = dict.fromkeys(self.fields.keys() & set(_WISHES))
-        prefix = f"{identity.persona_id}@"
-        if identity.persona_id and self.model.startswith(prefix):
-            changes["model"] = written(self.model.removeprefix(prefix))
+        if (model := self.upstream_model(identity)) != self.model:
+            changes["model"] = written(model)
         ours = [name for name in self.metadata if _plain(name) in _NAMES or name in _WISHES]
         if ours:
             metadata = self.part("metadata")
@@ -143,7 +143,7 @@ def header(headers: Headers, name: str) -> str:
 
 def checked_name(name: str, value: str) -> str:
     """Return a name that can be stored, or raise `BadRequest`."""
-    if value and not _GOOD_NAME.match(value):
+    if value and not _GOOD_NAME.fullmatch(value):
         raise BadRequest(f"{name} must have 1 to 200 characters and no control characters.")
     return value
 
@@ -165,12 +165,11 @@ def conversation(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Line], str
 
 def text_of(content: Any) -> str:
     """Return the text of a message; of one in parts, its texts. Pictures and sounds say nothing."""
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    texts = [_string(part.get("text")) for part in content if isinstance(part, dict)]
-    return "\n".join(text for text in texts if text)
+    if isinstance(content, list):
+        texts = [_string(part.get("text")) for part in content if isinstance(part, dict)]
+        content = "\n".join(text for text in texts if text)
+    # Half a character and a null cannot be stored; whoever sends them does not miss them.
+    return _string(content).encode("utf-8", "replace").decode().replace("\0", "")
 
 
 def _plain(name: str) -> str:

@@ -13,6 +13,7 @@ from plastic_memories.http.doors.openai.chat import (
     DEFAULT_PERSONA,
     ChatRequest,
     Identity,
+    Wishes,
     checked_name,
     conversation,
 )
@@ -69,8 +70,8 @@ class Turn:
 
     async def remember(self, upstream: Upstream) -> Told:
         """Recall what bears on it, in time or not at all."""
-        started = time.perf_counter()
         also, late = await self._other_words(upstream)
+        started = time.perf_counter()
         found, degraded = await self.call.hub.converse.remember(self._query(also))
         names = ",".join((*late, *degraded))
         headers = {_DEGRADED: names} if names else {}
@@ -131,7 +132,8 @@ def turn_of(call: Call, chat: ChatRequest, identity: Identity) -> Turn | None:
     if messages is None or identity.memory.lower() == _OFF:
         return None
     lines, begun = conversation(messages)
-    return Turn(call, chat, _view(call, identity), _question(call, chat, lines), lines, begun)
+    question = _question(call, chat.wishes, lines, chat.upstream_model(identity))
+    return Turn(call, chat, _view(call, identity), question, lines, begun)
 
 
 def _view(call: Call, identity: Identity) -> Viewpoint:
@@ -146,24 +148,23 @@ def _view(call: Call, identity: Identity) -> Viewpoint:
     )
 
 
-def _question(call: Call, chat: ChatRequest, lines: Sequence[Line]) -> Question:
-    options, wishes = call.options.proxy, chat.wishes
+def _question(call: Call, wishes: Wishes, lines: Sequence[Line], model: str) -> Question:
+    options = call.options.proxy
     users = [place for place, line in enumerate(lines) if line.role is Role.USER]
     last = users[-1] if users else 0
     most = _first(wishes.context_messages, options.context_messages)
     max_chars = min(_first(wishes.max_query_chars, _LONGEST), call.options.max_query_chars)
+    rewriting = Rewriting(
+        prompt=wishes.prompt or options.rewrite_prompt,
+        model=wishes.model or options.rewrite_model or model,
+        timeout_s=_first(wishes.timeout_s, options.rewrite_s),
+        max_chars=max_chars,
+    )
     return Question(
         text=lines[last].text[-max_chars:] if users else "",
         before=lines[max(last - most, 0) : last],
         asked_at=call.now(),
-        rewriting=Rewriting(
-            prompt=wishes.prompt or options.rewrite_prompt,
-            model=wishes.model or options.rewrite_model or chat.model.rpartition("@")[2],
-            timeout_s=_first(wishes.timeout_s, options.rewrite_s),
-            max_chars=max_chars,
-        )
-        if _first(wishes.rewrite, options.rewrite)
-        else None,
+        rewriting=rewriting if _first(wishes.rewrite, options.rewrite) else None,
     )
 
 

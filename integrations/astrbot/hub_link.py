@@ -1,0 +1,186 @@
+"""The hub over HTTP, for one sender at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx
+
+from .identity import Identity
+from .options import Options
+
+Json = dict[str, Any]
+_SOURCE_APP = "astrbot"
+_TIMEOUT_S = 10.0
+# The hub answers with what it has a little before we stop waiting.
+_HUBS_SHARE = 0.8
+_PAGE = 200
+_CATCH_UP_S = 3.0
+
+
+class HubProblem(Exception):
+    """The hub cannot be reached, or says no; `code` is its own word for why."""
+
+    def __init__(self, code: str, message: str, detail: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.detail = detail
+
+    @property
+    def is_passing(self) -> bool:
+        """Say whether the same request may succeed later."""
+        return self.code in ("unreachable", "unavailable", "rate_limited", "internal_error")
+
+
+class HubLink:
+    """Requests of this plugin; an app key lets it speak for every sender."""
+
+    def __init__(self, options: Options, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._options = options
+        self._http = httpx.AsyncClient(
+            base_url=options.hub_url,
+            headers={"X-API-Key": options.api_key},
+            timeout=_TIMEOUT_S,
+            transport=transport,
+            trust_env=False,  # a proxy for the outside world does not know this machine
+        )
+        self._is_app_key = False
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def version(self) -> str:
+        """Return the version of the hub; raise `HubProblem` if it cannot be used."""
+        await self._check_key()
+        answer = await self._send("GET", "/health", {})
+        return str(answer.get("version") or answer.get("status") or "ok")
+
+    async def recall(
+        self,
+        who: Identity,
+        query: str,
+        recent: Sequence[Mapping[str, str]] = (),
+        known_message_ids: Sequence[int] = (),
+    ) -> Json:
+        """Return what bears on a message, as blocks for a prompt and as rows."""
+        options = self._options
+        body = {
+            **self._place(who),
+            "query": query[:4000],
+            "limit": options.max_memories,
+            "budget_tokens": options.budget_tokens,
+            "deadline_ms": max(1, int(options.deadline_s * 1000 * _HUBS_SHARE)),
+            "session_id": who.session_id,
+            "only_session": options.filters.use_session_filtering,
+            "source_app": _SOURCE_APP,
+            "recent_messages": list(recent),
+            "exclude_message_ids": list(known_message_ids),
+        }
+        return await self._for(who, "POST", "/memory/recall", body)
+
+    async def append(self, who: Identity, messages: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Keep messages; return their ids. The same `client_msg_id` is kept once."""
+        body = {
+            "persona_id": self._options.persona_of(who),
+            "bot_id": who.bot_id,
+            "platform": who.platform,
+            "message_type": who.message_type,
+            "session_id": who.session_id,
+            "source_app": _SOURCE_APP,
+            "messages": list(messages),
+        }
+        answer = await self._for(who, "POST", "/messages/append", body)
+        return list(answer["message_ids"])
+
+    async def catch_up(self, who: Identity) -> None:
+        """Have the hub learn from what was said here a moment ago, if that does not take long."""
+        body = {**self._place(who), "session_id": who.session_id, "wait": True}
+        try:
+            async with asyncio.timeout(_CATCH_UP_S):
+                await self._for(who, "POST", "/jobs/run", body)
+        except TimeoutError:
+            return
+        except HubProblem as problem:
+            if problem.code != "not_found":  # nothing was said here yet
+                raise
+
+    async def memories(
+        self, who: Identity, status: str = "active", limit: int = _PAGE
+    ) -> list[Json]:
+        """Return the newest memories of a sender that exist here."""
+        params: Json = {**self._place(who), "status": status, "limit": limit}
+        if self._options.filters.use_session_filtering:
+            params["session_id"] = who.session_id
+        answer = await self._for(who, "GET", "/memory/list", params)
+        return list(answer["items"])
+
+    async def forget(self, who: Identity, memory_ids: Sequence[int]) -> int:
+        body = {**self._place(who), "memory_ids": list(memory_ids), "include_messages": True}
+        return int((await self._for(who, "POST", "/memory/forget", body))["deleted"])
+
+    async def confirm(
+        self, who: Identity, memory_id: int, supersedes_id: int | None = None
+    ) -> Json:
+        body: Json = {**self._place(who), "memory_id": memory_id}
+        if supersedes_id is not None:
+            body["supersedes_id"] = supersedes_id
+        return await self._for(who, "POST", "/memory/confirm", body)
+
+    async def reset(self, who: Identity) -> tuple[int, int]:
+        """Erase what is remembered of a sender here; return how many memories and messages."""
+        memories = 0
+        while rows := await self.memories(who, status="all"):
+            gone = await self.forget(who, [row["id"] for row in rows])
+            memories += gone
+            if not gone:
+                break
+        body: Json = {**self._place(who), "all": True}
+        if self._options.filters.use_session_filtering:
+            body["session_id"] = who.session_id
+        answer = await self._for(who, "POST", "/messages/purge", body)
+        return memories, int(answer["deleted"])
+
+    def _place(self, who: Identity) -> Json:
+        """Return whose memories are meant: of this bot, or of all of them."""
+        persona = {"persona_id": self._options.persona_of(who)}
+        if self._options.filters.use_bot_isolation:
+            return {**persona, "bot_id": who.bot_id}
+        return {**persona, "bots": "all"}
+
+    async def _for(self, who: Identity, method: str, path: str, fields: Json) -> Json:
+        if not who.sender_id:
+            raise HubProblem("no_sender", "the platform does not say who has sent this")
+        await self._check_key()
+        return await self._send(method, path, fields, user_id=who.user_id)
+
+    async def _check_key(self) -> None:
+        """Refuse a key of one user: with it, every sender would share one memory."""
+        if self._is_app_key:
+            return
+        try:
+            await self._send("GET", "/persona/list", {})
+        except HubProblem as problem:
+            if problem.code != "bad_request":  # that is how an app key asks for a user
+                raise
+            self._is_app_key = True
+            return
+        raise HubProblem("not_an_app_key", "this key belongs to one user; make an app key")
+
+    async def _send(self, method: str, path: str, fields: Json, user_id: str = "") -> Json:
+        sent: Json = {"params": fields} if method == "GET" else {"json": fields}
+        # As bytes: a sender's name may be Chinese.
+        headers = {b"X-User-Id": user_id.encode()} if user_id else {}
+        try:
+            answer = await self._http.request(method, path, headers=headers, **sent)
+            body = answer.json()
+            if body["ok"]:
+                return dict(body["data"])
+            said = body["error"]
+            problem = HubProblem(said["code"], said["message"], said.get("detail"))
+        except httpx.HTTPError as error:
+            raise HubProblem("unreachable", type(error).__name__) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise HubProblem("unreachable", "this is not a hub") from error
+        raise problem

@@ -1,0 +1,163 @@
+"""All parts of a recall in one snapshot; a part that does not go well there costs only itself."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from harness import Api
+from plastic_memories.adapters.recall.hybrid import HybridEngine, hybrid_engine
+from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.recall import Recall
+from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.model.recall import Findings, RecallQuery, Recollection
+from plastic_memories.ports.storage import StorageBackend, Stores
+from recall_parts import Parts
+
+ME = Viewpoint(Owner("default", "userA", "p1"))
+TEA = "我喜欢 jasmine tea"
+PARTS = {
+    "structure": ("memories", "core"),
+    "snippets": ("messages", "recent"),
+    "index": ("entries", "news"),
+}
+
+
+@dataclass
+class Hindered:
+    """A storage that counts its reads, and of which one method of one store is hindered."""
+
+    storage: StorageBackend
+    store: str = ""
+    method: str = ""
+    by: Callable[[], None] = lambda: None
+    reads: int = 0
+
+    async def read(self, work: Callable[[Any], Any]) -> Any:
+        self.reads += 1
+        return await self.storage.read(lambda stores: work(_Stores(stores, self)))
+
+    async def write(self, work: Callable[[Any], Any]) -> Any:
+        return await self.storage.write(work)
+
+    async def describe(self) -> Mapping[str, Any]:
+        return await self.storage.describe()
+
+
+class _Stores:
+    def __init__(self, stores: Stores, hindered: Hindered) -> None:
+        self._stores, self._hindered = stores, hindered
+
+    def __getattr__(self, name: str) -> Any:
+        store = getattr(self._stores, name)
+        return _Store(store, self._hindered) if name == self._hindered.store else store
+
+
+class _Store:
+    def __init__(self, store: Any, hindered: Hindered) -> None:
+        self._store, self._hindered = store, hindered
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._hindered.method:
+            self._hindered.by()
+        return getattr(self._store, name)
+
+
+@pytest.fixture
+def stuck() -> Iterator[Callable[[], None]]:
+    """Something that does not come back before the end of the test."""
+    end = threading.Event()
+    yield lambda: (end.wait(), None)[1]
+    end.set()
+
+
+async def recall_of(api: Api, storage: Callable[[StorageBackend], Any]) -> Recall:
+    """Store a constraint, a fact and a message; return a recall whose parts share a storage."""
+    await api.remember("我对海鲜过敏", "profile", "constraint.allergy.seafood")
+    await api.remember(TEA, "note", "a")
+    await api.say("你好", ts=1_749_999_000)
+    assert api.hub is not None
+    recall = api.hub.recall
+    shared = storage(recall.ledger.storage)
+    ledger = Ledger(shared, recall.ledger.sink, recall.ledger.clock)
+    return replace(recall, ledger=ledger, engine=hybrid_engine(Parts(shared)))
+
+
+async def ask(recall: Recall, deadline_s: float = 10.0) -> Recollection:
+    query = RecallQuery(viewpoint=ME, text="tea", now=1_750_000_000, deadline_s=deadline_s)
+    return await recall(query)
+
+
+def there(found: Recollection) -> set[str]:
+    """Say which parts of an answer are there; words stand in for the index."""
+    marks = {
+        "structure": "海鲜" in found.stable_block.text,
+        "snippets": [message.content for message in found.snippets] == ["你好"],
+        "index": found.hits[0].memory.content == TEA,
+    }
+    return {name for name, is_there in marks.items() if is_there}
+
+
+async def test_one_snapshot_is_enough(api: Api) -> None:
+    recall = await recall_of(api, Hindered)
+
+    found = await ask(recall)
+
+    assert (there(found), found.degraded) == (set(PARTS), ())
+    assert recall.ledger.storage.reads == 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("part", PARTS)
+async def test_a_part_that_fails_costs_only_itself(api: Api, part: str) -> None:
+    def fail() -> None:
+        raise RuntimeError("a bug")
+
+    recall = await recall_of(api, lambda storage: Hindered(storage, *PARTS[part], fail))
+
+    found = await ask(recall)
+
+    assert found.degraded == (part,)
+    assert there(found) == {*PARTS} - ({part} - {"index"})
+
+
+@pytest.mark.parametrize("part", PARTS)
+async def test_a_part_that_hangs_costs_only_itself(
+    api: Api, part: str, stuck: Callable[[], None]
+) -> None:
+    recall = await recall_of(api, lambda storage: Hindered(storage, *PARTS[part], stuck))
+
+    found = await ask(recall, deadline_s=2)
+
+    assert found.degraded == (part,)
+    assert there(found) == {*PARTS} - ({part} - {"index"})
+
+
+async def test_an_engine_that_cannot_prepare_is_asked_as_any_other(api: Api) -> None:
+    class Unprepared(HybridEngine):
+        async def prepare(self, query: RecallQuery) -> Callable[[Stores], Findings]:
+            raise RuntimeError("a bug")
+
+    recall = await recall_of(api, Hindered)
+    good = recall.engine
+    assert isinstance(good, HybridEngine)
+    engine = Unprepared(recall.ledger.storage, good._embedder, good._cache)
+
+    found = await ask(replace(recall, engine=engine))
+
+    assert (there(found), found.degraded) == (set(PARTS), ())
+
+
+async def test_what_is_not_asked_for_is_not_read(api: Api) -> None:
+    def fail() -> None:
+        raise RuntimeError("a bug")
+
+    recall = await recall_of(api, lambda storage: Hindered(storage, *PARTS["index"], fail))
+
+    found = await recall(RecallQuery(viewpoint=ME, text="tea", now=1_750_000_000), ("profile",))
+
+    assert found.degraded == ()
+    assert recall.ledger.storage.reads == 1  # type: ignore[attr-defined]
