@@ -223,13 +223,22 @@ class AsyncPlasticMemoriesClient(AsyncCardMethods, AsyncPageMethods):
 
     async def branch(
         self,
-        from_message_id: int,
+        from_message_id: int | None = None,
         *,
+        from_client_msg_id: str | None = None,
+        branch_id: str | None = None,
         session_id: str | None = None,
         persona_id: str | None = None,
     ) -> Branch:
-        """Let a conversation go on from an earlier message."""
-        return await self._send(self._calls.branch(from_message_id, session_id, persona_id))
+        """Let a conversation go on from an earlier message.
+
+        With a `branch_id` of your own, asking twice makes one branch.
+        """
+        return await self._send(
+            self._calls.branch(
+                from_message_id, from_client_msg_id, branch_id, session_id, persona_id
+            )
+        )
 
     async def session_end(
         self, session_id: str | None = None, *, persona_id: str | None = None

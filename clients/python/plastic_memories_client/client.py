@@ -220,13 +220,22 @@ class PlasticMemoriesClient(CardMethods, PageMethods):
 
     def branch(
         self,
-        from_message_id: int,
+        from_message_id: int | None = None,
         *,
+        from_client_msg_id: str | None = None,
+        branch_id: str | None = None,
         session_id: str | None = None,
         persona_id: str | None = None,
     ) -> Branch:
-        """Let a conversation go on from an earlier message."""
-        return self._send(self._calls.branch(from_message_id, session_id, persona_id))
+        """Let a conversation go on from an earlier message.
+
+        With a `branch_id` of your own, asking twice makes one branch.
+        """
+        return self._send(
+            self._calls.branch(
+                from_message_id, from_client_msg_id, branch_id, session_id, persona_id
+            )
+        )
 
     def session_end(self, session_id: str | None = None, *, persona_id: str | None = None) -> Job:
         """End a conversation; the job digests it."""

@@ -79,9 +79,20 @@ class MessageCalls(CallsFrom):
         return post("/messages/delete", result(Result), self._one(which))
 
     def branch(
-        self, from_message_id: int, session_id: str | None, persona_id: str | None
+        self,
+        from_message_id: int | None,
+        from_client_msg_id: str | None,
+        branch_id: str | None,
+        session_id: str | None,
+        persona_id: str | None,
     ) -> Call[Branch]:
-        body = self._session(session_id, persona_id, from_message_id=from_message_id)
+        body = self._session(
+            session_id,
+            persona_id,
+            from_message_id=from_message_id,
+            from_client_msg_id=from_client_msg_id,
+            branch_id=branch_id,
+        )
         return post("/messages/branch", result(Branch), body)
 
     def session_end(self, session_id: str | None, persona_id: str | None) -> Call[Job]:
