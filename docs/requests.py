@@ -372,8 +372,8 @@ KEEPING = [
         'data.items[0].page = "memory://core"',
         'data.items[1].page = "memory://persona/core"',
     ),
-    _get("Core page and index", "/memory/pages", {}, 'data.core.id = "memory://core"'),
-    _get("One page", "/memory/page", {"page_id": "memory://core"}, "data.text exists"),
+    _get("Core page and index", "/memory/pages", _P1, 'data.core.id = "memory://core"'),
+    _get("One page", "/memory/page", {**_P1, "page_id": "memory://core"}, "data.text exists"),
 ]
 
 FORMATION = [
