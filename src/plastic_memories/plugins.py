@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeAlias
@@ -28,9 +28,14 @@ PORTS = {
 COMPANIONS = {"extractor": "JUDGE"}
 
 
-def available(port: str) -> dict[str, EntryPoint]:
+def available(port: str) -> Mapping[str, EntryPoint]:
     """Return the installed implementations of a port, by name."""
-    found = _installed(tuple(sys.path)).select(group=f"plastic_memories.{port}")
+    return _of_port(port, tuple(sys.path))
+
+
+@lru_cache(maxsize=len(PORTS) + len(COMPANIONS))
+def _of_port(port: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    found = _installed(path).select(group=f"plastic_memories.{port}")
     return {entry.name: entry for entry in found}
 
 

@@ -64,6 +64,7 @@ from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
+from plastic_memories.rules.talk.regex import compile_all
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
 from plastic_memories.worker.loop import Worker
 
@@ -74,6 +75,8 @@ FIRST_USER = "local"
 _SWITCH_S = 0.1
 # What was imported lives as long as the process: the collector need not walk it again and again.
 _COLLECT = (20_000, 50, 100)
+# Whoever starts a server gets its first answer before the rules for talk are made ready.
+_SETTLE_S = 0.5
 # How many times as long as a job took the worker inside a server leaves it to its callers.
 _REST = 6.0
 
@@ -315,6 +318,8 @@ def build_app(settings: Settings) -> FastAPI:
         gc.set_threshold(*_COLLECT)
         async with open_hub(settings) as hub:
             announce(settings, await first_key(hub, settings))
+            loop = asyncio.get_running_loop()
+            loop.call_later(_SETTLE_S, loop.run_in_executor, None, compile_all)
             yield hub
 
     return create_app(http_options(settings), opened)

@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, get_args, get_type_hints
 
 from fastapi import Depends, Request, Response
@@ -122,6 +123,9 @@ Reading = Annotated[Call, Depends(_declared)]
 Writing = Annotated[Call, Depends(_declared), "writes"]
 
 
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
 class KeyedRoute(APIRoute):
     """A route for callers with a key: `async def route(body, call)`, or `route(call)`.
 
@@ -130,19 +134,25 @@ class KeyedRoute(APIRoute):
     times as much as the whole rest of a small request. Its documents are made as always.
     """
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        endpoint = self.endpoint
-        read = _reader(get_type_hints(endpoint, include_extras=True))
-        writes = "writes" in get_args(get_type_hints(endpoint, include_extras=True)["call"])
+    def get_route_handler(self) -> Handler:
+        return _handler(self.endpoint)
 
-        async def handle(request: Request) -> Response:
-            call = await admitted(request, named_user(request.headers))
-            if writes and call.caller.key.limits.read_only:
-                raise NotAllowed("This key may only read.")
-            answer: Response = await endpoint(**await read(request, call.caller), call=call)
-            return answer
 
-        return handle
+@cache
+def _handler(endpoint: Callable[..., Any]) -> Handler:
+    """Return what serves a route; asked for by its router, its application and its short cut."""
+    hints = get_type_hints(endpoint, include_extras=True)
+    read = _reader(hints)
+    writes = "writes" in get_args(hints["call"])
+
+    async def handle(request: Request) -> Response:
+        call = await admitted(request, named_user(request.headers))
+        if writes and call.caller.key.limits.read_only:
+            raise NotAllowed("This key may only read.")
+        answer: Response = await endpoint(**await read(request, call.caller), call=call)
+        return answer
+
+    return handle
 
 
 async def admitted(request: Request, user_id: str) -> Call:

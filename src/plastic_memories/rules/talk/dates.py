@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from plastic_memories.rules.talk import dates_en, dates_zh
 from plastic_memories.rules.talk.numerals import zh_number
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.spans import DateSpan, Lean, date_or_none
 
 __all__ = [
@@ -24,7 +25,7 @@ __all__ = [
     "yearly",
 ]
 
-_LATIN = re.compile(r"[A-Za-z]")
+_LATIN = regex(r"[A-Za-z]")
 _LEAP_YEAR = 2000
 
 
@@ -95,14 +96,14 @@ def _comes_before(found: re.Match[str], best: Mention) -> bool:
     return (found.start(), -found.end()) < (best.start, -best.end)
 
 
-_DAY_ALONE = re.compile(r"[\d一二三四五六七八九十廿]+[日号]|on the \d+\w*")
-_YEARED_TEXT = re.compile(r"\d{4}")
-_RELATIVE = re.compile(
+_DAY_ALONE = regex(r"[\d一二三四五六七八九十廿]+[日号]|on the \d+\w*")
+_YEARED_TEXT = regex(r"\d{4}")
+_RELATIVE = regex(
     r"[昨明后前]天|昨晚|明早|明晚|[上下]个?(?:周|星期|礼拜|月)|去年|前年|明年|后年|[天周月年]之?[前后]"
     r"|\b(?:yesterday|tomorrow|last|next|ago)\b",
     re.IGNORECASE,
 )
-_AFTER_PREPOSITION = re.compile(
+_AFTER_PREPOSITION = regex(
     r"\b(?:on|in|at|by|for|until|till|since|from|before|after)\s$", re.IGNORECASE
 )
 
@@ -183,11 +184,9 @@ def lunar(text: str) -> str | None:
     return found[0] if found else None
 
 
-_YEARED = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)")
-_SHORT = re.compile(r"(?<![\d./-])(?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d./-])(?P<y>)")
-_ZH_DATE = re.compile(
-    rf"(?<!\d)(?:{dates_zh.ANY_YEAR})?{dates_zh.MONTH}份?的?{dates_zh.DAY}[日号]?"
-)
+_YEARED = regex(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)")
+_SHORT = regex(r"(?<![\d./-])(?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d./-])(?P<y>)")
+_ZH_DATE = regex(rf"(?<!\d)(?:{dates_zh.ANY_YEAR})?{dates_zh.MONTH}份?的?{dates_zh.DAY}[日号]?")
 
 
 def calendar_date(text: str, today: date) -> CalendarDate | None:

@@ -8,6 +8,7 @@ from datetime import date
 
 from plastic_memories.rules.talk import spans
 from plastic_memories.rules.talk.numerals import EN_NUMBER, en_number
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.spans import DateSpan, Lean
 
 Meaning = Callable[["re.Match[str]", date, Lean], DateSpan | None]
@@ -192,7 +193,7 @@ def _month_end(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None
 
 _MONTH_DAY = rf"\b(?:on )?{MONTH} (?:the )?{DAY}\b(?:,? {YEAR}\b)?"
 _DAY_MONTH = rf"\b(?:on )?(?:the )?{DAY} (?:of )?{MONTH}(?:,? {YEAR}\b)?"
-CALENDAR = tuple(re.compile(text, re.IGNORECASE | re.ASCII) for text in (_MONTH_DAY, _DAY_MONTH))
+CALENDAR = tuple(regex(text, re.IGNORECASE | re.ASCII) for text in (_MONTH_DAY, _DAY_MONTH))
 _GRAMMAR: tuple[tuple[str, Meaning], ...] = (
     (rf"\b(?P<day>{'|'.join(_DAYS)})\b", _day_word),
     (rf"\b(?:in|within) (?P<n>{_N}) {_UNIT}(?:' time)?\b", _ahead),
@@ -221,8 +222,8 @@ _GRAMMAR: tuple[tuple[str, Meaning], ...] = (
 )
 # ASCII: a Chinese character beside an English date does not belong to it.
 _FLAGS = re.IGNORECASE | re.ASCII
-RULES = tuple((re.compile(pattern, _FLAGS), meaning) for pattern, meaning in _GRAMMAR)
-HINT = re.compile(
+RULES = tuple((regex(pattern, _FLAGS), meaning) for pattern, meaning in _GRAMMAR)
+HINT = regex(
     r"day\b|night|morrow|week|month|year|ago\b|spring|summer|autumn|fall|winter|morning|noon"
     r"|evening|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)"
     r"|(?:19|20)\d\d|christmas|halloween|\d(?:st|nd|rd|th)\b",

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 
 from plastic_memories.rules.talk import spans
 from plastic_memories.rules.talk.numerals import ZH_NUMBER, zh_number
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.spans import DateSpan, Lean
 
 Meaning = Callable[["re.Match[str]", date, Lean], DateSpan | None]
@@ -259,12 +260,10 @@ _GRAMMAR: tuple[tuple[str, Meaning], ...] = (
     (rf"(?P<name>{'|'.join(sorted(_HOLIDAYS, key=len, reverse=True))})", _holiday),
     (r"(?P<season>[春夏秋冬])[天季]", _season),
 )
-RULES = tuple((re.compile(pattern), meaning) for pattern, meaning in _GRAMMAR)
-HINT = re.compile(
-    r"[天日周月年号儿晚早]|星期|礼拜|元旦|国庆|圣诞|节|五一|六一|十一|平安夜|\d[-/.]\d"
-)
+RULES = tuple((regex(pattern), meaning) for pattern, meaning in _GRAMMAR)
+HINT = regex(r"[天日周月年号儿晚早]|星期|礼拜|元旦|国庆|圣诞|节|五一|六一|十一|平安夜|\d[-/.]\d")
 # A lunar date has no fixed day in our calendar: it is kept as it was said.
-LUNAR = re.compile(
+LUNAR = regex(
     r"(?:农历|阴历|旧历)的?(?=[一二三四五六七八九十正冬腊闰初廿\d])(?:[一二三四五六七八九十正冬腊闰\d]{1,3}月)?"
     r"(?:初?[一二三四五六七八九十廿\d]{1,3})?[日号]?|(?:大年|正月|腊月|"
     r"冬月)初?[一二三四五六七八九十廿]{1,3}"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from plastic_memories.rules.talk.en_clause import Said, listed, tidy
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug
+from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _SWELLS = (
@@ -22,29 +23,29 @@ _WHEN = (
 )
 _STARTS = r"(?:i|my \w+) (?:always )?(?:get |starts? to |feel )?"
 _CAUSES = (
-    re.compile(
+    regex(
         rf"^(?P<v>[\w' -]{{2,25}}?) (?:always )?(?:makes?|gives?) "
         rf"(?:me|my (?:\w+ )?\w+) (?:feel |get )?{_ANSWER}$",
         _I,
     ),
-    re.compile(r"^(?P<v>[\w' -]{2,25}?) (?P<upsets>upsets?) my stomach(?P<swells>)$", _I),
-    re.compile(rf"^{_STARTS}{_ANSWER} {_WHEN} (?P<v>[\w' -]+)$", _I),
-    re.compile(rf"^{_WHEN} (?P<v>[\w'-]+(?: [\w'-]+)?) {_STARTS}{_ANSWER}$", _I),
+    regex(r"^(?P<v>[\w' -]{2,25}?) (?P<upsets>upsets?) my stomach(?P<swells>)$", _I),
+    regex(rf"^{_STARTS}{_ANSWER} {_WHEN} (?P<v>[\w' -]+)$", _I),
+    regex(rf"^{_WHEN} (?P<v>[\w'-]+(?: [\w'-]+)?) {_STARTS}{_ANSWER}$", _I),
 )
-_NOT_A_THING = re.compile(
+_NOT_A_THING = regex(
     r"^(?:it|this|that|they|these|those|you|he|she|work|too much|a lot|everything|nothing|your|"
     r"his|her|the (?:idea|thought|news|smell)|politics|people|love|seeing|watching|lunch)\b",
     _I,
 )
-_EXPECTING = re.compile(
+_EXPECTING = regex(
     r"^i am (?:\w+ (?:weeks|months) )?(?:pregnant|expecting(?: a baby| twins)?)$", _I
 )
-_PHOBIA = re.compile(
+_PHOBIA = regex(
     r"^i (?:have|suffer from) (?:an? )?(?:bad |severe |mild )?"
     r"(?P<v>claustrophobia|agoraphobia|acrophobia|trypophobia)$",
     _I,
 )
-_SICKENS = re.compile(
+_SICKENS = regex(
     r"^i (?:easily )?get (?:really |very )?(?P<v>carsick|seasick|airsick|motion sick)"
     r"(?: easily)?$",
     _I,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.sentences import Clause
 
 
@@ -40,19 +41,19 @@ class Said:
         return self.content if item == text else self.content.replace(text, item, 1)
 
 
-_PAST = re.compile(
+_PAST = regex(
     r"\b(?:used to|formerly|previously|back then|as a (?:kid|child)|when i was|in the "
     r"past|years ago i|once|no longer|"
     r"not anymore|any ?more|before)\b",
     re.IGNORECASE,
 )
-_PASSING = re.compile(
+_PASSING = regex(
     r"\b(?:today|tonight|right now|at the moment|this (?:morning|afternoon|evening|time|"
     r"week)|for now|currently craving|"
     r"yesterday|just now|lately|these days|temporarily)\b",
     re.IGNORECASE,
 )
-_FILLER = re.compile(
+_FILLER = regex(
     r"^(?:(?:hi|hello|yo|sup|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|"
     r"hmm+|ok|okay|not gonna lie|ngl|lol|haha\w*|omg|so|and|but|also|plus|because|since|although|"
     r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so "
@@ -74,13 +75,13 @@ _FILLER = re.compile(
     r"forward)\b[\s,:!.-]*)+",
     re.IGNORECASE,
 )
-_CHATTER = re.compile(
+_CHATTER = regex(
     r"(?:[\s,]+(?:btw|lol|lmao|haha\w*|hehe|tbh|ngl|xd|by the way|fyi|actually|honestly|though|:\)|"
     r"<3))+$",
     re.IGNORECASE,
 )
 _EXPANDED = tuple(
-    (re.compile(pattern, re.IGNORECASE), full)
+    (regex(pattern, re.IGNORECASE), full)
     for pattern, full in (
         (r"^name's\b", "my name is"),
         (r"\bu\b(?=\s(?:can|could|should|may))", "you"),
@@ -111,30 +112,30 @@ _ADVERBS = (
     r"incredibly|a bit|a little|rather|somewhat|naturally|officially|happily|literally|"
     r"basically|secretly|proudly|lowkey|highkey|well|barely)"
 )
-_AFTER_I = re.compile(rf"^(i(?: am| have| was)?) (?:{_ADVERBS} )+", re.IGNORECASE)
-_USER = re.compile(r"^i\b(?!\.)", re.IGNORECASE)
-_OWN = re.compile(r"^my\b", re.IGNORECASE)
-_WE = re.compile(r"^(?:we|our|me and|my \w+ and i)\b", re.IGNORECASE)
-_OTHER = re.compile(
+_AFTER_I = regex(rf"^(i(?: am| have| was)?) (?:{_ADVERBS} )+", re.IGNORECASE)
+_USER = regex(r"^i\b(?!\.)", re.IGNORECASE)
+_OWN = regex(r"^my\b", re.IGNORECASE)
+_WE = regex(r"^(?:we|our|me and|my \w+ and i)\b", re.IGNORECASE)
+_OTHER = regex(
     r"^(?:you|your|he|she|it|they|his|her|their|this|that|these|those|there|someone|"
     r"people|everyone)\b",
     re.IGNORECASE,
 )
-_CARRIED = re.compile(
+_CARRIED = regex(
     r"^(?:am|live|work|love|hate|enjoy|have|study|come|do not|can not|prefer|got|moved|"
     r"adore|dislike|teach|was born|never|avoid|"
     r"speak|graduated|plan|will)\b",
     re.IGNORECASE,
 )
 # Chat drops the first words: "originally from Poland", "based in Oslo", "got my exam tomorrow".
-_AGE_ALONE = re.compile(r"[1-9]\d")  # I'm Hannah, 29
+_AGE_ALONE = regex(r"[1-9]\d")  # I'm Hannah, 29
 _BARE = (
     (
-        re.compile(r"^(?:originally |currently )?(?=from [A-Z]|based in |living in |working as )"),
+        regex(r"^(?:originally |currently )?(?=from [A-Z]|based in |living in |working as )"),
         "I am ",
     ),
-    (re.compile(r"^(?=born (?:and raised )?in )", re.IGNORECASE), "I was "),
-    (re.compile(r"^got (?=my |an? )", re.IGNORECASE), "I have "),
+    (regex(r"^(?=born (?:and raised )?in )", re.IGNORECASE), "I was "),
+    (regex(r"^got (?=my |an? )", re.IGNORECASE), "I have "),
 )
 
 
@@ -170,14 +171,14 @@ def _subject(text: str) -> Subject:
 
 
 _EDGES = " '\"“”.,!;:~"
-_TAIL = re.compile(
+_TAIL = regex(
     r"(?:\s+(?:right now|at the moment|atm|"
     r"too|as well|a lot|very much|so much|the most|best|most of all|more|these "
     r"days|though|actually|anymore|by the way|you know|lol|haha|"
     r"please|now|btw|since \w+|and stuff|etc))+$",
     re.IGNORECASE,
 )
-_CUT = re.compile(
+_CUT = regex(
     r"\s(?:because|but|when|whenever|so|since|although|though|if|while|which|who|that|"
     r"after|before|more than|rather than|better than|instead of|"
     r"over|unless|except|as|for (?:a living|now|the last|over|about|\d+|many|years|\w+ "
@@ -185,7 +186,7 @@ _CUT = re.compile(
     r"relax)\b.*$",
     re.IGNORECASE,
 )
-_LIST = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+", re.IGNORECASE)
+_LIST = regex(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+", re.IGNORECASE)
 
 
 def tidy(value: str) -> str:
@@ -197,8 +198,8 @@ def tidy(value: str) -> str:
     return _TAIL.sub("", _CUT.sub("", value).strip(_EDGES)).strip(_EDGES)
 
 
-_GERUND = re.compile(r"\w+ing\b", re.IGNORECASE)
-_DOING = re.compile(r"\w+ing \w", re.IGNORECASE)
+_GERUND = regex(r"\w+ing\b", re.IGNORECASE)
+_DOING = regex(r"\w+ing \w", re.IGNORECASE)
 
 
 def listed(text: str) -> list[str]:

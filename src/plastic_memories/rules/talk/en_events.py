@@ -11,9 +11,10 @@ from plastic_memories.rules.talk.dates import Lean, Mention
 from plastic_memories.rules.talk.en_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug
+from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
-_PLAN = re.compile(
+_PLAN = regex(
     r"^(?:i|we) (?:will (?!not|be fine|see|try|let|think|tell)(?:be )?(?P<a>.+)|(?:am|"
     r"are) (?:going|planning|about|scheduled|supposed|due|flying|leaving|travell?ing|"
     r"moving|meeting|getting|having|starting|visiting|taking|seeing|running|hosting|"
@@ -27,10 +28,10 @@ _PLAN = re.compile(
     r" ?(?P<e>.*))$",
     _I,
 )
-_MODAL = re.compile(
+_MODAL = regex(
     r"^(?:i|we) (?:will|am|are|have|need|must|got)(?: (?:to|got|going to|planning to|be))* ", _I
 )
-_OWN_OCCASION = re.compile(
+_OWN_OCCASION = regex(
     r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:flight to [\w ]+|train to [\w ]+|"
     r"appointment|exam|interview|wedding|surgery|"
     r"flight|trip|meeting|deadline|presentation|graduation|recital|concert|party|test|"
@@ -38,25 +39,23 @@ _OWN_OCCASION = re.compile(
     r"day)) (?:is|will be|starts|begins|leaves|departs)\b",
     _I,
 )
-_REMIND = re.compile(r"^(?:please )?remind me (?:to |about |that )(?P<v>.+)$", _I)
-_UNDATED = re.compile(
+_REMIND = regex(r"^(?:please )?remind me (?:to |about |that )(?P<v>.+)$", _I)
+_UNDATED = regex(
     r"^i (?:am planning|plan|intend|have decided|decided|am preparing|am getting ready) "
     r"(?:to|on|for) (?P<v>.{3,60})$",
     _I,
 )
-_GOAL = re.compile(
+_GOAL = regex(
     r"^my (?:biggest |main |life |ultimate )?(?:goal|dream|ambition)(?: in life| this "
     r"year| for this year)? is (?:to )?(?P<v>.{3,60})$",
     _I,
 )
-_PROMISE = re.compile(
+_PROMISE = regex(
     r"^i (?:have )?(?:promise|promised|swear|vowed|vow)(?: you| her| him| my \w+| myself|"
     r" them)? (?:to|that i will|i will|i would|never to|not to) (?P<v>.{3,60})$",
     _I,
 )
-_ANNIVERSARY = re.compile(
-    r"\b(?:our|my) (?P<v>(?:wedding |dating |first |\w+th )?anniversary)\b", _I
-)
+_ANNIVERSARY = regex(r"\b(?:our|my) (?P<v>(?:wedding |dating |first |\w+th )?anniversary)\b", _I)
 _TURNS: tuple[tuple[str, str, str], ...] = (
     (
         "achievement",
@@ -99,7 +98,7 @@ _TURN_RULES = tuple(
     (
         kind,
         mood,
-        re.compile(
+        regex(
             rf"^(?:i|we|i have|we have)(?: (?:just|finally|recently|officially|also|both|"
             rf"have))* (?P<v>{pattern})$",
             _I,
@@ -112,28 +111,28 @@ _SOMEBODY = (
     "grandmother|grandma|granny|nana|uncle|aunt|cousin|friend|boyfriend|girlfriend|partner|"
     "dog|cat|hamster|rabbit|parrot|horse|pet|baby|teacher|mentor|boss|neighbou?r"
 )
-_LOSS = re.compile(
+_LOSS = regex(
     rf"^my (?P<who>(?:\w+ )?(?:{_SOMEBODY})) (?:has )?(?:just |recently )?"
     r"(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",
     _I,
 )
-_WENT = re.compile(
+_WENT = regex(
     r"^(?:i|we) (?P<v>(?:went to|visited|travell?ed to|flew to|met|attended|hiked|"
     r"climbed|saw|ran|took a trip to) [\w' ]{2,40})$",
     _I,
 )
-_NOT_A_PLAN = re.compile(
+_NOT_A_PLAN = regex(
     r"\b(?:not|never|maybe|might|perhaps|to say|to admit|no |a feeling|a question|a "
     r"problem|an idea|been|fun|a good|a bad|a great|a headache|a cold|seen|had|done|gone|"
     r"it|this|that|there|them|try|fine|see you|will be \d+)\b",
     _I,
 )
-_TRIVIAL_VISIT = re.compile(
+_TRIVIAL_VISIT = regex(
     r"\b(?:the store|the supermarket|bed|work|sleep|school|the gym|you|home|a movie|the "
     r"toilet|lunch|dinner)\b",
     _I,
 )
-_CLOCK = re.compile(
+_CLOCK = regex(
     r"\s*\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|midnight)\b|"
     r"\s*\b(?:in the )?(?:morning|afternoon|evening)\b|\s*\bat night\b",
     _I,

@@ -8,37 +8,36 @@ from collections.abc import Iterator
 from plastic_memories.rules.talk.en_clause import Said, Subject, listed, tidy
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug, style_key
+from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
-_ALLERGIC = re.compile(
+_ALLERGIC = regex(
     r"^(?:i (?:am|have been)(?: \w+ly)? |i )?allergic to (?P<v>.+)$|^i have (?:an? "
     r")?(?:\w+ )?allerg(?:y|ies) to (?P<w>.+)$|^i have (?:an? )?(?:severe |bad |serious |"
     r"mild )?(?P<x>[\w ]{2,20}?) allerg(?:y|ies)$|^my allergies are (?P<y>.+)$",
     _I,
 )
-_INTOLERANT = re.compile(
-    r"^i am (?P<v>\w+)[- ]intolerant$|^i have (?:an? )?(?P<w>\w+) intolerance$", _I
-)
-_DIET = re.compile(
+_INTOLERANT = regex(r"^i am (?P<v>\w+)[- ]intolerant$|^i have (?:an? )?(?P<w>\w+) intolerance$", _I)
+_DIET = regex(
     r"^i (?:am|have been|eat|became|went|follow|keep)(?: on)? (?:an? |the |only |strictly |mostly "
     r")?(?P<v>vegan|vegetarian|pescatarian|kosher|halal|gluten-free|keto|paleo|"
     r"dairy-free|plant-based)(?: diet| food| \w+ years)?(?: (?:for|since) .*)?$",
     _I,
 )
-_NO_FOOD = re.compile(
+_NO_FOOD = regex(
     r"^i (?:do not|can not|never|will not|must not|am not allowed to|should not) (?:ever "
     r"|really |usually |even )?(?:eat|drink|consume|touch|(?<!do not )(?<!never )have) "
     r"(?P<v>.+)$|^i (?:avoid|stay away from|abstain from) (?:eating |drinking "
     r")?(?P<w>.+)$",
     _I,
 )
-_NOT_FOOD = re.compile(
+_NOT_FOOD = regex(
     r"^(?:it|this|that|you|them|time|to|any(?:thing)?$|much|a |an |enough|my|breakfast|"
     r"lunch|dinner|your|the |money|idea|plans|siblings|kids|brothers|sisters|pets|"
     r"conflict|people|driving|talking|going|crowds)|\byou\b",
     _I,
 )
-_ILLNESS = re.compile(
+_ILLNESS = regex(
     r"^i (?:have|suffer from|was diagnosed with|live with|am) (?:an? |type [12] |severe |"
     r"mild |chronic |bad )*(?P<v>diabetes|diabetic|asthma|asthmatic|adhd|autism|autistic|"
     r"depression|anxiety|ocd|ptsd|bipolar disorder|epilepsy|epileptic|celiac disease|"
@@ -49,7 +48,7 @@ _ILLNESS = re.compile(
     r"lactose intolerance)(?: and [\w ]+)?$",
     _I,
 )
-_TABOO = re.compile(
+_TABOO = regex(
     r"^(?:please |kindly )?(?:do not|never|stop|avoid|i do not want to|i would rather "
     r"not|i never want to|no)(?: ever| you)? (?:mention|mentioning|bring up|bringing up|"
     r"talk(?:ing)?(?: to me)? about|ask(?:ing)? me about|discuss(?:ing)?|speak(?:ing)? "
@@ -57,12 +56,12 @@ _TABOO = re.compile(
     r"(?P<v>.+)$",
     _I,
 )
-_TABOO_SUBJECT = re.compile(
+_TABOO_SUBJECT = regex(
     r"^(?P<v>[\w' ]{3,30}) (?:is|are) (?:a )?(?:taboo|off[- ]limits|a sensitive (?:topic|"
     r"subject)|a touchy subject)(?: for me)?$",
     _I,
 )
-_TABOO_VAGUE = re.compile(
+_TABOO_VAGUE = regex(
     r"^(?:it|this|that|them|him|her|anything|everything|things)\b(?!.*\w{4})|\bthis\b|\bthat again",
     _I,
 )
@@ -75,7 +74,7 @@ _ASK = (
     r"^(?:please |always |kindly |from now on |i (?:would )?(?:want|like|prefer|need) (?:you "
     r"to |it if you )?|you should |you must |just |try to |only |could you |can you )*"
 )
-_LANGUAGE = re.compile(
+_LANGUAGE = regex(
     rf"{_ASK}(?:(?:answer|reply|respond|speak|talk|write|communicate|chat|converse)(?: "
     rf"to| with)?(?: me)?(?: back)?(?: always| only)? (?:in )?|use |default to |switch "
     rf"to |stick to |replies in |answers in |your (?:answers|replies) in ){_LANG}(?: "
@@ -93,7 +92,7 @@ _STYLE_WORDS = (
     r"concise|more detailed|more casual|more formal|more direct|short and sweet)"
 )
 _STYLES = tuple(
-    re.compile(pattern, _I)
+    regex(pattern, _I)
     for pattern in (
         rf"{_ASK}(?:answer|reply|respond|speak|talk|write|explain|explain things)(?: to| "
         rf"with)?(?: me)?(?: everything| questions| things)? (?:as |more |very "
@@ -124,7 +123,7 @@ _STYLES = tuple(
         rf"(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)$",
     )
 )
-_ONE_OFF = re.compile(
+_ONE_OFF = regex(
     r"\b(?:this|these|following|above|translate|next|essay|email|just once|for once)\b", _I
 )
 

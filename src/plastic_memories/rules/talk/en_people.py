@@ -11,6 +11,7 @@ from plastic_memories.rules.talk.en_clause import Said, Subject
 from plastic_memories.rules.talk.en_work import JOBS
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.numerals import EN_NUMBER
+from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _KIN = {
@@ -63,7 +64,7 @@ _PETS = {
 _DISTANT = {"friend", "roommate", "colleague", "boss", "neighbor", "best_friend"}
 _WORDS = "|".join([*_KIN.values(), *_PETS.values(), "pet"])
 _NAME = r"(?P<name>(?-i:[A-Z\u3400-\u9fff])[\w'\u3400-\u9fff-]*(?:(?: and |, )(?-i:[A-Z])[\w'-]*)*)"
-_HAS = re.compile(
+_HAS = regex(
     rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) "
     rf"of)(?: also)? (?:(?P<count>{EN_NUMBER}|some|twin|another) "
     rf")?(?P<kind>(?(count)(?:(?!and |by |of |with |for )[a-z-]+ "
@@ -71,31 +72,31 @@ _HAS = re.compile(
     rf"name of) {_NAME})?(?: at home)?$",
     _I,
 )
-_NAMED = re.compile(
+_NAMED = regex(
     rf"^(?:my|our) (?:\w+ )?(?P<who>{_WORDS})(?:'s name (?:is)|s' names are| is called| "
     rf"is named| are called| are named| goes by|'s called|'s named) {_NAME}$",
     _I,
 )
-_KIN_JOB = re.compile(
+_KIN_JOB = regex(
     rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? (?:is|works as) "
     rf"(?:an? |the )(?P<v>(?:[\w-]+ "
     rf"){{0,3}}?(?:{JOBS}))(?: (?:at|in|for)\b.*)?$",
     _I,
 )
-_KIN_AGE = re.compile(
+_KIN_AGE = regex(
     rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? "
     rf"(?:is|just turned|turned) (?P<v>\d{{1,3}}|"
     rf"{EN_NUMBER})(?: (?:years?|months?) old)?$",
     _I,
 )
-_KIN_BIRTHDAY = re.compile(rf"^my (?P<who>{_WORDS})'?s birthday (?:is|falls)", _I)
-_STATUS = re.compile(
+_KIN_BIRTHDAY = regex(rf"^my (?P<who>{_WORDS})'?s birthday (?:is|falls)", _I)
+_STATUS = regex(
     r"^i am (?:happily |newly |still |currently |recently )?(?P<v>single|married|"
     r"divorced|widowed|engaged|an only child|a single (?:mom|mum|dad|parent)|in a "
     r"relationship)(?: (?:with|to|and|of)\b.*)?$",
     _I,
 )
-_MARRIED_TO = re.compile(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)
+_MARRIED_TO = regex(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)
 
 
 def find(said: Said) -> Iterator[Found]:
@@ -121,7 +122,7 @@ def find(said: Said) -> Iterator[Found]:
         yield Found("relationship.status", re.sub(r"^an? ", "", status["v"].lower()), said.content)
 
 
-_NAMED_LATER = re.compile(
+_NAMED_LATER = regex(
     rf"^(?:(?:its|his|her|their) names? (?:is|are)|(?:it|he|she) is (?:called|named)|named|called) "
     rf"{_NAME}$",
     _I,

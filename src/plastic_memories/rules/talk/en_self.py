@@ -9,17 +9,18 @@ from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.en_clause import Said, Subject
 from plastic_memories.rules.talk.found import AGES, LIKELY, SURE, Found
 from plastic_memories.rules.talk.numerals import en_number
+from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"
-_NAMED = re.compile(
+_NAMED = regex(
     rf"^(?:i am called|(?:my|the) (?P<w>full |real |first |actual |given |english |chinese |nick|"
     rf"pen )?name is) {_NAME}(?: and\b.*| by the way| with an? .*)?$",
     _I,
 )
-_NAME_LABEL = re.compile(rf"^name: ?{_NAME}$", _I)
-_NICKNAME = re.compile(rf"^my nickname is {_NAME}$", _I)
-_GO_BY = re.compile(
+_NAME_LABEL = regex(rf"^name: ?{_NAME}$", _I)
+_NICKNAME = regex(rf"^my nickname is {_NAME}$", _I)
+_GO_BY = regex(
     rf"^(?:i go by|i (?:prefer|like|want) to be called|i prefer|i am known as|"
     rf"(?:(?:please|just|always|you|can|may|could|so|feel free to|my|friends|family|"
     rf"people|folks|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|"
@@ -27,8 +28,8 @@ _GO_BY = re.compile(
     rf" for short|, okay)?$",
     _I,
 )
-_I_AM_NAME = re.compile(r"^I am (?P<v>(?-i:[A-Z][a-z]{2,})(?: (?-i:[A-Z][a-z]+)){0,2})$", _I)
-_NOT_A_NAME = re.compile(
+_I_AM_NAME = regex(r"^I am (?P<v>(?-i:[A-Z][a-z]{2,})(?: (?-i:[A-Z][a-z]+)){0,2})$", _I)
+_NOT_A_NAME = regex(
     r"^(?:not|what|the|a|an|later|back|tomorrow|when|if|at|on|in|crazy|maybe|old|up|"
     r"again|tonight|by|after|before|important|unknown|whatever|"
     r"anything|something|that|this|it|names|stupid|lazy|tea|coffee|short|long|concise|"
@@ -36,7 +37,7 @@ _NOT_A_NAME = re.compile(
     r"and|so|very|your|my|his|her|their|names?)\b|(?:an|ese|ish|ian|ing)$",
     _I,
 )
-_NOT_A_PERSON = re.compile(
+_NOT_A_PERSON = regex(
     r"^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|vegan|vegetarian|"
     r"catholic|muslim|buddhist|jewish|french|dutch|greek|american|asian|black|white|"
     r"tired|happy|sad|hungry|sick|bored|single|married|sorry|glad|fine|good|great|ready|"
@@ -45,14 +46,14 @@ _NOT_A_PERSON = re.compile(
     r"sagittarius|thai|swiss|welsh|czech|iraqi|pakistani|israeli)$",
     _I,
 )
-_BIRTHDAY = re.compile(
+_BIRTHDAY = regex(
     r"^(?:(?:it|today) is my (?:birthday|bday)|"
     r"my (?:birthday|date of birth|birth ?date|bday) (?:is|falls)|birthday: |i was "
     r"born (?:on|in)|(?:.{3,24}) is my (?:birthday|bday)$)",
     _I,
 )
-_BORN_YEAR = re.compile(r"^i was born in (?P<y>(?:19|20)\d\d)$", _I)
-_AGE = re.compile(
+_BORN_YEAR = regex(r"^i was born in (?P<y>(?:19|20)\d\d)$", _I)
+_AGE = regex(
     r"^(?:i am|i have turned|i turned|i just turned|i have just turned|my age is|age: "
     r")\s*(?:just )?(?P<n>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:[ "
     r"-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:thir|four|fif|six|seven|"
@@ -101,7 +102,7 @@ def _names(said: Said) -> Iterator[Found]:
 def _name_key(named: re.Match[str] | None, called: re.Match[str] | None) -> str:
     if called:
         return "address"
-    kind = (named["w"] or "").lower().strip() if named and named.re is _NAMED else ""
+    kind = (named.groupdict().get("w") or "").lower().strip() if named else ""
     if named is None or kind == "nick":
         return "nickname"
     return {"english": "english_name", "pen": "pen_name"}.get(kind, "name")

@@ -8,46 +8,47 @@ from collections.abc import Iterator
 from plastic_memories.rules.talk.en_clause import Said, Subject, listed, tidy
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import favorite, slug
+from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _MOST_WORDS = 6
-_LIKE = re.compile(
+_LIKE = regex(
     r"^i (?:(?:have )?(?:like|love|enjoy|adore|cherish|come to love)(?: love)*(?! (?:it|you|to be "
     r"called))|am (?:(?:really |totally |so |very |big )?(?:into|fond of|keen on|"
     r"obsessed with|crazy about|passionate about|addicted to|interested in|in love with)|"
     r"an? (?:\w+ ){0,2}(?:fan|lover) of))(?: to)? (?P<v>.+)$",
     _I,
 )
-_PREFER = re.compile(r"^i prefer (?P<v>.+?)(?: to (?P<other>.+)| over .+)?$", _I)
-_LOVER = re.compile(
+_PREFER = regex(r"^i prefer (?P<v>.+?)(?: to (?P<other>.+)| over .+)?$", _I)
+_LOVER = regex(
     r"^i am an? (?:\w+ )?(?:huge |big |real |total |true )?(?P<v>\w+(?: \w+)?) (?:lover|"
     r"person|enthusiast|addict|fan|nerd|buff|geek|aficionado)$",
     _I,
 )
-_DISLIKE = re.compile(
+_DISLIKE = regex(
     r"^i (?:(?:do|can) not (?:really |particularly |even |actually )?(?:like|enjoy|love|"
     r"stand|bear|care for|tolerate)|hate|dislike|detest|loathe|despise|can not stand|"
     r"am not (?:really |exactly )?(?:an? (?:\w+ )?fan of|into|fond of|keen on|interested "
     r"in)|am sick of|have no interest in)(?: to)? (?P<v>.+)$",
     _I,
 )
-_HOBBY = re.compile(
+_HOBBY = regex(
     r"^my (?:main |favou?rite |biggest )?(?:hobby is|hobbies are|hobbies include|"
     r"interests are|interests include|passion is|hobbies:) (?P<v>.+)$",
     _I,
 )
-_FAVORITE = re.compile(
+_FAVORITE = regex(
     r"^my (?:all-time |absolute |number one )?favou?rite (?P<c>[a-z]+(?: [a-z]+)?(?: of "
     r"all time)?) (?:is|are|has always been|would be) (?P<v>.+)$",
     _I,
 )
-_IS_FAVORITE = re.compile(
+_IS_FAVORITE = regex(
     r"^(?P<v>[\w' -]{2,40}?) (?:is|are|has always been) my (?:all-time |absolute "
     r")?favou?rite(?: (?P<c>[a-z]+(?: [a-z]+)?))?$",
     _I,
 )
-_BEST = re.compile(r"^my favou?rite (?:thing|activity)(?: to do)? is (?P<v>.+)$", _I)
-_VAGUE = re.compile(
+_BEST = regex(r"^my favou?rite (?:thing|activity)(?: to do)? is (?P<v>.+)$", _I)
+_VAGUE = regex(
     r"^(?:you|your|him|her|them|it|this|that|these|those|the way|how|when|what|who|where|"
     r"me|myself|us|everything|nothing|something|anything|someone|"
     r"everyone|one|my|his|their|its|being (?:called|here)|be|know|think|see|hear|say|ask|"
@@ -60,7 +61,7 @@ _VAGUE = re.compile(
     r"violin|theat(?:er|re)|night|stars|moon|forest|gym|(?:smell|sound|taste|color|colour) of)",
     _I,
 )
-_REPLY = re.compile(
+_REPLY = regex(
     r"^(?P<s>(?:[\w-]+,? (?:and )?){1,3}?)(?:answers?|replies|responses?|explanations?)$", _I
 )
 _TRAITS = (
@@ -74,21 +75,21 @@ _TRAITS = (
     "superstitious|foodie|bookworm|light sleeper|heavy sleeper|hopeless romantic|"
     "detail-oriented"
 )
-_TRAIT = re.compile(
+_TRAIT = regex(
     rf"^i (?:am|tend to be|have always been) (?:an? |such an? )?(?:(?:very|quite|pretty|"
     rf"rather|bit|total|real|naturally|fairly|extremely|huge|little|lifelong|somewhat|"
     rf"kind of|born) )*(?P<v>{_TRAITS})(?: person| by nature| type)?$",
     _I,
 )
-_MBTI = re.compile(
+_MBTI = regex(
     r"^(?:i am|my mbti is|my personality type is) (?:an? )?(?P<v>[IE][NS][TF][JP])(?:-[AT])?$", _I
 )
-_FEAR = re.compile(
+_FEAR = regex(
     r"^i (?:am (?:afraid|scared|terrified|frightened) of|fear|have a fear of|am phobic "
     r"of) (?P<v>.+)$",
     _I,
 )
-_ABSTAIN = re.compile(r"^i (?:do not|never) (?P<v>smoke|vape|gamble)$", _I)
+_ABSTAIN = regex(r"^i (?:do not|never) (?P<v>smoke|vape|gamble)$", _I)
 
 
 def find(said: Said) -> Iterator[Found]:

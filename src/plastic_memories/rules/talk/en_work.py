@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from plastic_memories.rules.talk.en_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.found import Found
+from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 
-_BORN_PLACE = re.compile(
-    r"^(?:i was )?born (?:and raised )?in (?P<v>(?-i:[A-Z])[\w' -]{2,30})$", _I
-)
+_BORN_PLACE = regex(r"^(?:i was )?born (?:and raised )?in (?P<v>(?-i:[A-Z])[\w' -]{2,30})$", _I)
 JOBS = (
     "engineer|developer|programmer|designer|teacher|professor|doctor|nurse|lawyer|"
     "attorney|accountant|manager|director|writer|author|journalist|editor|artist|painter|"
@@ -37,44 +36,44 @@ _JOB = (
     rf"(?:(?:an?|the|your|another) (?P<v>(?:[\w+#./-]+ ){{0,4}}?(?:{JOBS}))|"
     rf"(?P<w>(?:(?!\w+ing |to |an? |the )[\w+#./-]+ ){{0,2}}?(?:{JOBS})))"
 )
-_AM_JOB = re.compile(
+_AM_JOB = regex(
     rf"^i (?:am|work as|have been|am working as|am employed as|serve as|became|am now) "
     rf"(?:currently )?(?!not )(?!no ){_JOB}(?: (?:at|in|for|from|by|with|and|here|on|"
     rf"now|living|working|based|who)\b(?P<at>.*))?$",
     _I,
 )
-_JOB_IS = re.compile(
+_JOB_IS = regex(
     rf"^my (?:current |day )?(?:job|occupation|profession|work) is (?:(?:an? |being an? |"
     rf"as an? )(?P<v>[\w /-]{{3,40}})|(?P<w>(?:[\w-]+ ){{0,2}}(?:{JOBS})|teaching|"
     rf"nursing|sales|marketing|accounting|programming|driving))$",
     _I,
 )
-_WORK_AS = re.compile(
+_WORK_AS = regex(
     r"^i (?:work|am working|am employed|make a living|earn a living) as (?:an? |the "
     r")?(?P<v>[\w /-]{3,40}?)(?: (?:at|in|for|with)\b(?P<at>.*))?$",
     _I,
 )
-_FOR_A_LIVING = re.compile(r"^i do (?P<v>[\w -]{3,40}?) for a living$", _I)
-_WORKS = re.compile(
+_FOR_A_LIVING = regex(r"^i do (?P<v>[\w -]{3,40}?) for a living$", _I)
+_WORKS = regex(
     r"^i (?:work|am working|am employed|am interning|intern) (?P<p>at|for|in|with|by) "
     r"(?:the (?=(?-i:[A-Z]))|an? )?(?P<v>[\w&.' /-]{2,40})$",
     _I,
 )
-_IN_FIELD = re.compile(
+_IN_FIELD = regex(
     r"^i am (?P<w>retired|unemployed|self-employed|between jobs)$|^i am in (?P<v>sales|"
     r"it|marketing|finance|tech|education|healthcare|real estate|hr|banking|insurance|"
     r"consulting|advertising)$",
     _I,
 )
-_TEACH = re.compile(r"^i (?:teach) (?P<v>[\w ]{3,30}?)(?: (?:at|in|to)\b.*)?$", _I)
-_STUDY = re.compile(
+_TEACH = regex(r"^i (?:teach) (?P<v>[\w ]{3,30}?)(?: (?:at|in|to)\b.*)?$", _I)
+_STUDY = regex(
     r"^i (?:am )?(?:study|studying|major in|majoring in|am majoring in|am pursuing) "
     r"(?:an? (?:degree|master's|phd) in )?(?P<v>[\w &-]{3,40}?)(?: at (?P<at>(?:the "
     r")?[\w .'&-]{2,40}))?$",
     _I,
 )
-_MAJOR_IS = re.compile(r"^my major is (?P<v>[\w &-]{3,40})$", _I)
-_SCHOOL = re.compile(
+_MAJOR_IS = regex(r"^my major is (?P<v>[\w &-]{3,40})$", _I)
+_SCHOOL = regex(
     r"^i (?:go to|attend|am attending|graduated from|study at|am studying at|am at|went "
     r"to) (?P<v>(?:the )?[\w .'&-]*?(?:University|College|School|Institute|Academy|MIT|"
     r"Stanford|Harvard|Yale|Oxford|Cambridge|UCLA|Berkeley)(?: of [\w ]+)?)(?: (?:in|"
@@ -85,25 +84,25 @@ _PLACE = (
     r"(?P<v>(?:the )?(?-i:[A-Z\u3400-\u9fff])[\w.' \u3400-\u9fff-]{1,40}?|[a-z]{4,20})(?: "
     r"(?:with|now|since|for|right|these|and|near|because|at)\b.*)?"
 )
-_LIVES = re.compile(
+_LIVES = regex(
     rf"^i (?:live|reside|am living|am based|am located|have been living|have lived|have "
     rf"moved|moved|have relocated|relocated|am settled|am staying) "
     rf"(?:with [\w ]+? |\w+ )?(?:in|to|at|just outside(?: of)?|near) {_PLACE}$",
     _I,
 )
-_FROM = re.compile(
+_FROM = regex(
     rf"^(?:i am|i come|i hail) from {_PLACE}$|^my hometown is (?P<w>[\w.' "
     rf"\u3400-\u9fff-]{{2,40}})$|^i (?:grew up|was raised) in (?P<x>(?-i:[A-Z])[\w.' "
     rf"-]{{1,40}})$",
     _I,
 )
-_NOT_A_PLACE = re.compile(
+_NOT_A_PLACE = regex(
     r"^(?:a|an|my|the (?:city|countryside|suburbs|moment|past|same|middle)|here|there|"
     r"fear|peace|work|school|home|hotel|town|bed|this|that|denial|pain|your|harmony|"
     r"tears|bad|good|heaven)\b",
     _I,
 )
-_LANGUAGE = re.compile(r"^my (?:native language|mother tongue|first language) is (?P<v>\w+)$", _I)
+_LANGUAGE = regex(r"^my (?:native language|mother tongue|first language) is (?P<v>\w+)$", _I)
 
 
 def find(said: Said) -> Iterator[Found]:

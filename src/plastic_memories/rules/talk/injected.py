@@ -13,24 +13,26 @@ import zlib
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
+from plastic_memories.rules.talk.regex import regex
+
 FENCE = "<plastic_memories"
 _HAN = "\u3400-\u9fff"
-_LETTER = re.compile(r"[^\W_]")
+_LETTER = regex(r"[^\W_]")
 # A print is left by every run of this weight: five Chinese characters, or ten letters. The
 # beginning of a line leaves shorter ones too, so that a short line cut off is still known.
 _CHINESE_WEIGHT = 2
 _FULL = 10
 _SHORTEST = 6
 
-_OUR_LINE = re.compile(r"(?:^[ \t>*•-]*|- )\[\d{4}-\d{2}-\d{2}\][^\n]*$", re.MULTILINE)
-_OUR_OPENING = re.compile(r"^[ \t>*•-]*\[\d{4}-\d{2}-\d{2}\]\s*(?:[^\s:：]{1,40}[:：]\s*)?")
-_OUR_NOTICE = re.compile(
+_OUR_LINE = regex(r"(?:^[ \t>*•-]*|- )\[\d{4}-\d{2}-\d{2}\][^\n]*$", re.MULTILINE)
+_OUR_OPENING = regex(r"^[ \t>*•-]*\[\d{4}-\d{2}-\d{2}\]\s*(?:[^\s:：]{1,40}[:：]\s*)?")
+_OUR_NOTICE = regex(
     r"^[ \t>]*(?:以下是关于用户和角色的记忆资料[^\n]*"
     r"|Remembered data about the user and the persona\b[^\n]*)$",
     re.MULTILINE | re.IGNORECASE,
 )
-_PIECE = re.compile(r"[^。！？!?；;，,：:、\n“”「」『』\"（）()【】\[\]]+")
-_SAYS_NOTHING = re.compile(
+_PIECE = regex(r"[^。！？!?；;，,：:、\n“”「」『』\"（）()【】\[\]]+")
+_SAYS_NOTHING = regex(
     r"(?:你|我|他|她|就|还|也|都|是|在|有|说过?|写|提到?|记得|记着|知道|之前|刚才|刚刚|上次|好像|"
     r"的|了|呢|呀|啊|哦|嘛|吧|吗|对|嗯|哈+|这|那|话|来着|一直|过|记忆|里|写着|哈+|没错|其实|所以|原来|因为|"
     r"you|i|said|say|told|me|that|know|remember|so|and|the|a|yes|right|just|as|mentioned|is|"

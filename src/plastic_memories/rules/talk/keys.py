@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from plastic_memories.rules.talk.regex import regex
+
 _SLUG_LENGTH = 40
-_NOT_WORD = re.compile(r"[^\w]+")
-_ARTICLE = re.compile(r"^(?:the|a|an|my|some|all|any|all kinds of)\s+", re.IGNORECASE)
+_NOT_WORD = regex(r"[^\w]+")
+_ARTICLE = regex(r"^(?:the|a|an|my|some|all|any|all kinds of)\s+", re.IGNORECASE)
 
 # Chinese words, then the English ones that mean the same; the slug is the key's part.
 _SAME = """
@@ -143,7 +145,7 @@ def slug(text: str) -> str:
     return _NOT_WORD.sub("_", plain).strip("_")[:_SLUG_LENGTH].strip("_") or "other"
 
 
-_SIDE_WISH = re.compile(r"^(?:不要|别|少|不用|多|do not|never|no |stop|avoid|use )")
+_SIDE_WISH = regex(r"^(?:不要|别|少|不用|多|do not|never|no |stop|avoid|use )")
 
 
 def style_key(value: str) -> str:

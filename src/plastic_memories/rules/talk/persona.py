@@ -21,12 +21,13 @@ from plastic_memories.rules.talk.found import SURE, Found
 from plastic_memories.rules.talk.injected import without_our_lines
 from plastic_memories.rules.talk.keys import slug
 from plastic_memories.rules.talk.reading import draft_of, found_in, latest, zone_of
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.sentences import Clause, believable
 
 _LONGEST = 400
 _I = re.IGNORECASE
 # A text for the user to use, or a machine speaking of itself.
-_WRITTEN = re.compile(
+_WRITTEN = regex(
     r"```|^\s*(?:[-*#>]|\d+[.、)])\s|\n\s*\n.*\n\s*\n|以下是|例如|比如|示例|范文|模板|例句|翻译|译文|原文|"
     r"作为(?:一个|一名|一款)?.{0,4}(?:AI|人工智能|语言模型|助手|机器人)|"
     r"我(?:只)?是(?:一个|一名|一款|个)?.{0,6}(?:AI|人工智能|语言模型|助手|机器人|程序)|"
@@ -36,11 +37,11 @@ _WRITTEN = re.compile(
     r"here(?:'s| is| are))\b",
     _I | re.MULTILINE,
 )
-_OWN = re.compile(
+_OWN = regex(
     r"^(?:preference\.(?:like|dislike)\.|preference\.favorite_|personality\.fear\.|relationship\.pet"
     r"|basic_info\.(?:name|nickname|birthday|age|hometown|place|star_sign|zodiac)$)"
 )
-_HELPFUL = re.compile(
+_HELPFUL = regex(
     r"帮|助|回答|聊|问题|解答|解决|学习|建议|想法|交流|主意|提问|陪|用户|你|您|话题|说法|观点|方案|"
     r"\b(?:help\w*|assist\w*|answer\w*|chat\w*|question\w*|talk\w*|learn\w*|explain\w*|"
     r"conversation\w*|idea\w*|you\w*|discuss\w*|hear\w*|see\w*|approach|way|point|option\w*|"
@@ -48,27 +49,25 @@ _HELPFUL = re.compile(
     _I,
 )
 _PROMISES = (
-    re.compile(
+    regex(
         r"(?:那|好|嗯|放心)*我(?:这就|真的|现在|也)?(?:(?:答应|承诺)(?:过|了)?你|(?:向|跟|对)你"
         r"(?:保证|承诺|发誓|约定)|(?:保证|发誓|承诺)(?=一定|绝对|以后|再也|每|下次|明天|会|不会|不再|永远))"
         r"(?:会|要|一定)?(?P<v>[^，,]{2,30})$"
     ),
-    re.compile(r"(?:那)?我们?(?:就)?(?:说好|约好|约定好?)了?(?P<v>(?!吗|没)[^，,]{3,30})$"),
-    re.compile(
+    regex(r"(?:那)?我们?(?:就)?(?:说好|约好|约定好?)了?(?P<v>(?!吗|没)[^，,]{3,30})$"),
+    regex(
         r"^(?:and |so |but |ok |okay )?i (?:promise|swear|vow)(?: to)?(?: you)?(?: that)? "
         r"(?:i(?:'ll| will) |i won't |to |never to |not to )(?P<v>.{3,80})$",
         _I,
     ),
 )
 # A day and a "will": 我明天会陪你去, "I'll bake you a cake tomorrow".
-_WILL = re.compile(
+_WILL = regex(
     r"^(?:那|好|嗯)*(?:[^我]{0,8})我.{0,8}?(?:一定会?|会|就)(?:陪|给|带|来|去|等|为|送|做|和|跟)"
     r"|^i(?:'ll| will) ",
     _I,
 )
-_NO_PROMISE = re.compile(
-    r"吗|呢$|不会|可能|如果|要是|尽量|\b(?:try|maybe|if|explain|show|help)\b", _I
-)
+_NO_PROMISE = regex(r"吗|呢$|不会|可能|如果|要是|尽量|\b(?:try|maybe|if|explain|show|help)\b", _I)
 
 
 def of_persona(

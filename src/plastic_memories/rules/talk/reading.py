@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -16,11 +15,12 @@ from plastic_memories.rules.talk import dates, en, zh
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.injected import without_our_lines
 from plastic_memories.rules.talk.keys import opposite
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.sentences import CJK, Clause, believable
 from plastic_memories.rules.talk.variants import as_written
 
-_CHINESE = re.compile(f"[{CJK}]")
-_LATIN = re.compile(r"[A-Za-z]")
+_CHINESE = regex(f"[{CJK}]")
+_LATIN = regex(r"[A-Za-z]")
 _LONGEST = 4_000
 _IMPORTANCE = (
     ("constraint.", 0.95),

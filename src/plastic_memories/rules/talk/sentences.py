@@ -6,38 +6,39 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.variants import simplified
 
 CJK = "\u3400-\u9fff"
 _BREAK = "\n"
 
-_DROPPED = re.compile(
+_DROPPED = regex(
     r"<plastic_memories.*?(?:</plastic_memories[^>]*>|\Z)"
     r"|```.*?(?:```|\Z)|`[^`\n]+`|^[ \t]*>[^\n]*|https?://\S+|www\.\S+",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-_ACTION = re.compile(r"\*[^*\n]+\*|（[^（）\n]*）|\([^()\n]*\)|【[^】\n]*】|\[[^\]\n]*\]")
-_QUOTED = re.compile(
+_ACTION = regex(r"\*[^*\n]+\*|（[^（）\n]*）|\([^()\n]*\)|【[^】\n]*】|\[[^\]\n]*\]")
+_QUOTED = regex(
     r"“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|‘[^’\n]*’|\"[^\"\n]*\"|(?<!\w)'[^'\n]*'(?!\w)"
 )
-_SAID_BEFORE = re.compile(
+_SAID_BEFORE = regex(
     r"(?:说|讲|问|道|写|喊|唱|念|回|吼|叫|said|says|say|asked|wrote|replied|told \w+)"
     r"(?:过|了|着)?\s*[:：,，]?\s*$",
     re.IGNORECASE,
 )
-_CALLED_BEFORE = re.compile(r"(?:叫|名叫|称呼|喊)(?:我|做|作)?\s*$")
-_SPEECH_INSIDE = re.compile(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.IGNORECASE)
+_CALLED_BEFORE = regex(r"(?:叫|名叫|称呼|喊)(?:我|做|作)?\s*$")
+_SPEECH_INSIDE = regex(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.IGNORECASE)
 _LABEL_LENGTH = 20
 _LONGEST_CLAUSE = 200
 
-_SENTENCE = re.compile(
+_SENTENCE = regex(
     r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
     re.MULTILINE,
 )
 _ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
 # The commas of an enumeration do not end a clause: "tea, coffee and cake".
 _LISTING = rf"(?!\s(?:{_ITEM},\s){{0,8}}(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
-_CLAUSE_BREAK = re.compile(
+_CLAUSE_BREAK = regex(
     rf"(?<!\d)[，,](?!\s?(?:19|20)\d\d\b){_LISTING}|[，,](?!\d|\s?(?:19|20)\d\d\b){_LISTING}"
     rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)"
     rf"(?<!过敏源)"
@@ -54,9 +55,9 @@ _CLAUSE_BREAK = re.compile(
     r"moved|was born)\b)",
     re.IGNORECASE,
 )
-_SPACE_BESIDE_CJK = re.compile(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
+_SPACE_BESIDE_CJK = regex(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
 
-_FICTION = re.compile(
+_FICTION = regex(
     r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|"
     r"中)(?!的)|角色扮演|假装|扮演|"
     r"(?:故事|小说|剧本|电影)的?主角|我们来玩|梦见|梦到|做(?:了个|了一个)?梦|(?:剧情|设定|人设|世界观|旁白|场景)[:：】）)]|平行世界|前世|上辈子|穿越|"
@@ -67,7 +68,7 @@ _FICTION = re.compile(
     r"\bonce upon a time\b|\bin a past life\b|\bas a character\b",
     re.IGNORECASE,
 )
-_HYPOTHETICAL = re.compile(
+_HYPOTHETICAL = regex(
     r"^(?:.{0,6}?)(?:如果|要是|假如|假设|倘若|万一|若是|假使|设想|想象|比如|例如|譬如|"
     r"就算|即使|哪怕|除非|只要|"
     r"要不是|若我|若能|一旦|但愿|恨不得|巴不得)|的话(?:$|[，,])|(?:就好了|该多好|"
@@ -82,7 +83,7 @@ _PERSON = (
     r"老婆|老公|男朋友|女朋友|男友|女友|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|室友|客户|孩子|"
     r"书上|作者|歌手|小[一-龥]|老[一-龥])"
 )
-_REPORT = re.compile(
+_REPORT = regex(
     rf"^.{{0,12}}?{_PERSON}(?:们)?(?:都|还|也|总|老是?|经常|一直|曾|跟我|对我|告诉|常|"
     rf"刚才|昨天|之前|总是)*"
     r"(?:说(?!话|明|法)过?了?|告诉|讲|问|觉得|认为|以为|猜|写道|骂|表示|提到|开玩笑|怀疑|建议|坚持|"
@@ -103,13 +104,13 @@ _REPORT = re.compile(
     re.IGNORECASE,
 )
 # 标题写：我叫张三: what follows stands somewhere, nobody says it of themself.
-_STANDS_THERE = re.compile(
+_STANDS_THERE = regex(
     r"^.{0,8}(?:标题|签名|台词|歌词|文案|弹幕|评论|封面|题目|开头|正文|牌子|招牌|纸条|名言|广告)(?:上|里|区)?"
     r".{0,4}(?:写|是|说|叫|改成|刷|道)"
 )
-_SARCASM = re.compile(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
+_SARCASM = regex(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
 # What follows is text to work on, not talk.
-_MATERIAL = re.compile(
+_MATERIAL = regex(
     r"^(?:请|帮我|帮忙|麻烦|给我|你|能不能|可以|来|再|就)*(?:把.{0,12}?|用.{1,8}?)?(?:翻译|改写|润色|"
     r"造句|朗读|跟我读|复述|续写|仿写|背诵|默写|唱(?:一?[首段个句])?(?:歌|《)|(?:写|编|生成|造|讲|出|"
     r"来|唱|念|读)一?(?:段|篇|个|封|首|句|道))|"
@@ -119,13 +120,13 @@ _MATERIAL = re.compile(
     re.IGNORECASE,
 )
 # What the user reports of themself is still their own word.
-_OWN_REPORT = re.compile(
+_OWN_REPORT = regex(
     r"^(?:刚才|之前|昨天|早就)*(?:我|(?=跟|和|对))(?:刚才|之前|昨天|早就|已经)*"
     r"(?:(?:跟|和|对)(?:你|您))?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
     r"|^i(?:'ve| have)? (?:already |just )?(?:told|said to) you\b|^as i said\b",
     re.IGNORECASE,
 )
-_UNSURE = re.compile(
+_UNSURE = regex(
     r"可能|也许|或许|大概|好像|似乎|说不定|差点|差一点|几乎|仿佛|不确定|不一定|不知道|"
     r"不记得|忘了|像是|怀疑自己|算是吧|"
     r"\b(?:maybe|perhaps|probably|possibly|might|not sure|i guess|i suppose|i don't know|"
@@ -133,7 +134,7 @@ _UNSURE = re.compile(
     r"sort of|no idea|i doubt|should be)\b",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(
+_QUESTION = regex(
     r"吗[呀啊呢]?$|么$|来着$|干嘛|干啥|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|"
     r"(?<![不没])怎么|怎样|如何|为何|几(?:岁|点|号|月)|多少|多大|是不是|有没有|会不会|"
     r"能不能|要不要|对不对|好不好|可不可以|喜不喜欢|行不行|是否|难道|^.{0,3}呢$|猜猜|猜一?下|你猜|"
@@ -142,7 +143,7 @@ _QUESTION = re.compile(
     r"can|could|will|would|should|have|has|guess|shall)\b(?! not\b)",
     re.IGNORECASE,
 )
-_ASKING_OPENING = re.compile(
+_ASKING_OPENING = regex(
     r"^(?:那|那么|所以|嘿|喂|诶)?(?:你|您)?(?:还|是否)?(?:知道|记得|知不知道|记不记得|"
     r"晓得|猜|觉得|认为|忘了)|^(?:难道|请问|是不是|为什么|是否)|"
     r"^(?:so |and |but |hey |ok )?(?:do|does|did|can|could|would|will|have|has|am|is|are|"
@@ -150,14 +151,14 @@ _ASKING_OPENING = re.compile(
     r"where|when|why|how|which|guess|tell me|remember)\b(?! that\b)",
     re.IGNORECASE,
 )
-_CONFIRM_TAG = re.compile(
+_CONFIRM_TAG = regex(
     r"^(?:对吧|对吗|是吗|是吧|是不是|没错吧|对不对|你说呢|是这样吗|真的吗|right|correct|"
     r"yes|is(?:n't)? (?:it|that)"
     r"(?: right| true)?|don't i|do i|am i|aren't i|is that so|no)$",
     re.IGNORECASE,
 )
 # A wish in the form of a question is still a wish: "could you call me Bob?".
-_POLITE = re.compile(
+_POLITE = regex(
     r"^(?:以后|今后)?(?:你|您)?(?:以后)?(?:能不能|能否|可不可以|可否|能|可以)(?:请你?)?"
     r"(?=(?:以后|都|一直)*(?:叫我|称呼我|用.{1,6}(?:回答|回复|交流|聊天|说话|沟通)))"
     r"|^(?:can|could|would|will) you (?:please )?(?=(?:always )?(?:call me|(?:answer|"
@@ -165,16 +166,16 @@ _POLITE = re.compile(
     r"(?:to me |with me )?in ))",
     re.IGNORECASE,
 )
-_WISH_TAG = re.compile(
+_WISH_TAG = regex(
     r"^(?P<wish>(?:你|请|以后|麻烦|拜托|别|不要|回[答复]|说话|叫我).{2,24}?)"
     r"(?P<tag>(?:好不好|行不行|可以不|好不|好吗|行吗|可以吗|好嘛|成吗)[呀啊嘛呢]?)$"
 )
-_ASKED_WISH = re.compile(
+_ASKED_WISH = regex(
     r"^(?P<who>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
 )
 # What a doctor has forbidden binds the user, whoever said it.
 _DOCTOR = r"^(?:我的?)?(?:主治)?(?:医生|大夫|营养师|牙医)(?:又|都|已经|昨天|今天)?"
-_FORBIDDEN = re.compile(
+_FORBIDDEN = regex(
     rf"{_DOCTOR}(?:(?:说|让|叫|要求|建议|叮嘱|嘱咐|告诉|交代|警告)+我(?:以后|最好|千万|绝对)?"
     r"(?:不能|不要|别|不可以|不许|不准|禁止|不得)|(?:不让|不许|不准|禁止|不建议)我)"
     r"(?P<rest>再?(?:吃|喝|碰|沾).+)$"
@@ -184,7 +185,7 @@ _FORBIDDEN = re.compile(
     r" (?P<en>(?:eat|drink|have|touch|eating|drinking|having).*)$",
     re.IGNORECASE,
 )
-_POLITE_END = re.compile(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
+_POLITE_END = regex(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -17,6 +16,7 @@ from plastic_memories.rules.talk import (
     zh_work,
 )
 from plastic_memories.rules.talk.found import Found
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.sentences import Clause
 from plastic_memories.rules.talk.zh_clause import Said, Subject, read
 from plastic_memories.rules.talk.zh_words import KIN_WORD, PET_WORD
@@ -30,32 +30,26 @@ _FINDERS = (
     zh_people.find,
     zh_events.find,
 )
-_NOT_BUT = re.compile(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
-_BUT = re.compile(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
+_NOT_BUT = regex(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
+_BUT = regex(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
 # 我叫小红不是小明: what comes after "not" is taken back.
-_BUT_NOT = re.compile(
-    r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$"
-)
-_NO_NOUN = re.compile(
+_BUT_NOT = regex(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$")
+_NO_NOUN = regex(
     r"在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
     r"和|给|把|从|到|吃|喝|看|听|玩|买|做|说|写|学|开始|住|养|面试|上班|下班|毕业|搬"
 )
 # 我改名了，现在叫林一: the next clause says to what.
-_CHANGED = re.compile(r"(?:改名|改行|转行|跳槽|换工作)了?$")
+_CHANGED = regex(r"(?:改名|改行|转行|跳槽|换工作)了?$")
 # 我最喜欢的颜色不是红色: nothing is said yet.
-_HEAD_ONLY = re.compile(r"(?:喜欢|爱)的[^的是]{1,5}$")
-_SOMEBODY = re.compile(f"{KIN_WORD}|{PET_WORD}")
+_HEAD_ONLY = regex(r"(?:喜欢|爱)的[^的是]{1,5}$")
+_SOMEBODY = regex(f"{KIN_WORD}|{PET_WORD}")
 # 我生日快到了，就是下周一: the day comes in a clause of its own.
-_BIRTHDAY_OPEN = re.compile(
-    r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))"
-)
-_DAY_ONLY = re.compile(
+_BIRTHDAY_OPEN = regex(r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))")
+_DAY_ONLY = regex(
     r"^(?:具体|准确)?(?:来说|地说)?(?:就|也就)?(?:是|在)?(?=(?:\d{1,2}|[一二三四五六七八九十]{1,2})月.{1,4}$|"
     r"[明后]天$|下?下?个?(?:周|星期|礼拜)[一二三四五六日天]$)"
 )
-_NOT_BUT_INSIDE = re.compile(
-    r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$"
-)
+_NOT_BUT_INSIDE = regex(r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$")
 
 
 def find(clauses: Sequence[Clause], now: datetime) -> Iterator[tuple[Clause, Found]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from plastic_memories.rules.talk.found import LIKELY, SURE, Found
 from plastic_memories.rules.talk.keys import slug
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, listed, tidy
 
 _PLACE = (
@@ -18,21 +18,21 @@ _SWELLS = (
     r"打喷嚏|流鼻涕|休克)"
 )
 _UPSETS = r"(?:拉肚子|腹泻|闹肚子|肚子[疼痛]|胃[疼痛]|(?:想|要|呕)?吐|反酸|恶心|不舒服|难受)"
-_REACTION = re.compile(
+_REACTION = regex(
     r"(?:一|只要|每次)?(?:吃|喝|碰|闻|摸|接触)(?:到|完|了)?(?P<v>[^，,我就会不没要太多]{1,8}?)(?:的话)?"
     rf"{_PLACE}(?:就会?|会|都会?){_PLACE}(?:(?P<swells>{_SWELLS})|(?P<upsets>{_UPSETS}))"
     r"(?:起来)?(?:的|了|啊|呢|[得很]厉害)*$"
 )
-_NOT_A_THING = re.compile(r"^(?:饭|东西|药|什么|这|那|它|他|她|你|饱|撑|多)|猫薄荷$")
-_EXPECTING = re.compile(
+_NOT_A_THING = regex(r"^(?:饭|东西|药|什么|这|那|它|他|她|你|饱|撑|多)|猫薄荷$")
+_EXPECTING = regex(
     r"(?:已经|现在)?(?:怀孕|有身孕|怀(?:了)?(?:宝宝|二胎|孩子|双胞胎))"
     r"(?:[\d一二三四五六七八九十]{1,2}个多?月|[\d一二三四五六七八九十]{1,3}周)?(?:多)?了?$"
     r"|是(?:个|一[个名])?孕妇$"
 )
-_PHOBIA = re.compile(
+_PHOBIA = regex(
     r"(?:有|患有)(?:点|轻微的?|严重的?|很严重的?)?(?P<v>恐高|幽闭恐惧|深海恐惧|飞行恐惧)症$"
 )
-_SICKENS = re.compile(
+_SICKENS = regex(
     r"(?:坐[车船]|坐飞机)?(?:会|就)?(?P<v>晕[车船机])"
     r"(?:得?(?:特别|非常|很|挺|超级?)?(?:厉害|严重)的?)$"
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.sentences import Clause
 from plastic_memories.rules.talk.zh_words import KIN_WORD, PET_WORD
 
@@ -47,17 +48,17 @@ class Said:
         return self.content if item == text else self.content.replace(text, item, 1)
 
 
-_PAST = re.compile(
+_PAST = regex(
     r"以前|原来(?=做|是|在|叫|住|当)|曾经|曾在|曾是|(?<![叫姓是名])曾|从前|过去|小时候|当年|那时|当时|之前(?!别|不要)|原先|年轻时|"
     r"上学时|读书时|大学时|前几年|(?<![去])那年|童年|儿时"
 )
-_LAST_TIME = re.compile(r"去年|前年|上个?月|上周|上个?星期|昨天|前天")
-_LASTING = re.compile(r"搬|毕业|开始|养|生日|出生|入职")
-_PASSING = re.compile(
+_LAST_TIME = regex(r"去年|前年|上个?月|上周|上个?星期|昨天|前天")
+_LASTING = regex(r"搬|毕业|开始|养|生日|出生|入职")
+_PASSING = regex(
     r"今天|今晚|今早|今儿|这会儿|刚才|刚刚|此刻|暂时|临时|这几天|这两天|这次|这回|最近|"
     r"这周|这阵子|这段时间|昨天|昨晚|一时|等会|待会"
 )
-_FILLER = re.compile(
+_FILLER = regex(
     r"(?:(?:嗯+|哦+|噢+|啊+|哈{2,}|嘿+|喂|诶|唉|呃|额|嗨|嗷|hi|hello|hey|你好[呀啊]?|"
     r"您好|大家好|早上好|晚上好|早安|晚安|对了|那个|其实|"
     r"实际上|事实上|说实话|老实说|实话说|说真的|坦白说|顺便(?:说一?下|提一?下|说一?句|"
@@ -76,7 +77,7 @@ _FILLER = re.compile(
     r"[呢呀啊哦啦嘛吧,，:：!！~～\s]*)+",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_LEAD = regex(
     r"(?:现在|目前|如今|平时|平常|日常|一般|通常|从小(?:到大)?|打小|今年|个人来说|"
     r"对我来说|生活中|一直以来|这些年|这辈子|最近|业余时间|有空|闲暇时?|"
     r"没事的?时候?|周末|每个周末|每天|休息日|(?:昨天|今天|前天|明天|后天|上个?(?:周|星期|"
@@ -84,35 +85,35 @@ _LEAD = re.compile(
     r"明年)(?:早上|上午|中午|下午|晚上)?(?=我)|比起?[^我，,]{1,8}(?=我))+[,，]?(?=我|就?喜欢|住|"
     r"是|在|大|高|初|研|博|\d|[一二三四五六七八九十])"
 )
-_ME = re.compile(
+_ME = regex(
     r"(?:我自己|我这个人|我这人|我本人|本人|我个人|我|俺|咱|鄙人|在下)(?!们|俩)(?:呢|啊|"
     r"呀|嘛|吧(?=[对是有特很比就最不]))?"
 )
-_KIN = re.compile(
+_KIN = regex(
     rf"(?:我|俺|咱|我们)(?:们?家)?(?:里|里的)?(?:养|领养|收养|捡来?)?的?(?:那只|这只|"
     rf"那条|(?:一|两|三|四|俩|\d)[个只条])?(?P<kin>{KIN_WORD}|{PET_WORD})(?!控|派|粉|迷|过敏|毛|的?生日礼物|"
     rf"咪?咖)"
 )
-_NEAR_KIN = re.compile(
+_NEAR_KIN = regex(
     r"(?P<kin>妈妈|母亲|爸爸|父亲|老婆|妻子|老公|丈夫|男朋友|女朋友|儿子|女儿|哥哥|弟弟|"
     r"姐姐|妹妹|爷爷|奶奶|外公|外婆)(?=叫|名叫|名字|是|今年|在|的?生日|的名字)"
 )
-_ABOUT_TOPIC = re.compile(
+_ABOUT_TOPIC = regex(
     r"(?:它们?|他|她)?(?=(?:的?名字)?(?:叫|名叫|取名|名字)|今年|已经\d|\d+岁|"
     r"[一二三四五六七八九十两]{1,3}(?:岁|个月)|的?生日|"
     r"也?是(?:一?[个名位]|做))"
 )
-_WE = re.compile(
+_WE = regex(
     r"(?:我们(?:俩|一家.{0,2}口?人?|全家)?|咱们|我俩|我(?:和|跟|与)[^，,]{1,8}?(?=打算|"
     r"准备|要|会|计划|在|结婚|"
     r"分手|离婚|约|下|明|后|去|订婚|领证))"
 )
-_OTHER = re.compile(
+_OTHER = regex(
     r"(?:你们?|您|他们?|她们?|它们?|大家|别人|有人|有些人|人们|那个人|这个人|很多人|女生|"
     r"男生|孩子|小孩|老人|天气|外面|公司|学校|这(?!个?[周月年]|个?星期|个?礼拜)|那(?!么|"
     r"我))"
 )
-_ADVERBS = re.compile(
+_ADVERBS = regex(
     r"(?:也|都|[特巨](?=讨厌|喜欢|爱|怕|烦)|刚好|正好|还(?!是|有)|又|就(?!读)|才|却|真的|真心|真是|真|特别|尤其|非常|很|超级|超|"
     r"极其|十分|蛮|挺|比较|更加|更|一直以来|一直|从小到大|从小|打小|"
     r"从来就|从来都|从来|向来|常年|长期|长年|平时|平常|经常|常常|通常|一般|其实|现在|目前|如今|确实|"
@@ -180,8 +181,8 @@ def _bare(rest: str) -> str:
     return rest[adverbs.end() :] if adverbs and adverbs.end() < len(rest) else rest
 
 
-_TRAILING = re.compile(r"(?:什么的|之类的?|等等|[啊呀哦啦哈吧嘛呢哟喔诶唷嗷噢~～!！。.…、\s]|了)+$")
-_LIST = re.compile(
+_TRAILING = regex(r"(?:什么的|之类的?|等等|[啊呀哦啦哈吧嘛呢哟喔诶唷嗷噢~～!！。.…、\s]|了)+$")
+_LIST = regex(
     r"、|以及|还有|(?<![温平暖柔缓饱随亲祥谦调中共])和(?![平谐服睦解尚风声约面气])|"
     r"跟(?!我|你|他|她|朋友|家人)"
     r"|\s*&\s*|\s+and\s+|，"

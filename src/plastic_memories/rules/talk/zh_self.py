@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from plastic_memories.rules.talk import dates, dates_zh
 from plastic_memories.rules.talk.found import AGES, LIKELY, SURE, Found
 from plastic_memories.rules.talk.numerals import zh_number
+from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 
 _NAME = r"(?P<v>[\u4e00-\u9fff·A-Za-z0-9_.\-' ]{1,24}?)"
@@ -15,7 +16,7 @@ _NAME_END = (
     r"(?=今年|来自|住在|就好|就行|就可以|就成|就中|就得了|就[oO][kK]|即可|好了|好啦|吧|是个|是一|是(?:男|女)|啊|呀|哦|啦|"
     r"哈$|~|～|$)"
 )
-_NOT_A_NAME = re.compile(
+_NOT_A_NAME = regex(
     r"(?:他|她|它|你|您|我|谁|什么|啥|不|别|没|了|过|着|起床|起来|吃|喝|去|回[家去来]|做|"
     r"干|帮|给|把|出[去来门]|进[来去]|上[班学课]|下[楼课班]|"
     r"看|听|买|写|说|讲|滚|走|停|等|加班|过[去来]|早[起点]|早睡|外卖|车|救护车|滴滴|人|"
@@ -42,40 +43,38 @@ _NAME_WORDS = {
     "乳名": "nickname",
     "艺名": "nickname",
 }
-_CALLED = re.compile(rf"(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
-_NAMED = re.compile(
+_CALLED = regex(rf"(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
+_NAMED = regex(
     rf"(?:户口本|身份证|护照)?上?的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
 )
-_NAMED_PLAINLY = re.compile(
+_NAMED_PLAINLY = regex(
     r"的?(?P<w>大名|中文名|英文名|小名|网名|艺名|笔名)"
     r"(?P<v>(?!很|挺|太|有|没|不|的|真|好|在)[\u4e00-\u9fff]{2,3}|[A-Za-z]{2,12})$"
 )
-_SURNAME = re.compile(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
-_I_AM_NAME = re.compile(r"是(?P<v>[小阿][\u4e00-\u9fff]{1,2}|[A-Z][a-z]{2,12})$")
-_NO_NAME_SO = re.compile(
-    r"[小阿](?:学生|孩|偷|白|姐|朋友|男孩|女孩|人|姨|公主|可爱|仙女|镇|众|资|说|Q)"
-)
-_ADDRESS = re.compile(
+_SURNAME = regex(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
+_I_AM_NAME = regex(r"是(?P<v>[小阿][\u4e00-\u9fff]{1,2}|[A-Z][a-z]{2,12})$")
+_NO_NAME_SO = regex(r"[小阿](?:学生|孩|偷|白|姐|朋友|男孩|女孩|人|姨|公主|可爱|仙女|镇|众|资|说|Q)")
+_ADDRESS = regex(
     r"(?:我|你|您)?(?:(?:请|以后|今后|可以|就|直接|都|麻烦|希望|想要?|要|喜欢|习惯|更|平时|"
     r"一般|朋友们?|大家|同事们?|同学们?|姐妹们?|兄弟们?|哥们儿?|学生们?|孩子们?|粉丝们?|客户们?|邻居们?|家人们?|家里人|身边的人|他们|网友们?|我?"
     r"希望你|你|们|还是|管|也|能|一直|从现在起|尽量|往后|日后|之后|接下来|平常|私下|那就|"
     r"干脆|不如|别人))*"
     rf"(?:(?:叫|称呼|喊|称|call)[我俺]|管[我俺]叫)(?:为|做|作)?{_NAME}{_NAME_END}"
 )
-_REFUSED = re.compile(
+_REFUSED = regex(
     r"(?:别|不要|不许|不准|少|不喜欢|讨厌|不想)(?:再|老|总)?(?:别人|大家|你|他们)?(?:叫|称呼|喊)我"
 )
 
-_BIRTH_YEAR = re.compile(
+_BIRTH_YEAR = regex(
     r"(?:是|于)?(?P<y>(?:19|20)\d\d|\d\d|"
     r"[零〇九八七六]{1}[零〇一二三四五六七八九])年(?:出生|生)?(?:的|人)?$|"
     r"生于(?P<y2>(?:19|20)\d\d)年?$"
 )
-_BIRTHDAY = re.compile(
+_BIRTHDAY = regex(
     r"(?:的)?(?:阳历|农历|公历|阴历|新历)?(?:生日|birthday|bday|出生日期|出生年月日?|生辰)|"
     r"(?:出)?生(?:于|的|$)|生人$"
 )
-_OWN_BIRTHDAY = re.compile(
+_OWN_BIRTHDAY = regex(
     r"我的?(?:阳历|农历|公历|阴历|新历|过|(?:身份证|户口本|证件)上?.{0,3}?)?的?(?:生日|birthday|bday)|^(?:阳历|农历)?生日|"
     r"^(?!我).{1,10}(?:就)?(?:是|过)我(?:的)?(?:\d+岁)?生日|"
     r"我(?:是|在|每年|今年)*[\d一二三四五六七八九十年月日号./初廿正腊冬农历阴阳零〇-]+(?:"
@@ -83,19 +82,19 @@ _OWN_BIRTHDAY = re.compile(
     r"我(?:今天|明天|后天|大后天|下?下?这?(?:周|星期|礼拜)[一二三四五六日天末]|"
     r"下个?月.{0,3}|昨天)(?:就|要|会)*过?生日"
 )
-_AGE = re.compile(
+_AGE = regex(
     r"(?:的?年龄|年纪)?(?:是|有|都|马上|满|刚满|今年|已经)*(?P<n>\d{1,3}|"
     r"[一二三四五六七八九十百]{1,4})(?:周?岁)(?:了|啦|半|整)?$"
     r"|.{0,3}(?:刚过完?|过完)了?(?P<k>\d{1,3})岁的?生日$"
     r"|(?:今年|年龄是?|年龄[:：]|^(?=\d\d$))(?P<m>\d{1,2}|"
     r"[二三四五六七八九]?十[一二三四五六七八九]?)(?:了|啦)?$"
 )
-_ZODIAC = re.compile(r"(?:是)?属(?P<v>[鼠牛虎兔龙蛇马羊猴鸡狗猪])(?:的)?$")
-_STAR = re.compile(
+_ZODIAC = regex(r"(?:是)?属(?P<v>[鼠牛虎兔龙蛇马羊猴鸡狗猪])(?:的)?$")
+_STAR = regex(
     r"(?:(?:的?星座)?是(?:个)?|(?=..座$))(?P<v>(?:白羊|牡羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|"
     r"人马|摩羯|魔羯|水瓶|双鱼)座)(?:的|女|男)?$"
 )
-_GENDER = re.compile(
+_GENDER = regex(
     r"(?:(?:的?性别)?是(?:个|一个|一名)?|性别[:：]?|(?=[男女]$))(?P<v>男生|女生|男的|女的|男性|女性|男孩子?|女孩子?|"
     r"妹子|汉子|男|女)$"
 )
