@@ -11,7 +11,6 @@ import socket
 import sys
 
 import click
-import httpx
 import uvicorn
 
 from plastic_memories import settings as configuration
@@ -56,6 +55,8 @@ def serve(place: Place, host: str | None, port: int | None, check: bool) -> None
 
 
 def _check(screen: Screen, url: str) -> None:
+    import httpx  # a server itself does not need it to start
+
     try:
         health = httpx.get(f"{url}/health", timeout=_PATIENCE_S, trust_env=False).json()
     except (httpx.HTTPError, ValueError) as error:
