@@ -32,6 +32,11 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("COVERAGE_FILE", str(config.rootpath / ".test_tmp" / ".coverage"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest: at the end one process would do it while the others wait."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture
 async def start_hub(tmp_path: Path) -> AsyncGenerator[StartHub]:
     """Return a function that opens a hub with some settings, and a clock if one is given."""

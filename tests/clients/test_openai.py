@@ -9,11 +9,12 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-import openai
 import pytest
 
 from fake_upstream import FakeUpstream, Says, event, fake_upstream
 from harness import Server, data_of
+
+openai = pytest.importorskip("openai", reason="installed by `make test-clients`")
 
 pytestmark = pytest.mark.external
 

@@ -11,7 +11,7 @@ from fake_upstream import FakeUpstream, Says, event
 from harness import Api, StartServer, data_of
 from proxy_parts import CHAT, user
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 STREAMS = 200
 REPLY = "从前有座山，山里有座庙。Once upon a time."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from harness import Api, Json, StartHub, StillClock
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
@@ -42,6 +44,7 @@ async def remembered(api: Api) -> list[Json]:
             return rows
 
 
+@pytest.mark.slow
 async def test_a_thousand_turns_with_recall_leave_what_was_told_and_no_junk(
     start_hub: StartHub, clock: StillClock
 ) -> None:
