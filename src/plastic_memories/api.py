@@ -9,7 +9,7 @@ from plastic_memories.settings import load
 from plastic_memories.wiring import build_app
 
 try:
-    app = build_app(load())
+    app = build_app(load(), alone=True)
 except InvalidSetting as error:
     # One clear line, where a traceback would bury it.
     sys.exit(f"plastic-memories: {error.message}")

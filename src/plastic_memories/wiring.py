@@ -305,17 +305,18 @@ def _retention(settings: Settings) -> Retention:
     )
 
 
-def build_app(settings: Settings) -> FastAPI:
-    """Build the web application of these settings; unknown names are refused here."""
+def build_app(settings: Settings, *, alone: bool = False) -> FastAPI:
+    """Build the web application of these settings; unknown names are refused here.
+
+    `alone` says that this process does nothing else, and may be tuned as a whole.
+    """
     for port, name in _FIELDS.items():
         plugins.factory(port, getattr(settings, name))
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Hub]:
-        sys.setswitchinterval(_SWITCH_S)
-        logs.leave_out_what_is_not_written()
-        gc.freeze()
-        gc.set_threshold(*_COLLECT)
+        if alone:
+            _tune_process()
         async with open_hub(settings) as hub:
             announce(settings, await first_key(hub, settings))
             loop = asyncio.get_running_loop()
@@ -323,6 +324,13 @@ def build_app(settings: Settings) -> FastAPI:
             yield hub
 
     return create_app(http_options(settings), opened)
+
+
+def _tune_process() -> None:
+    sys.setswitchinterval(_SWITCH_S)
+    logs.leave_out_what_is_not_written()
+    gc.freeze()
+    gc.set_threshold(*_COLLECT)
 
 
 def http_options(settings: Settings) -> HttpOptions:

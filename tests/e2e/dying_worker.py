@@ -4,7 +4,7 @@
 there, a worker dies on it right before or right after the step, and a second one goes on. A step
 is a look into the database, a transaction, or a file of the archive. Prints one line for each
 folder: its name, and whether the first worker died there. Each is a fork of this process, which
-has imported everything and opened nothing.
+has imported everything and holds nothing open.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -26,7 +28,7 @@ from plastic_memories.hub.record import the_hub
 from plastic_memories.hub.sessions import WhichSessions
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.talk import extraction
+from plastic_memories.rules.talk.regex import compile_all
 from plastic_memories.worker.loop import Worker
 
 OWNER = Owner("default", "userA", "p1")
@@ -102,6 +104,7 @@ async def hub_in(folder: Path) -> AsyncIterator[Hub]:
         "DB_PATH": str(folder / "hub.db"),
         "API_KEYS": "k:userA",
         "WORKER": "off",
+        "EMBEDDER": "none",
         "JOB_LEASE_S": str(LEASE_S),
     }
     chosen = settings.load({f"PLASTIC_MEMORIES_{name}": value for name, value in env.items()})
@@ -147,11 +150,16 @@ def forked(task: Callable[..., Coroutine[Any, Any, None]], *given: Any) -> int:
 
 
 def main(root: Path) -> None:
-    assert extraction.extract([]) == []  # imported once, for all of them
+    # Imported and compiled once, for all of them; forks of a process with threads would be unsafe.
+    compile_all()
+    asyncio.run(talk(root / "talk"))
+    shutil.copytree(root / "talk", root / "rehearsal")
+    asyncio.run(go_on(root / "rehearsal"))
+    assert threading.active_count() == 1
     for when in ("before", "after"):
         for step in range(1, MOST_STEPS):
             folder = root / f"{when}-{step}"
-            forked(talk, folder)
+            shutil.copytree(root / "talk", folder)
             died = forked(work, folder, step, when) == signal.SIGKILL
             forked(go_on, folder)
             print(folder.name, died, flush=True)  # noqa: T201

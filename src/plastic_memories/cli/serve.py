@@ -38,7 +38,7 @@ def serve(place: Place, host: str | None, port: int | None, check: bool) -> None
     if check:
         _check(Screen.of(place), address(settings))
         return
-    app = build_app(settings)
+    app = build_app(settings, alone=True)
     check_folders(settings)
     asyncio.run(_opens(settings))
     listening = _listen(settings)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plastic_memories.errors import PlasticMemoriesError
@@ -38,8 +40,11 @@ from plastic_memories.http.routes import (
 )
 from plastic_memories.http.straight import Straight
 from plastic_memories.hub.hub import Hub
+from plastic_memories.wire.envelope import Failure
 
+# The framework makes a router ready when a request first comes as far as that: health first.
 ROUTERS = (
+    operations.public,
     recall.router,
     messages.router,
     memory.router,
@@ -48,7 +53,6 @@ ROUTERS = (
     personas.router,
     goals.router,
     jobs.router,
-    operations.public,
     operations.keyed,
     events.router,
     mcp.router,
@@ -96,6 +100,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.options = options
+    app.state.methods = _methods()
     app.state.upstream = Upstream(options.proxy)
     app.state.rate = RateLimit(*options.rate) if options.rate else None
     for router in ROUTERS:
@@ -112,5 +117,14 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
         expose_headers=["X-Request-Id", *MEMORY_HEADERS],
     )
     app.door = Frame(cors, options)
-    describe(app)
+    describe(app, (Failure, openai.OpenAIFailure))
     return app
+
+
+def _methods() -> dict[str, set[str]]:
+    """Return the methods of each path; several routes may share one."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for route in (route for router in ROUTERS for route in router.routes):
+        if isinstance(route, Route):
+            found[route.path] |= route.methods or set()
+    return found

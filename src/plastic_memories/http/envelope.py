@@ -14,6 +14,7 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
 from plastic_memories import errors
+from plastic_memories.http.openapi import failing_as
 from plastic_memories.wire.envelope import Failure, Problem
 
 logger = logging.getLogger(__name__)
@@ -36,9 +37,7 @@ STATUS: dict[type[object], int] = {
 }
 _BY_STATUS = {400: errors.BadRequest, 404: errors.NotFound, 405: errors.WrongMethod}
 # What any route can answer besides success, for the OpenAPI document.
-FAILURES: dict[int | str, dict[str, Any]] = {
-    status: {"model": Failure} for status in (400, 401, 403, 404, 409, 413, 422, 429, 500, 503)
-}
+FAILURES = failing_as(Failure, (400, 401, 403, 404, 409, 413, 422, 429, 500, 503))
 
 
 def status_of(kind: type[errors.PlasticMemoriesError]) -> int:
@@ -92,8 +91,8 @@ async def on_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     kind = _BY_STATUS.get(error.status_code, errors.BadRequest)
     headers = dict(error.headers or {})
-    known = request.app.openapi()["paths"].get(request.url.path)
+    known = request.app.state.methods.get(request.url.path)
     if kind is errors.WrongMethod and known:
         # The framework names the methods of the first route it met; a path may have several.
-        headers["Allow"] = ", ".join(sorted(method.upper() for method in known))
+        headers["Allow"] = ", ".join(sorted(known))
     return failure(request.state.request_id, kind(str(error.detail)), headers or None)

@@ -15,6 +15,7 @@ from plastic_memories.http.doors.openai.models import with_personas
 from plastic_memories.http.doors.openai.relay import Ask, Passed, Relay
 from plastic_memories.http.doors.openai.turn import Told, turn_of
 from plastic_memories.http.doors.openai.upstream import Upstream, returned
+from plastic_memories.http.openapi import failing_as
 from plastic_memories.model.key import ApiKey
 
 
@@ -31,9 +32,7 @@ class OpenAIFailure(BaseModel):
     error: OpenAIProblem
 
 
-_FAILURES: dict[int | str, dict[str, Any]] = {
-    status: {"model": OpenAIFailure} for status in (400, 401, 403, 413, 429, 502, 503, 504)
-}
+_FAILURES = failing_as(OpenAIFailure, (400, 401, 403, 413, 429, 502, 503, 504))
 # For the documents: whatever else stands in a request is the upstream's business.
 _CHAT_SCHEMA = {
     "type": "object",
