@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from plastic_memories.hub.hub import Hub
+from warm_server import started
 
 BASE_URL = "http://127.0.0.1:8007"
 # The keys of contract section 15, and one application of another tenant.
@@ -178,7 +178,7 @@ class Server:
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
     listener: socket.socket = field(default_factory=_listen)
-    process: subprocess.Popen[bytes] | None = None
+    process: BaseProcess | None = None
 
     @property
     def url(self) -> str:
@@ -191,23 +191,14 @@ class Server:
     def start(self) -> Server:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("PLASTIC_")}
         env = {**inherited, **environment(self.folder, **self.settings)}
-        command = [sys.executable, "-m", "uvicorn", "plastic_memories.api:app"]
-        fd = self.listener.fileno()
-        with self.output.open("ab") as output:
-            self.process = subprocess.Popen(
-                [*command, "--fd", str(fd), "--log-level", "warning"],
-                env=env,
-                pass_fds=[fd],
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
+        self.process = started(env, self.listener, self.output)
         return self
 
     def kill(self) -> None:
         """End it as a power cut would; callers that still wait in line are sent away."""
         assert self.process is not None
         self.process.kill()
-        self.process.wait()
+        self.process.join()
         port = self.listener.getsockname()[1]
         self.listener.close()
         self.listener = _listen(port)
@@ -216,10 +207,11 @@ class Server:
         """Ask it to end; say whether it did so in order."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(timeout=20) in (0, -signal.SIGTERM)
+        self.process.join(timeout=20)
+        return self.process.exitcode in (0, -signal.SIGTERM)
 
     def close(self) -> None:
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None and self.process.is_alive():
             self.kill()
         self.listener.close()
 
