@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from plastic_memories.adapters.recall.growing import Growing
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.postings import Level, grown
-from plastic_memories.adapters.recall.text_score import TextScore
+from plastic_memories.adapters.recall.text_score import TextIndex
 from plastic_memories.model.entry import Entry
 from plastic_memories.model.owner import Viewpoint
+from plastic_memories.rules.fusion import Floats
 from plastic_memories.rules.question import pairs_of
 from plastic_memories.rules.text import code, term_codes
 from plastic_memories.rules.vectors import unpacked
@@ -76,6 +77,12 @@ def _after(steps: list[tuple]) -> tuple[Told, OwnerIndex]:
     return told, index
 
 
+def scored(index: OwnerIndex, terms: dict[int, float]) -> Floats:
+    """Return the bm25 scores of all entries for weighted terms."""
+    found = TextIndex(index, everything(index), LEARNED).gains(terms)
+    return found.summed(np.array(list(terms.values())), len(index))
+
+
 @given(steps)
 def test_it_holds_what_is_there_and_nothing_else(steps: list[tuple]) -> None:
     told, index = _after(steps)
@@ -94,7 +101,7 @@ def test_words_are_scored_by_the_book(steps: list[tuple], asked: str) -> None:
     told, index = _after(steps)
     terms = {code(word): 0.5 + number for number, word in enumerate(dict.fromkeys(asked.split()))}
 
-    scores = TextScore(index, everything(index), LEARNED).of(terms)
+    scores = scored(index, terms)
 
     expected = plain_bm25(told.all().values(), terms, LEARNED)
     assert by_memory(index, scores) == pytest.approx(expected)
@@ -128,10 +135,7 @@ def test_reading_in_pieces_is_the_same_as_reading_at_once(steps: list[tuple]) ->
     afresh.refresh(told)
     terms = {code(word): 1.0 for word in WORDS}
 
-    in_pieces, at_once = (
-        by_memory(one, TextScore(one, everything(one), LEARNED).of(terms))
-        for one in (index, afresh)
-    )
+    in_pieces, at_once = (by_memory(one, scored(one, terms)) for one in (index, afresh))
 
     assert in_pieces == pytest.approx(at_once)
 

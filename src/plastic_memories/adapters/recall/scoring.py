@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.text_score import TextScore
+from plastic_memories.adapters.recall.text_score import TextIndex, TextScore
 from plastic_memories.rules import fusion
 from plastic_memories.rules.fusion import Bools, Floats, Ints
-from plastic_memories.rules.question import Probe, Question
+from plastic_memories.rules.question import Question
 from plastic_memories.rules.text import normalise
 from plastic_memories.rules.weights import HybridWeights
 
@@ -77,10 +77,9 @@ def found_by(parts: Mapping[str, float]) -> tuple[str, ...]:
 
 def score(index: OwnerIndex, seen: Bools, asked: Asked, weights: HybridWeights) -> Scores:
     """Score what is seen; everything else is out of reach."""
-    text_score = TextScore(index, seen, weights)
+    texts = TextIndex(index, seen, weights)
     probes = [
-        _probe_parts(index, seen, text_score, asked, number)
-        for number in range(len(asked.question.probes))
+        _probe_parts(index, texts, asked, number) for number in range(len(asked.question.probes))
     ]
     parts = _best_probe(probes)
     total = _total(parts)
@@ -109,15 +108,15 @@ def _total(parts: Mapping[str, Floats]) -> Floats:
 
 
 def _probe_parts(
-    index: OwnerIndex, seen: Bools, text_score: TextScore, asked: Asked, number: int
+    index: OwnerIndex, texts: TextIndex, asked: Asked, number: int
 ) -> dict[str, Floats]:
-    weights, question = text_score.weights, asked.question
-    probe: Probe = question.probes[number]
-    text = text_score.of_probe(probe)
+    weights, question, seen = texts.weights, asked.question, texts.seen
+    scored = TextScore(texts, question.probes[number])
+    text = scored.by_words()
     meaning = weights.meaning_in_dialogue if question.is_dialogue else weights.meaning
     vectors = meaning * _meaning(index, seen, asked, number, weights)
     share = weights.linked_in_dialogue if question.is_dialogue else weights.linked
-    linked = share * text_score.linked(probe, np.where(seen, text + vectors, 0.0))
+    linked = share * scored.linked(np.where(seen, text + vectors, 0.0))
     return {"text": text, "vectors": vectors, "linked": linked}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ _NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32
 
 
 @dataclass(frozen=True, slots=True)
-class _Gains:
+class Gains:
     """What terms give to entries: one number for every entry that holds one of them."""
 
     term: Ints  # which of the terms that were asked for
@@ -27,13 +27,20 @@ class _Gains:
     gain: Floats
     idf: Floats  # by term
 
+    def summed(self, weights: Floats, size: int) -> Floats:
+        """Return what every entry gets when each term counts so much."""
+        return _sum(self.entry, weights[self.term] * self.gain, size)
 
-class TextScore:
-    """Scores for one recall. All terms are looked up at once: each step costs the same for many."""
+
+class TextIndex:
+    """The words of what is seen in one recall.
+
+    All terms are looked up at once: each step costs the same for many.
+    """
 
     def __init__(self, index: OwnerIndex, seen: Bools, weights: HybridWeights) -> None:
         self._index = index
-        self._seen = seen
+        self.seen = seen
         self.weights = weights
         self._documents = int(np.count_nonzero(seen))
         sizes = index["size"]
@@ -42,36 +49,73 @@ class TextScore:
         relative = sizes / max(mean, 1.0)
         self._norm = weights.saturation * (1 - weights.length + weights.length * relative)
 
-    def of(self, terms: Mapping[int, float]) -> Floats:
-        """Return the bm25 score of every entry for weighted terms."""
-        found = self._gains(terms)
-        weights = np.fromiter(terms.values(), np.float64, len(terms))
-        return _sum(found.entry, weights[found.term] * found.gain, len(self._index))
+    def __len__(self) -> int:
+        return len(self._index)
 
-    def of_probe(self, probe: Probe) -> Floats:
-        """Return the score for a question, words that stand together counted again."""
-        terms = len(probe.terms)
-        found = self._gains([*probe.terms, *probe.pairs])
-        weights = np.full(terms + len(probe.pairs), self.weights.pairs)
-        weights[:terms] = list(probe.terms.values())
+    def gains(self, terms: Collection[int]) -> Gains:
+        """Look up terms; each gives most to short texts that hold it often, if it is rare."""
+        codes: Codes = np.fromiter(terms, np.uint32, len(terms))
+        found = [_NOTHING, *(level.find(codes) for level in self._index.levels)]
+        term, entry, counts = (np.concatenate(part) for part in zip(*found, strict=True))
+        held = term if self.all_seen else term[self.seen[entry]]
+        idf = self.idf_of(np.bincount(held, minlength=len(codes)))
+        saturation = self.weights.saturation
+        gain = idf[term] * counts * (saturation + 1) / (counts + self._norm[entry])
+        return Gains(term, entry, gain, idf)
+
+    @property
+    def all_seen(self) -> bool:
+        return self._documents == len(self._index)
+
+    def terms_of(self, position: int) -> frozenset[int]:
+        return frozenset(self._index.codes_of(position).tolist())
+
+    def holding(self, terms: Sequence[int]) -> Ints:
+        """Return how many entries hold each of these terms, seen or not."""
+        codes = np.array(terms, dtype=np.uint32)
+        holding = np.zeros(len(codes), np.int64)
+        for level in self._index.levels:
+            holding += level.frequency(codes)
+        return holding
+
+    def idf_of(self, holding: Ints) -> Floats:
+        without = np.maximum(0.0, self._documents - holding + 0.5)
+        return np.asarray(np.log1p(without / (holding + 0.5)))
+
+
+class TextScore:
+    """The scores of all entries for one question."""
+
+    def __init__(self, texts: TextIndex, probe: Probe) -> None:
+        self._texts = texts
+        self._probe = probe
+        self._weights = texts.weights
+        self._found = texts.gains([*probe.terms, *probe.pairs])
+
+    def by_words(self) -> Floats:
+        """Return the score for the question's words; those that stand together count again."""
+        found, terms = self._found, len(self._probe.terms)
+        weights = self._counting(list(self._probe.terms.values()), self._weights.pairs)
         gain = np.where(found.term < terms, found.gain, found.idf[found.term])
-        scores = _sum(found.entry, weights[found.term] * gain, len(self._index))
-        return to_one(np.where(self._seen, scores, 0.0))
+        scores = _sum(found.entry, weights[found.term] * gain, len(self._texts))
+        return to_one(np.where(self._texts.seen, scores, 0.0))
 
-    def linked(self, probe: Probe, scores: Floats) -> Floats:
+    def linked(self, scores: Floats) -> Floats:
         """Return a score for what the best matches lead to.
 
         `他几岁` about "the one who works in Shanghai": the best match names him, and leaves the
         age open. So its own telling words are asked for, with the words it leaves open.
         """
-        best = [at for at in best_first(scores, self.weights.linked_from) if scores[at] > 0]
-        further = self._further(probe, best)
-        best = [at for at, terms in zip(best, further, strict=True) if terms]
-        if not best:
+        best = [at for at in best_first(scores, self._weights.linked_from) if scores[at] > 0]
+        own = [self._texts.terms_of(position) for position in best]
+        named = self._named(own)
+        leading = [number for number, terms in enumerate(named) if terms]
+        if not leading:
             return np.zeros(len(scores))
-        reached = self._reached([terms for terms in further if terms])
-        if self._documents < len(scores):
-            reached[:, ~self._seen] = 0.0
+        best = [best[number] for number in leading]
+        reached = self._reached([own[n] for n in leading], [named[n] for n in leading])
+        if not self._texts.all_seen:
+            reached[:, ~self._texts.seen] = 0.0
         reached[range(len(best)), best] = 0.0
         top = reached.max(axis=1)
         strength = scores[best] / scores[best[0]]
@@ -79,70 +123,51 @@ class TextScore:
         found: Floats = reached.max(axis=0)
         return found
 
-    def _reached(self, questions: Sequence[Mapping[int, float]]) -> Floats:
-        """Return the scores of every entry for several questions, a row for each."""
-        codes = [term for terms in questions for term in terms]
-        weights = np.array([weight for terms in questions for weight in terms.values()])
-        rows = np.repeat(range(len(questions)), [len(terms) for terms in questions])
-        found, width = self._gains(codes), len(self._index)
+    def _reached(
+        self, own: Sequence[frozenset[int]], named: Sequence[Mapping[int, float]]
+    ) -> Floats:
+        """Return a row of scores for each match: for what it names, and for what it leaves open."""
+        width = len(self._texts)
+        found = self._texts.gains([term for terms in named for term in terms])
+        weights = np.array([weight for terms in named for weight in terms.values()])
+        rows = np.repeat(range(len(named)), [len(terms) for terms in named])
         places = rows[found.term] * width + found.entry
-        scores = _sum(places, weights[found.term] * found.gain, len(questions) * width)
-        return scores.reshape(len(questions), width)
+        scores = _sum(places, weights[found.term] * found.gain, len(named) * width)
+        scores = scores.reshape(len(named), width)
+        for number, known in enumerate(own):
+            left_open = [
+                0.0 if term in known else weight * self._weights.open_terms
+                for term, weight in self._probe.terms.items()
+            ]
+            scores[number] += self._found.summed(self._counting(left_open, 0.0), width)
+        return scores
 
-    def _further(self, probe: Probe, positions: Sequence[int]) -> list[dict[int, float]]:
-        """Return for each of the best matches what to ask for next; nothing if it names nothing."""
-        own = [frozenset(self._index.codes_of(position).tolist()) for position in positions]
-        named = [
-            [term for term in terms if not term & WEAK and term not in probe.terms] for terms in own
+    def _counting(self, terms: Sequence[float], pairs: float) -> Floats:
+        """Return how much each term and each pair of the question counts."""
+        return np.array([*terms, *[pairs] * len(self._probe.pairs)], np.float64)
+
+    def _named(self, own: Sequence[frozenset[int]]) -> list[dict[int, float]]:
+        """Return for each of the best matches the most telling of its words that nobody asked for.
+
+        The rarest of them counts 1, the others as much less as they tell less.
+        """
+        telling = [
+            [term for term in terms if not term & WEAK and term not in self._probe.terms]
+            for terms in own
         ]
-        holding = self._holding([term for terms in named for term in terms])
+        holding = self._texts.holding([term for terms in telling for term in terms])
         found = []
-        for terms, telling in zip(own, named, strict=True):
-            weighed = self._rarest(telling, holding[: len(telling)])
-            holding = holding[len(telling) :]
-            found.append(self._asked_next(probe, terms, weighed))
+        for terms in telling:
+            found.append(self._rarest(terms, holding[: len(terms)]))
+            holding = holding[len(terms) :]
         return found
 
-    def _asked_next(
-        self, probe: Probe, own: frozenset[int], weighed: Mapping[int, float]
-    ) -> dict[int, float]:
-        if not weighed:
-            return {}
-        heaviest = max(weighed.values())
-        further = {
-            term: weight * self.weights.open_terms
-            for term, weight in probe.terms.items()
-            if term not in own
-        }
-        return further | {term: weight / heaviest for term, weight in weighed.items()}
-
-    def _holding(self, terms: Sequence[int]) -> Ints:
-        """Return how many entries hold each of these terms."""
-        codes = np.array(terms, dtype=np.uint32)
-        holding = np.zeros(len(codes), np.int64)
-        for level in self._index.levels:
-            holding += level.frequency(codes)
-        return holding
-
     def _rarest(self, terms: Sequence[int], holding: Ints) -> dict[int, float]:
-        """Return the most telling of these terms with how much they tell."""
-        rarest = holding.argsort(kind="stable")[: self.weights.linked_terms]
-        telling = self._idf_of(holding[rarest]).tolist()
-        return dict(zip([terms[number] for number in rarest.tolist()], telling, strict=True))
-
-    def _idf_of(self, holding: Ints) -> Floats:
-        without = np.maximum(0.0, self._documents - holding + 0.5)
-        return np.asarray(np.log1p(without / (holding + 0.5)))
-
-    def _gains(self, terms: Mapping[int, float] | Sequence[int]) -> _Gains:
-        codes: Codes = np.fromiter(terms, np.uint32, len(terms))
-        found = [_NOTHING, *(level.find(codes) for level in self._index.levels)]
-        term, entry, counts = (np.concatenate(part) for part in zip(*found, strict=True))
-        holding = np.bincount(term[self._seen[entry]], minlength=len(codes))
-        idf = self._idf_of(holding)
-        saturation = self.weights.saturation
-        gain = idf[term] * counts * (saturation + 1) / (counts + self._norm[entry])
-        return _Gains(term, entry, gain, idf)
+        rarest = holding.argsort(kind="stable")[: self._weights.linked_terms]
+        weighed = self._texts.idf_of(holding[rarest]).tolist()
+        heaviest = max(weighed, default=0.0) or 1.0
+        chosen = [terms[number] for number in rarest.tolist()]
+        return {term: weight / heaviest for term, weight in zip(chosen, weighed, strict=True)}
 
 
 def _sum(places: Ints, gains: Floats, size: int) -> Floats:
