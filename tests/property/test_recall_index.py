@@ -125,7 +125,8 @@ def test_every_vector_is_compared_with_its_own_memory(steps: list[tuple]) -> Non
         return
     middle = sum(cosines.values()) / len(cosines)
     expected = {memory_id: cosines.get(memory_id, middle) for memory_id in told.all()}
-    assert by_memory(index, near) == pytest.approx(expected, abs=1e-5)
+    # A question is compared in small whole numbers.
+    assert by_memory(index, near) == pytest.approx(expected, abs=0.01)
 
 
 @given(steps)

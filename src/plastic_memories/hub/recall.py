@@ -121,7 +121,8 @@ class Recall:
         rest: dict[str, Awaitable[Any]] = {
             name: self.ledger.read(work) for name, work in works.items() if name not in done
         }
-        rest["pages"] = self.pages.for_recall(query.viewpoint)
+        if self.pages.folders is not None:
+            rest["pages"] = self.pages.for_recall(query.viewpoint)
         if searched and "search" not in done:
             rest["search"] = engine.find(replace(query, deadline_s=left_s))
         more, late = await side_by_side(rest, left_s + _GRACE_S)

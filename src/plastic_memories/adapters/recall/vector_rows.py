@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from simsimd import cdist
 
 from plastic_memories.adapters.recall.growing import Growing
-from plastic_memories.rules.vectors import unpacked
+from plastic_memories.rules.vectors import quantise, unpacked
 
-# Rows that are turned into floats at a time: they stay in the processor's cache.
-_AT_ONCE = 2048
 _NOBODY = -1
 
 
@@ -129,10 +128,8 @@ class VectorRows:
         return np.asarray(whole @ whole.T)
 
     def _cosines(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
-        rows = self._rows.array
-        near = np.empty(len(rows), np.float32)
-        for start in range(0, len(rows), _AT_ONCE):
-            some = slice(start, start + _AT_ONCE)
-            near[some] = rows[some].astype(np.float32) @ question
-        near *= self._scales.array
-        return near
+        # In small whole numbers, which numpy cannot multiply without turning them into floats:
+        # that took three times as long.
+        asked = quantise(question[None, :])
+        near = np.asarray(cdist(asked, self._rows.array, metric="dot"))[0]
+        return np.asarray(near * (self._scales.array / np.linalg.norm(asked)), np.float32)
