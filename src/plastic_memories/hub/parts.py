@@ -15,34 +15,22 @@ Work = Callable[[Stores], Any]
 
 
 async def together(
-    ledger: Ledger,
-    works: Mapping[str, Work],
-    later: Mapping[str, Awaitable[Work]],
-    patience_s: float,
+    ledger: Ledger, preparing: Awaitable[Mapping[str, Work]], patience_s: float
 ) -> dict[str, Any]:
-    """Do works one after another on one thread; return what is finished in time.
+    """Do all works one after another in one snapshot; return what is finished in time.
 
-    Threads that take turns cost more than they save here. Only what has to be prepared, `later`,
-    is done apart if its preparation takes long: most of that passes outside of the interpreter.
-    What raises or comes late is left out; its caller asks for it by itself.
+    One thread does it all: threads that take turns cost more than they save here. What raises or
+    comes late is left out; its caller asks for it by itself.
     """
     done: dict[str, Any] = {}
-    preparing = [asyncio.ensure_future(one) for one in later.values()]
     try:
         async with asyncio.timeout(patience_s):
-            await asyncio.sleep(0)
-            if not all(one.done() for one in preparing):
-                await ledger.read(lambda stores: _run(stores, works, done))
-                works = {}
-            prepared = dict(zip(later, await asyncio.gather(*preparing), strict=True))
-            await ledger.read(lambda stores: _run(stores, {**works, **prepared}, done))
+            works = await preparing
+            await ledger.read(lambda stores: _run(stores, works, done))
     # Whatever it was, it is met again, and named, when the rest is asked for.
     except Exception as error:  # noqa: BLE001
         fields = {"part": "snapshot", "done": list(done), "why": type(error).__name__}
         logger.warning("memory.recall", extra={"fields": fields})
-    finally:
-        for one in preparing:
-            one.cancel()
     return dict(done)
 
 

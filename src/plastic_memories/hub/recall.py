@@ -114,9 +114,8 @@ class Recall:
         done: dict[str, Any] = {}
         searched = "memory" in include
         if isinstance(engine, SnapshotEngine) and engine.reads(storage):
-            # The search last: where a large index is read for the first time, the rest is there.
-            later = {"search": engine.prepare(query)} if searched else {}
-            done = await together(self.ledger, works, later, query.deadline_s * _FOR_ALL_AT_ONCE)
+            prepared = _with_search(works, engine, query) if searched else _as_they_are(works)
+            done = await together(self.ledger, prepared, query.deadline_s * _FOR_ALL_AT_ONCE)
         left_s = max(0.0, query.deadline_s - (time.monotonic() - started))
         rest: dict[str, Awaitable[Any]] = {
             name: self.ledger.read(work) for name, work in works.items() if name not in done
@@ -175,6 +174,17 @@ class Recall:
             truncated=any((turn.truncated, cut, cut_again, cut_pages, cut_pages_again)),
             degraded=(),
         )
+
+
+async def _with_search(
+    works: Mapping[str, Work], engine: SnapshotEngine, query: RecallQuery
+) -> Mapping[str, Work]:
+    # The search last: where a large index is read for the first time, the rest is there by then.
+    return {**works, "search": await engine.prepare(query)}
+
+
+async def _as_they_are(works: Mapping[str, Work]) -> Mapping[str, Work]:
+    return works
 
 
 def _pages(structure: _Structure, core: Sequence[Memory], budget: int) -> tuple[str, bool]:
