@@ -37,6 +37,7 @@ class RecallQuery:
     recent: tuple[tuple[str, str], ...] = ()  # (role, content), oldest first
     also: tuple[str, ...] = ()  # the same question in other words, searched side by side
     shown: frozenset[str] = frozenset()  # what the prompt says already: it is not quoted again
+    among: frozenset[int] | None = None  # these memories and no others
     exclude_message_ids: frozenset[int] = frozenset()
     explain: bool = False
     deadline_s: float = 1.0

@@ -52,6 +52,20 @@ def required_values(filters: Mapping[str, Any], field: str) -> list[str] | None:
     return None
 
 
+def exact_value(filters: Mapping[str, Any], field: str) -> str:
+    """Return the one text a field must have if the filters are to hold; empty for any.
+
+    >>> exact_value({"AND": [{"run_id": "晚上"}, {"city": "x"}]}, "run_id")
+    '晚上'
+    """
+    for part in (filters, *_objects(filters.get("AND"))):
+        value = part.get(field)
+        wanted = value.get("eq") if isinstance(value, Mapping) else value
+        if isinstance(wanted, str) and wanted != ANYTHING:
+            return wanted
+    return ""
+
+
 def _walk(filters: Mapping[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
     if depth > _DEEPEST:
         raise BadRequest("The filters are nested too deeply.")

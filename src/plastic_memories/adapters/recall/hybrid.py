@@ -136,6 +136,9 @@ class _Search:
         if not seen.any():
             return Findings((), intent_of(query.text), self.degraded)
         scores = score(index, seen, asked, self.weights)
+        if query.among is not None:
+            others = ~np.isin(index["memory_id"], list(query.among))
+            np.copyto(scores.total, -np.inf, where=others)
         ranked = ordered(index, scores, self.weights, query.limit + _NEAR_MISSES)
         chosen = ranked.order[: query.limit]
         ids = index["memory_id"][chosen].tolist()

@@ -10,7 +10,6 @@ from plastic_memories.errors import NotFound
 from plastic_memories.http.doors.mem0 import entities, memories
 from plastic_memories.http.doors.mem0.items import Json, item
 from plastic_memories.http.doors.mem0.route import DECLARED, Call, Mem0Route, Reading, Writing
-from plastic_memories.hub.search import Found
 from plastic_memories.wire import mem0 as wire
 
 router = APIRouter(tags=["mem0"], route_class=Mem0Route, include_in_schema=False)
@@ -74,7 +73,7 @@ async def listed(
     call: Reading, body: Annotated[wire.Listing, DECLARED], asked: Annotated[wire.Paging, DECLARED]
 ) -> Any:
     """Return memories, newest first, a page at a time."""
-    return _page(call, await memories.listed(call, body), asked)
+    return await _page(call, body, asked)
 
 
 @router.post("/v2/memories/")
@@ -82,30 +81,31 @@ async def listed_v2(
     call: Reading, body: Annotated[wire.Listing, DECLARED], asked: Annotated[wire.Paging, DECLARED]
 ) -> Any:
     """Return the same; without a page, as a bare list of all."""
-    return _page_or_all(call, await memories.listed(call, body), asked)
+    return await _page_or_all(call, body, asked)
 
 
 @router.get("/v1/memories/")
 async def listed_v1(call: Reading, asked: Annotated[wire.ListQuery, DECLARED]) -> Any:
     """Return the same, with everything in the query string."""
-    return _page_or_all(call, await memories.listed(call, asked), asked)
+    return await _page_or_all(call, asked, asked)
 
 
-def _page_or_all(call: Call, found: list[Found], asked: wire.Paging) -> Any:
+async def _page_or_all(call: Call, body: wire.Listing, asked: wire.Paging) -> Any:
     if asked.page is not None or asked.page_size is not None:
-        return _page(call, found, asked)
-    return [item(one) for one in found]
+        return await _page(call, body, asked)
+    return [item(one) for one in (await memories.listed(call, body)).found]
 
 
-def _page(call: Call, found: list[Found], asked: wire.Paging) -> Json:
+async def _page(call: Call, body: wire.Listing, asked: wire.Paging) -> Json:
     number, size = asked.page or 1, asked.page_size or _ON_A_PAGE
     start = (number - 1) * size
-    has_more = start + size < len(found)
+    page = await memories.listed(call, body, start, size)
+    has_more = start + size < page.count
     return {
-        "count": len(found),
+        "count": page.count,
         "next": _address(call, number + 1, size) if has_more else None,
         "previous": _address(call, number - 1, size) if number > 1 else None,
-        "results": [item(one) for one in found[start : start + size]],
+        "results": [item(one) for one in page.found],
     }
 
 
