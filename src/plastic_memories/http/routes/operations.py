@@ -182,6 +182,21 @@ async def export(asked: Annotated[wire.ExportQuery, Query()], call: Reading) -> 
     )
 
 
+@keyed.post("/export/file", response_model=Answer[wire.WrittenExport])
+async def export_file(call: Writing) -> Response:
+    """Write everything of the user into one file of the archive; the newest five are kept."""
+    made = await call.hub.exports.write(call.caller)
+    return call.reply(wire.WrittenExport(status="ok", path=made.path, exported_at=made.exported_at))
+
+
+@keyed.get("/export/files", response_model=Answer[wire.ExportedFiles])
+async def export_files(call: Reading) -> Response:
+    """List the user's exports in the archive, newest first."""
+    found = await call.hub.exports.all(call.caller.user)
+    items = [wire.ExportedFile(path=one.path, exported_at=one.exported_at) for one in found]
+    return call.reply(wire.ExportedFiles(items=items))
+
+
 @keyed.post(
     "/import",
     response_model=Answer[wire.Imported],
