@@ -153,6 +153,7 @@ async def metrics(request: Request) -> Response:
     hub, _ = _installed(request)
     tenant = await _tenant(request)
     await hub.work.measure(tenant)
+    await hub.embedding.measure(tenant)
     if "application/json" in request.headers.get("accept", ""):
         return reply(request, wire.Metrics(samples=hub.meter.samples(tenant)))
     return PlainTextResponse(
