@@ -67,11 +67,12 @@ class TextMatches:
 class NearMiss:
     """One memory that was looked at and not returned, and why."""
 
-    memory_id: int
+    memory: Memory
     score: float
     parts: Mapping[str, float]
     found_by: tuple[str, ...]
     why: str
+    repeats: int | None = None  # a better one that says nearly the same
 
 
 @dataclass(frozen=True, slots=True)
