@@ -168,6 +168,7 @@ class Recall:
             injection_block=injection,
             stable_block=stable,
             turn_block=turn.text,
+            turn_tokens=turn.tokens,
             intent=found.intent,
             # Part by part: never less than the whole costs.
             tokens=estimate_tokens(prompt_core) + turn.tokens,

@@ -99,8 +99,9 @@ class Recollection:
     injection_block: str
     stable_block: StableBlock
     turn_block: str
+    turn_tokens: int
     intent: Intent
-    tokens: int
+    tokens: int  # of the injection block
     truncated: bool
     degraded: tuple[str, ...]
     explain: Sequence[Mapping[str, Any]] | None = None
