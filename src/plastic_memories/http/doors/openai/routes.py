@@ -14,7 +14,7 @@ from plastic_memories.http.doors.openai.failures import OpenAIRoute
 from plastic_memories.http.doors.openai.models import with_personas
 from plastic_memories.http.doors.openai.relay import Ask, Passed, Relay
 from plastic_memories.http.doors.openai.turn import Told, turn_of
-from plastic_memories.http.doors.openai.upstream import Upstream, returned
+from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.http.openapi import failing_as
 from plastic_memories.model.key import ApiKey
 
@@ -99,13 +99,14 @@ async def models(request: Request) -> Response:
     key = await _known(request)
     upstream = _upstream(request)
     personas, headers = await _personas(request, key)
+    body = b""
     async with upstream.ask("GET", "/models", request.headers.raw) as answer:
-        body = b"".join([chunk async for chunk in upstream.chunks(answer)])
-    if answer.status_code == _OK:
+        while chunk := await answer.more():
+            body += chunk
+    if answer.status == _OK:
         body = with_personas(body, personas)
-    response = Response(body, answer.status_code, headers)
-    passed_on = [(name, value) for name, value in returned(answer) if name != b"content-length"]
-    response.raw_headers += passed_on
+    response = Response(body, answer.status, headers)
+    response.raw_headers += [part for part in answer.returned if part[0] != b"content-length"]
     return response
 
 
