@@ -98,7 +98,7 @@ class OwnerIndex:
 
     def codes_of(self, position: int) -> Codes:
         """Return the terms of an entry, in order."""
-        start, end = self._offsets.array[position : position + 2]
+        start, end = self._offsets.array[position : position + 2].tolist()
         return self._codes.array[start:end]
 
     def _take(self, news: News, *, shared: bool) -> None:
