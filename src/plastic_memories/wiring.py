@@ -221,7 +221,7 @@ def _assemble(
         forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
         recall=recall,
-        converse=Converse(recall, sessions, messages, timeline),
+        converse=Converse(recall, messages, timeline),
         search=SearchMemories(ledger, engine, recall.touches),
         take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,

@@ -32,6 +32,7 @@ class RecallQuery:
     viewpoint: Viewpoint
     text: str
     now: float
+    realm_of_session: bool = False  # the session's realm counts, not the viewpoint's
     limit: int = 10
     budget_tokens: int | None = None
     recent: tuple[tuple[str, str], ...] = ()  # (role, content), oldest first
