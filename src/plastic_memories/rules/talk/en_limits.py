@@ -113,7 +113,7 @@ _STYLES = tuple(
         rf"{_ASK}(?P<v>(?:do not|never|stop|avoid|no)(?: use| using| include| add)? "
         rf"(?:any )?(?:more )?(?:emojis?|markdown|jargon|slang|exclamation marks|bullet "
         rf"points|apologizing|filler|small talk|sugarcoat(?:ing)?))(?: please| it| "
-        rf"things| with me| in your (?:answers|replies))*$",
+        rf"things| with me| in your (?:answers|replies)| when .*)*$",
         rf"^i (?:would )?(?:prefer|like|want|love) (?:my answers |your (?:answers|"
         rf"replies) (?:to be )?|it when you are )?(?P<v>{_STYLE_WORDS}(?:,? and "
         rf"{_STYLE_WORDS})?)(?: (?:answers|replies|responses|explanations))?$",

@@ -66,7 +66,7 @@ _REPLY = regex(
 )
 _TRAITS = (
     "introverted|introvert|extroverted|extrovert|outgoing|shy|sensitive|optimistic|"
-    "optimist|pessimistic|pessimist|perfectionist|night owl|early bird|morning person|"
+    "optimist|pessimistic|pessimist|perfectionist|night owl|early bird|early riser|morning person|"
     "homebody|workaholic|procrastinator|stubborn|impatient|patient|ambitious|lazy|clumsy|"
     "forgetful|curious person|creative|organized|disorganized|easygoing|easy-going|"
     "competitive|independent|anxious person|overthinker|people pleaser|romantic|realist|"

@@ -32,7 +32,7 @@ _LABEL_LENGTH = 20
 _LONGEST_CLAUSE = 200
 
 _SENTENCE = regex(
-    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
+    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bSt)\.(?=\s[A-Z])|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
     re.MULTILINE,
 )
 _ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
