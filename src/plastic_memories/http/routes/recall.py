@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 
-from fastapi import APIRouter, Response
+from starlette.responses import Response
 
-from plastic_memories.http.context import Call, KeyedRoute, Reading
+from plastic_memories.http.context import Call, Reading, keyed
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.http.routing import Routes
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import RecallQuery, Recollection
-from plastic_memories.wire.envelope import Answer
 from plastic_memories.wire.recall import RecallAnswer, RecallRequest, recall_answer
 
-router = APIRouter(prefix="/memory", tags=["memory"], route_class=KeyedRoute, responses=FAILURES)
+router = Routes(keyed, prefix="/memory", tags=["memory"], responses=FAILURES)
 _EVERYTHING = ("profile", "memory", "snippets")
 
 
-@router.post("/recall", response_model=Answer[RecallAnswer])
+@router.post("/recall", answers=RecallAnswer)
 async def recall(body: RecallRequest, call: Reading) -> Response:
     """Bring back what bears on a message, ready for a prompt."""
     return call.reply(recall_answer(await recollect(body, call)))

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.model.memory import MemoryType
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.dates import Lean, Mention
 from plastic_memories.rules.talk.en_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _PLAN = regex(

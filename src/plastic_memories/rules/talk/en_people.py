@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plastic_memories.model.memory import MemoryType
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.en_clause import Said, Subject
 from plastic_memories.rules.talk.en_work import JOBS
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.numerals import EN_NUMBER
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _KIN = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.en_clause import Said, Subject
 from plastic_memories.rules.talk.found import AGES, LIKELY, SURE, Found
 from plastic_memories.rules.talk.numerals import en_number
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from plastic_memories.rules.talk.regex import regex
+from plastic_memories.rules.regex import regex
 
 _SLUG_LENGTH = 40
 _NOT_WORD = regex(r"[^\w]+")

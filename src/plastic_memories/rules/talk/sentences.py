@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from plastic_memories.rules.talk.regex import regex
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.variants import simplified
 
 CJK = "\u3400-\u9fff"

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.model.memory import MemoryType
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.dates import Lean, Mention
 from plastic_memories.rules.talk.found import LIKELY, Found
 from plastic_memories.rules.talk.keys import slug
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.zh_words import PLACE
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates, dates_zh
 from plastic_memories.rules.talk.found import AGES, LIKELY, SURE, Found
 from plastic_memories.rules.talk.numerals import zh_number
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 
 _NAME = r"(?P<v>[\u4e00-\u9fff·A-Za-z0-9_.\-' ]{1,24}?)"
