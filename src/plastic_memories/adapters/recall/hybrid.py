@@ -152,7 +152,7 @@ class _Search:
             for memory_id, position, told in zip(ids, chosen, parts, strict=False)
             if memory_id in rows
         ]
-        misses = _near_misses(index, ranked, missed, rows)
+        misses = _near_misses(index, ranked, missed, rows) if missed else ()
         return Findings(hits, intent_of(query.text), self.degraded, misses)
 
 
