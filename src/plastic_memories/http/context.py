@@ -15,6 +15,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
 
 from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAuthenticated
 from plastic_memories.http.envelope import reply
@@ -157,15 +159,15 @@ def _handler(endpoint: Callable[..., Any]) -> Handler:
 
 async def admitted(request: Request, user_id: str) -> Call:
     """Let a request in by its key, for the user it names; or raise."""
-    state = request.app.state
-    key = key_of(request.headers)
-    caller = await caller_from(state.hub, key, user_id, request.state.request_id)
+    state, known = request.app.state, request.scope["state"]
+    hub: Hub = state.hub
+    caller = await caller_from(hub, key_of(request.headers), user_id, known["request_id"])
     if state.rate is not None:
         state.rate.spend(caller.key.digest)
-    request.state.caller = caller
+    known["caller"] = caller
     working_for.set(caller.user.tenant_id)
     request_fields.set({**request_fields.get(), "user_id": caller.user.user_id})
-    return Call(request, caller, state.hub, state.options)
+    return Call(request, caller, hub, state.options)
 
 
 Arguments = dict[str, Any]
@@ -186,7 +188,7 @@ def _reader(hints: dict[str, Any]) -> Callable[[Request, Caller], Awaitable[Argu
         body_model = TypeAdapter(hints["body"])
 
         async def from_body(request: Request, caller: Caller) -> Arguments:
-            raw = await request.body()
+            raw = await _whole_body(request.receive)
             body = valid(lambda: body_model.validate_json(raw), "body")
             if b'"user_id"' in raw:
                 _warn_of_user_id(caller, json.loads(raw).get("user_id"))
@@ -198,6 +200,19 @@ def _reader(hints: dict[str, Any]) -> Callable[[Request, Caller], Awaitable[Argu
         return {}
 
     return nothing
+
+
+async def _whole_body(receive: Receive) -> bytes:
+    """Read a body, which nearly always comes in one piece; raise if its sender leaves before."""
+    pieces: list[bytes] = []
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        pieces.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(pieces)
 
 
 def valid(validate: Callable[[], Any], place: str) -> Any:
