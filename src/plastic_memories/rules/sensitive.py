@@ -33,7 +33,7 @@ def find(text: str) -> list[Finding]:
     [Finding(category='credential', start=6, end=13)]
     """
     folded = _fold(text)
-    found = [*_named(CREDENTIAL, credential_spans(folded)), *_named(CREDENTIAL, code_spans(folded))]
+    found = [(CREDENTIAL, span) for span in chain(credential_spans(folded), code_spans(folded))]
     digits = sum(map(len, _DIGITS.findall(folded)))
     if digits >= _FEWEST_DIGITS:
         found += _named(GOV_ID, _government_ids(folded))
@@ -48,7 +48,7 @@ def find(text: str) -> list[Finding]:
 
 def find_credentials(text: str) -> list[Finding]:
     """Return only what is shaped like a credential: the check for keys, ids and references."""
-    found = [*_named(CREDENTIAL, credential_spans(_fold(text)))]
+    found = [(CREDENTIAL, span) for span in credential_spans(_fold(text))]
     return _in_place(found, text) if found else []
 
 

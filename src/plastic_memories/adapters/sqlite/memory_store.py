@@ -22,7 +22,7 @@ from plastic_memories.adapters.sqlite.rows import (
     view_params,
 )
 from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
-from plastic_memories.model.entry import partition_of
+from plastic_memories.model.entry import is_shared
 from plastic_memories.model.memory import Draft, Memory, Status
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
@@ -229,9 +229,9 @@ class SqliteMemoryStore:
             self._index.remove(memory.id, self._partition(memory), memory_text(memory))
 
     def _partition(self, memory: Memory) -> str:
-        if partition_of(memory).persona_id:
-            partition = self._partitions.of_persona(memory.owner)
-        else:
+        if is_shared(memory):
             partition = self._partitions.of_user(memory.owner.user)
+        else:
+            partition = self._partitions.of_persona(memory.owner)
         assert partition, "a persona exists from the first time it is named"
         return partition
