@@ -11,14 +11,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from fastapi import FastAPI
 from threadpoolctl import threadpool_limits
 
 from plastic_memories import __version__, logs, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.adapters.pages.files import FilePageFolders
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
-from plastic_memories.http.app import create_app
+from plastic_memories.http.app import Application, create_app, make_ready
 from plastic_memories.http.options import HttpOptions, ProxyOptions
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
@@ -64,7 +63,7 @@ from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
-from plastic_memories.rules.talk.regex import compile_all
+from plastic_memories.rules.regex import compile_all
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
 from plastic_memories.worker.loop import Worker
 
@@ -75,7 +74,7 @@ FIRST_USER = "local"
 _SWITCH_S = 0.1
 # What was imported lives as long as the process: the collector need not walk it again and again.
 _COLLECT = (20_000, 50, 100)
-# Whoever starts a server gets its first answer before the rules for talk are made ready.
+# Whoever starts a server gets its first answer before bodies and rules for talk are made ready.
 _SETTLE_S = 0.5
 # How many times as long as a job took the worker inside a server leaves it to its callers.
 _REST = 6.0
@@ -221,7 +220,7 @@ def _assemble(
         forget=ForgetMemory(ledger, archive, in_pages),
         browse=BrowseMemories(ledger),
         recall=recall,
-        converse=Converse(recall, sessions, messages, timeline),
+        converse=Converse(recall, messages, timeline),
         search=SearchMemories(ledger, engine, recall.touches),
         take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,
@@ -305,7 +304,7 @@ def _retention(settings: Settings) -> Retention:
     )
 
 
-def build_app(settings: Settings, *, alone: bool = False) -> FastAPI:
+def build_app(settings: Settings, *, alone: bool = False) -> Application:
     """Build the web application of these settings; unknown names are refused here.
 
     `alone` says that this process does nothing else, and may be tuned as a whole.
@@ -319,11 +318,20 @@ def build_app(settings: Settings, *, alone: bool = False) -> FastAPI:
             _tune_process()
         async with open_hub(settings) as hub:
             announce(settings, await first_key(hub, settings))
-            loop = asyncio.get_running_loop()
-            loop.call_later(_SETTLE_S, loop.run_in_executor, None, compile_all)
-            yield hub
+            settling = asyncio.create_task(_settle(), name="settle")
+            try:
+                yield hub
+            finally:
+                await _stop([settling])
 
     return create_app(http_options(settings), opened)
+
+
+async def _settle() -> None:
+    """Make ready what the first callers would wait for."""
+    await asyncio.sleep(_SETTLE_S)
+    await make_ready()
+    await asyncio.get_running_loop().run_in_executor(None, compile_all)
 
 
 def _tune_process() -> None:

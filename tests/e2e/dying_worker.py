@@ -28,7 +28,7 @@ from plastic_memories.hub.record import the_hub
 from plastic_memories.hub.sessions import WhichSessions
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.talk.regex import compile_all
+from plastic_memories.rules.regex import compile_all
 from plastic_memories.worker.loop import Worker
 
 OWNER = Owner("default", "userA", "p1")

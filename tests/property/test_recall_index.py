@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plastic_memories.adapters.recall.growing import Growing
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.postings import Level, grown
+from plastic_memories.adapters.recall.postings import Level, frequency, grown
 from plastic_memories.adapters.recall.text_score import TextIndex
 from plastic_memories.model.entry import Entry
 from plastic_memories.model.owner import Viewpoint
@@ -198,8 +198,7 @@ def test_pairs_of_words_are_found_as_a_question_asks_for_them(words: list[str]) 
     index.refresh(told)
 
     pairs = np.array(pairs_of(text), np.uint32)
-    for level in index.levels:
-        assert (level.frequency(pairs) > 0).all()
+    assert (frequency(index.levels, pairs) > 0).all()
 
 
 @given(st.lists(st.lists(st.integers(-100, 100), max_size=40), max_size=10))

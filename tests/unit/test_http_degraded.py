@@ -102,12 +102,13 @@ async def test_nothing_at_all_still_gives_an_answer(api: Api) -> None:
     assert (found.injection_block, list(found.hits)) == ("", [])
 
 
-async def test_a_broken_storage_is_answered_over_http(api: Api) -> None:
+@pytest.mark.parametrize("place", [{}, {"session_id": "s1"}], ids=str)
+async def test_a_broken_storage_is_answered_over_http(api: Api, place: dict[str, str]) -> None:
     recall = on(await remembering(api), Broken(Unavailable("away")))
     assert api.hub is not None
     object.__setattr__(api.hub, "recall", replace(recall, engine=Broken(Unavailable("away"))))
 
-    found = await api.recall("tea")
+    found = await api.recall("tea", **place)
 
     assert set(found["degraded"]) == {"structure", "search", "snippets"}
     assert found["PERSONA_MEMORY"] == []

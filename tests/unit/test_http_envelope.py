@@ -53,6 +53,19 @@ async def test_a_wrong_method_keeps_its_allow_header(
     assert answer.headers["Allow"] == allow
 
 
+async def test_a_path_that_is_also_part_of_a_pattern_answers_to_the_methods_of_both(
+    api: Api,
+) -> None:
+    fixed = await api.http.post("/v1/memories/search/", headers=KEY, json={"query": "茶"})
+    pattern = await api.http.delete("/v1/memories/search/", headers=KEY)
+    neither = enveloped(await api.http.patch("/memories/1", headers=KEY))
+
+    assert fixed.status_code == 200
+    assert (pattern.status_code, list(pattern.json())) == (404, ["detail"])
+    refused(neither, 405, "method_not_allowed")
+    assert "HEAD" not in neither.headers["Allow"]
+
+
 @pytest.mark.parametrize("body", [b"{", b"", b"\xff\xfe", b"[" * 100_000, b"{'a': 1}", b"nul"])
 async def test_unreadable_json_is_a_bad_request(api: Api, body: bytes) -> None:
     headers = {**KEY, "Content-Type": "application/json"}

@@ -11,6 +11,7 @@ import pytest
 from fake_upstream import MODELS, FakeUpstream, Says, event
 from harness import Api, StartHub
 from plastic_memories.model.key import KeyLimits
+from plastic_memories.rules.budget import estimate_tokens
 from proxy_parts import CHAT, PATIENT, Client, assistant, system, user
 
 TEA = "我最喜欢喝茉莉花茶"
@@ -123,7 +124,9 @@ async def test_what_is_remembered_is_put_in_and_nothing_else_changes(
     kept = (b'{"temperature":1.0,  "messages":[{"role":"system","content":"You are \\u597d.\\n',
             b'"name":"\\u674e"}],"model":"m1", "x":1e2}')  # fmt: skip
     assert all(part in sent.body for part in kept)
-    assert int(answer.headers["X-Memory-Tokens"]) > 10
+    added = (first["content"].removeprefix("You are 好.\n\n"), block["content"])
+    # Line by line, which is never less than the whole.
+    assert 0 <= int(answer.headers["X-Memory-Tokens"]) - sum(map(estimate_tokens, added)) < 40
     assert answer.headers["X-Memory-Ids"]
     assert "X-Memory-Degraded" not in answer.headers
 

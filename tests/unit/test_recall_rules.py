@@ -319,11 +319,17 @@ def test_the_past_fades_by_half_lives_and_what_must_hold_does_not() -> None:
 
 
 @given(st.lists(st.integers(0, 20), unique=True))
-def test_what_repeats_another_goes_behind_all_that_do_not(order: list[int]) -> None:
-    found, repeated = fusion.repeats_last(order, lambda one, other: one % 5 == other % 5)
+def test_what_repeats_another_repeats_the_first_of_its_kind(order: list[int]) -> None:
+    kinds = np.array([number % 5 for number in order])
 
-    assert sorted(found) == sorted(order)
-    firsts = found[: len(found) - len(repeated)]
-    assert len({number % 5 for number in firsts}) == len(firsts)
-    assert [number for number in order if number in firsts] == firsts
-    assert all(repeated[number] in firsts for number in found[len(firsts) :])
+    repeated = fusion.repeats(kinds[:, None] == kinds)
+
+    first = {kind: kinds.tolist().index(kind) for kind in kinds.tolist()}
+    every = range(len(order))
+    assert repeated == {row: first[kinds[row]] for row in every if first[kinds[row]] < row}
+
+
+def test_what_is_near_a_repeat_alone_stays_where_it_is() -> None:
+    chain = np.array([[True, True, False], [True, True, True], [False, True, True]])
+
+    assert fusion.repeats(chain) == {1: 0}

@@ -11,6 +11,7 @@ import pytest
 
 from harness import Api
 from plastic_memories.adapters.recall.hybrid import HybridEngine, hybrid_engine
+from plastic_memories.adapters.recall.keyword import KeywordEngine
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.recall import Recall
 from plastic_memories.model.owner import Owner, Viewpoint
@@ -25,6 +26,8 @@ PARTS = {
     "snippets": ("messages", "recent"),
     "index": ("entries", "news"),
 }
+# A real constraint holds in every realm, so it is not among these.
+TOLD = {"real": (TEA, "你好"), "story": ("我喜欢 elven tea", "骑士来了", "我对银过敏")}
 
 
 @dataclass
@@ -138,7 +141,7 @@ async def test_a_part_that_hangs_costs_only_itself(
 
 async def test_an_engine_that_cannot_prepare_is_asked_as_any_other(api: Api) -> None:
     class Unprepared(HybridEngine):
-        async def prepare(self, query: RecallQuery) -> Callable[[Stores], Findings]:
+        async def prepare(self, query: RecallQuery) -> Callable[[Stores, Viewpoint], Findings]:
             raise RuntimeError("a bug")
 
     recall = await recall_of(api, Hindered)
@@ -161,3 +164,105 @@ async def test_what_is_not_asked_for_is_not_read(api: Api) -> None:
 
     assert found.degraded == ()
     assert recall.ledger.storage.reads == 1  # type: ignore[attr-defined]
+
+
+async def in_sessions(api: Api, storage: Callable[[StorageBackend], Any]) -> Recall:
+    """Tell something in each realm; the session `story` is one, and of `real` nothing was said."""
+    recall = await recall_of(api, storage)
+    tea, said, allergy = TOLD["story"]
+    await api.did("/sessions/update", session_id="story", realm="story")
+    await api.remember(allergy, "profile", "constraint.allergy.silver", realm="story")
+    await api.remember(tea, "note", "b", realm="story")
+    await api.say(said, ts=1_749_999_000, session_id="story")
+    return recall
+
+
+async def ask_in(recall: Recall, session_id: str, deadline_s: float = 10.0) -> Recollection:
+    view = replace(ME, session_id=session_id)
+    query = RecallQuery(viewpoint=view, text="tea", now=1_750_000_000, deadline_s=deadline_s)
+    return await recall(replace(query, realm_of_session=True))
+
+
+def everything(found: Recollection) -> str:
+    rows = [hit.memory.content for hit in found.hits] + [row.content for row in found.snippets]
+    return "\n".join(
+        (found.injection_block, found.stable_block.text, found.profile_markdown, *rows)
+    )
+
+
+def realms_in(found: Recollection) -> dict[str, int]:
+    """Say how much of each realm an answer tells."""
+    text = everything(found)
+    return {realm: sum(one in text for one in told) for realm, told in TOLD.items()}
+
+
+def only(realm: str) -> dict[str, int]:
+    return {one: len(told) if one == realm else 0 for one, told in TOLD.items()}
+
+
+@pytest.mark.parametrize("session_id", TOLD)
+async def test_the_realm_of_a_session_is_read_in_the_same_snapshot(
+    api: Api, session_id: str
+) -> None:
+    recall = await in_sessions(api, Hindered)
+
+    found = await ask_in(recall, session_id)
+
+    assert realms_in(found) == only(session_id)
+    assert found.degraded == ()
+    assert recall.ledger.storage.reads == 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("session_id", TOLD)
+@pytest.mark.parametrize("part", PARTS)
+async def test_a_part_that_is_asked_for_by_itself_stays_in_the_realm(
+    api: Api, part: str, session_id: str
+) -> None:
+    failures = iter([RuntimeError("once")])
+
+    def fail_once() -> None:
+        for failure in failures:
+            raise failure
+
+    recall = await in_sessions(api, lambda storage: Hindered(storage, *PARTS[part], fail_once))
+
+    found = await ask_in(recall, session_id)
+
+    assert realms_in(found) == only(session_id)
+    assert found.degraded == ()
+
+
+@pytest.mark.parametrize("session_id", TOLD)
+async def test_an_engine_without_snapshots_is_told_the_realm(api: Api, session_id: str) -> None:
+    recall = await in_sessions(api, Hindered)
+    engine = KeywordEngine(recall.ledger.storage)
+
+    found = await ask_in(replace(recall, engine=engine), session_id)
+
+    assert realms_in(found) == only(session_id)
+    assert found.degraded == ()
+
+
+async def test_without_the_realm_nothing_is_told(api: Api) -> None:
+    def fail() -> None:
+        raise RuntimeError("a bug")
+
+    recall = await in_sessions(api, lambda storage: Hindered(storage, "sessions", "realm_of", fail))
+
+    found = await ask_in(recall, "story")
+
+    assert set(found.degraded) == {"structure", "snippets", "search"}
+    assert everything(found).strip() == ""
+
+
+async def test_a_realm_that_is_late_is_named_at_the_deadline(
+    api: Api, stuck: Callable[[], None]
+) -> None:
+    recall = await in_sessions(
+        api, lambda storage: Hindered(storage, "sessions", "realm_of", stuck)
+    )
+
+    found = await ask_in(recall, "story", deadline_s=0.2)
+
+    assert set(found.degraded) == {"structure", "snippets", "search"}
+    assert everything(found).strip() == ""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
+from typing import Any
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Match, WebSocketRoute
+from starlette.routing import Route as Pattern
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plastic_memories.errors import PlasticMemoriesError
@@ -21,9 +25,8 @@ from plastic_memories.http.doors.mem0 import open_source as mem0_open_source
 from plastic_memories.http.doors.openai import routes as openai
 from plastic_memories.http.doors.openai.turn import MEMORY_HEADERS
 from plastic_memories.http.doors.openai.upstream import Upstream
-from plastic_memories.http.envelope import on_error, on_http, on_invalid
+from plastic_memories.http.envelope import DoesNotFit, on_error, on_http, on_invalid
 from plastic_memories.http.frame import Frame
-from plastic_memories.http.openapi import describe
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.rate import RateLimit
 from plastic_memories.http.routes import (
@@ -38,11 +41,13 @@ from plastic_memories.http.routes import (
     recall,
     review,
 )
+from plastic_memories.http.routing import Route, by_path, taken_by
 from plastic_memories.http.straight import Straight
 from plastic_memories.hub.hub import Hub
 from plastic_memories.wire.envelope import Failure
+from plastic_memories.wire.text import models
 
-# The framework makes a router ready when a request first comes as far as that: health first.
+# In the order of the document.
 ROUTERS = (
     operations.public,
     recall.router,
@@ -53,21 +58,27 @@ ROUTERS = (
     personas.router,
     goals.router,
     jobs.router,
-    operations.keyed,
-    events.router,
+    operations.guarded,
     mcp.router,
     openai.router,
     pages.router,
     mem0_open_source.router,
     mem0_hosted.router,
 )
+_ROUTES = [route for router in ROUTERS for route in router.declared]
+_PATTERNS = [route for route in _ROUTES if "{" in route.path]
+_FIXED = by_path(route for route in _ROUTES if "{" not in route.path)
 OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
 
 
-class _Application(FastAPI):
+class Application(Starlette):
     """The framework's application behind our own door, which serves most requests by itself."""
 
     door: ASGIApp
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        return _document(self.state.options.version)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self
@@ -77,11 +88,38 @@ class _Application(FastAPI):
         await super().__call__(scope, receive, send)
 
 
-def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
+@cache
+def _document(version: str) -> dict[str, Any]:
+    # It brings the framework that makes the document, which nothing else needs.
+    from plastic_memories.http.openapi import document  # noqa: PLC0415
+
+    return document(ROUTERS, (Failure, openai.OpenAIFailure), version)
+
+
+def _show_document(request: Request) -> JSONResponse:
+    shown = request.app.openapi()
+    if root := request.scope.get("root_path"):
+        shown = {**shown, "servers": [{"url": root}]}
+    return JSONResponse(shown)
+
+
+class _Patterned(Pattern):
+    """A route with parts in its path. It answers to its methods only, and is named in the log."""
+
+    def __init__(self, route: Route) -> None:
+        super().__init__(route.path, route.handle, methods=route.methods)
+        self.methods = set(route.methods)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches(scope)
+        return match, found if match is Match.NONE else {**found, "route": self}
+
+
+def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
     """Build the application; the hub is opened when the server starts."""
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: Application) -> AsyncIterator[None]:
         async with open_hub() as hub:
             app.state.hub = hub
             try:
@@ -89,27 +127,26 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
             finally:
                 await app.state.upstream.close()
 
-    app = _Application(
-        title="Plastic Memories",
-        version=options.version,
-        summary="The memory every AI companion plugs into.",
+    app = Application(
+        routes=[
+            Pattern("/openapi.json", _show_document),
+            WebSocketRoute("/ws/events", events.events),
+            *(_Patterned(route) for route in _PATTERNS),
+        ],
         lifespan=lifespan,
-        # Our own page instead: the usual ones load their scripts from another host.
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
+        exception_handlers={
+            PlasticMemoriesError: on_error,
+            DoesNotFit: on_invalid,
+            HTTPException: on_http,
+        },
     )
+    app.router.redirect_slashes = False
     app.state.options = options
-    app.state.methods = _methods()
+    app.state.fixed = _FIXED
     app.state.upstream = Upstream(options.proxy)
     app.state.rate = RateLimit(*options.rate) if options.rate else None
-    for router in ROUTERS:
-        app.include_router(router)
-    app.add_exception_handler(PlasticMemoriesError, on_error)
-    app.add_exception_handler(RequestValidationError, on_invalid)
-    app.add_exception_handler(HTTPException, on_http)
     cors = Cors(
-        Straight(app.framework, ROUTERS),
+        Straight(app.framework, _FIXED),
         allow_origins=options.cors_origins,
         allow_origin_regex=options.cors_origin_regex,
         allow_methods=["*"],
@@ -117,14 +154,17 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> FastAPI:
         expose_headers=["X-Request-Id", *MEMORY_HEADERS],
     )
     app.door = Frame(cors, options)
-    describe(app, (Failure, openai.OpenAIFailure))
     return app
 
 
-def _methods() -> dict[str, set[str]]:
-    """Return the methods of each path; several routes may share one."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for route in (route for router in ROUTERS for route in router.routes):
-        if isinstance(route, Route):
-            found[route.path] |= route.methods or set()
-    return found
+async def make_ready() -> None:
+    """Build what reads requests and writes answers, and let others go first after each part.
+
+    Otherwise the first caller of each route would wait for it; before the start, everybody.
+    """
+    for model in models():
+        model.model_rebuild()
+        await asyncio.sleep(0)
+    for route in _ROUTES:
+        taken_by(route.endpoint)
+        await asyncio.sleep(0)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any
 
-from fastapi import Depends, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import Receive
 
 from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAuthenticated
-from plastic_memories.http.envelope import reply
+from plastic_memories.http.envelope import DoesNotFit, reply
 from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.routing import WRITES, Endpoint, Handler, Taken, taken_by
 from plastic_memories.hub.hub import Hub
 from plastic_memories.hub.metered import working_for
 from plastic_memories.logs import request_fields
@@ -116,42 +114,24 @@ class Call:
         return reply(self.request, data)
 
 
-async def _declared() -> None:
-    """Stands in the signatures for the framework to read; `KeyedRoute` brings the real thing."""
-
-
 # How a route says that it needs a caller, and whether that caller may be one who only reads.
-Reading = Annotated[Call, Depends(_declared)]
-Writing = Annotated[Call, Depends(_declared), "writes"]
+Reading = Annotated[Call, "reads"]
+Writing = Annotated[Call, WRITES]
 
 
-Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-
-
-class KeyedRoute(APIRoute):
-    """A route for callers with a key: `async def route(body, call)`, or `route(call)`.
+def keyed(endpoint: Endpoint) -> Handler:
+    """Serve callers with a key: `async def route(body, call)`, `route(asked, call)`, `route(call)`.
 
     The key is asked for before anything of the body is read. The body then goes straight from
-    bytes into its model: the framework's own way, through its dependency solver, costs several
-    times as much as the whole rest of a small request. Its documents are made as always.
+    bytes into its model.
     """
-
-    def get_route_handler(self) -> Handler:
-        return _handler(self.endpoint)
-
-
-@cache
-def _handler(endpoint: Callable[..., Any]) -> Handler:
-    """Return what serves a route; asked for by its router, its application and its short cut."""
-    hints = get_type_hints(endpoint, include_extras=True)
-    read = _reader(hints)
-    writes = "writes" in get_args(hints["call"])
 
     async def handle(request: Request) -> Response:
         call = await admitted(request, named_user(request.headers))
-        if writes and call.caller.key.limits.read_only:
+        taken = taken_by(endpoint)
+        if taken.writes and call.caller.key.limits.read_only:
             raise NotAllowed("This key may only read.")
-        answer: Response = await endpoint(**await read(request, call.caller), call=call)
+        answer: Response = await endpoint(**await _read(taken, request, call.caller), call=call)
         return answer
 
     return handle
@@ -170,36 +150,19 @@ async def admitted(request: Request, user_id: str) -> Call:
     return Call(request, caller, hub, state.options)
 
 
-Arguments = dict[str, Any]
-
-
-def _reader(hints: dict[str, Any]) -> Callable[[Request, Caller], Awaitable[Arguments]]:
-    """Return what reads a route's argument: from the body, or (`asked`) from the query string."""
-    if "asked" in hints:
-        model = TypeAdapter(hints["asked"])
-
-        async def from_query(request: Request, caller: Caller) -> Arguments:
-            params = dict(request.query_params)
-            _warn_of_user_id(caller, params.get("user_id"))
-            return {"asked": valid(lambda: model.validate_python(params), "query")}
-
-        return from_query
-    if "body" in hints:
-        body_model = TypeAdapter(hints["body"])
-
-        async def from_body(request: Request, caller: Caller) -> Arguments:
-            raw = await _whole_body(request.receive)
-            body = valid(lambda: body_model.validate_json(raw), "body")
-            if b'"user_id"' in raw:
-                _warn_of_user_id(caller, json.loads(raw).get("user_id"))
-            return {"body": body}
-
-        return from_body
-
-    async def nothing(request: Request, caller: Caller) -> Arguments:
-        return {}
-
-    return nothing
+async def _read(taken: Taken, request: Request, caller: Caller) -> dict[str, Any]:
+    """Read a route's argument: from the body, or (`asked`) from the query string."""
+    if "body" in taken.models:
+        raw = await _whole_body(request.receive)
+        body = valid(lambda: taken.models["body"].validate_json(raw), "body")
+        if b'"user_id"' in raw:
+            _warn_of_user_id(caller, json.loads(raw).get("user_id"))
+        return {"body": body}
+    if "asked" in taken.models:
+        params = dict(request.query_params)
+        _warn_of_user_id(caller, params.get("user_id"))
+        return {"asked": valid(lambda: taken.models["asked"].validate_python(params), "query")}
+    return {}
 
 
 async def _whole_body(receive: Receive) -> bytes:
@@ -221,9 +184,7 @@ def valid(validate: Callable[[], Any], place: str) -> Any:
         return validate()
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False, include_context=False)
-        raise RequestValidationError(
-            [{**part, "loc": (place, *part["loc"])} for part in found]
-        ) from None
+        raise DoesNotFit([{**part, "loc": (place, *part["loc"])} for part in found]) from None
 
 
 def _warn_of_user_id(caller: Caller, sent: Any) -> None:

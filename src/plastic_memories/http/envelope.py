@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fastapi import Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from plastic_memories import errors
-from plastic_memories.http.openapi import failing_as
+from plastic_memories.http.routing import failing_as, path_of
 from plastic_memories.wire.envelope import Failure, Problem
 
 logger = logging.getLogger(__name__)
@@ -40,6 +39,14 @@ _BY_STATUS = {400: errors.BadRequest, 404: errors.NotFound, 405: errors.WrongMet
 FAILURES = failing_as(Failure, (400, 401, 403, 404, 409, 413, 422, 429, 500, 503))
 
 
+class DoesNotFit(Exception):
+    """A body or a query string is not what its route takes; `problems` say where and why."""
+
+    def __init__(self, problems: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
 def status_of(kind: type[errors.PlasticMemoriesError]) -> int:
     """Return the status of the nearest family in the error's own tree."""
     return next(STATUS[family] for family in kind.__mro__ if family in STATUS)
@@ -47,6 +54,9 @@ def status_of(kind: type[errors.PlasticMemoriesError]) -> int:
 
 def reply(request: Request, data: BaseModel | Mapping[str, Any]) -> Response:
     """Answer with success. Written straight to JSON: the answer is ours and needs no check."""
+    if isinstance(data, BaseModel) and not data.__pydantic_complete__:
+        # Not every Pydantic we allow builds by itself what it is about to write.
+        type(data).model_rebuild()
     # It writes models and plain data alike, and plain data in half the time of the standard one.
     written = to_json(data)
     request_id = request.scope["state"]["request_id"]
@@ -91,8 +101,8 @@ async def on_error(request: Request, error: Exception) -> JSONResponse:
 
 async def on_invalid(request: Request, error: Exception) -> JSONResponse:
     """Answer a body or parameter that does not fit its schema, without echoing what was sent."""
-    assert isinstance(error, RequestValidationError)
-    found = error.errors()
+    assert isinstance(error, DoesNotFit)
+    found = error.problems
     if any(part["type"] in ("json_invalid", "bytes_invalid") for part in found):
         unreadable = errors.BadRequest("The body is not readable JSON.")
         return failure(request.state.request_id, unreadable)
@@ -106,8 +116,10 @@ async def on_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     kind = _BY_STATUS.get(error.status_code, errors.BadRequest)
     headers = dict(error.headers or {})
-    known = request.app.state.methods.get(request.url.path)
-    if kind is errors.WrongMethod and known:
-        # The framework names the methods of the first route it met; a path may have several.
+    message = str(error.detail)
+    # The framework knows only the paths that are patterns; of the others, all methods are known.
+    if known := request.app.state.fixed.get(path_of(request.scope)):
+        request.scope["route"] = next(iter(known.values()))
+        kind, message = errors.WrongMethod, "Method Not Allowed"
         headers["Allow"] = ", ".join(sorted(known))
-    return failure(request.state.request_id, kind(str(error.detail)), headers or None)
+    return failure(request.state.request_id, kind(message), headers or None)

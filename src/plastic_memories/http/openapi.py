@@ -1,15 +1,23 @@
-"""What the OpenAPI document says beyond what the routes say themselves."""
+"""The OpenAPI document: what was declared, told by FastAPI, and what it cannot know.
+
+Only who wants the document imports this: a server starts without the framework that makes it.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
-from typing import Any
+from inspect import Parameter, Signature
+from typing import Annotated, Any, get_type_hints
 
-from fastapi import FastAPI
-from fastapi.openapi.constants import REF_TEMPLATE
+from fastapi import APIRouter, Query
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
+from starlette.routing import BaseRoute
+
+from plastic_memories.http.routing import REF_TEMPLATE, Endpoint, Routes
+from plastic_memories.wire.envelope import Answer
 
 _KEY = {
     "ApiKey": {
@@ -27,35 +35,21 @@ _USER = {
     "schema": {"type": "string"},
 }
 _OPEN = {"/", "/docs", "/health"}
-Responses = dict[int | str, dict[str, Any]]
 
 
-def failing_as(model: type[BaseModel], statuses: Iterable[int]) -> Responses:
-    """Say how routes answer when they fail; the document needs `model` among its `failures`.
-
-    Handing the model itself to the framework would make a checker of it for every status of every
-    route, a thousand in all, which took a fifth of a server's start.
-    """
-    schema = {"$ref": REF_TEMPLATE.format(model=model.__name__)}
-    return {status: {"content": {"application/json": {"schema": schema}}} for status in statuses}
-
-
-def describe(app: FastAPI, failures: Iterable[type[BaseModel]]) -> None:
-    """Make the document say which routes need a key, and what failures look like."""
-
-    def document() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _document(app, failures)
-        return app.openapi_schema
-
-    # The documented way to extend it.
-    app.openapi = document  # type: ignore[method-assign]
-
-
-def _document(app: FastAPI, failures: Iterable[type[BaseModel]]) -> dict[str, Any]:
-    schema = get_openapi(
-        title=app.title, version=app.version, summary=app.summary, routes=app.routes
-    )
+def document(
+    routers: Iterable[Routes], failures: Iterable[type[BaseModel]], version: str
+) -> dict[str, Any]:
+    """Write the document, with which routes need a key, and what failures look like."""
+    with warnings.catch_warnings():
+        # FastAPI hushes Pydantic where it makes a checker; ours are made later, when it uses them.
+        warnings.simplefilter("ignore", UserWarning)
+        schema = get_openapi(
+            title="Plastic Memories",
+            version=version,
+            summary="The memory every AI companion plugs into.",
+            routes=_described(routers),
+        )
     _, more = models_json_schema(
         [(model, "serialization") for model in failures], ref_template=REF_TEMPLATE
     )
@@ -68,3 +62,37 @@ def _document(app: FastAPI, failures: Iterable[type[BaseModel]]) -> dict[str, An
             operation["security"] = [{name: []} for name in _KEY]
             operation.setdefault("parameters", []).append(_USER)
     return schema
+
+
+def _described(routers: Iterable[Routes]) -> list[BaseRoute]:
+    """Declare to FastAPI what was declared to us."""
+    found: list[BaseRoute] = []
+    for routes in routers:
+        router = APIRouter(**routes.said)
+        for one in routes.declared if routes.in_document else ():
+            said = dict(one.said)
+            if answers := said.pop("answers", None):
+                said["response_model"] = Answer.__class_getitem__(answers)
+            stand_in = _stand_in(one.endpoint)
+            router.add_api_route(one.path, stand_in, methods=list(one.methods), **said)
+        found += router.routes
+    return found
+
+
+def _stand_in(endpoint: Endpoint) -> Endpoint:
+    """Return a function of the same name and words that takes only what the document shows."""
+    hints = get_type_hints(endpoint, include_extras=True)
+    if "asked" in hints:
+        hints["asked"] = Annotated[hints.pop("asked"), Query()]
+
+    async def stand_in() -> None:
+        """Nobody calls it."""
+
+    shown = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=hints[name])
+        for name in ("body", "asked")
+        if name in hints
+    ]
+    stand_in.__name__, stand_in.__doc__ = endpoint.__name__, endpoint.__doc__
+    stand_in.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+    return stand_in

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from fastapi import APIRouter
-from fastapi.responses import HTMLResponse, Response
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 
-router = APIRouter(include_in_schema=False)
+from plastic_memories.http.routing import Routes, as_it_is
+
+router = Routes(as_it_is, in_document=False)
 _KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 _POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
@@ -19,22 +21,22 @@ def _page(name: str) -> Response:
 
 
 @router.get("/")
-async def index() -> Response:
+async def index(_request: Request) -> Response:
     """Say what this is."""
     return _page("index.html")
 
 
 @router.get("/docs")
-async def docs() -> Response:
+async def docs(_request: Request) -> Response:
     """Show the reference, made from /openapi.json."""
     return _page("docs.html")
 
 
 @router.get("/static/docs.js")
-async def script() -> Response:
+async def script(_request: Request) -> Response:
     return _page("docs.js")
 
 
 @router.get("/static/style.css")
-async def style() -> Response:
+async def style(_request: Request) -> Response:
     return _page("style.css")

@@ -1,52 +1,40 @@
-"""The straight way to a route: every path of ours is fixed, so a look-up finds it."""
+"""The straight way to a route: nearly every path of ours is fixed, so a look-up finds it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Mapping
 
-from fastapi import APIRouter
-from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plastic_memories.errors import PlasticMemoriesError
-from plastic_memories.http.context import KeyedRoute
-from plastic_memories.http.envelope import on_error, on_invalid
-
-Handler = Callable[[Request], Awaitable[Response]]
+from plastic_memories.http.envelope import DoesNotFit, on_error, on_invalid
+from plastic_memories.http.routing import Route, path_of
 
 
 class Straight:
-    """Serves the keyed routes itself and leaves everything else to the framework.
+    """Serves the routes with a fixed path itself and leaves everything else to the framework.
 
     The framework tries one pattern after another, behind several layers that our routes do not
     need; that cost more than the whole work of a small write.
     """
 
-    def __init__(self, app: ASGIApp, routers: Iterable[APIRouter]) -> None:
+    def __init__(self, app: ASGIApp, routes: Mapping[str, Mapping[str, Route]]) -> None:
         self._app = app
-        self._routes: dict[tuple[str, str], tuple[KeyedRoute, Handler]] = {
-            (method, route.path): (route, route.get_route_handler())
-            for router in routers
-            for route in router.routes
-            if isinstance(route, KeyedRoute)
-            for method in route.methods or ()
-        }
+        self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = None
-        if scope["type"] == "http":
-            found = self._routes.get((scope["method"], scope["path"]))
-        if found is None:
+        known = self._routes.get(path_of(scope), {}) if scope["type"] == "http" else {}
+        route = known.get(scope.get("method", ""))
+        if route is None:
             await self._app(scope, receive, send)
             return
-        scope["route"], handle = found
+        scope["route"] = route
         request = Request(scope, receive, send)
         try:
-            response = await handle(request)
+            response = await route.handle(request)
         except PlasticMemoriesError as error:
             response = await on_error(request, error)
-        except RequestValidationError as error:
+        except DoesNotFit as error:
             response = await on_invalid(request, error)
         await response(scope, receive, send)

@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.messages import KeepMessages
 from plastic_memories.hub.recall import Recall
-from plastic_memories.hub.sessions import KeepSessions
 from plastic_memories.hub.timeline import KeepTimeline, WhichMessage
 from plastic_memories.model.key import Caller
 from plastic_memories.model.message import Message, Role
@@ -47,7 +46,6 @@ class Exchange:
 @dataclass(frozen=True, slots=True)
 class Converse:
     recall: Recall
-    sessions: KeepSessions
     messages: KeepMessages
     timeline: KeepTimeline
     _keeping: set[asyncio.Task[None]] = field(default_factory=set)
@@ -60,9 +58,13 @@ class Converse:
         """Recall within the query's deadline, whatever happens; name what is left out."""
         try:
             async with asyncio.timeout(query.deadline_s):
-                view = await self._placed(query.viewpoint)
-                within = query.deadline_s * _TO_COMPOSE
-                found = await self.recall(replace(query, viewpoint=view, deadline_s=within))
+                found = await self.recall(
+                    replace(
+                        query,
+                        realm_of_session=bool(query.viewpoint.session_id),
+                        deadline_s=query.deadline_s * _TO_COMPOSE,
+                    )
+                )
         except (TimeoutError, Unavailable):
             logger.warning("memory.recall", extra={"fields": {"part": "converse"}})
             return None, ("memory",)
@@ -93,12 +95,6 @@ class Converse:
         """Return when everything that is to be kept by now is stored."""
         while self._keeping:
             await asyncio.wait(set(self._keeping))
-
-    async def _placed(self, view: Viewpoint) -> Viewpoint:
-        if not view.session_id:
-            return view
-        realm = await self.sessions.realm_of(view.owner, view.session_id, view.bot_id)
-        return replace(view, realm=realm)
 
     async def _keep(self, exchange: Exchange) -> None:
         # One after another: the next exchange is compared with what this one leaves.

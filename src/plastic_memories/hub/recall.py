@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.pages import KeepPages, Looked
-from plastic_memories.hub.parts import Work, side_by_side, together
+from plastic_memories.hub.parts import Work, alone, placed, side_by_side, together
 from plastic_memories.hub.personas import KeepPersonas
 from plastic_memories.hub.snippets import Snippets, Talk
 from plastic_memories.hub.touches import Touches
@@ -108,24 +108,34 @@ class Recall:
         """Return the parts by name, and the names of those that did not come in time."""
         started = time.monotonic()
         engine, storage = self.engine, self.ledger.storage
-        works: dict[str, Work] = {"structure": lambda stores: self._structure(stores, query)}
+        works: dict[str, Work] = {"structure": self._structure}
         if "snippets" in include:
-            works["snippets"] = lambda stores: self.snippets.of(stores, query)
+            works["snippets"] = self.snippets.of
         done: dict[str, Any] = {}
         searched = "memory" in include
         if isinstance(engine, SnapshotEngine) and engine.reads(storage):
             prepared = _with_search(works, engine, query) if searched else _as_they_are(works)
-            done = await together(self.ledger, prepared, query.deadline_s * _FOR_ALL_AT_ONCE)
+            patience_s = query.deadline_s * _FOR_ALL_AT_ONCE
+            done = await together(self.ledger, query, prepared, patience_s)
         left_s = max(0.0, query.deadline_s - (time.monotonic() - started))
         rest: dict[str, Awaitable[Any]] = {
-            name: self.ledger.read(work) for name, work in works.items() if name not in done
+            name: alone(self.ledger, query, work)
+            for name, work in works.items()
+            if name not in done
         }
         if self.pages.folders is not None:
             rest["pages"] = self.pages.for_recall(query.viewpoint)
         if searched and "search" not in done:
-            rest["search"] = engine.find(replace(query, deadline_s=left_s))
+            rest["search"] = self._found(query, started + query.deadline_s)
         more, late = await side_by_side(rest, left_s + _GRACE_S)
         return done | more, late
+
+    async def _found(self, query: RecallQuery, ends_at: float) -> Findings:
+        """Let the engine search by itself; whatever engine it is, it is told the realm."""
+        if query.realm_of_session:
+            query = await self.ledger.read(lambda stores: placed(stores, query))
+        left_s = max(0.0, ends_at - time.monotonic())
+        return await self.engine.find(replace(query, deadline_s=left_s))
 
     def _structure(self, stores: Stores, query: RecallQuery) -> _Structure:
         view = query.viewpoint
@@ -168,6 +178,7 @@ class Recall:
             injection_block=injection,
             stable_block=stable,
             turn_block=turn.text,
+            turn_tokens=turn.tokens,
             intent=found.intent,
             # Part by part: never less than the whole costs.
             tokens=estimate_tokens(prompt_core) + turn.tokens,
@@ -180,7 +191,8 @@ async def _with_search(
     works: Mapping[str, Work], engine: SnapshotEngine, query: RecallQuery
 ) -> Mapping[str, Work]:
     # The search last: where a large index is read for the first time, the rest is there by then.
-    return {**works, "search": await engine.prepare(query)}
+    search = await engine.prepare(query)
+    return {**works, "search": lambda stores, asked: search(stores, asked.viewpoint)}
 
 
 async def _as_they_are(works: Mapping[str, Work]) -> Mapping[str, Work]:

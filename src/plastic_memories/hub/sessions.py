@@ -88,13 +88,6 @@ class KeepSessions:
 
         return await self.ledger.write(work)
 
-    async def realm_of(self, owner: Owner, session_id: str, bot_id: str) -> Realm:
-        """Return what a conversation was said to be; real, if nobody said anything."""
-        found = await self.ledger.read(
-            lambda stores: stores.sessions.realm_of(owner, session_id, bot_id)
-        )
-        return found or Realm.REAL
-
     async def run(self, which: WhichSessions, *, wait: bool) -> list[Job]:
         """Have conversations digested now; `wait` returns when that and its archiving is done."""
         self._check_on()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from plastic_memories.model.message import Message
 from plastic_memories.model.recall import RecallQuery
@@ -54,8 +55,9 @@ class Snippets:
         if not terms:
             return []
         found = stores.messages.search(query.viewpoint, terms, _LOOKED_AT)
-        asked = normalise(query.text)
-        telling = [row for row in found if _bears_on(row, terms, asked)][:_QUOTED]
+        asked, known = normalise(query.text), frozenset(terms)
+        # One after another: taking a text apart takes longest, and a few are enough.
+        telling = islice((row for row in found if _bears_on(row, known, asked)), _QUOTED)
         around = {
             row.id: row
             for hit in telling
@@ -65,8 +67,8 @@ class Snippets:
         return [around[number] for number in sorted(around)]
 
 
-def _bears_on(message: Message, terms: Sequence[str], asked: str) -> bool:
+def _bears_on(message: Message, terms: frozenset[str], asked: str) -> bool:
     """Say whether a message shares enough with the question, and is not the question itself."""
     if normalise(message.content) == asked:
         return False
-    return len({*terms} & {*index_terms(message.content)}) >= _SHARED * len(terms)
+    return len(terms.intersection(index_terms(message.content))) >= _SHARED * len(terms)

@@ -32,6 +32,7 @@ class RecallQuery:
     viewpoint: Viewpoint
     text: str
     now: float
+    realm_of_session: bool = False  # the session's realm counts, not the viewpoint's
     limit: int = 10
     budget_tokens: int | None = None
     recent: tuple[tuple[str, str], ...] = ()  # (role, content), oldest first
@@ -99,8 +100,9 @@ class Recollection:
     injection_block: str
     stable_block: StableBlock
     turn_block: str
+    turn_tokens: int
     intent: Intent
-    tokens: int
+    tokens: int  # of the injection block
     truncated: bool
     degraded: tuple[str, ...]
     explain: Sequence[Mapping[str, Any]] | None = None

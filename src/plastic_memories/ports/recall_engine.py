@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
+from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery
 from plastic_memories.ports.storage import StorageBackend, Stores
 
@@ -35,9 +36,11 @@ class SnapshotEngine(RecallEngine, Protocol):
         """Say whether a snapshot of this storage is what `find` would search."""
         ...
 
-    async def prepare(self, query: RecallQuery) -> Callable[[Stores], Findings]:
+    async def prepare(self, query: RecallQuery) -> Callable[[Stores, Viewpoint], Findings]:
         """Do what needs no storage; return the search itself, to be run in a snapshot.
 
+        It looks from the viewpoint that comes with the snapshot: the query's may have another
+        realm, because that of a session is only known then.
         The search may raise or take long: then its caller asks `find`, which does neither.
         """
         ...

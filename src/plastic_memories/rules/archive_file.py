@@ -13,13 +13,14 @@ from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.session import Session
+from plastic_memories.rules.regex import regex
 
 _ROOT = "conversations"
 _DEFAULT_TENANT = "default"
-_UNSAFE = re.compile(r"[^\w\-@+=.]|^[.]|[.]$")
+_UNSAFE = regex(r"[^\w\-@+=.]|^[.]|[.]$")
 _LONGEST_BYTES = 120
 # What Windows does not take as a name, with or without an ending.
-_RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)($|\.)", re.IGNORECASE)
+_RESERVED = regex(r"^(con|prn|aux|nul|com\d|lpt\d)($|\.)", re.IGNORECASE)
 
 
 def safe_part(text: str) -> str:

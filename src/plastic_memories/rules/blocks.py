@@ -14,13 +14,14 @@ from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.message import Message
 from plastic_memories.model.recall import Hit, StableBlock
 from plastic_memories.rules.budget import estimate_tokens
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.standing import is_constraint, is_name
 
 FENCE = "plastic_memories"
 # Text from outside must not open or close our fence, in whatever case or spacing.
-_FENCE_LIKE = re.compile(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
-_LINE_BREAKS = re.compile(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
-_HAN = re.compile(r"[\u4e00-\u9fff]")
+_FENCE_LIKE = regex(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
+_LINE_BREAKS = regex(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
+_HAN = regex(r"[\u4e00-\u9fff]")
 
 
 class Section(IntEnum):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from plastic_memories.rules.regex import regex
+
 # In hundredths of a token. Set a little above what cl100k, o200k and Qwen's vocabularies spend
 # on chat prose, because a block that is too long costs more than one that is a line short:
 # English about 1.3 tokens a word, Han 0.7 (o200k, Qwen) to 1.1 (cl100k) a character, digits in
@@ -17,12 +19,12 @@ _PER_OTHER_LETTER = 50
 _PER_SIGN = 70
 _PER_ASTRAL_CHAR = 250
 
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+")
-_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
-_DIGIT = re.compile(r"[0-9]")
-_ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
-_OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f\u3040-\u9fff\uac00-\ud7a3\uf900-\uffff]")
-_SIGN = re.compile(r"[^\w\s\U00010000-\U0010ffff]|_|\n")
+_LATIN_WORD = regex(r"[A-Za-z\u00c0-\u024f]+")
+_HAN = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+_DIGIT = regex(r"[0-9]")
+_ASTRAL = regex(r"[\U00010000-\U0010ffff]")
+_OTHER_LETTER = regex(r"[^\W\d_A-Za-z\u00c0-\u024f\u3040-\u9fff\uac00-\ud7a3\uf900-\uffff]")
+_SIGN = regex(r"[^\w\s\U00010000-\U0010ffff]|_|\n")
 
 
 @lru_cache(maxsize=16_384)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from calendar import monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,8 +9,9 @@ from datetime import MAXYEAR, date, timedelta
 from enum import StrEnum
 
 from plastic_memories.model.memory import Memory
+from plastic_memories.rules.regex import regex
 
-_DATE = re.compile(r"(?:(?P<year>\d{4})-)?(?P<month>\d{2})-(?P<day>\d{2})")
+_DATE = regex(r"(?:(?P<year>\d{4})-)?(?P<month>\d{2})-(?P<day>\d{2})")
 _LEAP_YEAR = 2000
 _MONTHS = 12
 _WEEK = 7

@@ -10,10 +10,11 @@ from typing import Any
 from plastic_memories.model.card import Card
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType
 from plastic_memories.model.persona import Persona, Template
+from plastic_memories.rules.regex import regex
 
 SOURCE = "card:"
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+_HAN = regex(r"[\u4e00-\u9fff]")
+_CONTROL = regex(r"[\x00-\x1f\x7f]+")
 # Long texts become several rows: a prompt's budget is filled row by row.
 _PIECE_CHARS = 1500
 _LONGEST_CHARS = 16_000

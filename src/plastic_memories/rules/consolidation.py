@@ -5,7 +5,6 @@ Careful on purpose: a duplicate costs a line in a prompt, a false merge costs a 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from plastic_memories.model.memory import Memory, MemoryType, SourceType, Status
 from plastic_memories.rules.calendar import next_of, read_anchor
 from plastic_memories.rules.lifecycle import value_of
 from plastic_memories.rules.lines import said_at
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.standing import SEARCHED, core_level, is_constraint
 from plastic_memories.rules.text import UNSPACED, normalise
 
@@ -42,14 +42,14 @@ _LEAST_CHARS = 4
 _LEAST_WORDS = 3
 
 # Marks between digits are part of a number or a time. A question mark makes another sentence.
-_MARKS = re.compile(r'[。、…~～“”"]+|(?<!\d)[,.!;:]+|[,.!;:]+(?!\d)')
-_FILLERS = re.compile(
+_MARKS = regex(r'[。、…~～“”"]+|(?<!\d)[,.!;:]+|[,.!;:]+(?!\d)')
+_FILLERS = regex(
     r"[啊呀哦噢嘛啦哈]+(?=\s|$)|(?<![不没是])(?:很|非常|特别|超级|真的)(?=喜欢|爱|讨厌|怕)"
 )
-_ARTICLES = re.compile(r"\b(?:the|really|very)\s+")
-_BESIDE_UNSPACED = re.compile(rf"(?<=[{UNSPACED}])\s+|\s+(?=[{UNSPACED}])")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_KEY_SPACE = re.compile(r"[\s_-]+")
+_ARTICLES = regex(r"\b(?:the|really|very)\s+")
+_BESIDE_UNSPACED = regex(rf"(?<=[{UNSPACED}])\s+|\s+(?=[{UNSPACED}])")
+_UNSPACED = regex(f"[{UNSPACED}]")
+_KEY_SPACE = regex(r"[\s_-]+")
 
 
 class ChangeKind(StrEnum):

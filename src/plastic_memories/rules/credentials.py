@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from plastic_memories.rules.regex import regex
+
 Span = tuple[int, int]
 
 
@@ -23,7 +25,7 @@ def credential_spans(text: str) -> Iterable[Span]:
     return chain(keys, _labelled(text)) if _LABEL_HINT.search(text.lower()) else keys
 
 
-_KEY = re.compile(
+_KEY = regex(
     r"""(?x)(?<![A-Za-z0-9])(?:
       gh[oprsu]_[A-Za-z0-9]{20,}+ | github_pat_[A-Za-z0-9_]{20,}+ | glpat-[A-Za-z0-9_-]{20,}+
     | (?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9]) | AKID[A-Za-z0-9]{32} | LTAI[A-Za-z0-9]{12,26}+
@@ -33,18 +35,18 @@ _KEY = re.compile(
     | eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]++
     )"""
 )
-_DASHED_KEY = re.compile(r"(?<![A-Za-z0-9])sk-([A-Za-z0-9_-]{16,}+)")
-_BEARER = re.compile(r"(?i)(?<![a-z0-9])(?:bearer|basic)\s{1,3}([a-z0-9._~+/-]{20,}+=*)")
-_LOGIN_IN_URL = re.compile(r"(?<=://)[^\s:/@\[]{1,64}:([^\s:/@\[]{1,128})(?=@)")
-_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
-_PRIVATE_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY-----")
+_DASHED_KEY = regex(r"(?<![A-Za-z0-9])sk-([A-Za-z0-9_-]{16,}+)")
+_BEARER = regex(r"(?i)(?<![a-z0-9])(?:bearer|basic)\s{1,3}([a-z0-9._~+/-]{20,}+=*)")
+_LOGIN_IN_URL = regex(r"(?<=://)[^\s:/@\[]{1,64}:([^\s:/@\[]{1,128})(?=@)")
+_PRIVATE_KEY = regex(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
+_PRIVATE_KEY_END = regex(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 
 
 # Nearly every text holds none of these, and asking costs less than the patterns do.
-_KEY_HINT = re.compile(r"[A-Za-z0-9_:.~+/-]{14}|PRIVATE KEY")
+_KEY_HINT = regex(r"[A-Za-z0-9_:.~+/-]{14}|PRIVATE KEY")
 # Of small letters: a pattern for both kinds takes three times as long.
-_LABEL_HINT = re.compile(r"pass|pwd|key|token|secret|credential|[密秘私]|口令|令牌")
-_CODE_HINT = re.compile(r"pin|otp|code|phrase|mnemonic|[码碼]|口令|助记词")
+_LABEL_HINT = regex(r"pass|pwd|key|token|secret|credential|[密秘私]|口令|令牌")
+_CODE_HINT = regex(r"pin|otp|code|phrase|mnemonic|[码碼]|口令|助记词")
 
 
 def _keys(text: str) -> Iterator[Span]:
@@ -73,14 +75,14 @@ def _is_random(body: str) -> bool:
 
 
 _LONG_WORD, _LONG_MIXED = 20, 12
-_DIGIT, _LETTER = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]")
+_DIGIT, _LETTER = regex(r"[0-9]"), regex(r"[A-Za-z]")
 
 
 def _has_letter_and_digit(text: str) -> bool:
     return bool(_DIGIT.search(text) and _LETTER.search(text))
 
 
-_LABEL = re.compile(
+_LABEL = regex(
     r"""(?ix)
     (?P<label>
       (?P<strong>pass(?:word|wd|phrase|code)s? | (?<![a-z])pwd | api[ _-]?keys?
@@ -99,7 +101,7 @@ _LABEL = re.compile(
     \s{0,3}["'`“‘「『《【（(]?
     (?P<value>[a-z0-9!@\#$%^&*_+~.\\/-][!\#-&(-_a-~]{2,255})"""
 )
-_VALUE_TAIL = re.compile(r"[!#-&(-_a-~]*+")
+_VALUE_TAIL = regex(r"[!#-&(-_a-~]*+")
 _ORDINARY_WORDS = (
     "wrong incorrect correct invalid valid weak strong secure safe secret missing empty hidden "
     "unknown forgotten lost stolen broken private important personal short long easy hard simple "
@@ -109,12 +111,10 @@ _ORDINARY_WORDS = (
     "something someone nothing xxxx xxxxx xxxxxx xxxxxxxx your-password yourpassword"
 )
 _ORDINARY = frozenset(_ORDINARY_WORDS.split())
-_ORDINARY_END = re.compile(r"(?i)(?:ed|ing|able|ible|ly|ful|ous|ive)$")
-_CLAUSE_END = re.compile(r"""\s*(?:$|[\n.,;!?)"'`”’」』》。，、！？；）]|(?:and|but|so|for)\b)""")
-_COUNTED = re.compile(
-    r"\s?(?:年|月|日|号|次|位|个|個|天|种|种|元|块|条|字|周|人|%|characters?|chars)"
-)
-_DESCRIBED = re.compile(r"的|编码|加密|格式|登录|验证|保护|算法|还是|吗|么")
+_ORDINARY_END = regex(r"(?i)(?:ed|ing|able|ible|ly|ful|ous|ive)$")
+_CLAUSE_END = regex(r"""\s*(?:$|[\n.,;!?)"'`”’」』》。，、！？；）]|(?:and|but|so|for)\b)""")
+_COUNTED = regex(r"\s?(?:年|月|日|号|次|位|个|個|天|种|种|元|块|条|字|周|人|%|characters?|chars)")
+_DESCRIBED = regex(r"的|编码|加密|格式|登录|验证|保护|算法|还是|吗|么")
 
 
 def _labelled(text: str) -> Iterator[Span]:
@@ -190,23 +190,23 @@ def _is_plain_secret(match: re.Match[str], value: str, rest: str) -> bool:
     return not _ORDINARY_END.search(value) and bool(_CLAUSE_END.match(rest or "\n"))
 
 
-_CODE = re.compile(
+_CODE = regex(
     r"""(?ix)(?:
       (?<![a-z])(?:pin(?:\ code|\ number)?|otp|(?:verification|security|one-time|login)\ code)
         \s?(?:is|was|[:=]|是|为)
     | (?:pin\ ?码|验证码|驗證碼|动态码|校验码)\s?(?:是|为|為|[:=])?
     )\s{0,3}([0-9]{4,8})(?![0-9A-Za-z])"""
 )
-_NUMERALS = re.compile(
+_NUMERALS = regex(
     r"(?:密[码碼]|口令|验证码)\s?就?(?:是|为|為|:)\s?([零〇一二三四五六七八九幺]{4,})"
 )
-_HAN_SECRET = re.compile(
+_HAN_SECRET = regex(
     r"我的?[^\s，。！？]{0,8}密[码碼]就?(?:是|为|為|:)\s?[“「『\"]?"
     r"(?!什|甚|啥|多少|哪|谁|怎|错|对|不|很|太|非常|重要|保密|秘密|安全|正确|空|一|由|用|随机|自己|以前|之前|默认"
     r"|忘|旧|新|没|有|要|需要|必须|只|可|被|在|从|给|他|她|你|别|系统|为了|最|比|属于|公司|加密|密)"
     r"([\u4e00-\u9fff]{2,12})(?<![的吗嘛呢了么啊吧])(?=[\s，。！？,.!?;；”」』\"]|$)"
 )
-_SEED_PHRASE = re.compile(
+_SEED_PHRASE = regex(
     r"(?i)(?:(?:seed|recovery)\ phrase|mnemonic|助记词)\s?(?:is|[:=]|是|为)\s{0,3}"
     r"((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -41,11 +42,15 @@ def best_first(scores: Floats, number: int) -> list[int]:
 
 def deviations(values: Floats, among: Bools) -> Floats:
     """Return how many standard deviations each lies above the mean of those that count."""
-    chosen = values if among.all() else values[among]
-    spread = float(chosen.std()) if chosen.size else 0.0
-    if spread < _NO_SPREAD:
+    number = int(np.count_nonzero(among))
+    if not number:
         return np.zeros_like(values)
-    return np.where(among, (values - chosen.mean()) / spread, 0.0)
+    mean = values.mean() if number == len(values) else values[among].mean()
+    above = values - mean
+    if number < len(values):
+        above[~among] = 0.0
+    spread = math.sqrt(float(above @ above) / number)
+    return above / spread if spread >= _NO_SPREAD else np.zeros_like(values)
 
 
 def best_neighbour(scores: Floats, before: Ints, after: Ints) -> Floats:
@@ -94,16 +99,17 @@ def fading(happened: Floats, ageless: Bools, now: float, half_life_days: float) 
     return np.where(ageless, 1.0, np.exp2(age_days / -half_life_days))
 
 
-def repeats_last(
-    order: Sequence[int], says_the_same: Callable[[int, int], bool]
-) -> tuple[list[int], dict[int, int]]:
-    """Move what repeats an earlier one behind all that do not; say what each repeats."""
-    first: list[int] = []
-    repeated: dict[int, int] = {}
-    for item in order:
-        same = next((other for other in first if says_the_same(item, other)), None)
+def repeats(alike: Bools) -> dict[int, int]:
+    """Return which rows of a table of what is alike repeat an earlier one, and which that is.
+
+    What repeats another is itself no longer repeated.
+    """
+    firsts: list[int] = []
+    found: dict[int, int] = {}
+    for row, likeness in enumerate(alike.tolist()):
+        same = next((first for first in firsts if likeness[first]), None)
         if same is None:
-            first.append(item)
+            firsts.append(row)
         else:
-            repeated[item] = same
-    return [*first, *repeated], repeated
+            found[row] = same
+    return found

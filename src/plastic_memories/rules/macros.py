@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from plastic_memories.model.memory import Memory, MemoryType
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.standing import is_name
 
 # Only what describes the character is written with macros; a note may talk about them.
 _WRITTEN_WITH = frozenset({MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY})
-_MACRO = re.compile(r"\{\{\s*(char|user|original)\s*\}\}|<(bot|char|user)>", re.IGNORECASE)
-_HAN = re.compile(r"[\u4e00-\u9fff]")
+_MACRO = regex(r"\{\{\s*(char|user|original)\s*\}\}|<(bot|char|user)>", re.IGNORECASE)
+_HAN = regex(r"[\u4e00-\u9fff]")
 # How the user wants to be called comes before what they are called.
 _PREFERRED = ("basic_info.address", "basic_info.nickname", "basic_info.name")
 

@@ -6,19 +6,20 @@ import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.dates import find
 from plastic_memories.rules.talk.spans import DateSpan, Lean
 
 _MAX_TIMES = 4
 # A stretch that ends today, not the calendar's last week or month.
-_UP_TO_NOW = re.compile(
+_UP_TO_NOW = regex(
     r"\bin the (?:past|last) (?P<en>week|month|year)\b"
     r"|(?:最近|近|过去|過去)(?:这|這)?一(?P<zh>[周週月年])",
     re.IGNORECASE,
 )
 _DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "週": 7, "月": 31, "年": 366}
 # "participate in a month ago" is no "in a month".
-_STRAY_IN = re.compile(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
+_STRAY_IN = regex(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
 
 
 def named_times(text: str, now: datetime) -> list[DateSpan]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.rules.digest import digest_of
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.text import UNSPACED, normalise
 
-_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-_UNSPACED_CHAR = re.compile(f"[{UNSPACED}]")
+_WORD = regex(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_UNSPACED_CHAR = regex(f"[{UNSPACED}]")
 # A greeting is shorter than that. Two Chinese characters count as a word.
 _FEWEST_WORDS = 3.0
 

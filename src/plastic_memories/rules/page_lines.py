@@ -9,23 +9,23 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from plastic_memories.model.owner import User
 from plastic_memories.rules.pages import front_matter_lines, given_title
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.text import normalise
 
 MARKER = "<!-- plastic-memories -->"
-_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
-_HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]|$)")
-_RULE = re.compile(r"^\s*(?:([-*_=])(?:\s*\1){2,}|=+)\s*$")
-_SHOWN_ONLY = re.compile(r"^\s*(?:>|\||!\[)")
-_OPENING = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+|\d{1,3}、\s*)?(?:\[[ xX]\]\s+)?")
-_ANCHOR = re.compile(r"(?:^|\s+)\^pm-(\d{1,15})\s*$")
+_LINES = regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
+_FENCE = regex(r"^ {0,3}(```+|~~~+)")
+_HEADING = regex(r"^ {0,3}(#{1,6})(?:[ \t]|$)")
+_RULE = regex(r"^\s*(?:([-*_=])(?:\s*\1){2,}|=+)\s*$")
+_SHOWN_ONLY = regex(r"^\s*(?:>|\||!\[)")
+_OPENING = regex(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+|\d{1,3}、\s*)?(?:\[[ xX]\]\s+)?")
+_ANCHOR = regex(r"(?:^|\s+)\^pm-(\d{1,15})\s*$")
 
 
 class Kind(Enum):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from plastic_memories.model.page import Encoding
+from plastic_memories.rules.regex import regex
 
 EXTENDED = "memory://extended/"
 OF_PERSONA = "memory://persona/extended/"
@@ -21,16 +22,16 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_NOT_IN_ID = re.compile(r"[\x00-\x20\"#%<>?\\^`{|}\x7f]")
-_BREAK = re.compile(r"\r\n|\r|\n")
-_TITLE = re.compile(r"^title\s*:\s*(.*?)\s*$", re.IGNORECASE)
-_HEADING = re.compile(r"^ {0,3}#{1,2}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
-_UNDERLINE = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
-_MARKUP = re.compile(r"^(?:[\s>]|#{1,6}(?=\s)|[-*+](?=\s))*(?:\[[ xX]\]\s+)?|\s+\^[\w-]+$")
-_EMPHASIS = re.compile(r"(\*\*|__|\*|`)(.+?)\1")
-_LINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]|!?\[([^\]]*)\]\([^)]*\)")
-_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+_NOT_IN_ID = regex(r"[\x00-\x20\"#%<>?\\^`{|}\x7f]")
+_BREAK = regex(r"\r\n|\r|\n")
+_TITLE = regex(r"^title\s*:\s*(.*?)\s*$", re.IGNORECASE)
+_HEADING = regex(r"^ {0,3}#{1,2}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_UNDERLINE = regex(r"^ {0,3}(=+|-{2,})[ \t]*$")
+_FENCE = regex(r"^ {0,3}(```+|~~~+)")
+_MARKUP = regex(r"^(?:[\s>]|#{1,6}(?=\s)|[-*+](?=\s))*(?:\[[ xX]\]\s+)?|\s+\^[\w-]+$")
+_EMPHASIS = regex(r"(\*\*|__|\*|`)(.+?)\1")
+_LINK = regex(r"!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]|!?\[([^\]]*)\]\([^)]*\)")
+_COMMENT = regex(r"<!--.*?-->|%%.*?%%", re.DOTALL)
 
 
 def decode(raw: bytes, *, whole: bool = True) -> tuple[str, Encoding]:

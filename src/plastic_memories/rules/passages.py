@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.text import UNSPACED
 
 MAX_PASSAGES = 8
 _LONG = 160
 # A character of an unspaced script says as much as three letters.
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_SENTENCE = re.compile(r"[^。！？!?.\n]+[。！？!?.\n]*[\"”』」]*\s*")
+_UNSPACED = regex(f"[{UNSPACED}]")
+_SENTENCE = regex(r"[^。！？!?.\n]+[。！？!?.\n]*[\"”』」]*\s*")
 
 
 def passages(text: str) -> list[str]:

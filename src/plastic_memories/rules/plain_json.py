@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
+
+from plastic_memories.rules.regex import regex
 
 METADATA_BYTES = 4096
 ATTRIBUTES_BYTES = 16384
 NAME_PATTERN = r"^[^\x00-\x1f\x7f]{0,500}$"
-_NAME = re.compile(NAME_PATTERN)
+_NAME = regex(NAME_PATTERN)
 
 
 def check_json_object(value: Mapping[str, Any], limit: int) -> None:

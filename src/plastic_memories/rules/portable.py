@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -25,6 +24,7 @@ from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.persona import Persona
 from plastic_memories.rules.lifecycle import memory_from
 from plastic_memories.rules.plain_json import ATTRIBUTES_BYTES, METADATA_BYTES, check_json_object
+from plastic_memories.rules.regex import regex
 
 FORMAT = "plastic_memories"
 VERSION = 1
@@ -36,7 +36,7 @@ _LARGEST = 2**62
 _LONG_TEXTS = frozenset(
     {"content", "quote", "description", "details", "note", "source_ref", "tags"}
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = regex(r"[\x00-\x1f\x7f]")
 
 
 def persona_line(persona: Persona) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.text import MAX_QUERY_TERMS, WEAK, WORD, code, index_terms, query_terms
 
 # More parts than this are hardly questions any more; the rest is asked together with the last.
@@ -28,13 +29,13 @@ _ASKING_WORDS = frozenset(
     )
 )
 # Here one question ends and another begins.
-_ALSO = re.compile(
+_ALSO = regex(
     r"(?:另外|此外|还有|還有|对了|對了|顺便问一下|順便問一下|再问一下|再問一下)[，,：:\s]"
     r"|(?<=[.?!])\s*(?:and\s+)?(?:also|by the way|besides|another thing)[,:]\s",
     re.IGNORECASE,
 )
 # What stands before such words was not the question.
-_REALLY = re.compile(
+_REALLY = regex(
     r"(?:真正|其实|其實|实际|實際|本来|本來)(?:上)?(?:是)?(?:想|要)?[^，。：:？?]{0,8}"
     r"(?:问|問|了解|知道|搞清楚|弄清楚|确认|確認)[^，。：:？?]{0,8}[，：:]"
     r"|真正的(?:问题|問題)[^：:，]{0,4}[：:，]"

@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 
 from plastic_memories.model.owner import Realm
+from plastic_memories.rules.regex import regex
 
 _HAN = "\u3400-\u9fff"
 
 # Out of character: the player speaks, not the figure.
-_OOC_PART = re.compile(
+_OOC_PART = regex(
     r"\(\([^()]*\)\)|（（[^（）]*））|⟪[^⟫]*⟫"
     r"|[(（\[【]\s*(?:ooc(?![a-z])|场外|出戏)[^)）\]】]{0,400}[)）\]】]",
     re.IGNORECASE,
 )
-_OOC_OPENING = re.compile(
+_OOC_OPENING = regex(
     r"^\s*(?:/?ooc\s*[:：,，\s]|[\[【(（]\s*ooc\s*[\]】)）]|(?:场外|出戏一?下)\s*[:：,，])",
     re.IGNORECASE,
 )
-_SLASHES = re.compile(r"^\s*//(?!/)\s*(?=\S)")
-_OOC_LABEL = re.compile(r"(?:ooc|场外|出戏)\s*[:：]?", re.IGNORECASE)
-_BRACKETS = re.compile(r"^[(（\[【⟪]+|[)）\]】⟫]+$")
-_LOOKS_LIKE_CODE = re.compile(r"[;{}=<>]|\w\(|\n|TODO|FIXME")
+_SLASHES = regex(r"^\s*//(?!/)\s*(?=\S)")
+_OOC_LABEL = regex(r"(?:ooc|场外|出戏)\s*[:：]?", re.IGNORECASE)
+_BRACKETS = regex(r"^[(（\[【⟪]+|[)）\]】⟫]+$")
+_LOOKS_LIKE_CODE = regex(r"[;{}=<>]|\w\(|\n|TODO|FIXME")
 
 # What stands between single asterisks and is bounded by the edge of a sentence.
-_STARRED = re.compile(
+_STARRED = regex(
     rf"(?:^|(?<=[\s。！？!?…~～.,，\"”」』》)）]))(?<!\*)\*(?![\s*])(?P<inner>[^*\n]+?)(?<!\s)\*(?!\*)"
     rf"(?=$|[\s。！？!?…~～.,，\"“「『《(（{_HAN}A-Z*])",
     re.MULTILINE,
@@ -48,19 +49,19 @@ def _forms(verb: str) -> str:
 
 
 _ACT = "|".join(_forms(verb) for verb in _ACTS.split())
-_ENGLISH_ACT = re.compile(
+_ENGLISH_ACT = regex(
     rf"^(?:(?:i|we|you|they) (?:\w+ly )?(?:{'|'.join(_ACTS.split())})\b"
     r"|(?:(?:he|she|it|they|we|i|(?-i:[A-Z]\w+)|(?:the|my|his|her) \w+|\w+ly|then|and) )*"
     rf"(?:{_ACT}|sat|stood|took|ran|held|drew|fell|threw|gave|went|came)\b)",
     re.IGNORECASE,
 )
-_CHINESE_ACT = re.compile(
+_CHINESE_ACT = regex(
     r"笑|哭|摸|抱|走|跑|看着|望|叹|点头|摇头|点了点|摇了摇|拿起|拔|坐|站|躺|跳|推开|拉|伸|握|靠|"
     r"转身|转过|抬|低下|低头|眨|脸红|红着|挥|拍|揉|蹭|亲了|吻|咬|舔|端|递|打了|踢|扑|跪|鞠躬|"
     r"闭上|睁|皱|歪|凑|退后|后退|冲|飞|施法|念咒|沉默|愣|颤|发抖|凝视|盯|瞪|捂|搂|牵|举|放下|"
     r"推门|敲门|开门|进来|进门|醒来|倒下|倒在|喘|打量|环顾|耸|撇|撅|嘟|鼓掌|招手|行礼|拥|依偎|躲"
 )
-_STAGE = re.compile(
+_STAGE = regex(
     r"(?:^|[。！？\n【\[])\s*(?:剧情|场景|剧本|故事背景|世界观|人设|角色设定|背景设定|设定|旁白)\s*[:：】\]]"
     r"|(?:在|这个|那个|我们的|咱们的)(?:故事|剧情|剧本|设定|世界观|副本|跑团)(?:里面?|中)"
     r"|(?:故事|剧情|剧本|设定|小说|游戏|梦)(?:里面?|中)[，,]?(?:我|你|咱)"
@@ -74,7 +75,7 @@ _STAGE = re.compile(
     r"\bonce upon a time\b",
     re.IGNORECASE,
 )
-_SUPPOSED = re.compile(
+_SUPPOSED = regex(
     r"^\W*(?:那|那么|我们|咱们|你|请)*(?:假设|假如|假装|假想|如果|要是|倘若|设想|想象)(?:一下|下)?[，,]?"
     r"(?:我|你|咱|有一天|世界)(?:们)?(?!有空|方便|没记错|没猜错|记得|需要|想|要是|觉得|看到|知道|能|可以|不|"
     r"愿意|明天|今天|后天|下|没)"
@@ -85,7 +86,7 @@ _SUPPOSED = re.compile(
 )
 _LONGEST = 4_000  # letters: what a long text is shows at its beginning
 _SHORT = 2  # sentences: a longer message only begins with "if"
-_ENDS = re.compile(r"[。！？!?\n]+|\.(?=\s)")
+_ENDS = regex(r"[。！？!?\n]+|\.(?=\s)")
 
 
 def realm_of(text: str, session_realm: Realm = Realm.REAL) -> Realm:

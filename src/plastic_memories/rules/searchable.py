@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from plastic_memories.model.memory import Memory, MemoryType
+from plastic_memories.rules.regex import regex
 
-_SEPARATORS = re.compile(r"[._\-/]+")
+_SEPARATORS = regex(r"[._\-/]+")
 # A key of these types is made of words (`constraint.allergy.seafood`); of others it may be any id.
 _WORDED_KEYS = frozenset({MemoryType.PROFILE, MemoryType.GLOSSARY})
 

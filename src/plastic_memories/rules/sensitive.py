@@ -5,7 +5,6 @@ Every pattern is linear: runs are bounded, possessive or start only where a run 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from datetime import date
 from itertools import accumulate, chain
 
 from plastic_memories.rules.credentials import Span, code_spans, credential_spans, group_spans
+from plastic_memories.rules.regex import regex
 
 CREDENTIAL, PAYMENT, GOV_ID, CONTACT = "credential", "payment", "gov_id", "contact"
 
@@ -110,15 +110,15 @@ def _in_place(found: Iterable[tuple[str, Span]], text: str) -> list[Finding]:
     return [Finding(name, places[start], places[end - 1] + 1) for start, end, _, name in joined]
 
 
-_DIGIT_RUN = re.compile(r"(?<![A-Za-z0-9])[0-9]++(?:[ \-\u2010-\u2015]{1,3}[0-9]++)*+")
-_DIGITS = re.compile(r"[0-9]+")
+_DIGIT_RUN = regex(r"(?<![A-Za-z0-9])[0-9]++(?:[ \-\u2010-\u2015]{1,3}[0-9]++)*+")
+_DIGITS = regex(r"[0-9]+")
 # A passport number has six; cards, ids and telephone numbers have more.
 _FEWEST_DIGITS = 6
-_LETTER = re.compile(r"[A-Za-z]")
-_CARD_CODE = re.compile(
+_LETTER = regex(r"[A-Za-z]")
+_CARD_CODE = regex(
     r"(?i)(?:(?<![a-z])(?:cvv2?|cvc)|安全码)(?:\s?(?:is|是|为|[:=]))?\s{0,3}([0-9]{3,4})(?![0-9a-z])"
 )
-_CARD = re.compile(
+_CARD = regex(
     r"""(?x)
       4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})
     | (?:5[1-5][0-9]{2}|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}
@@ -127,7 +127,7 @@ _CARD = re.compile(
     | 6(?:011|4[4-9][0-9]|5[0-9]{2})[0-9]{12,15} | 9558[0-9]{15}"""
 )
 # A number that is called something else is that, even if its last digit happens to fit.
-_OTHER_NUMBER = re.compile(
+_OTHER_NUMBER = regex(
     r"(?i)(?:[订訂]单编?号?|[运運]单号?|快递单?号?|单号|流水号|条形?码|编号|(?<![a-z])(?:order|tracking|"
     r"invoice|message|user|channel|guild)[ _]?(?:number|no\.?|id|\#)?|isbn|barcode|snowflake|"
     r"(?<![a-z])id)\s?(?:is|是|为|[:=#])?\s{0,2}$"
@@ -183,23 +183,23 @@ def _is_card(digits: str) -> bool:
     return (odd + even) % 10 == 0
 
 
-_CHINESE_ID = re.compile(
+_CHINESE_ID = regex(
     r"(?<![A-Za-z0-9])([1-9][0-9]{5})[ -]?((?:18|19|20)[0-9]{6})[ -]?([0-9]{3}[0-9Xx])"
     r"(?![A-Za-z0-9])"
 )
 _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _ID_CHECKS = "10X98765432"
-_SSN = re.compile(
+_SSN = regex(
     r"(?i)(?:(?<![a-z])ssn|social security(?: number| no\.?)?|社会安全号码?|社安号码?)(?![a-z])"
     r"[^0-9a-z]{0,4}(?:(?:is|was|#)\s?)?"
     r"((?!000|666|9)[0-9]{3}[ -]?(?!00)[0-9]{2}[ -]?(?!0000)[0-9]{4})(?![0-9A-Za-z])"
 )
-_PASSPORT = re.compile(
+_PASSPORT = regex(
     r"(?i)(?:护照|護照|(?<![a-z])passport(?![a-z]))\s?"
     r"(?:(?:号码?|號碼?|编号|numbers?|no\.?|num|#)\s?(?:is|was|[:=]|是|为|為)?\s{0,3}[a-z]{0,2}"
     r"|(?:is|[:=]|是|为|為)?\s{0,3}[a-z]{1,2})([0-9]{6,9})(?![0-9a-z])"
 )
-_PASSPORT_LETTERS = re.compile(r"[A-Za-z]{0,2}$")
+_PASSPORT_LETTERS = regex(r"[A-Za-z]{0,2}$")
 
 
 def _government_ids(text: str) -> Iterator[Span]:
@@ -224,18 +224,16 @@ def _is_date(digits: str) -> bool:
 
 
 _PHONES = (
-    re.compile(
+    regex(
         r"(?<![A-Za-z0-9])(?<![0-9]-)(?:\+?86[ -]?)?1[3-9][0-9][ -]?[0-9]{4}[ -]?[0-9]{4}"
         r"(?!-?[0-9]|[A-Za-z])"
     ),
-    re.compile(r"(?<![A-Za-z0-9-])0[0-9]{2,3}-[0-9]{7,8}(?!-?[0-9]|[A-Za-z])"),
-    re.compile(
-        r"(?<![A-Za-z0-9.-])(?:\([0-9]{3}\) ?|[0-9]{3}[.-])[0-9]{3}[.-][0-9]{4}(?![0-9A-Za-z])"
-    ),
+    regex(r"(?<![A-Za-z0-9-])0[0-9]{2,3}-[0-9]{7,8}(?!-?[0-9]|[A-Za-z])"),
+    regex(r"(?<![A-Za-z0-9.-])(?:\([0-9]{3}\) ?|[0-9]{3}[.-])[0-9]{3}[.-][0-9]{4}(?![0-9A-Za-z])"),
 )
-_INTERNATIONAL = re.compile(r"(?<![A-Za-z0-9+])\+([1-9][0-9 ().-]{6,20}[0-9])(?![0-9A-Za-z])")
+_INTERNATIONAL = regex(r"(?<![A-Za-z0-9+])\+([1-9][0-9 ().-]{6,20}[0-9])(?![0-9A-Za-z])")
 _PHONE_DIGITS = range(8, 16)
-_E_MAIL = re.compile(
+_E_MAIL = regex(
     r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}+@(?:[A-Za-z0-9-]{1,63}+\.){1,5}[A-Za-z]{2,24}"
     r"(?![A-Za-z0-9])"
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from array import array
@@ -13,6 +12,8 @@ from operator import add
 from zlib import crc32
 
 import Stemmer
+
+from plastic_memories.rules.regex import regex
 
 # Raise it with every change to what a text is indexed under: indexes are then made anew.
 TERMS_VERSION = 2
@@ -36,17 +37,17 @@ EMOJI = (
     "\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
 )
 _LETTER = rf"[^\W_{UNSPACED}]"
-_PIECE = re.compile(
+_PIECE = regex(
     rf"([{UNSPACED}]+)"
     # What follows an apostrophe here (Anna's, don't, we've) is grammar, not a word.
     rf"|({_LETTER}+)(?:['’](?:s|t|re|ve|ll|d|m)(?!{_LETTER}))?"
     rf"|([\U0001f1e6-\U0001f1ff]{{2}}|[{EMOJI}])"
 )
-_INVISIBLE = re.compile(
+_INVISIBLE = regex(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
-_MAY_HOLD_MARKS = re.compile(
+_MAY_HOLD_MARKS = regex(
     "[^\x00-\u02ff\u0400-\u0482\u048a-\u052f\u2000-\u20cf\u2100-\u2bff\u3000-\u3029\u3030-\u3098"
     "\u309b-\ua66e\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U0001f000-\U0003ffff]"
 )
@@ -79,7 +80,7 @@ _VERBS = "叫喝吃爱愛去玩看买買养養住做姓听聽读讀学學怕"
 _ASKED_VERB = f"([{_VERBS}])(?=什么|什麼|啥|哪|谁|誰)"
 # The look ahead is for speed: most characters begin no such word.
 _FIRST = "".join(word[0] for word in f"{_CONTENT_WORDS}|{_FUNCTION_WORDS}".split("|"))
-_FUNCTION = re.compile(
+_FUNCTION = regex(
     f"(?=[{_FIRST}{_PARTICLES}{_VERBS}])"
     f"(?:({_CONTENT_WORDS})|{_ASKED_VERB}|{_FUNCTION_WORDS}|[{_PARTICLES}])"
 )

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from plastic_memories.model.message import Message, Role
+from plastic_memories.rules.regex import regex
 
 # What a model thinks aloud is not what it says; clients cut it out of what they send back.
-_THOUGHT = re.compile(
-    r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL | re.IGNORECASE
-)
+_THOUGHT = regex(r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL | re.IGNORECASE)
 _TWO = 2
 
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.injected import FENCE, is_echo
 
-_HAN = re.compile(r"[\u3400-\u9fff]")
+_HAN = regex(r"[\u3400-\u9fff]")
 _ALL = 0.999
-_WORD = re.compile(r"[A-Za-z]+")
+_WORD = regex(r"[A-Za-z]+")
 # From our mark to its end, or to the end of the text if it was cut.
-_INJECTED = re.compile(
+_INJECTED = regex(
     re.escape(FENCE) + r"\b.*?(?:</plastic_memories[^>]*>|\Z)", re.IGNORECASE | re.DOTALL
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -13,7 +14,7 @@ from plastic_memories.errors import Unavailable
 from plastic_memories.model.memory import Scope, Status
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery
-from plastic_memories.ports.recall_engine import RecallEngine
+from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.testing.samples import (
     HOSTILE_TEXTS,
@@ -29,6 +30,7 @@ from plastic_memories.testing.samples import (
 )
 
 T = TypeVar("T")
+REALMS = (Realm.REAL, Realm.STORY)
 ASKED = (
     ("我对海鲜过敏", "海鲜"),
     ("I like oolong tea", "what tea?"),
@@ -220,6 +222,21 @@ class RecallEngineContract:
             outside = await engine.find(_query("oolong tea", stranger))
             assert (_contents(inside), _contents(outside)) == (["oolong tea"], [])
 
+    async def test_a_search_in_a_snapshot_looks_from_the_viewpoint_it_is_given(
+        self, storage: StorageBackend, engine: RecallEngine
+    ) -> None:
+        if not isinstance(engine, SnapshotEngine):
+            pytest.skip("This engine searches by itself only.")
+        real, story = (memory(f"oolong tea, {realm}", realm=realm) for realm in REALMS)
+        await remember(storage, real, story)
+
+        for view in (view_of(realm=realm) for realm in REALMS):
+            search = await engine.prepare(_query("oolong tea", view))
+            for row in (real, story):
+                given = view_of(realm=row.realm)
+                findings = await storage.read(partial(_searched, search, given))
+                assert _contents(findings) == [row.content]
+
     async def test_many_may_ask_at_once(
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:
@@ -269,6 +286,12 @@ class RecallEngineContract:
 
 def _query(text: str, view: Viewpoint | None = None) -> RecallQuery:
     return RecallQuery(viewpoint=view or view_of(), text=text, now=NOW)
+
+
+def _searched(
+    search: Callable[[Stores, Viewpoint], Findings], view: Viewpoint, stores: Stores
+) -> Findings:
+    return search(stores, view)
 
 
 def _contents(findings: Findings) -> list[str]:

@@ -6,11 +6,10 @@ import ast
 import json
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
-from plastic_memories.wire import text
 from plastic_memories.wire.memory import Metadata
-from plastic_memories.wire.text import NonEmptyText, OptionalName, Text
+from plastic_memories.wire.text import Body, NonEmptyText, OptionalName, Text
 
 _MOST = 10_000
 # Identifiers may be numbers there.
@@ -38,12 +37,6 @@ def _text_of(value: object) -> object:
         texts = [part.get("text") for part in value if isinstance(part, dict)]
         return "\n".join(text for text in texts if isinstance(text, str))
     return "" if value is None else value
-
-
-class Body(text.Body):
-    """Built when it is first read: most hubs have no caller for it."""
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
 
 
 class SaidMessage(Body):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -41,7 +42,7 @@ Page = Annotated[int, Field(ge=1, le=200)]
 class Body(BaseModel):
     """A request. Fields we do not know are ignored, so that older hubs serve newer clients."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
 
 class ForPersona(Body):
@@ -60,4 +61,11 @@ class AsBot(ForPersona):
 class Out(BaseModel):
     """Part of an answer."""
 
-    model_config = ConfigDict(extra="allow", ser_json_inf_nan="null")
+    model_config = ConfigDict(extra="allow", ser_json_inf_nan="null", defer_build=True)
+
+
+def models(base: type[BaseModel] | None = None) -> Iterator[type[BaseModel]]:
+    """Yield all bodies. Each is built when it is first used: to build them all takes a while."""
+    for model in base.__subclasses__() if base else (Body, Out):
+        yield model
+        yield from models(model)

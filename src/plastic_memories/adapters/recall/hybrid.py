@@ -19,6 +19,7 @@ from plastic_memories.adapters.recall.ordering import Ranked, ordered
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Asked, found_by, score
 from plastic_memories.model.memory import Memory
+from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery
 from plastic_memories.ports.embedder import QueryEmbedder
 from plastic_memories.ports.recall_engine import RecallEngine
@@ -68,7 +69,7 @@ class HybridEngine:
         search = await self._prepared(query)
         try:
             async with asyncio.timeout(query.deadline_s * _FOR_INDEX):
-                return await self._storage.read(search)
+                return await self._storage.read(lambda stores: search(stores, query.viewpoint))
         except TimeoutError:
             missed = (*search.degraded, "index")
         except Exception:
@@ -81,9 +82,9 @@ class HybridEngine:
     def reads(self, storage: StorageBackend) -> bool:
         return storage is self._storage
 
-    async def prepare(self, query: RecallQuery) -> Callable[[Stores], Findings]:
+    async def prepare(self, query: RecallQuery) -> Callable[[Stores, Viewpoint], Findings]:
         if not query.text.strip():
-            return lambda _stores: Findings((), intent_of(query.text))
+            return lambda _stores, _view: Findings((), intent_of(query.text))
         return await self._prepared(query)
 
     async def _prepared(self, query: RecallQuery) -> _Search:
@@ -117,19 +118,20 @@ class _Search:
     vectors: Sequence[NDArray[np.float32] | None]
     degraded: tuple[str, ...]
 
-    def __call__(self, stores: Stores) -> Findings:
-        query = self.query
+    def __call__(self, stores: Stores, view: Viewpoint) -> Findings:
+        query = replace(self.query, viewpoint=view)
         index = self.cache.get(query.viewpoint.owner)
         # Whoever reads a large partition for the first time must not hold up every reader.
         with index.held(query.deadline_s * _FOR_OTHERS):
             index.refresh(stores)
             asked = _asked(stores, query, self.question, self.vectors)
-            found = self._findings(stores, index, asked)
+            found = self._findings(stores, index, query, asked)
         self.cache.measure(index)
         return found
 
-    def _findings(self, stores: Stores, index: OwnerIndex, asked: Asked) -> Findings:
-        query = self.query
+    def _findings(
+        self, stores: Stores, index: OwnerIndex, query: RecallQuery, asked: Asked
+    ) -> Findings:
         seen = index.seen_from(query.viewpoint, query.now)
         if query.viewpoint.only_session:
             seen &= np.isin(index["memory_id"], stores.memories.ids_in_session(query.viewpoint))

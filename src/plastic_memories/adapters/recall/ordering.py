@@ -9,12 +9,14 @@ import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Scores
-from plastic_memories.rules.fusion import Floats, Ints, repeats_last
+from plastic_memories.rules.fusion import Floats, Ints, repeats
 from plastic_memories.rules.similarity import SAME_WORDS
 from plastic_memories.rules.weights import HybridWeights
 
 # From this cosine on, two lines in a prompt tell the reader nothing new.
 _SAME_MEANING = 0.97
+# What is not seen scores less than any number.
+_LOWEST = float(np.finfo(np.float64).min)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +41,14 @@ def ordered(index: OwnerIndex, scores: Scores, weights: HybridWeights, wanted: i
     words, meaning = _overlaps(index, looked_at), index.vectors.alike(looked_at)
     nearly = (words >= weights.near_words) | (meaning >= weights.near_meaning)
     wholly = (words >= SAME_WORDS) | (meaning >= _SAME_MEANING)
-    row = {position: number for number, position in enumerate(looked_at)}
-    table = nearly.tolist()
-    order, near = repeats_last(looked_at, lambda one, other: table[row[one]][row[other]])
-    same = {one: other for one, other in near.items() if wholly[row[one], row[other]]}
-    firsts = order[: len(order) - len(near)]
-    # What was moved back scores no more than what now stands before it.
-    ceiling = min((scores.total[position] for position in firsts), default=0.0)
-    for position in near:
-        scores.lower(position, float(ceiling))
-    return Ranked([*order, *found[len(looked_at) :]], scores, near, same)
+    rows = repeats(nearly)
+    near = {looked_at[one]: looked_at[other] for one, other in rows.items()}
+    same = {looked_at[one]: looked_at[rows[one]] for one in rows if wholly[one, rows[one]]}
+    firsts = [position for position in looked_at if position not in near]
+    if near:
+        # What is moved back scores no more than what then stands before it.
+        scores.lower([*near], float(scores.total[firsts].min()))
+    return Ranked([*firsts, *near, *found[len(looked_at) :]], scores, near, same)
 
 
 def _overlaps(index: OwnerIndex, positions: Sequence[int]) -> Floats:
@@ -56,8 +56,10 @@ def _overlaps(index: OwnerIndex, positions: Sequence[int]) -> Floats:
     terms = [index.codes_of(position) for position in positions]
     if not terms:
         return np.zeros((0, 0))
-    known, column = np.unique(np.concatenate(terms), return_inverse=True)
-    holds = np.zeros((len(terms), len(known)), np.float32)
+    every = np.concatenate(terms)
+    # Each term has the column where it would stand first; the others stay empty.
+    column = np.sort(every).searchsorted(every)
+    holds = np.zeros((len(terms), len(every)), np.float32)
     holds[np.repeat(np.arange(len(terms)), [len(some) for some in terms]), column] = 1.0
     common = holds @ holds.T
     sizes = holds.sum(axis=1)
@@ -66,9 +68,8 @@ def _overlaps(index: OwnerIndex, positions: Sequence[int]) -> Floats:
 
 def _largest(scores: Floats, number: int) -> Ints:
     """Return the positions of the best, best first; the later of two equals first."""
+    least = _LOWEST
     if number < len(scores):
-        some = np.argpartition(-scores, number)[:number]
-    else:
-        some = np.arange(len(scores))
-    order = some[np.lexsort((-some, -scores[some]))]
-    return order[np.isfinite(scores[order])]
+        least = max(least, np.partition(scores, len(scores) - number)[len(scores) - number])
+    some = np.flatnonzero(scores >= least)
+    return some[np.lexsort((-some, -scores[some]))][:number]

@@ -85,7 +85,7 @@ class OwnerIndex:
             news = stores.entries.news(partition, self._known[number])
             self._take(news, shared=bool(number))
             self._known[number] = news.revision
-        if len(self) > _SMALL and self["alive"].mean() < 1 - _DEAD_SHARE:
+        if len(self) > _SMALL and np.count_nonzero(self["alive"]) < (1 - _DEAD_SHARE) * len(self):
             self._empty()
             self.refresh(stores)
         self.levels = grown(self.levels, self._codes.array, self._offsets.array)
@@ -98,7 +98,7 @@ class OwnerIndex:
 
     def codes_of(self, position: int) -> Codes:
         """Return the terms of an entry, in order."""
-        start, end = self._offsets.array[position : position + 2]
+        start, end = self._offsets.array[position : position + 2].tolist()
         return self._codes.array[start:end]
 
     def _take(self, news: News, *, shared: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from plastic_memories.rules.text import WEAK, WORD
 
 Codes = NDArray[np.uint32]
 Ints = NDArray[np.int64]
+_NO_ENTRIES: Ints = np.zeros(0, np.int64)
+_NO_COUNTS: NDArray[np.float32] = np.zeros(0, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +32,35 @@ class Level:
         arrays = (self.codes, self.starts, self.entries, self.counts)
         return sum(array.nbytes for array in arrays)
 
-    def find(self, codes: Codes) -> tuple[Ints, Ints, NDArray[np.float32]]:
-        """Return the entries that hold these terms: which term, which entry, how often."""
-        begin, sizes = self._spans(codes)
-        ends = sizes.cumsum()
-        at = np.arange(sizes.sum()) + np.repeat(begin - ends + sizes, sizes)
-        return np.repeat(np.arange(len(codes)), sizes), self.entries[at], self.counts[at]
-
-    def frequency(self, codes: Codes) -> Ints:
-        """Return how many entries hold each of these terms."""
-        return self._spans(codes)[1]
-
-    def _spans(self, codes: Codes) -> tuple[Ints, Ints]:
+    def spans(self, codes: Codes) -> tuple[Ints, Ints]:
+        """Return where the entries that hold each of these terms begin, and how many they are."""
         if not len(self.codes):
             return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
         at = np.minimum(self.codes.searchsorted(codes), len(self.codes) - 1)
         begin = self.starts[at]
         return begin, np.where(self.codes[at] == codes, self.starts[at + 1] - begin, 0)
+
+
+def find(levels: Sequence[Level], codes: Codes) -> tuple[Ints, Ints, NDArray[np.float32]]:
+    """Return the entries that hold these terms, term by term.
+
+    For each term how many there are; then which they are, and how often they hold it.
+    """
+    spans = [level.spans(codes) for level in levels]
+    sizes = sum((held for _, held in spans), start=np.zeros(len(codes), np.int64))
+    entries, counts = [_NO_ENTRIES], [_NO_COUNTS]
+    bounds = [zip(begin.tolist(), (begin + held).tolist(), strict=True) for begin, held in spans]
+    for of_term in zip(*bounds, strict=True):
+        for level, (start, end) in zip(levels, of_term, strict=True):
+            if start < end:
+                entries.append(level.entries[start:end])
+                counts.append(level.counts[start:end])
+    return sizes, np.concatenate(entries), np.concatenate(counts)
+
+
+def frequency(levels: Sequence[Level], codes: Codes) -> Ints:
+    """Return how many entries hold each of these terms."""
+    return sum((level.spans(codes)[1] for level in levels), start=np.zeros(len(codes), np.int64))
 
 
 def level_of(first: int, codes: Codes, sizes: Ints) -> Level:

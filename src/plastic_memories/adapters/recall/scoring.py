@@ -57,11 +57,11 @@ class Scores:
         table = np.stack([part[positions] for part in self.parts.values()], axis=1)
         return [dict(zip(self.parts, row, strict=True)) for row in table.tolist()]
 
-    def lower(self, position: int, ceiling: float) -> None:
-        """Take off an entry what it has above the ceiling."""
-        lowered = min(float(self.total[position]), ceiling)
-        self.parts["repeat"][position] += lowered - self.total[position]
-        self.total[position] = lowered
+    def lower(self, positions: Sequence[int], ceiling: float) -> None:
+        """Take off entries what they have above the ceiling."""
+        lowered = np.minimum(self.total[positions], ceiling)
+        self.parts["repeat"][positions] += lowered - self.total[positions]
+        self.total[positions] = lowered
 
     def speaks_for(self, positions: Ints) -> Bools:
         """Say of each whether any search has found it."""

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.postings import Codes
+from plastic_memories.adapters.recall.postings import Codes, find, frequency
 from plastic_memories.rules.fusion import Bools, Floats, Ints, best_first, to_one
 from plastic_memories.rules.question import Probe
 from plastic_memories.rules.text import WEAK
 from plastic_memories.rules.weights import HybridWeights
 
-# What a partition without entries holds: no terms, no entries, no counts.
-_NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
-
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """What terms give to entries: one number for every entry that holds one of them."""
+    """What terms give to entries, term by term: one number for every entry that holds one."""
 
-    term: Ints  # which of the terms that were asked for
+    sizes: Ints  # how many entries hold each term
     entry: Ints
     gain: Floats
     idf: Floats  # by term
 
     def summed(self, weights: Floats, size: int) -> Floats:
         """Return what every entry gets when each term counts so much."""
-        return _sum(self.entry, weights[self.term] * self.gain, size)
+        return _sum(self.entry, np.repeat(weights, self.sizes) * self.gain, size)
 
 
 class TextIndex:
@@ -45,9 +42,11 @@ class TextIndex:
         self._documents = int(np.count_nonzero(seen))
         sizes = index["size"]
         counted = sizes if self._documents == len(sizes) else sizes[seen]
-        mean = float(counted.mean()) if self._documents else 1.0
-        relative = sizes / max(mean, 1.0)
-        self._norm = weights.saturation * (1 - weights.length + weights.length * relative)
+        # Whole numbers are summed as such: their mean would make floats of them first.
+        mean = max(int(counted.sum()) / max(self._documents, 1), 1.0)
+        norm = sizes * (weights.saturation * weights.length / mean)
+        norm += weights.saturation * (1 - weights.length)
+        self._norm: Floats = norm
 
     def __len__(self) -> int:
         return len(self._index)
@@ -55,13 +54,16 @@ class TextIndex:
     def gains(self, terms: Collection[int]) -> Gains:
         """Look up terms; each gives most to short texts that hold it often, if it is rare."""
         codes: Codes = np.fromiter(terms, np.uint32, len(terms))
-        found = [_NOTHING, *(level.find(codes) for level in self._index.levels)]
-        term, entry, counts = (np.concatenate(part) for part in zip(*found, strict=True))
-        held = term if self.all_seen else term[self.seen[entry]]
-        idf = self.idf_of(np.bincount(held, minlength=len(codes)))
-        saturation = self.weights.saturation
-        gain = idf[term] * counts * (saturation + 1) / (counts + self._norm[entry])
-        return Gains(term, entry, gain, idf)
+        sizes, entry, counts = find(self._index.levels, codes)
+        idf = self.idf_of(sizes if self.all_seen else self._seen_of(sizes, entry))
+        gain = np.repeat(idf * (self.weights.saturation + 1), sizes) * counts
+        gain /= counts + self._norm[entry]
+        return Gains(sizes, entry, gain, idf)
+
+    def _seen_of(self, sizes: Ints, entry: Ints) -> Ints:
+        """Return how many of the entries of each term are seen."""
+        term = np.repeat(np.arange(len(sizes)), sizes)
+        return np.bincount(term[self.seen[entry]], minlength=len(sizes))
 
     @property
     def all_seen(self) -> bool:
@@ -72,11 +74,7 @@ class TextIndex:
 
     def holding(self, terms: Sequence[int]) -> Ints:
         """Return how many entries hold each of these terms, seen or not."""
-        codes = np.array(terms, dtype=np.uint32)
-        holding = np.zeros(len(codes), np.int64)
-        for level in self._index.levels:
-            holding += level.frequency(codes)
-        return holding
+        return frequency(self._index.levels, np.array(terms, dtype=np.uint32))
 
     def idf_of(self, holding: Ints) -> Floats:
         without = np.maximum(0.0, self._documents - holding + 0.5)
@@ -95,10 +93,14 @@ class TextScore:
     def by_words(self) -> Floats:
         """Return the score for the question's words; those that stand together count again."""
         found, terms = self._found, len(self._probe.terms)
-        weights = self._counting(list(self._probe.terms.values()), self._weights.pairs)
-        gain = np.where(found.term < terms, found.gain, found.idf[found.term])
-        scores = _sum(found.entry, weights[found.term] * gain, len(self._texts))
-        return to_one(np.where(self._texts.seen, scores, 0.0))
+        words = int(found.sizes[:terms].sum())
+        gain = found.gain.copy()
+        gain[words:] = np.repeat(found.idf[terms:], found.sizes[terms:])
+        weights = self._counting(self._probe.terms.values(), self._weights.pairs)
+        scores = replace(found, gain=gain).summed(weights, len(self._texts))
+        if not self._texts.all_seen:
+            scores[~self._texts.seen] = 0.0
+        return to_one(scores)
 
     def linked(self, scores: Floats) -> Floats:
         """Return a score for what the best matches lead to.
@@ -130,9 +132,9 @@ class TextScore:
         width = len(self._texts)
         found = self._texts.gains([term for terms in named for term in terms])
         weights = np.array([weight for terms in named for weight in terms.values()])
-        rows = np.repeat(range(len(named)), [len(terms) for terms in named])
-        places = rows[found.term] * width + found.entry
-        scores = _sum(places, weights[found.term] * found.gain, len(named) * width)
+        rows = np.repeat(np.arange(len(named)) * width, [len(terms) for terms in named])
+        entry = np.repeat(rows, found.sizes) + found.entry
+        scores = replace(found, entry=entry).summed(weights, len(named) * width)
         scores = scores.reshape(len(named), width)
         for number, known in enumerate(own):
             left_open = [
@@ -142,7 +144,7 @@ class TextScore:
             scores[number] += self._found.summed(self._counting(left_open, 0.0), width)
         return scores
 
-    def _counting(self, terms: Sequence[float], pairs: float) -> Floats:
+    def _counting(self, terms: Collection[float], pairs: float) -> Floats:
         """Return how much each term and each pair of the question counts."""
         return np.array([*terms, *[pairs] * len(self._probe.pairs)], np.float64)
 
@@ -155,19 +157,15 @@ class TextScore:
             [term for term in terms if not term & WEAK and term not in self._probe.terms]
             for terms in own
         ]
-        holding = self._texts.holding([term for terms in telling for term in terms])
-        found = []
-        for terms in telling:
-            found.append(self._rarest(terms, holding[: len(terms)]))
-            holding = holding[len(terms) :]
-        return found
+        every = list({term for terms in telling for term in terms})
+        holding = self._texts.holding(every)
+        rarity = dict(zip(every, self._texts.idf_of(holding).tolist(), strict=True))
+        return [self._rarest(terms, rarity) for terms in telling]
 
-    def _rarest(self, terms: Sequence[int], holding: Ints) -> dict[int, float]:
-        rarest = holding.argsort(kind="stable")[: self._weights.linked_terms]
-        weighed = self._texts.idf_of(holding[rarest]).tolist()
-        heaviest = max(weighed, default=0.0) or 1.0
-        chosen = [terms[number] for number in rarest.tolist()]
-        return {term: weight / heaviest for term, weight in zip(chosen, weighed, strict=True)}
+    def _rarest(self, terms: Sequence[int], rarity: Mapping[int, float]) -> dict[int, float]:
+        chosen = sorted(terms, key=lambda term: -rarity[term])[: self._weights.linked_terms]
+        heaviest = max((rarity[term] for term in chosen), default=0.0) or 1.0
+        return {term: rarity[term] / heaviest for term in chosen}
 
 
 def _sum(places: Ints, gains: Floats, size: int) -> Floats:

@@ -100,8 +100,10 @@ class VectorRows:
         near, whose = self._cosines(question), self._known_whose()
         of_whole = near[whose.first]
         every = near if whose.rows is None else near[whose.rows]
-        best = of_whole if len(every) == len(of_whole) else np.maximum.reduceat(every, whose.start)
-        blend = (1 - passage) * of_whole + passage * best.astype(np.float64)
+        blend = of_whole.astype(np.float64)
+        if len(every) > len(of_whole):
+            best = np.maximum.reduceat(every, whose.start)
+            blend = (1 - passage) * blend + passage * best
         if len(blend) == entries:
             return blend
         found = np.full(entries, blend.mean())

@@ -35,6 +35,7 @@ _TYPES = {kind.value: kind for kind in MemoryType}
 _STATUSES = {status.value: status for status in Status}
 _SCOPES = {scope.value: scope for scope in Scope}
 _REALMS = {realm.value: realm for realm in Realm}
+_ROLES = {role.value: role for role in Role}
 _SOURCES = {source.value: source for source in SourceType}
 
 
@@ -135,7 +136,8 @@ def message_params(message: Message) -> dict[str, Any]:
 
 def message_of(row: Row) -> Message:
     same: Mapping[str, Any] = {name: row[name] for name in _SAME_IN_MESSAGE}
-    return Message(owner=owner_of(row), role=Role(row["role"]), realm=Realm(row["realm"]), **same)
+    role, realm = _ROLES[row["role"]], _REALMS[row["realm"]]
+    return Message(owner=owner_of(row), role=role, realm=realm, **same)
 
 
 def event_params(event: Event) -> dict[str, Any]:

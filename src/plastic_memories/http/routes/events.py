@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from plastic_memories.errors import (
     BadRequest,
@@ -21,7 +21,6 @@ from plastic_memories.hub.hub import Hub
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
 
-router = APIRouter()
 _FIRST_FRAME_S = 10.0
 _REPLAY_PAGE = 200
 _CLOSE: dict[type[PlasticMemoriesError], int] = {
@@ -33,7 +32,6 @@ _CLOSE: dict[type[PlasticMemoriesError], int] = {
 _TOO_SLOW = 4408
 
 
-@router.websocket("/ws/events")
 async def events(socket: WebSocket) -> None:
     """Send the caller's own events; the key comes in a header or in the first frame.
 

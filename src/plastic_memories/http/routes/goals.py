@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from starlette.responses import Response
 
-from fastapi import APIRouter, Query, Response
-
-from plastic_memories.http.context import KeyedRoute, Reading, Writing
+from plastic_memories.http.context import Reading, Writing, keyed
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.http.routing import Routes
 from plastic_memories.model.goal import Goal
 from plastic_memories.wire import personas as wire
-from plastic_memories.wire.envelope import Answer
 
-router = APIRouter(prefix="/goals", tags=["goals"], route_class=KeyedRoute, responses=FAILURES)
+router = Routes(keyed, prefix="/goals", tags=["goals"], responses=FAILURES)
 
 
-@router.post("/create", response_model=Answer[wire.CreatedGoal])
+@router.post("/create", answers=wire.CreatedGoal)
 async def create(body: wire.CreateGoal, call: Writing) -> Response:
     """Note a goal of the user."""
     call.check_length(body.details, "details")
@@ -25,14 +23,14 @@ async def create(body: wire.CreateGoal, call: Writing) -> Response:
     return call.reply(wire.CreatedGoal(status="ok", goal_id=goal.id))
 
 
-@router.get("/list", response_model=Answer[wire.GoalList])
-async def list_goals(asked: Annotated[wire.GoalQuery, Query()], call: Reading) -> Response:
+@router.get("/list", answers=wire.GoalList)
+async def list_goals(asked: wire.GoalQuery, call: Reading) -> Response:
     """Show goals with what is linked to them, oldest first."""
     found = await call.hub.goals.find(call.owner(asked.persona_id), asked.status)
     return call.reply(wire.GoalList(items=[_goal(goal) for goal in found]))
 
 
-@router.post("/update_status", response_model=Answer[wire.UpdatedGoal])
+@router.post("/update_status", answers=wire.UpdatedGoal)
 async def update_status(body: wire.UpdateGoal, call: Writing) -> Response:
     """Say how a goal stands."""
     owner = call.owner(body.persona_id)
@@ -40,7 +38,7 @@ async def update_status(body: wire.UpdateGoal, call: Writing) -> Response:
     return call.reply(wire.UpdatedGoal(status="ok", updated=updated))
 
 
-@router.post("/link", response_model=Answer[wire.LinkedGoal])
+@router.post("/link", answers=wire.LinkedGoal)
 async def link(body: wire.LinkGoal, call: Writing) -> Response:
     """Tie a note, and a memory if one is named, to a goal."""
     call.check_length(body.note, "note")

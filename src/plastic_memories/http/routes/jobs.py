@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from starlette.responses import Response
 
-from plastic_memories.http.context import Call, KeyedRoute, Reading, Writing
+from plastic_memories.http.context import Call, Reading, Writing, keyed
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.http.routing import Routes
 from plastic_memories.hub.sessions import WhichSessions
 from plastic_memories.model.job import Job
 from plastic_memories.model.session import Conversation
 from plastic_memories.wire import jobs as wire
-from plastic_memories.wire.envelope import Answer
 
-router = APIRouter(tags=["formation"], route_class=KeyedRoute, responses=FAILURES)
+router = Routes(keyed, tags=["formation"], responses=FAILURES)
 
 
-@router.post("/sessions/end", response_model=Answer[wire.StartedJob])
+@router.post("/sessions/end", answers=wire.StartedJob)
 async def end(body: wire.EndRequest, call: Writing) -> Response:
     """Close a conversation: it is digested and archived."""
     jobs = await call.hub.sessions.end(call.caller, _which(body, call))
     return call.reply(_started(jobs))
 
 
-@router.post("/sessions/update", response_model=Answer[wire.UpdatedSession])
+@router.post("/sessions/update", answers=wire.UpdatedSession)
 async def update(body: wire.UpdateSession, call: Writing) -> Response:
     """Say whether a conversation is real or a story, also before it starts."""
     place = Conversation(
@@ -38,8 +37,8 @@ async def update(body: wire.UpdateSession, call: Writing) -> Response:
     return call.reply(wire.UpdatedSession(status="ok", session=wire.session_row(session)))
 
 
-@router.get("/jobs", response_model=Answer[wire.JobList])
-async def list_jobs(asked: Annotated[wire.JobsQuery, Query()], call: Reading) -> Response:
+@router.get("/jobs", answers=wire.JobList)
+async def list_jobs(asked: wire.JobsQuery, call: Reading) -> Response:
     """Show jobs, newest first."""
     found = await call.hub.jobs.find(call.caller.user, asked.status, asked.limit)
     bound = call.caller.key.limits.persona_id
@@ -47,22 +46,22 @@ async def list_jobs(asked: Annotated[wire.JobsQuery, Query()], call: Reading) ->
     return call.reply(wire.JobList(items=items))
 
 
-@router.post("/jobs/run", response_model=Answer[wire.StartedJob])
+@router.post("/jobs/run", answers=wire.StartedJob)
 async def run(body: wire.RunRequest, call: Writing) -> Response:
     """Have what waits digested now: one session, or all of a persona's."""
     jobs = await call.hub.sessions.run(_which(body, call), wait=body.wait)
     return call.reply(_started(jobs))
 
 
-@router.post("/jobs/replay", response_model=Answer[wire.Replayed])
+@router.post("/jobs/replay", answers=wire.Replayed)
 async def replay(body: wire.ReplayRequest, call: Writing) -> Response:
     """Try dead jobs again: one, or all of the user's."""
     number = await call.hub.jobs.replay(call.caller, body.job_id)
     return call.reply(wire.Replayed(status="ok", replayed=number))
 
 
-@router.get("/events/upcoming", response_model=Answer[wire.UpcomingEvents])
-async def upcoming(asked: Annotated[wire.UpcomingQuery, Query()], call: Reading) -> Response:
+@router.get("/events/upcoming", answers=wire.UpcomingEvents)
+async def upcoming(asked: wire.UpcomingQuery, call: Reading) -> Response:
     """Show what is dated within some days from today, where the user lives; soonest first."""
     found = await call.hub.look_ahead(call.view(asked, realm=asked.realm), asked.days)
     return call.reply(wire.UpcomingEvents(items=[wire.upcoming_row(one) for one in found]))

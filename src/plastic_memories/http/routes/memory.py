@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Response
 from pydantic import ValidationError
+from starlette.responses import Response
 
 from plastic_memories.errors import InvalidInput
-from plastic_memories.http.context import Call, KeyedRoute, Reading, Writing
+from plastic_memories.http.context import Call, Reading, Writing, keyed
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.http.routing import Routes
 from plastic_memories.hub.browse import Page, Version, Wanted
 from plastic_memories.hub.forget import ForgetRequest
 from plastic_memories.hub.review import Correction
@@ -19,12 +20,11 @@ from plastic_memories.model.event import Event
 from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Message
 from plastic_memories.wire import memory as wire
-from plastic_memories.wire.envelope import Answer
 
-router = APIRouter(prefix="/memory", tags=["memory"], route_class=KeyedRoute, responses=FAILURES)
+router = Routes(keyed, prefix="/memory", tags=["memory"], responses=FAILURES)
 
 
-@router.post("/write", response_model=Answer[wire.WrittenOne | wire.WrittenMany])
+@router.post("/write", answers=wire.WrittenOne | wire.WrittenMany)
 async def write(body: wire.WriteRequest, call: Writing) -> Response:
     """Remember one thing, many things, or what a conversation holds."""
     if isinstance(body, wire.WriteMany):
@@ -124,7 +124,7 @@ def _first_problem(error: ValidationError) -> str:
     return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
 
 
-@router.post("/update", response_model=Answer[wire.Updated])
+@router.post("/update", answers=wire.Updated)
 async def update(body: wire.UpdateRequest, call: Writing) -> Response:
     """Correct a memory: a new version takes its place."""
     call.check_length(body.content, "content")
@@ -148,7 +148,7 @@ async def update(body: wire.UpdateRequest, call: Writing) -> Response:
     return call.reply(answer)
 
 
-@router.post("/forget", response_model=Answer[wire.Forgotten])
+@router.post("/forget", answers=wire.Forgotten)
 async def forget(body: wire.ForgetRequest, call: Writing) -> Response:
     """Forget for good, with a receipt; `never_again` keeps it from being learned anew."""
     call.check_length(body.query, "query", call.options.max_query_chars)
@@ -171,8 +171,8 @@ async def forget(body: wire.ForgetRequest, call: Writing) -> Response:
     return call.reply(answer)
 
 
-@router.get("/list", response_model=Answer[wire.MemoryPage])
-async def list_memories(asked: Annotated[wire.ListQuery, Query()], call: Reading) -> Response:
+@router.get("/list", answers=wire.MemoryPage)
+async def list_memories(asked: wire.ListQuery, call: Reading) -> Response:
     """Show memories, newest first, a page at a time."""
     wanted = Wanted(
         status=None if asked.status == "all" else Status(asked.status),
@@ -190,8 +190,8 @@ async def list_memories(asked: Annotated[wire.ListQuery, Query()], call: Reading
     return call.reply(wire.MemoryPage(items=_rows(page), next_cursor=cursor))
 
 
-@router.get("/get", response_model=Answer[wire.ListedRow])
-async def get(asked: Annotated[wire.OneQuery, Query()], call: Reading) -> Response:
+@router.get("/get", answers=wire.ListedRow)
+async def get(asked: wire.OneQuery, call: Reading) -> Response:
     """Show one memory, whatever its status."""
     [row] = _rows(await call.hub.browse.one(call.view(asked), asked.memory_id))
     return call.reply(row)
@@ -201,8 +201,8 @@ def _rows(page: Page) -> list[wire.ListedRow]:
     return [wire.listed_row(row, page.replaces.get(row.id, ())) for row in page.memories]
 
 
-@router.get("/history", response_model=Answer[wire.History])
-async def history(asked: Annotated[wire.OneQuery, Query()], call: Reading) -> Response:
+@router.get("/history", answers=wire.History)
+async def history(asked: wire.OneQuery, call: Reading) -> Response:
     """Show every version of a memory, oldest first: who changed it, when, and how."""
     versions = await call.hub.browse.history(call.view(asked), asked.memory_id)
     items = [_version(version) for version in versions]
@@ -226,7 +226,7 @@ def change(event: Event) -> wire.Change:
     )
 
 
-@router.post("/rebuild", response_model=Answer[wire.Rebuilt])
+@router.post("/rebuild", answers=wire.Rebuilt)
 async def rebuild(body: wire.RebuildRequest, call: Writing) -> Response:
     """Make text index and vectors of a persona anew, while everything goes on."""
     owner = call.owner(body.persona_id)

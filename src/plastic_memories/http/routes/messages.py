@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from starlette.responses import Response
 
-from plastic_memories.http.context import KeyedRoute, Reading, Writing
+from plastic_memories.http.context import Reading, Writing, keyed
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.http.routing import Routes
 from plastic_memories.hub import timeline
 from plastic_memories.ports.message_store import MessageFilter
-from plastic_memories.wire.envelope import Answer
 from plastic_memories.wire.messages import (
     Appended,
     AppendMany,
@@ -28,13 +27,11 @@ from plastic_memories.wire.messages import (
 )
 from plastic_memories.wire.recall import message_row
 
-router = APIRouter(
-    prefix="/messages", tags=["messages"], route_class=KeyedRoute, responses=FAILURES
-)
+router = Routes(keyed, prefix="/messages", tags=["messages"], responses=FAILURES)
 _DAY_S = 86_400.0
 
 
-@router.post("/append", response_model=Answer[Appended])
+@router.post("/append", answers=Appended)
 async def append(body: AppendRequest, call: Writing) -> Response:
     """Keep one message, or up to 100 of them; the same client_msg_id is kept once."""
     owner = call.owner(body.persona_id)
@@ -51,8 +48,8 @@ async def append(body: AppendRequest, call: Writing) -> Response:
     return call.reply(Appended(status="ok", message_id=ids[-1], message_ids=ids, deduped=deduped))
 
 
-@router.get("/recent", response_model=Answer[RecentMessages])
-async def recent(asked: Annotated[RecentQuery, Query()], call: Reading) -> Response:
+@router.get("/recent", answers=RecentMessages)
+async def recent(asked: RecentQuery, call: Reading) -> Response:
     """Show messages, newest first."""
     now = call.now()
     wanted = MessageFilter(
@@ -69,13 +66,13 @@ async def recent(asked: Annotated[RecentQuery, Query()], call: Reading) -> Respo
     return call.reply(RecentMessages(messages=[message_row(message) for message in found]))
 
 
-@router.post("/edit", response_model=Answer[Revised])
+@router.post("/edit", answers=Revised)
 async def edit(body: EditRequest, call: Writing) -> Response:
     """Change what a message says; what was learned from it is taken back or derived anew."""
     return await _revised(body, call, replaced=False)
 
 
-@router.post("/replace", response_model=Answer[Revised])
+@router.post("/replace", answers=Revised)
 async def swipe(body: EditRequest, call: Writing) -> Response:
     """Put another reply in the place of one (a swipe); what was learned from it follows."""
     return await _revised(body, call, replaced=True)
@@ -89,14 +86,14 @@ async def _revised(body: EditRequest, call: Writing, *, replaced: bool) -> Respo
     return call.reply(_revision(revision))
 
 
-@router.post("/delete", response_model=Answer[Revised])
+@router.post("/delete", answers=Revised)
 async def delete(body: WhichMessage, call: Writing) -> Response:
     """Erase a message, and take back what was learned from it alone."""
     revision = await call.hub.timeline.delete(call.caller, _which(body, call))
     return call.reply(_revision(revision))
 
 
-@router.post("/branch", response_model=Answer[Branched])
+@router.post("/branch", answers=Branched)
 async def branch(body: BranchRequest, call: Writing) -> Response:
     """Start a second way on from a message; name the branch in append, recent and recall."""
     which = timeline.WhichMessage(
@@ -137,7 +134,7 @@ def _revision(done: timeline.Revision) -> Revised:
     )
 
 
-@router.post("/purge", response_model=Answer[Purged])
+@router.post("/purge", answers=Purged)
 async def purge(body: PurgeRequest, call: Writing) -> Response:
     """Erase messages for good."""
     wanted = MessageFilter(

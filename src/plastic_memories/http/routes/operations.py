@@ -6,10 +6,10 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import PlainTextResponse, StreamingResponse
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from plastic_memories.errors import (
     BadRequest,
@@ -17,17 +17,17 @@ from plastic_memories.errors import (
     NotAuthenticated,
     Unavailable,
 )
-from plastic_memories.http.context import KeyedRoute, Reading, Writing, key_of
+from plastic_memories.http.context import Reading, Writing, key_of, keyed
 from plastic_memories.http.envelope import FAILURES, reply
 from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.routing import Routes, as_it_is
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.memory import SLOT_TYPES, MemoryType, Scope, Status
 from plastic_memories.model.owner import Realm
 from plastic_memories.wire import operations as wire
-from plastic_memories.wire.envelope import Answer
 
-keyed = APIRouter(tags=["operations"], route_class=KeyedRoute, responses=FAILURES)
-public = APIRouter(tags=["operations"], responses={s: FAILURES[s] for s in (500, 503)})
+guarded = Routes(keyed, tags=["operations"], responses=FAILURES)
+public = Routes(as_it_is, tags=["operations"], responses={s: FAILURES[s] for s in (500, 503)})
 _FILE = {"jsonl": "application/x-ndjson", "markdown": "text/markdown", "bundle": "application/zip"}
 _ZIP_START = b"PK\x03\x04"
 # What a damaged, encrypted or strangely packed archive makes the library raise.
@@ -42,7 +42,7 @@ _UNREADABLE = (
 )
 
 
-@public.get("/health", response_model=Answer[wire.Health])
+@public.get("/health", answers=wire.Health)
 async def health(request: Request) -> Response:
     """Say whether the hub works; with a key, also what it stands on."""
     hub, options = _installed(request)
@@ -81,9 +81,7 @@ async def _has_key(request: Request, hub: Hub) -> bool:
     return True
 
 
-@public.get(
-    "/capabilities", response_model=Answer[wire.Capabilities], responses={401: FAILURES[401]}
-)
+@public.get("/capabilities", answers=wire.Capabilities, responses={401: FAILURES[401]})
 async def capabilities(request: Request) -> Response:
     """Say what is plugged in, and which types, scopes and limits hold."""
     hub, options = _installed(request)
@@ -142,7 +140,7 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
 
 @public.get(
     "/metrics",
-    response_model=Answer[wire.Metrics],
+    answers=wire.Metrics,
     responses={
         200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
         401: FAILURES[401],
@@ -160,12 +158,12 @@ async def metrics(request: Request) -> Response:
     )
 
 
-@keyed.get(
+@guarded.get(
     "/export",
     response_class=StreamingResponse,
     responses={200: {"content": {kind: {} for kind in _FILE.values()}}},
 )
-async def export(asked: Annotated[wire.ExportQuery, Query()], call: Reading) -> Response:
+async def export(asked: wire.ExportQuery, call: Reading) -> Response:
     """Stream everything the user owns, as one file."""
     if asked.persona_id is not None:
         call.owner(asked.persona_id)
@@ -182,9 +180,9 @@ async def export(asked: Annotated[wire.ExportQuery, Query()], call: Reading) -> 
     )
 
 
-@keyed.post(
+@guarded.post(
     "/import",
-    response_model=Answer[wire.Imported],
+    answers=wire.Imported,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -197,7 +195,7 @@ async def export(asked: Annotated[wire.ExportQuery, Query()], call: Reading) -> 
         }
     },
 )
-async def import_(asked: Annotated[wire.ImportQuery, Query()], call: Writing) -> Response:
+async def import_(asked: wire.ImportQuery, call: Writing) -> Response:
     """Bring in an export (JSON lines, or the bundle); a dry run says what would happen."""
     body = await call.request.body()
     if not body:
@@ -232,8 +230,8 @@ def _unpacked(body: bytes, limit: int) -> bytes:
         return archive.read(entry)
 
 
-@keyed.get("/audit", response_model=Answer[wire.Audit])
-async def audit(asked: Annotated[wire.AuditQuery, Query()], call: Reading) -> Response:
+@guarded.get("/audit", answers=wire.Audit)
+async def audit(asked: wire.AuditQuery, call: Reading) -> Response:
     """Show who changed what, when, by which key, in order."""
     found = await call.hub.browse.audit(
         call.caller,

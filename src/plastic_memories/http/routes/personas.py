@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Response
+from starlette.responses import Response
 
-from plastic_memories.http.context import KeyedRoute, Reading, Writing
+from plastic_memories.http.context import Reading, Writing, keyed
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.http.routing import Routes
 from plastic_memories.hub.templates import Applied
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
 from plastic_memories.wire import personas as wire
-from plastic_memories.wire.envelope import Answer
 from plastic_memories.wire.text import AsBot
 
 _CARD_FILE = {"png": "image/png", "json": "application/json"}
 _FILE_SCHEMA = {"type": "string", "format": "binary", "minLength": 1}
-router = APIRouter(tags=["personas"], route_class=KeyedRoute, responses=FAILURES)
+router = Routes(keyed, tags=["personas"], responses=FAILURES)
 
 
-@router.post("/persona/create", response_model=Answer[wire.CreatedPersona])
+@router.post("/persona/create", answers=wire.CreatedPersona)
 async def create(body: wire.CreatePersona, call: Writing) -> Response:
     """Make a persona, or change the fields given."""
     call.check_length(body.description, "description")
@@ -33,7 +33,7 @@ async def create(body: wire.CreatePersona, call: Writing) -> Response:
     return call.reply(answer)
 
 
-@router.post("/persona/create_from_template", response_model=Answer[wire.AppliedTemplate])
+@router.post("/persona/create_from_template", answers=wire.AppliedTemplate)
 async def create_from_template(body: wire.FromTemplate, call: Writing) -> Response:
     """Write a template's persona, rules and preferences, all or none."""
     owner = call.owner(body.persona_id)
@@ -62,7 +62,7 @@ def _applied(owner: Owner, template: Template, applied: Applied) -> dict[str, An
 
 @router.post(
     "/persona/import_card",
-    response_model=Answer[wire.ImportedCard],
+    answers=wire.ImportedCard,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -73,7 +73,7 @@ def _applied(owner: Owner, template: Template, applied: Applied) -> dict[str, An
         }
     },
 )
-async def import_card(asked: Annotated[wire.CardQuery, Query()], call: Writing) -> Response:
+async def import_card(asked: wire.CardQuery, call: Writing) -> Response:
     """Make a persona after a character card: the body is the file, PNG or JSON."""
     owner = call.owner(asked.persona_id)
     taken = await call.hub.cards.take_in(
@@ -104,7 +104,7 @@ async def import_card(asked: Annotated[wire.CardQuery, Query()], call: Writing) 
     response_class=Response,
     responses={200: {"content": {kind: {} for kind in _CARD_FILE.values()}}},
 )
-async def export_card(asked: Annotated[wire.ExportCardQuery, Query()], call: Reading) -> Response:
+async def export_card(asked: wire.ExportCardQuery, call: Reading) -> Response:
     """Give a persona out as a character card; with `memories`, all it knows goes along."""
     name, content = await call.hub.cards.give(
         call.caller, call.owner(asked.persona_id), asked.format, memories=asked.memories
@@ -114,7 +114,7 @@ async def export_card(asked: Annotated[wire.ExportCardQuery, Query()], call: Rea
     return Response(content, media_type=_CARD_FILE[asked.format], headers=headers)
 
 
-@router.get("/persona/list", response_model=Answer[wire.PersonaList])
+@router.get("/persona/list", answers=wire.PersonaList)
 async def list_personas(call: Reading) -> Response:
     """Show the user's personas, oldest first."""
     bound = call.caller.key.limits.persona_id
@@ -123,8 +123,8 @@ async def list_personas(call: Reading) -> Response:
     return call.reply(wire.PersonaList(items=items))
 
 
-@router.get("/persona/profile", response_model=Answer[wire.Profile])
-async def profile(asked: Annotated[AsBot, Query()], call: Reading) -> Response:
+@router.get("/persona/profile", answers=wire.Profile)
+async def profile(asked: AsBot, call: Reading) -> Response:
     """Show who the persona is and what it knows of the user, as Markdown."""
     text = await call.hub.personas.profile(call.view(asked))
     answer = wire.Profile(
@@ -133,14 +133,14 @@ async def profile(asked: Annotated[AsBot, Query()], call: Reading) -> Response:
     return call.reply(answer)
 
 
-@router.post("/persona/slots/get", response_model=Answer[wire.SlotList])
+@router.post("/persona/slots/get", answers=wire.SlotList)
 async def slots(body: wire.GetSlots, call: Reading) -> Response:
     """Show the persona's slots."""
     found = await call.hub.personas.slots(call.view(body, realm=body.realm))
     return call.reply(wire.SlotList(items=[_slot(slot) for slot in found]))
 
 
-@router.post("/persona/delete", response_model=Answer[wire.DeletedPersona])
+@router.post("/persona/delete", answers=wire.DeletedPersona)
 async def delete(body: wire.DeletePersona, call: Writing) -> Response:
     """Erase a persona and everything it holds."""
     receipt = await call.hub.personas.delete(call.caller, call.owner(body.persona_id), body.confirm)
@@ -148,13 +148,13 @@ async def delete(body: wire.DeletePersona, call: Writing) -> Response:
     return call.reply(answer)
 
 
-@router.get("/user/settings", response_model=Answer[wire.SettingsOut])
+@router.get("/user/settings", answers=wire.SettingsOut)
 async def settings(call: Reading) -> Response:
     """Show the user's settings."""
     return call.reply(_settings(await call.hub.personas.settings(call.caller.user)))
 
 
-@router.post("/user/settings", response_model=Answer[wire.SettingsOut])
+@router.post("/user/settings", answers=wire.SettingsOut)
 async def save_settings(body: wire.SaveSettings, call: Writing) -> Response:
     """Change the settings given."""
     saved = await call.hub.personas.save_settings(call.caller, body.time_zone, body.language)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 
-from fastapi import APIRouter, Response
+from starlette.responses import Response
 
-from plastic_memories.http.context import Call, KeyedRoute, Reading
+from plastic_memories.http.context import Call, Reading, keyed
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.http.routing import Routes
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import RecallQuery, Recollection
-from plastic_memories.wire.envelope import Answer
 from plastic_memories.wire.recall import RecallAnswer, RecallRequest, recall_answer
 
-router = APIRouter(prefix="/memory", tags=["memory"], route_class=KeyedRoute, responses=FAILURES)
+router = Routes(keyed, prefix="/memory", tags=["memory"], responses=FAILURES)
 _EVERYTHING = ("profile", "memory", "snippets")
 
 
-@router.post("/recall", response_model=Answer[RecallAnswer])
+@router.post("/recall", answers=RecallAnswer)
 async def recall(body: RecallRequest, call: Reading) -> Response:
     """Bring back what bears on a message, ready for a prompt."""
     return call.reply(recall_answer(await recollect(body, call)))
@@ -34,11 +34,12 @@ async def recollect(body: RecallRequest, call: Call) -> Recollection:
             session_id=body.session_id or "",
             only_session=body.only_session,
             source_app=body.source_app,
-            realm=await _realm(body, call),
+            realm=body.realm or Realm.REAL,
             branch_id=body.branch_id or "",
         ),
         text=body.query,
         now=call.now() if body.now is None else body.now,
+        realm_of_session=body.realm is None and bool(body.session_id),
         limit=body.limit,
         budget_tokens=body.budget_tokens,
         recent=tuple((one.role.value, one.content) for one in body.recent_messages),
@@ -50,16 +51,6 @@ async def recollect(body: RecallRequest, call: Call) -> Recollection:
     found = await call.hub.recall(query, _EVERYTHING if body.include is None else body.include)
     measure(call, found, time.perf_counter() - started)
     return found
-
-
-async def _realm(body: RecallRequest, call: Call) -> Realm:
-    """Return the realm that is asked for, or else that of the session."""
-    if body.realm is not None:
-        return body.realm
-    if not body.session_id:
-        return Realm.REAL
-    owner = call.owner(body.persona_id)
-    return await call.hub.sessions.realm_of(owner, body.session_id, body.bot_id or "")
 
 
 def measure(call: Call, found: Recollection, seconds: float) -> None:

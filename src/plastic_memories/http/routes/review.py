@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from fastapi import APIRouter, Response
+from starlette.responses import Response
 
 from plastic_memories.errors import Conflict, InvalidInput, NotFound
-from plastic_memories.http.context import Call, KeyedRoute, Writing
+from plastic_memories.http.context import Call, Writing, keyed
 from plastic_memories.http.envelope import FAILURES
+from plastic_memories.http.routing import Routes
 from plastic_memories.hub.review import Reviewed
 from plastic_memories.rules.lifecycle import ConfirmRequest
 from plastic_memories.wire import memory as wire
-from plastic_memories.wire.envelope import Answer, Problem
+from plastic_memories.wire.envelope import Problem
 
-router = APIRouter(prefix="/memory", tags=["memory"], route_class=KeyedRoute, responses=FAILURES)
+router = Routes(keyed, prefix="/memory", tags=["memory"], responses=FAILURES)
 
 
-@router.post("/confirm", response_model=Answer[wire.Reviewed | wire.ReviewedMany])
+@router.post("/confirm", answers=wire.Reviewed | wire.ReviewedMany)
 async def confirm(body: wire.ConfirmRequest, call: Writing) -> Response:
     """Say yes to a candidate, or to several."""
     call.check_length(body.content, "content")
@@ -30,7 +31,7 @@ async def confirm(body: wire.ConfirmRequest, call: Writing) -> Response:
     return await _answer(call, body, one)
 
 
-@router.post("/reject", response_model=Answer[wire.Reviewed | wire.ReviewedMany])
+@router.post("/reject", answers=wire.Reviewed | wire.ReviewedMany)
 async def reject(body: wire.RejectRequest, call: Writing) -> Response:
     """Say no to a candidate, or to several."""
     view = call.view(body)
@@ -43,14 +44,14 @@ async def reject(body: wire.RejectRequest, call: Writing) -> Response:
     return await _answer(call, body, one)
 
 
-@router.post("/revoke", response_model=Answer[wire.Reviewed])
+@router.post("/revoke", answers=wire.Reviewed)
 async def revoke(body: wire.RevokeRequest, call: Writing) -> Response:
     """Take a memory back; it stays in its history only."""
     done = await call.hub.review.revoke(call.caller, call.view(body), body.memory_id)
     return call.reply(_reviewed(done))
 
 
-@router.post("/undo", response_model=Answer[wire.Reviewed])
+@router.post("/undo", answers=wire.Reviewed)
 async def undo(body: wire.UndoRequest, call: Writing) -> Response:
     """Undo a change that the hub made by itself; `GET /audit` shows its number."""
     memory = await call.hub.undo(call.caller, call.view(body), body.audit_id)

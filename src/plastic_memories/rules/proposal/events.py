@@ -13,6 +13,7 @@ from plastic_memories.rules.proposal.evidence import Evidence, find_quote, says
 from plastic_memories.rules.proposal.reading import Item
 from plastic_memories.rules.proposal.standing import About, about, is_negated
 from plastic_memories.rules.proposal.vocabulary import kin_in
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.dates import DateSpan, Lean
 from plastic_memories.rules.talk.keys import slug
@@ -29,10 +30,10 @@ EVENT_TYPES = (
 )
 EMOTIONS = ("positive", "negative", "neutral", "excited", "sad", "anxious")
 RECURRENCES = ("yearly", "monthly", "weekly", "daily")
-_REPEATS = re.compile(r"每|every|each|yearly|monthly|weekly|daily|annual", re.IGNORECASE)
+_REPEATS = regex(r"每|every|each|yearly|monthly|weekly|daily|annual", re.IGNORECASE)
 _CUE = {
-    "birthday": re.compile(r"生日|出生|birthday|born", re.IGNORECASE),
-    "anniversary": re.compile(r"纪念日|周年|anniversary", re.IGNORECASE),
+    "birthday": regex(r"生日|出生|birthday|born", re.IGNORECASE),
+    "anniversary": regex(r"纪念日|周年|anniversary", re.IGNORECASE),
 }
 _LONGEST_TITLE = 60
 

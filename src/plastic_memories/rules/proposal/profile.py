@@ -18,6 +18,7 @@ from plastic_memories.rules.proposal.standing import (
     is_twice_negated,
 )
 from plastic_memories.rules.proposal.vocabulary import family_of, key_for, kin_in, pet_in
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.found import AGES
 from plastic_memories.rules.talk.sentences import Clause
@@ -33,7 +34,7 @@ _NEGATIVE = ("preference.dislike", "preference.reply_", "constraint.diet", "cons
 # Wishes, habits and traits: the words that tell them from a passing remark are not sharp enough.
 _NEEDS_A_YES = (*_WISHES, "personality.trait", "personality.habit", "basic_info.job")
 # No value begins or ends like this: a piece was cut out of a sentence.
-_CUT_OUT = re.compile(
+_CUT_OUT = regex(
     r"^(?:我|你|他|她|是|在|的|了|很|和|与|对|喜欢|这|那)|(?:的|了|吧|吗|呢|啊|呀|哦|我|你|他|她|它|是|在|就好)$|喜欢"
     r"|^(?:i|i'm|my|me|a|an|the|is|am|are|to|of|in|on|at|it|so|very|and|or|not|fine|sorry|back|you|this|that|what|him|her|them)$",
     re.IGNORECASE,

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from plastic_memories.rules.regex import regex
+
 Item: TypeAlias = Mapping[str, Any]
 
 # A reply is a page at most; what is longer is a model that cannot stop.
@@ -16,9 +18,9 @@ LONGEST = 64_000
 MOST_ITEMS = 100
 _MOST_TRIES = 400
 _DEEPEST = 6
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_FLAT = re.compile(r"\{[^{}]*\}")
-_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
+_THOUGHTS = regex(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_FLAT = regex(r"\{[^{}]*\}")
+_TRAILING_COMMA = regex(r",(?=\s*[}\]])")
 _LONGEST_ITEM = 4_000
 _DECODER = json.JSONDecoder(strict=False)
 # The names of the reply's own parts: an object that has one of them is no item.

@@ -6,6 +6,7 @@ import re
 from enum import StrEnum
 
 from plastic_memories.rules.proposal.vocabulary import ENGLISH_KIN_WORD
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.zh_words import KIN_WORD
 
 
@@ -16,39 +17,39 @@ class About(StrEnum):
     OTHER = "other"
 
 
-_ME = re.compile(r"我|俺|咱|本人|\b(?:i|i'm|im|i've|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
-_I = re.compile(r"\b(?:i|i'm|im|i've|i'll|i'd)\b", re.IGNORECASE)
-_ZH_KIN = re.compile(rf"我们?(?:家的?|的)?{KIN_WORD}")
-_EN_KIN = re.compile(rf"\bmy (?:\w+ )?{ENGLISH_KIN_WORD}\b", re.IGNORECASE)
-_THEM = re.compile(
+_ME = regex(r"我|俺|咱|本人|\b(?:i|i'm|im|i've|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
+_I = regex(r"\b(?:i|i'm|im|i've|i'll|i'd)\b", re.IGNORECASE)
+_ZH_KIN = regex(rf"我们?(?:家的?|的)?{KIN_WORD}")
+_EN_KIN = regex(rf"\bmy (?:\w+ )?{ENGLISH_KIN_WORD}\b", re.IGNORECASE)
+_THEM = regex(
     r"他|她|它|你|您|别人|大家|有人|\b(?:he|she|they|it|you|your|his|her|their|people|everyone)\b",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(
+_NEGATED = regex(
     r"(?<!差)不(?!仅|但|光|只|错)|没|(?<![特性区分级个差])别(?![人墅处的])|未|并非|取消|"
     r"\b(?:not|no|never|none|neither|nor|without|cancel\w*|hardly|hate|can't|cannot)\b|n't\b",
     re.IGNORECASE,
 )
-_OVER = re.compile(
+_OVER = regex(
     r"以前|曾|从前|过去|小时候|当年|那时|当时|之前|原来|不再|年轻时|"
     r"\b(?:used to|formerly|previously|back then|as a (?:kid|child)|when i was|in the past|once|"
     r"no longer|anymore)\b",
     re.IGNORECASE,
 )
 
-_PASSING = re.compile(
+_PASSING = regex(
     r"今天|今晚|今早|刚才|刚刚|这会儿|此刻|暂时|临时|这次|这回|待会|等会|正在|这几天|昨天|昨晚|"
     r"\b(?:right now|today|tonight|at the moment|just now|this time|this once|yesterday|later|"
     r"for now)\b",
     re.IGNORECASE,
 )
-_NO_TROUBLE = re.compile(
+_NO_TROUBLE = regex(
     r"(?:不|没有?|并非|未)(?:.{0,8})(?:过敏|病|症|炎|癌)"
     r"|\b(?:not|no|never|n't|without)\b(?:.{0,20})(?:allerg|disease|diabet|asthma|disorder|pain)"
     r"|n't\b(?:.{0,20})(?:allerg|disease|diabet|asthma|disorder|pain)",
     re.IGNORECASE,
 )
-_TWICE = re.compile(
+_TWICE = regex(
     r"(?:不|没有?|并非)(?:是)?(?:讨厌|反感|嫌|恨|不)|(?:n't|not|never)\b.{0,12}(?:hate|dislike|mind)",
     re.IGNORECASE,
 )

@@ -11,14 +11,15 @@ from plastic_memories.rules.proposal.drafts import text_of
 from plastic_memories.rules.proposal.events import EMOTIONS
 from plastic_memories.rules.proposal.evidence import says
 from plastic_memories.rules.proposal.reading import Item
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.injected import carries_injection
 from plastic_memories.rules.talk.sentences import CJK
 from plastic_memories.rules.text import index_terms, query_terms
 
-_HAN = re.compile(f"[{CJK}]")
-_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
-_NUMBER = re.compile(r"\d+")
-_ADDRESS = re.compile(r"https?://|www\.|```|[<>{}]", re.IGNORECASE)
+_HAN = regex(f"[{CJK}]")
+_LATIN_WORD = regex(r"[A-Za-z]{2,}")
+_NUMBER = regex(r"\d+")
+_ADDRESS = regex(r"https?://|www\.|```|[<>{}]", re.IGNORECASE)
 _LONGEST = 600
 _LONGEST_TOPIC = 30
 _MOST_TOPICS = 8

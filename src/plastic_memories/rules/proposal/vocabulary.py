@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.keys import favorite, slug, style_key
 from plastic_memories.rules.talk.zh_words import KIN, PETS
 
@@ -46,7 +47,7 @@ constraint.health 病|症|炎|血压|哮喘|手术|癌|疼|痛|disease|diabet|as
 constraint.taboo 忌讳|别提|不要提|不许提|别再提|不想提|别聊|don'?t (?:mention|bring up|talk about)|never (?:mention|bring up|talk about)
 """  # noqa: E501
 _CUE = {
-    line.split(" ", 1)[0]: re.compile(line.split(" ", 1)[1], re.IGNORECASE)
+    line.split(" ", 1)[0]: regex(line.split(" ", 1)[1], re.IGNORECASE)
     for line in _CUES.strip().splitlines()
 }
 # These keys hold as many values as there are; the value is part of the key.
@@ -147,7 +148,7 @@ _ENGLISH_PETS = {
 
 
 def _word_in(words: dict[str, str]) -> dict[str, re.Pattern[str]]:
-    return {key: re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for key, word in words.items()}
+    return {key: regex(rf"\b(?:{word})\b", re.IGNORECASE) for key, word in words.items()}
 
 
 ENGLISH_KIN_WORD = f"(?:{'|'.join(_ENGLISH_KIN.values())})"
@@ -225,7 +226,7 @@ def key_for(family: str, value: str, clause: str) -> str | None:
     return f"{family}.{slug(value)}" if family in _MANY else family
 
 
-_NAMING = re.compile(r"叫|名|唤作|\bnamed?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
+_NAMING = regex(r"叫|名|唤作|\bnamed?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
 
 
 def _key_of_somebody(family: str, clause: str) -> str | None:

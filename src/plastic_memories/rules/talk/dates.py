@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates_en, dates_zh
 from plastic_memories.rules.talk.numerals import zh_number
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.spans import DateSpan, Lean, date_or_none
 
 __all__ = [

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from datetime import date
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import spans
 from plastic_memories.rules.talk.numerals import EN_NUMBER, en_number
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.spans import DateSpan, Lean
 
 Meaning = Callable[["re.Match[str]", date, Lean], DateSpan | None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.en_clause import Said, listed, tidy
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _SWELLS = (

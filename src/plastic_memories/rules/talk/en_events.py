@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.model.memory import MemoryType
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.dates import Lean, Mention
 from plastic_memories.rules.talk.en_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _PLAN = regex(
@@ -21,7 +21,7 @@ _PLAN = regex(
     r"attending|giving|presenting|driving|heading|throwing|celebrating|graduating|"
     r"returning|coming|working|hiking|camping|speaking|performing)(?P<b>\b.*)|"
     r"(?:have|have got) (?!(?:\w+ed|been|seen|gone|made|had|got|done|met|read|bought|taken|heard|"
-    r"lost|found|become|come|put|set|built|kept|run|spent|\w+en)\b)"
+    r"lost|found|become|come|put|set|built|kept|run|spent|\w+en|time|fun|nothing)\b)"
     r"(?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|"
     r"must|plan|intend|promised)(?: to)? (?P<d>.+)|(?:booked|scheduled|signed up for|"
     r"registered for|bought tickets for|fly|leave|start|move|graduate|return|travel)\b"
@@ -35,7 +35,7 @@ _OWN_OCCASION = regex(
     r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:flight to [\w ]+|train to [\w ]+|"
     r"appointment|exam|interview|wedding|surgery|"
     r"flight|trip|meeting|deadline|presentation|graduation|recital|concert|party|test|"
-    r"final|defense|vacation|holiday|checkup|operation|move|marathon|race|game|first "
+    r"final|defen[sc]e|vacation|holiday|checkup|operation|move|marathon|race|game|first "
     r"day)) (?:is|will be|starts|begins|leaves|departs)\b",
     _I,
 )
@@ -79,7 +79,8 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
         r"gave birth(?: to [\w ]+)?|became an? (?:father|mother|dad|mom|parent|uncle|aunt|"
         r"grandfather|grandmother)|bought (?:a|an|our|my) (?:new |first )?(?:house|home|"
         r"apartment|car|flat)|"
-        r"adopted (?:a|an|two) [\w ]{3,40}|moved (?:to [\w ]{2,30}|in with [\w ]+|out|house|"
+        r"adopted (?:a|an|two) [\w ]{3,40}|"
+        r"moved (?:(?:from [\w ]{2,30} )?to [\w ]{2,30}|in with [\w ]+|out|house|"
         r"into [\w ]+)|started (?:a |my |at )(?:new |own )?[\w ]{3,25}|retired|quit smoking|"
         r"proposed(?: to [\w ]+)?",
     ),

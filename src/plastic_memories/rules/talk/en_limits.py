@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.en_clause import Said, Subject, listed, tidy
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug, style_key
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _ALLERGIC = regex(
@@ -113,7 +113,7 @@ _STYLES = tuple(
         rf"{_ASK}(?P<v>(?:do not|never|stop|avoid|no)(?: use| using| include| add)? "
         rf"(?:any )?(?:more )?(?:emojis?|markdown|jargon|slang|exclamation marks|bullet "
         rf"points|apologizing|filler|small talk|sugarcoat(?:ing)?))(?: please| it| "
-        rf"things| with me| in your (?:answers|replies))*$",
+        rf"things| with me| in your (?:answers|replies)| when .*)*$",
         rf"^i (?:would )?(?:prefer|like|want|love) (?:my answers |your (?:answers|"
         rf"replies) (?:to be )?|it when you are )?(?P<v>{_STYLE_WORDS}(?:,? and "
         rf"{_STYLE_WORDS})?)(?: (?:answers|replies|responses|explanations))?$",

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plastic_memories.model.memory import MemoryType
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.en_clause import Said, Subject
 from plastic_memories.rules.talk.en_work import JOBS
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.numerals import EN_NUMBER
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _KIN = {
@@ -68,8 +68,8 @@ _HAS = regex(
     rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) "
     rf"of)(?: also)? (?:(?P<count>{EN_NUMBER}|some|twin|another) "
     rf")?(?P<kind>(?(count)(?:(?!and |by |of |with |for )[a-z-]+ "
-    rf"){{0,3}}?))(?P<who>{_WORDS})(?:,? (?:named|called|whose names? (?:is|are)|by the "
-    rf"name of) {_NAME})?(?: at home)?$",
+    rf"){{0,3}}?))(?P<who>{_WORDS})(?:(?:,? (?:named|called|whose names? (?:is|are)|by the "
+    rf"name of)|,) {_NAME})?(?: at home)?$",
     _I,
 )
 _NAMED = regex(
@@ -81,6 +81,11 @@ _KIN_JOB = regex(
     rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? (?:is|works as) "
     rf"(?:an? |the )(?P<v>(?:[\w-]+ "
     rf"){{0,3}}?(?:{JOBS}))(?: (?:at|in|for)\b.*)?$",
+    _I,
+)
+_KIN_TRADE = regex(
+    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? works in "
+    r"(?P<v>(?!(?:an?|the|my|your|our) )(?-i:[a-z])[a-z ]{2,20})$",
     _I,
 )
 _KIN_AGE = regex(
@@ -108,7 +113,7 @@ def find(said: Said) -> Iterator[Found]:
     if named:
         yield Found(_key(named["who"]), named["name"], said.content)
         return
-    for part, pattern in (("job", _KIN_JOB), ("age", _KIN_AGE)):
+    for part, pattern in (("job", _KIN_JOB), ("job", _KIN_TRADE), ("age", _KIN_AGE)):
         found = pattern.match(said.text)
         if found and _kind(found["who"]) not in _DISTANT:
             if found["name"]:

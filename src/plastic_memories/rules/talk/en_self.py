@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.en_clause import Said, Subject
 from plastic_memories.rules.talk.found import AGES, LIKELY, SURE, Found
 from plastic_memories.rules.talk.numerals import en_number
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"
@@ -52,13 +52,19 @@ _BIRTHDAY = regex(
     r"born (?:on|in)|(?:.{3,24}) is my (?:birthday|bday)$)",
     _I,
 )
-_BORN_YEAR = regex(r"^i was born in (?P<y>(?:19|20)\d\d)$", _I)
+_BORN_YEAR = regex(r"^i was born in (?P<y>(?:19|20)\d\d)(?: in (?-i:[A-Z])[\w' -]{2,30})?$", _I)
 _AGE = regex(
     r"^(?:i am|i have turned|i turned|i just turned|i have just turned|my age is|age: "
     r")\s*(?:just )?(?P<n>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:[ "
     r"-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:thir|four|fif|six|seven|"
     r"eigh|nine)teen|twelve|eleven|ten)(?: ?(?:years? old|yrs? old|years? of age|"
     r"y/?o))?(?: (?:this year|now|today|yesterday|last \w+|not \d+))?$",
+    _I,
+)
+
+_STAR = regex(
+    r"^(?:i am an?|my (?:star )?sign is) (?P<v>aries|taurus|gemini|cancer|leo|virgo|libra|scorpio|"
+    r"sagittarius|capricorn|aquarius|pisces)$",
     _I,
 )
 
@@ -70,6 +76,8 @@ def find(said: Said) -> Iterator[Found]:
     if said.subject is not Subject.USER or said.is_past:
         return
     yield from _age(said)
+    if star := _STAR.match(said.text):
+        yield _found("star_sign", star["v"], said)
 
 
 def _found(key: str, value: str, said: Said, confidence: float = SURE) -> Found:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.en_clause import Said, Subject, listed, tidy
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import favorite, slug
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 _MOST_WORDS = 6
@@ -66,7 +66,7 @@ _REPLY = regex(
 )
 _TRAITS = (
     "introverted|introvert|extroverted|extrovert|outgoing|shy|sensitive|optimistic|"
-    "optimist|pessimistic|pessimist|perfectionist|night owl|early bird|morning person|"
+    "optimist|pessimistic|pessimist|perfectionist|night owl|early bird|early riser|morning person|"
     "homebody|workaholic|procrastinator|stubborn|impatient|patient|ambitious|lazy|clumsy|"
     "forgetful|curious person|creative|organized|disorganized|easygoing|easy-going|"
     "competitive|independent|anxious person|overthinker|people pleaser|romantic|realist|"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.en_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.found import Found
-from plastic_memories.rules.talk.regex import regex
 
 _I = re.IGNORECASE
 
-_BORN_PLACE = regex(r"^(?:i was )?born (?:and raised )?in (?P<v>(?-i:[A-Z])[\w' -]{2,30})$", _I)
+_BORN_PLACE = regex(
+    r"^(?:i was )?born (?:and raised )?(?:in (?:19|20)\d\d )?in (?P<v>(?-i:[A-Z])[\w' -]{2,30})$",
+    _I,
+)
 JOBS = (
     "engineer|developer|programmer|designer|teacher|professor|doctor|nurse|lawyer|"
     "attorney|accountant|manager|director|writer|author|journalist|editor|artist|painter|"
@@ -60,8 +63,9 @@ _WORKS = regex(
     _I,
 )
 _IN_FIELD = regex(
-    r"^i am (?P<w>retired|unemployed|self-employed|between jobs)$|^i am in (?P<v>sales|"
-    r"it|marketing|finance|tech|education|healthcare|real estate|hr|banking|insurance|"
+    r"^i am (?:currently )?(?P<w>retired|unemployed|self-employed|between jobs)$|"
+    r"^i am in (?P<v>sales|it|marketing|finance|tech|education|healthcare|real estate|"
+    r"hr|banking|insurance|"
     r"consulting|advertising)$",
     _I,
 )
@@ -87,9 +91,11 @@ _PLACE = (
 _LIVES = regex(
     rf"^i (?:live|reside|am living|am based|am located|have been living|have lived|have "
     rf"moved|moved|have relocated|relocated|am settled|am staying) "
-    rf"(?:with [\w ]+? |\w+ )?(?:in|to|at|just outside(?: of)?|near) {_PLACE}$",
+    rf"(?:with [\w ]+? |\w+ )?(?:from [\w.' -]{{2,30}}? )?"
+    rf"(?:in|to|at|just outside(?: of)?|near) {_PLACE}$",
     _I,
 )
+_BASED = regex(rf"^i (?:am|work as) .{{3,60}}? (?:based|living) in {_PLACE}$", _I)
 _FROM = regex(
     rf"^(?:i am|i come|i hail) from {_PLACE}$|^my hometown is (?P<w>[\w.' "
     rf"\u3400-\u9fff-]{{2,40}})$|^i (?:grew up|was raised) in (?P<x>(?-i:[A-Z])[\w.' "
@@ -161,8 +167,9 @@ def _at(text: str, said: Said) -> Iterator[Found]:
         return
     school = re.search(r"student|study|undergrad|freshman|sophomore", text, _I)
     if works or school or re.search(rf"\b(?:{JOBS})\b", text, _I):
-        # "in marketing" is a trade, "in Berlin" a place.
-        trade = works is not None and works["p"].lower() == "in" and value.islower()
+        # "in marketing" and "in HR" are trades, "in Berlin" a place.
+        is_trade = value.islower() or re.fullmatch(r"HR|IT|PR|AI|R&D|QA", value)
+        trade = works is not None and works["p"].lower() == "in" and is_trade
         yield _found("school" if school else "job" if trade else "workplace", value, said)
 
 
@@ -194,7 +201,7 @@ def _place(said: Said) -> Iterator[Found]:
         ):
             yield _found("hometown", value, said)
         return
-    lives = _LIVES.match(said.text)
+    lives = _LIVES.match(said.text) or _BASED.match(said.text)
     if lives and not said.is_passing and not _NOT_A_PLACE.match(lives["v"]):
         yield _found("place", _no_date(tidy(lives["v"])), said)
     native = _LANGUAGE.match(said.text)

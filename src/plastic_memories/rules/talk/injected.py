@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
-from plastic_memories.rules.talk.regex import regex
+from plastic_memories.rules.regex import regex
 
 FENCE = "<plastic_memories"
 _HAN = "\u3400-\u9fff"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from plastic_memories.rules.talk.regex import regex
+from plastic_memories.rules.regex import regex
 
 _SLUG_LENGTH = 40
 _NOT_WORD = regex(r"[^\w]+")
@@ -113,7 +113,7 @@ optimistic 乐观|optimistic|optimist
 pessimistic 悲观|pessimistic|pessimist
 perfectionist 完美主义|完美主义者|perfectionist
 night_owl 夜猫子|night owl
-early_bird 早起的鸟儿|early bird|morning person
+early_bird 早起的鸟儿|early bird|early riser|morning person
 smoking 抽烟|吸烟|烟|smoking|smoke|cigarettes
 diabetes 糖尿病|diabetes|diabetic
 asthma 哮喘|asthma|asthmatic

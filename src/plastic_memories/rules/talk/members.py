@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.keys import slug
-from plastic_memories.rules.talk.regex import regex
 
 _PRIVATE = regex(r"private|friend|direct|\bdm\b|c2c", re.IGNORECASE)
 _MYSELF = frozenset({"", "me", "user", "我", "用户"})

@@ -16,12 +16,12 @@ from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
 from plastic_memories.rules.realm import realm_of
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.found import SURE, Found
 from plastic_memories.rules.talk.injected import without_our_lines
 from plastic_memories.rules.talk.keys import slug
 from plastic_memories.rules.talk.reading import draft_of, found_in, latest, zone_of
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.sentences import Clause, believable
 
 _LONGEST = 400

@@ -11,11 +11,11 @@ from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Realm
 from plastic_memories.rules.realm import realm_of, spoken_by_the_player
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates, en, zh
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.injected import without_our_lines
 from plastic_memories.rules.talk.keys import opposite
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.sentences import CJK, Clause, believable
 from plastic_memories.rules.talk.variants import as_written
 

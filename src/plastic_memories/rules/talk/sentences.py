@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from plastic_memories.rules.talk.regex import regex
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.variants import simplified
 
 CJK = "\u3400-\u9fff"
@@ -32,7 +32,7 @@ _LABEL_LENGTH = 20
 _LONGEST_CLAUSE = 200
 
 _SENTENCE = regex(
-    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
+    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bSt)\.(?=\s[A-Z])|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
     re.MULTILINE,
 )
 _ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"

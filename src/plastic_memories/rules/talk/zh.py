@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import (
     zh_body,
     zh_events,
@@ -16,7 +17,6 @@ from plastic_memories.rules.talk import (
     zh_work,
 )
 from plastic_memories.rules.talk.found import Found
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.sentences import Clause
 from plastic_memories.rules.talk.zh_clause import Said, Subject, read
 from plastic_memories.rules.talk.zh_words import KIN_WORD, PET_WORD

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from plastic_memories.rules.talk.regex import regex
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.sentences import Clause
 from plastic_memories.rules.talk.zh_words import KIN_WORD, PET_WORD
 

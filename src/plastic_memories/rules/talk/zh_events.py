@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.model.memory import MemoryType
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.dates import Lean, Mention
 from plastic_memories.rules.talk.found import LIKELY, Found
 from plastic_memories.rules.talk.keys import slug
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.zh_words import PLACE
 
@@ -80,7 +80,7 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
     (
         "life_event",
         "positive",
-        r"结婚(?=了|$)|订婚|领证|求婚成功|怀孕|生(?:了)?(?:一?个|一对)?(?:女儿|儿子|宝宝|"
+        r"结婚(?=了|的?$)|订婚|领证|求婚成功|怀孕|生(?:了)?(?:一?个|一对)?(?:女儿|儿子|宝宝|"
         r"孩子|双胞胎|女孩|男孩|闺女|娃)|当(?:上)?(?:了)?(?:爸爸|妈妈|爷爷|奶奶|外婆|舅舅|"
         r"姑姑|叔叔)|买(?:了)?(?:一?套|一?辆|自己的|第一)*(?:新)?(?:房子?|车|新房|新车|房车)|"
         r"脱单|恋爱|谈恋爱|和.{1,5}在一起|入职(?:了)?.{0,8}|跳槽(?:到|去)?(?:了)?.{0,8}|"
@@ -109,7 +109,7 @@ _TURN_RULES = tuple(
         regex(
             rf"的?(?:终于|刚刚|刚|已经|正式|顺利|成功|又|也|才|就|和.{{1,6}}?|跟.{{1,6}}?|"
             rf"从.{{2,10}}?|在.{{2,8}}?|被|自己|全家|一家|"
-            rf"家)*(?P<v>{pattern})(?P<done>了|啦|的(?=$))?(?:[^，,]{{0,6}}(?:了|啦))?$"
+            rf"家)*(?P<v>{pattern})(?P<done>了|啦|的(?=$))?(?:(?!的)[^，,]{{0,6}}(?:了|啦))?$"
         ),
     )
     for kind, mood, pattern in _TURNS
@@ -256,10 +256,10 @@ def _without_date(said: Said, mention: Mention) -> str:
     rest = said.whole[: mention.start] + after
     rest = re.sub(r"^(?:请?提醒我?|记得提醒我)", "", rest)
     rest = re.sub(
-        r"^(?:我们俩?|咱们|我(?:和|跟)[^，,]{1,6}?(?=要|去|打算|准备|约|会)|我)", "", rest
+        r"^(?:我们俩?|咱们|我(?:和|跟)[^，,]{1,6}?(?=要|去|打算|准备|约|会|是)|我)", "", rest
     )
     rest = re.sub(r"^就?是我们?的(?=.{2})", "有", rest)
-    return re.sub(r"^(?:在|于|是我们?的?|是|就)(?=.{2})", "", rest)
+    return re.sub(r"^(?:在|于|是我们?的?|是|就|的)(?=.{2})", "", rest)
 
 
 def _turning_points(said: Said, text: str, mention: Mention | None) -> Iterator[Found]:
@@ -298,8 +298,8 @@ def _undated(said: Said) -> Iterator[Found]:
 
 
 def _losses(said: Said) -> Iterator[Found]:
-    found = _LOSS.match(said.predicate)
-    if found and not re.search(r"没|快|要|吗|不会|去.{1,4}了$", said.predicate.replace("去世", "")):
+    found, text = _LOSS.match(said.predicate), said.predicate.replace("去世", "")
+    if found and not re.search(r"没|快|要|吗|不会|去(?!年).{1,4}了$", text):
         mention = _mention(said, Lean.PAST)
         born = found["born"]
         title = f"{said.kin}{found['v'] or born or '去世'}"

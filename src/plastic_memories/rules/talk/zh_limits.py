@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.found import LIKELY, SURE, Found
 from plastic_memories.rules.talk.keys import slug, style_key
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, listed, tidy
 
 _DEGREE = (
@@ -64,7 +64,7 @@ _ILLNESS = regex(
     re.IGNORECASE,
 )
 _TABOO = regex(
-    r"(?:请|以后|千万|求你|拜托|麻烦|你|记住|再也|今后|最好|都|可以)*(?:不要|别|不许|"
+    r"(?:请|以后|千万|求你|拜托|麻烦|你|记住|再也|今后|最好|都|可以|[跟和]我(?:聊天|说话|聊)(?:的?时候?)?)*(?:不要|别|不许|"
     r"不准|禁止|勿|不可以|不想让?你?|不愿意?|不能|少)(?:再|总|老|随便|轻易|主动)*"
     r"(?:跟|和|对|向|在|同|给)?(?:我)?(?:面前|聊天时|的面)?(?:再|总|老|随便)*"
     r"(?:提起|提到|提及|提|说起|聊起|聊到|聊|谈论|谈起|谈到|谈|讨论|问我|问起|讲|剧透|"

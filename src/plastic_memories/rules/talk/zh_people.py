@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from plastic_memories.model.memory import MemoryType
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug
 from plastic_memories.rules.talk.numerals import ZH_NUMBER, zh_number
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.zh_words import (
     DISTANT,

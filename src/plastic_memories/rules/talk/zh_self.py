@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates, dates_zh
 from plastic_memories.rules.talk.found import AGES, LIKELY, SURE, Found
 from plastic_memories.rules.talk.numerals import zh_number
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 
 _NAME = r"(?P<v>[\u4e00-\u9fff·A-Za-z0-9_.\-' ]{1,24}?)"
@@ -43,7 +43,7 @@ _NAME_WORDS = {
     "乳名": "nickname",
     "艺名": "nickname",
 }
-_CALLED = regex(rf"(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
+_CALLED = regex(rf"(?:(?:户口本|身份证|护照)上)?(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
 _NAMED = regex(
     rf"(?:户口本|身份证|护照)?上?的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
 )
@@ -86,7 +86,7 @@ _AGE = regex(
     r"(?:的?年龄|年纪)?(?:是|有|都|马上|满|刚满|今年|已经)*(?P<n>\d{1,3}|"
     r"[一二三四五六七八九十百]{1,4})(?:周?岁)(?:了|啦|半|整)?$"
     r"|.{0,3}(?:刚过完?|过完)了?(?P<k>\d{1,3})岁的?生日$"
-    r"|(?:今年|年龄是?|年龄[:：]|^(?=\d\d$))(?P<m>\d{1,2}|"
+    r"|(?:今年(?:刚刚?|正好|已经|都)?满?|刚刚?满|年龄是?|年龄[:：]|^(?=\d\d$))(?P<m>\d{1,2}|"
     r"[二三四五六七八九]?十[一二三四五六七八九]?)(?:了|啦)?$"
 )
 _ZODIAC = regex(r"(?:是)?属(?P<v>[鼠牛虎兔龙蛇马羊猴鸡狗猪])(?:的)?$")

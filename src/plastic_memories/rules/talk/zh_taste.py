@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.found import LIKELY, SURE, Found
 from plastic_memories.rules.talk.keys import FAVORITES, favorite, slug
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, listed, tidy
 from plastic_memories.rules.talk.zh_words import TRAIT
 

@@ -19,6 +19,7 @@ _JOB_WORDS = (
     "engineer designer teacher doctor "
     "nurse student manager pm freelancer analyst consultant intern lawyer chef "
     "行政 人力 文员 前台 收银 法务 公关 保洁 快递 外卖 "
+    "撰稿人 主持人 经纪人 媒体人 合伙人 创始人 "
     "辅警 民警 交警 特警 消防兵 武警 钳工 焊工 瓦工 匠人"
 )
 _NOT_JOBS = "会员|成员|党员|团员|一员|人员|动员|官员们|大师|老师傅|律师函|球员卡|幸存者"

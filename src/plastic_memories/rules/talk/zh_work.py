@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.found import LIKELY, SURE, Found
 from plastic_memories.rules.talk.numerals import ZH_NUMBER
-from plastic_memories.rules.talk.regex import regex
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.zh_words import JOB, PLACE
 
@@ -75,9 +75,9 @@ _BARE_PLACE = (
     r"[\u4e00-\u9fff]{2,4}$"
 )
 _LIVES = regex(
-    rf"(?:(?:住|居住|定居|生活|长居|常住|旅居|租房)(?:在|于)|住(?={PLACE}|{_BARE_PLACE})|人在|现居|"
+    rf"(?:租?(?:房子?)?(?:住|居住|定居|生活|长居|常住|旅居|租房)(?:在|于)|住(?={PLACE}|{_BARE_PLACE})|人在|现居|"
     rf"(?:定居|常住|旅居)(?={PLACE})|居于|坐标|base在?|(?:全|我们?)?家搬(?:到|来|去)了?|家住在?|(?:的)?家(?:就)?在|的?住址是|"
-    rf"搬(?:家)?(?:到|来|去)了?|搬(?:回)了?|在){_PLACE_VALUE}{_PLACE_END}"
+    rf"(?:从[^，,]{{2,8}}?)?搬(?:家)?(?:到|来|去)了?|搬(?:回)了?|在){_PLACE_VALUE}{_PLACE_END}"
 )
 _WHEN = regex(
     r"^(?:(?:去|前|今)年(?:[一二三四五六七八九十\d]{1,2}月|[初底末])?|上个?(?:月|周|星期|礼拜)|"
@@ -133,7 +133,7 @@ def _work(said: Said) -> Iterator[Found]:
         value = tidy(next(part for part in found.groupdict().values() if part))
         value = value.rsplit("的", 1)[-1]
         if value and not re.search(
-            r"你|他|她|自己|好事|坏事|这个|那个|这行|什么|一样|喜欢|人$|对$|大事|不|玩笑|开心|着玩|作业",
+            r"你|他|她|自己|好事|坏事|这个|那个|这行|什么|一样|喜欢|(?<!撰稿)(?<!主持)(?<!经纪)(?<!媒体)(?<!音乐)(?<!投资)(?<!合伙)(?<!创始)人$|对$|大事|不|玩笑|开心|着玩|作业",
             value,
         ):
             yield Found("basic_info.job", value, said.content, confidence=_sure(said))

@@ -3,42 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from plastic_memories.errors import NotFound, PlasticMemoriesError
-from plastic_memories.http.context import KeyedRoute, Reading
+from plastic_memories.http.context import Reading, keyed
 from plastic_memories.http.envelope import failure
+from plastic_memories.http.routing import Endpoint, Handler, Routes
 
 _PACKAGE = "mcp"
 # The protocol leaves this range to implementations; `data.code` has the hub's own word.
 _REFUSED = -32_010
 
 
-class McpRoute(KeyedRoute):
-    """A route that refuses in the protocol's own shape, so that clients can show the reason."""
+def as_mcp(endpoint: Endpoint) -> Handler:
+    """Refuse in the protocol's own shape, so that clients can show the reason."""
+    serve = keyed(endpoint)
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        keyed = super().get_route_handler()
+    async def handle(request: Request) -> Response:
+        if find_spec(_PACKAGE) is None:
+            raise NotFound(
+                "The MCP door is not installed here: pip install 'plastic-memories[mcp]'."
+            )
+        try:
+            return await serve(request)
+        except PlasticMemoriesError as error:
+            return _refusal(request, error)
 
-        async def handle(request: Request) -> Response:
-            if find_spec(_PACKAGE) is None:
-                raise NotFound(
-                    "The MCP door is not installed here: pip install 'plastic-memories[mcp]'."
-                )
-            try:
-                return await keyed(request)
-            except PlasticMemoriesError as error:
-                return _refusal(request, error)
-
-        return handle
+    return handle
 
 
 def _refusal(request: Request, error: PlasticMemoriesError) -> Response:
@@ -55,7 +53,7 @@ def _refusal(request: Request, error: PlasticMemoriesError) -> Response:
 
 
 # Not part of the OpenAPI document: the protocol describes itself (`tools/list`).
-router = APIRouter(route_class=McpRoute, include_in_schema=False)
+router = Routes(as_mcp, in_document=False)
 
 
 @router.post("/mcp")

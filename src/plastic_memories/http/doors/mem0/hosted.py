@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from fastapi import APIRouter
+from typing import Any
 
 from plastic_memories.errors import NotFound
 from plastic_memories.http.doors.mem0 import entities, memories
 from plastic_memories.http.doors.mem0.items import Json, item
-from plastic_memories.http.doors.mem0.route import DECLARED, Call, Mem0Route, Reading, Writing
+from plastic_memories.http.doors.mem0.route import Call, Reading, Writing, as_mem0
+from plastic_memories.http.routing import Routes
 from plastic_memories.hub.search import Found
 from plastic_memories.wire import mem0 as wire
 
-router = APIRouter(tags=["mem0"], route_class=Mem0Route, include_in_schema=False)
+router = Routes(as_mem0, in_document=False)
 _SEARCHED = 10
 _ON_A_PAGE = 100
 _ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -31,7 +30,7 @@ async def ping(call: Reading) -> Any:
 
 
 @router.post("/v3/memories/add/")
-async def add(call: Writing, body: Annotated[wire.Add, DECLARED]) -> Any:
+async def add(call: Writing, body: wire.Add) -> Any:
     """Take in messages. It is done when this answers: nobody needs to ask again."""
     event_id, results = await memories.add(call, body)
     return {
@@ -43,7 +42,7 @@ async def add(call: Writing, body: Annotated[wire.Add, DECLARED]) -> Any:
 
 
 @router.post("/v1/memories/")
-async def add_v1(call: Writing, body: Annotated[wire.Add, DECLARED]) -> Any:
+async def add_v1(call: Writing, body: wire.Add) -> Any:
     """Take in messages, for older clients."""
     _, results = await memories.add(call, body)
     return {"results": results}
@@ -57,36 +56,32 @@ async def event(call: Reading, event_id: str) -> Any:
 
 
 @router.post("/v3/memories/search/")
-async def search(call: Reading, body: Annotated[wire.Search, DECLARED]) -> Any:
+async def search(call: Reading, body: wire.Search) -> Any:
     """Return the memories that bear on a query, best first."""
     return {"results": await memories.search(call, body, _SEARCHED)}
 
 
 @router.post("/v2/memories/search/")
 @router.post("/v1/memories/search/")
-async def search_before(call: Reading, body: Annotated[wire.Search, DECLARED]) -> Any:
+async def search_before(call: Reading, body: wire.Search) -> Any:
     """Return the same as a bare list, for older clients."""
     return await memories.search(call, body, _SEARCHED)
 
 
 @router.post("/v3/memories/")
-async def listed(
-    call: Reading, body: Annotated[wire.Listing, DECLARED], asked: Annotated[wire.Paging, DECLARED]
-) -> Any:
+async def listed(call: Reading, body: wire.Listing, asked: wire.Paging) -> Any:
     """Return memories, newest first, a page at a time."""
     return _page(call, await memories.listed(call, body), asked)
 
 
 @router.post("/v2/memories/")
-async def listed_v2(
-    call: Reading, body: Annotated[wire.Listing, DECLARED], asked: Annotated[wire.Paging, DECLARED]
-) -> Any:
+async def listed_v2(call: Reading, body: wire.Listing, asked: wire.Paging) -> Any:
     """Return the same; without a page, as a bare list of all."""
     return _page_or_all(call, await memories.listed(call, body), asked)
 
 
 @router.get("/v1/memories/")
-async def listed_v1(call: Reading, asked: Annotated[wire.ListQuery, DECLARED]) -> Any:
+async def listed_v1(call: Reading, asked: wire.ListQuery) -> Any:
     """Return the same, with everything in the query string."""
     return _page_or_all(call, await memories.listed(call, asked), asked)
 
@@ -120,7 +115,7 @@ async def get(call: Reading, memory_id: str) -> Any:
 
 
 @router.put("/v1/memories/{memory_id}/")
-async def update(call: Writing, memory_id: str, body: Annotated[wire.Update, DECLARED]) -> Any:
+async def update(call: Writing, memory_id: str, body: wire.Update) -> Any:
     """Change a memory; return it as it now is."""
     changed = item(await memories.update(call, memory_id, body))
     return {**changed, "text": changed["memory"]}
@@ -134,7 +129,7 @@ async def delete(call: Writing, memory_id: str) -> Any:
 
 
 @router.delete("/v1/memories/")
-async def delete_all(call: Writing, asked: Annotated[wire.ListQuery, DECLARED]) -> Any:
+async def delete_all(call: Writing, asked: wire.ListQuery) -> Any:
     """Forget all memories of a user, an agent, an app or a run."""
     await memories.delete_all(call, asked.all_filters())
     return {"message": "Memories deleted successfully!"}
@@ -147,7 +142,7 @@ async def history(call: Reading, memory_id: str) -> Any:
 
 
 @router.put("/v1/batch/")
-async def batch_update(call: Writing, body: Annotated[wire.Batch, DECLARED]) -> Any:
+async def batch_update(call: Writing, body: wire.Batch) -> Any:
     """Change several memories, or none if one of them is not there."""
     for each in body.memories:
         await memories.one(call, each.memory_id)
@@ -157,7 +152,7 @@ async def batch_update(call: Writing, body: Annotated[wire.Batch, DECLARED]) -> 
 
 
 @router.delete("/v1/batch/")
-async def batch_delete(call: Writing, body: Annotated[wire.Batch, DECLARED]) -> Any:
+async def batch_delete(call: Writing, body: wire.Batch) -> Any:
     """Forget several memories, or none if one of them is not there."""
     named = list(dict.fromkeys(each.memory_id for each in body.memories))
     for memory_id in named:
@@ -183,13 +178,13 @@ async def delete_entity(call: Writing, kind: str, name: str) -> Any:
     return {"message": "Entity deleted successfully!"}
 
 
-@router.api_route("/v1/exports/{rest:path}", methods=_ALL_METHODS)
-@router.api_route("/v1/summary/{rest:path}", methods=_ALL_METHODS)
-@router.api_route("/v1/feedback/{rest:path}", methods=_ALL_METHODS)
-@router.api_route("/v2/profiles/{rest:path}", methods=_ALL_METHODS)
-@router.api_route("/v2/entities/user/{name}/profile/", methods=_ALL_METHODS)
-@router.api_route("/api/v1/orgs/{rest:path}", methods=_ALL_METHODS)
-@router.api_route("/api/v1/webhooks/{rest:path}", methods=_ALL_METHODS)
+@router.on(_ALL_METHODS, "/v1/exports/{rest:path}")
+@router.on(_ALL_METHODS, "/v1/summary/{rest:path}")
+@router.on(_ALL_METHODS, "/v1/feedback/{rest:path}")
+@router.on(_ALL_METHODS, "/v2/profiles/{rest:path}")
+@router.on(_ALL_METHODS, "/v2/entities/user/{name}/profile/")
+@router.on(_ALL_METHODS, "/api/v1/orgs/{rest:path}")
+@router.on(_ALL_METHODS, "/api/v1/webhooks/{rest:path}")
 async def not_here(call: Reading) -> Any:
     """Say of what belongs to mem0's own cloud that it is not here, and what is instead."""
     raise NotFound(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from fastapi import APIRouter
+from typing import Any
 
 from plastic_memories.errors import NotFound
 from plastic_memories.http.doors.mem0 import entities, memories
 from plastic_memories.http.doors.mem0.items import Json, item
-from plastic_memories.http.doors.mem0.route import DECLARED, Mem0Route, Reading, Writing
+from plastic_memories.http.doors.mem0.route import Reading, Writing, as_mem0
+from plastic_memories.http.routing import Routes
 from plastic_memories.wire import mem0 as wire
 
-router = APIRouter(tags=["mem0"], route_class=Mem0Route, include_in_schema=False)
+router = Routes(as_mem0, in_document=False)
 _SEARCHED = 20
 _LISTED = 100
 # Shown only if there is something to show, as there.
@@ -20,14 +19,14 @@ _PROMOTED = ("user_id", "agent_id", "run_id", "actor_id", "expiration_date", "me
 
 
 @router.post("/memories")
-async def add(call: Writing, body: Annotated[wire.Add, DECLARED]) -> Any:
+async def add(call: Writing, body: wire.Add) -> Any:
     """Take in messages."""
     _, results = await memories.add(call, body)
     return {"results": results}
 
 
 @router.get("/memories")
-async def list_memories(call: Reading, asked: Annotated[wire.ListQuery, DECLARED]) -> Any:
+async def list_memories(call: Reading, asked: wire.ListQuery) -> Any:
     """Return memories, newest first."""
     found = await memories.listed(call, asked)
     return {"results": [_item(item(one)) for one in found[: asked.top_k or asked.limit or _LISTED]]}
@@ -44,7 +43,7 @@ async def get(call: Reading, memory_id: str) -> Any:
 
 
 @router.put("/memories/{memory_id}")
-async def update(call: Writing, memory_id: str, body: Annotated[wire.Update, DECLARED]) -> Any:
+async def update(call: Writing, memory_id: str, body: wire.Update) -> Any:
     """Change a memory."""
     await memories.update(call, memory_id, body)
     return {"message": "Memory updated successfully!"}
@@ -58,7 +57,7 @@ async def delete(call: Writing, memory_id: str) -> Any:
 
 
 @router.delete("/memories")
-async def delete_all(call: Writing, asked: Annotated[wire.ListQuery, DECLARED]) -> Any:
+async def delete_all(call: Writing, asked: wire.ListQuery) -> Any:
     """Forget all memories of a user, an agent or a run."""
     await memories.delete_all(call, asked.all_filters())
     return {"message": "All relevant memories deleted"}
@@ -74,7 +73,7 @@ async def history(call: Reading, memory_id: str) -> Any:
 
 
 @router.post("/search")
-async def search(call: Reading, body: Annotated[wire.Search, DECLARED]) -> Any:
+async def search(call: Reading, body: wire.Search) -> Any:
     """Return the memories that bear on a query, best first."""
     found = await memories.search(call, body, _SEARCHED)
     return {"results": [_item(one) for one in found]}

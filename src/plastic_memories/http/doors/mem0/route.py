@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any
 
-from fastapi import Depends, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
-from pydantic import TypeAdapter
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from plastic_memories.errors import (
     BadRequest,
@@ -23,8 +18,9 @@ from plastic_memories.errors import (
     TooManyRequests,
 )
 from plastic_memories.http.context import is_user_id, key_of, named_user, valid
-from plastic_memories.http.envelope import status_of
+from plastic_memories.http.envelope import DoesNotFit, status_of
 from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.routing import WRITES, Endpoint, Handler, Taken, taken_by
 from plastic_memories.hub.hub import Hub
 from plastic_memories.hub.metered import working_for
 from plastic_memories.logs import request_fields
@@ -74,37 +70,29 @@ class Call:
             raise BadRequest(f"A text is longer than {limit} characters.")
 
 
-async def _declared() -> None:
-    """Stands in the signatures for the framework to read; `Mem0Route` brings the real thing."""
+Reading = Annotated[Call, "reads"]
+Writing = Annotated[Call, WRITES]
 
 
-DECLARED = Depends(_declared)
-Reading = Annotated[Call, DECLARED]
-Writing = Annotated[Call, DECLARED, "writes"]
+def as_mem0(endpoint: Endpoint) -> Handler:
+    """Serve `async def route(call, body, asked, …)`: what it names of these, parts of its path."""
 
+    async def handle(request: Request) -> Response:
+        try:
+            call = await _admitted(request)
+            taken = taken_by(endpoint)
+            if taken.writes and call.key.limits.read_only:
+                raise NotAllowed("This key may only read.")
+            answer = await endpoint(call=call, **await _read(taken, request))
+        except PlasticMemoriesError as error:
+            logger.info("api.error", extra={"fields": {"code": error.code}})
+            return _refusal(error)
+        except DoesNotFit as error:
+            return _invalid(error)
+        body = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+        return Response(body, media_type="application/json")
 
-class Mem0Route(APIRoute):
-    """`async def route(call, body, asked, …)`: what it names of these, and parts of the path."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        endpoint = self.endpoint
-
-        async def handle(request: Request) -> Response:
-            try:
-                call = await _admitted(request)
-                reader = _reader_of(endpoint)
-                if reader.writes and call.key.limits.read_only:
-                    raise NotAllowed("This key may only read.")
-                answer = await endpoint(call=call, **await reader.read(request))
-            except PlasticMemoriesError as error:
-                logger.info("api.error", extra={"fields": {"code": error.code}})
-                return _refusal(error)
-            except RequestValidationError as error:
-                return _invalid(error)
-            body = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-            return Response(body, media_type="application/json")
-
-        return handle
+    return handle
 
 
 async def _admitted(request: Request) -> Call:
@@ -119,31 +107,15 @@ async def _admitted(request: Request) -> Call:
     return Call(request, key, state.hub, state.options)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """What a route takes from a request: its body, its query string, parts of its path."""
-
-    names: frozenset[str]
-    models: Mapping[str, TypeAdapter[Any]]
-    writes: bool
-
-    async def read(self, request: Request) -> dict[str, Any]:
-        found = {name: part for name, part in request.path_params.items() if name in self.names}
-        if "body" in self.models:
-            raw = await request.body() or b"{}"
-            found["body"] = valid(lambda: self.models["body"].validate_json(raw), "body")
-        if "asked" in self.models:
-            params = dict(request.query_params)
-            found["asked"] = valid(lambda: self.models["asked"].validate_python(params), "query")
-        return found
-
-
-@cache
-def _reader_of(endpoint: Callable[..., Any]) -> _Reader:
-    """Made when a route is first called: most hubs have no caller for most of these."""
-    hints = get_type_hints(endpoint, include_extras=True)
-    models = {name: TypeAdapter(hints[name]) for name in hints if name in ("body", "asked")}
-    return _Reader(frozenset(hints), models, "writes" in get_args(hints["call"]))
+async def _read(taken: Taken, request: Request) -> dict[str, Any]:
+    found = {name: part for name, part in request.path_params.items() if name in taken.names}
+    if "body" in taken.models:
+        raw = await request.body() or b"{}"
+        found["body"] = valid(lambda: taken.models["body"].validate_json(raw), "body")
+    if "asked" in taken.models:
+        params = dict(request.query_params)
+        found["asked"] = valid(lambda: taken.models["asked"].validate_python(params), "query")
+    return found
 
 
 def _refusal(error: PlasticMemoriesError) -> Response:
@@ -155,8 +127,8 @@ def _refusal(error: PlasticMemoriesError) -> Response:
     return JSONResponse({"detail": error.message}, status_of(type(error)), headers)
 
 
-def _invalid(error: RequestValidationError) -> Response:
-    found = error.errors()
+def _invalid(error: DoesNotFit) -> Response:
+    found = error.problems
     if any(part["type"] in _UNREADABLE for part in found):
         return _refusal(BadRequest("The body is not readable JSON."))
     detail = [{"loc": list(p["loc"]), "msg": p["msg"], "type": p["type"]} for p in found]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine
-from typing import Any
 
-from fastapi import Request
-from fastapi.responses import JSONResponse, Response
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from plastic_memories.errors import NotAuthenticated, PlasticMemoriesError, TooManyRequests
-from plastic_memories.http.context import KeyedRoute
 from plastic_memories.http.envelope import status_of
+from plastic_memories.http.routing import Endpoint, Handler
 
 logger = logging.getLogger(__name__)
 _KINDS = {
@@ -54,24 +52,21 @@ def _failure_of(error: PlasticMemoriesError) -> Response:
     return failure(status_of(type(error)), error.code, error.message, headers)
 
 
-class OpenAIRoute(KeyedRoute):
-    """A route whose refusals look like OpenAI's: `async def route(request)`.
+def as_openai(endpoint: Endpoint) -> Handler:
+    """Serve `async def route(request)`, with refusals that look like OpenAI's.
 
-    It lets the caller in itself, because the body may name the user.
+    The route lets the caller in itself, because the body may name the user.
     """
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        endpoint = self.endpoint
+    async def handle(request: Request) -> Response:
+        try:
+            answer: Response = await endpoint(request)
+        except PlasticMemoriesError as error:
+            logger.info("api.error", extra={"fields": {"code": error.code}})
+            return _failure_of(error)
+        except UpstreamFailed as error:
+            logger.warning("proxy.upstream", extra={"fields": {"code": error.code}})
+            return failure(error.status, error.code, error.message, {})
+        return answer
 
-        async def handle(request: Request) -> Response:
-            try:
-                answer: Response = await endpoint(request)
-            except PlasticMemoriesError as error:
-                logger.info("api.error", extra={"fields": {"code": error.code}})
-                return _failure_of(error)
-            except UpstreamFailed as error:
-                logger.warning("proxy.upstream", extra={"fields": {"code": error.code}})
-                return failure(error.status, error.code, error.message, {})
-            return answer
-
-        return handle
+    return handle

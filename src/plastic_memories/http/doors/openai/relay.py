@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from plastic_memories.http.doors.openai.failures import UpstreamFailed, failure
-from plastic_memories.http.doors.openai.upstream import Headers, Upstream, returned
+from plastic_memories.http.doors.openai.upstream import Headers, Upstream
 
 logger = logging.getLogger(__name__)
 # A reply longer than this is passed on, and not read.
 _READ_AT_MOST = 4 * 1024 * 1024
 _OK = range(200, 300)
-_STREAM = "text/event-stream"
 
 
 @dataclass(slots=True)
@@ -66,18 +64,20 @@ class Relay(Response):
         self._passed = Passed()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answering = asyncio.create_task(self._answer(scope, receive, send), name="relay")
-        leaving = asyncio.create_task(_left(receive), name="client")
+        # It never runs out by itself: it is what ends the work of this very task from outside,
+        # where a second task for the work would have to be cancelled and waited for.
+        presence = asyncio.timeout(None)
         try:
-            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if self._passed.is_whole:
-                # The client has all of it and may go; the connection behind is tidied up.
-                await answering
+            async with presence:
+                watching = asyncio.create_task(_watch(receive, presence), name="client")
+                try:
+                    await self._answer(scope, receive, send)
+                finally:
+                    watching.cancel()
+        except TimeoutError:
+            if not presence.expired():
+                raise
         finally:
-            leaving.cancel()
-            answering.cancel()
-            with suppress(asyncio.CancelledError):
-                await answering
             if self._passed.seen:
                 self._finished(self._passed)
 
@@ -96,19 +96,22 @@ class Relay(Response):
         ask, passed = self._ask, self._passed
         own = [(name.lower().encode(), text.encode()) for name, text in self._own_headers.items()]
         async with self._upstream.ask("POST", ask.path, ask.headers, ask.body) as answer:
-            headers = [*returned(answer), *own]
-            passed.status = answer.status_code
-            passed.is_stream = answer.headers.get("content-type", "").startswith(_STREAM)
+            headers = [*answer.returned, *own]
+            passed.status, passed.is_stream = answer.status, answer.is_stream
             start = {"type": "http.response.start", "status": passed.status, "headers": headers}
             await send(start)
-            async for chunk in self._upstream.chunks(answer):
+            while not passed.is_whole:
+                chunk = await answer.more()
                 if len(passed.body) < _READ_AT_MOST:
                     passed.body += chunk
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            passed.is_whole = True
-            await send({"type": "http.response.body", "body": b""})
+                passed.is_whole = answer.is_whole
+                more = not passed.is_whole
+                await send({"type": "http.response.body", "body": chunk, "more_body": more})
 
 
-async def _left(receive: Receive) -> None:
+async def _watch(receive: Receive, presence: asyncio.Timeout) -> None:
+    """End what is done for a client when it leaves."""
     while (await receive())["type"] != "http.disconnect":
         pass
+    # A time that is over: what runs within ends now, wherever it waits.
+    presence.reschedule(0)

@@ -57,11 +57,11 @@ async def rewritten(upstream: Upstream, how: Rewriting, lines: Sequence[Line]) -
 
 
 async def _asked(upstream: Upstream, body: bytes) -> str:
-    headers = [(b"content-type", b"application/json")]
+    headers = [(b"content-type", b"application/json"), (b"user-agent", b"plastic-memories")]
     found = bytearray()
     async with upstream.ask("POST", "/chat/completions", headers, body) as answer:
-        async for chunk in upstream.chunks(answer):
+        while chunk := await answer.more():
             found += chunk
             if len(found) > _LARGEST:
                 return ""
-        return reply_in(bytes(found), streamed=False) if answer.status_code == _OK else ""
+        return reply_in(bytes(found), streamed=False) if answer.status == _OK else ""

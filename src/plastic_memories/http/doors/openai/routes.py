@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
 
 from plastic_memories.errors import NotAuthenticated, PlasticMemoriesError
 from plastic_memories.http.context import admitted, key_of, named_user
 from plastic_memories.http.doors.openai.chat import read_chat
-from plastic_memories.http.doors.openai.failures import OpenAIRoute
+from plastic_memories.http.doors.openai.failures import as_openai
 from plastic_memories.http.doors.openai.models import with_personas
 from plastic_memories.http.doors.openai.relay import Ask, Passed, Relay
 from plastic_memories.http.doors.openai.turn import Told, turn_of
-from plastic_memories.http.doors.openai.upstream import Upstream, returned
-from plastic_memories.http.openapi import failing_as
+from plastic_memories.http.doors.openai.upstream import Upstream
+from plastic_memories.http.routing import Routes, failing_as
 from plastic_memories.model.key import ApiKey
 
 
@@ -62,18 +63,16 @@ _LIST: dict[int | str, dict[str, Any]] = {
     200: {"description": "The upstream's answer", "content": {"application/json": {}}}
 }
 _OK = 200
-router = APIRouter(
+router = Routes(
+    as_openai,
     prefix="/v1",
     tags=["openai"],
-    route_class=OpenAIRoute,
     responses=_FAILURES,
     default_response_class=Response,
 )
 
 
-@router.post(
-    "/chat/completions", response_model=None, openapi_extra=_CHAT_DOCUMENT, responses=_ANSWERS
-)
+@router.post("/chat/completions", openapi_extra=_CHAT_DOCUMENT, responses=_ANSWERS)
 async def chat_completions(request: Request) -> Response:
     """Pass a chat on to the upstream, with what is remembered; keep what is new of it.
 
@@ -93,19 +92,20 @@ async def chat_completions(request: Request) -> Response:
     return Relay(upstream, ask, told.headers, turn.keep if turn else _forget)
 
 
-@router.get("/models", response_model=None, responses=_LIST)
+@router.get("/models", responses=_LIST)
 async def models(request: Request) -> Response:
     """Show the upstream's models, and each once more as `persona@model` for the user's personas."""
     key = await _known(request)
     upstream = _upstream(request)
     personas, headers = await _personas(request, key)
+    body = b""
     async with upstream.ask("GET", "/models", request.headers.raw) as answer:
-        body = b"".join([chunk async for chunk in upstream.chunks(answer)])
-    if answer.status_code == _OK:
+        while chunk := await answer.more():
+            body += chunk
+    if answer.status == _OK:
         body = with_personas(body, personas)
-    response = Response(body, answer.status_code, headers)
-    passed_on = [(name, value) for name, value in returned(answer) if name != b"content-length"]
-    response.raw_headers += passed_on
+    response = Response(body, answer.status, headers)
+    response.raw_headers += [part for part in answer.returned if part[0] != b"content-length"]
     return response
 
 

@@ -174,7 +174,7 @@ def _first(given: T | None, default: T) -> T:
 
 def _account(found: Recollection) -> dict[str, str]:
     """Say in headers what was added."""
-    blocks = (found.stable_block.text, found.turn_block)
-    tokens = {_TOKENS: str(sum(map(estimate_tokens, blocks)))}
+    # The stable block is the same from call to call, so its tokens are known.
+    tokens = {_TOKENS: str(estimate_tokens(found.stable_block.text) + found.turn_tokens)}
     ids = ",".join(str(hit.memory.id) for hit in found.hits)
     return {**tokens, _IDS: ids} if ids else tokens

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from plastic_memories.http.doors.openai.failures import UpstreamFailed
 from plastic_memories.http.options import ProxyOptions
 
 if TYPE_CHECKING:
-    import httpx
+    import ssl
+
+    import aiohttp
 
 Headers = Iterable[tuple[bytes, bytes]]
 # Between two neighbours only (RFC 9110, 7.6.1).
@@ -31,6 +35,64 @@ _NOT_SENT = _HOP | frozenset(
 _NOT_RETURNED = _HOP | frozenset(b"date server set-cookie".split())
 _CORS = b"access-control-"
 _REDIRECTS = range(300, 400)
+# What the client library would add by itself, and the client has not said.
+_NOT_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+# A server's longest header, and how many of them: some put whole policies there.
+_LONGEST_HEADER = 64 * 1024
+_MOST_HEADERS = 1000
+# As long as most servers keep a connection that nobody uses.
+_KEPT_S = 5.0
+_STREAM = "text/event-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of which the head is there; the rest is read as it comes."""
+
+    idle_s: float
+    _raw: aiohttp.ClientResponse
+
+    @property
+    def status(self) -> int:
+        return self._raw.status
+
+    @property
+    def is_stream(self) -> bool:
+        return self._raw.headers.get("Content-Type", "").startswith(_STREAM)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything was read."""
+        return self._raw.content.at_eof()
+
+    @property
+    def returned(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers that go on to the client."""
+        found = [(name.lower(), value) for name, value in self._raw.raw_headers]
+        # The hub has an id of its own for the request.
+        return [
+            (b"x-upstream-request-id" if name == b"x-request-id" else name, value)
+            for name, value in found
+            if name not in _NOT_RETURNED and not name.startswith(_CORS)
+        ]
+
+    async def more(self) -> bytes:
+        """Return what has come, or wait for it: no bytes at the end.
+
+        Raise `UpstreamFailed` if they stop before.
+        """
+        import aiohttp  # noqa: PLC0415 - see Upstream._opened
+
+        content = self._raw.content
+        try:
+            async with asyncio.timeout(self.idle_s):
+                return await content.readany()
+        except (aiohttp.ClientError, RuntimeError, TimeoutError):
+            # Who reads slowly has not read all that came before the connection broke, and the
+            # library's own ways do not give it out any more. Next time there is nothing left.
+            if left := content._read_nowait(-1):  # noqa: SLF001
+                return left
+            raise _failed(502, "broken", "broke off in the middle of its answer") from None
 
 
 @dataclass(slots=True)
@@ -38,7 +100,7 @@ class Upstream:
     """Keeps connections to one server. It opens none before it is asked for the first time."""
 
     options: ProxyOptions
-    _client: httpx.AsyncClient | None = field(default=None, repr=False)
+    _session: aiohttp.ClientSession | None = field(default=None, repr=False)
 
     def check(self) -> None:
         """Raise `UpstreamFailed` if no server is configured."""
@@ -54,92 +116,115 @@ class Upstream:
     @asynccontextmanager
     async def ask(
         self, method: str, path: str, headers: Headers, body: bytes = b""
-    ) -> AsyncIterator[httpx.Response]:
+    ) -> AsyncIterator[Answer]:
         """Yield the answer as soon as its head is there; raise `UpstreamFailed` if none comes."""
-        client = self._opened()
-        request = client.build_request(
-            method, f"{self.options.url}{path}", headers=self._sent(headers), content=body
-        )
-        answer = await self._answer(client, request)
+        raw = await self._asked(method, path, headers, body)
         try:
-            if answer.status_code in _REDIRECTS:
+            if raw.status in _REDIRECTS:
                 # Who follows it carries words of the user to a server that nobody configured.
                 raise _failed(502, "redirect", "sends elsewhere; configure the final address")
-            yield answer
+            yield Answer(self.options.idle_s, raw)
         finally:
-            await answer.aclose()
+            # A connection whose answer was read to its end is back in the pool by now.
+            raw.close()
 
-    async def _answer(self, client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
-        import httpx  # noqa: PLC0415 - see _opened
+    async def _asked(
+        self, method: str, path: str, headers: Headers, body: bytes
+    ) -> aiohttp.ClientResponse:
+        session = self._opened()
+        import aiohttp  # noqa: PLC0415 - see _opened
 
         try:
             async with asyncio.timeout(self.options.connect_s + self.options.first_byte_s):
-                return await client.send(request, stream=True)
-        except httpx.ConnectTimeout:
+                return await session.request(
+                    method,
+                    f"{self.options.url}{path}",
+                    headers=self._sent(headers),
+                    # As a file, it is sent in pieces: a picture does not hold up other calls.
+                    data=io.BytesIO(body) if body else None,
+                    allow_redirects=False,
+                )
+        except aiohttp.ConnectionTimeoutError:
             raise _failed(504, "timeout", "cannot be reached in time") from None
-        except (httpx.TimeoutException, TimeoutError):
+        except TimeoutError:
             raise _failed(504, "timeout", "did not begin to answer in time") from None
-        except httpx.ConnectError:
+        except aiohttp.ClientConnectorError:
             raise _failed(502, "unreachable", "cannot be reached") from None
-        except httpx.HTTPError:
+        except aiohttp.ClientError:
             raise _failed(502, "broken", "broke off before it answered") from None
 
-    async def chunks(self, answer: httpx.Response) -> AsyncIterator[bytes]:
-        """Yield the answer's bytes as they come; raise `UpstreamFailed` if they stop."""
-        import httpx  # noqa: PLC0415 - see _opened
-
-        raw = answer.aiter_raw()
-        while True:
-            try:
-                async with asyncio.timeout(self.options.idle_s):
-                    chunk = await anext(raw, None)
-            except (httpx.HTTPError, TimeoutError):
-                raise _failed(502, "broken", "broke off in the middle of its answer") from None
-            if chunk is None:
-                return
-            yield chunk
-
-    def _opened(self) -> httpx.AsyncClient:
-        if self._client is None:
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
             # Here, because it takes longer to import than all the rest of the proxy, and most
             # hubs have none.
-            import httpx  # noqa: PLC0415
+            import aiohttp  # noqa: PLC0415
 
-            self._client = httpx.AsyncClient(
-                timeout=httpx.Timeout(None, connect=self.options.connect_s),
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-                follow_redirects=False,
-                # A proxy of the environment leads away from this machine, not to it.
-                trust_env=not _is_here(self.options.url),
+            url = self.options.url
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=0, keepalive_timeout=_KEPT_S, ssl=_certificates(url) or True
+                ),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.options.connect_s),
+                proxy=_way_to(url),
+                skip_auto_headers=_NOT_ADDED,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                max_line_size=_LONGEST_HEADER,
+                max_field_size=_LONGEST_HEADER,
+                max_headers=_MOST_HEADERS,
             )
-        return self._client
+        return self._session
 
-    def _sent(self, headers: Headers) -> list[tuple[bytes, bytes]]:
+    def _sent(self, headers: Headers) -> list[tuple[str, str]]:
         # What is compressed cannot be read as it passes.
-        own = [(b"accept-encoding", b"identity")]
-        if self.options.key:
-            own.append((b"authorization", f"Bearer {self.options.key}".encode()))
-        return [*own, *((name, value) for name, value in headers if name not in _NOT_SENT)]
+        own = [("accept-encoding", "identity")]
+        # Who is named in the address asks by that name; a server hears one.
+        if self.options.key and "@" not in urlsplit(self.options.url).netloc:
+            own.append(("authorization", f"Bearer {self.options.key}"))
+        passed_on = [
+            (name.decode("latin-1"), _text(value))
+            for name, value in headers
+            if name not in _NOT_SENT
+        ]
+        return [*own, *passed_on]
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+        if self._session is not None:
+            await self._session.close()
 
 
-def returned(answer: httpx.Response) -> list[tuple[bytes, bytes]]:
-    """Return the headers of an answer that go on to the client."""
-    found = [(name.lower(), value) for name, value in answer.headers.raw]
-    kept = [
-        (name, value)
-        for name, value in found
-        if name not in _NOT_RETURNED and not name.startswith(_CORS)
-    ]
-    # The hub has an id of its own for the request.
-    return [(b"x-upstream-request-id" if n == b"x-request-id" else n, v) for n, v in kept]
+def _text(value: bytes) -> str:
+    """Return a header's value; it is sent as UTF-8, whatever it was."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
-def _is_here(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
+def _certificates(url: str) -> ssl.SSLContext | None:
+    """Return whom to believe that it is the server: those that every other part believes."""
+    if urlsplit(url).scheme != "https":
+        return None
+    import httpx  # noqa: PLC0415 - see Upstream._opened
+
+    context = httpx.create_ssl_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _way_to(url: str) -> str | None:
+    """Return the proxy that the environment names for an address, if there is one."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    # A proxy of the environment leads away from this machine, not to it.
+    if _is_here(host) or proxy_bypass(host):
+        return None
+    known = getproxies()
+    found = known.get(parts.scheme) or known.get("all")
+    return found if not found or "://" in found else f"http://{found}"
+
+
+def _is_here(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -1,0 +1,90 @@
+"""What a server does before its first answer, and what it leaves for later."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from harness import BASE_URL, StartHub
+from plastic_memories.http.app import make_ready
+from plastic_memories.rules.regex import compile_all
+from plastic_memories.wire.text import models
+
+KEY = {"X-API-Key": "devkey"}
+
+
+def _in_a_new_process(script: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_server_starts_without_what_only_the_document_needs() -> None:
+    done = _in_a_new_process(
+        "import sys, plastic_memories.wiring; "
+        "print([name for name in ('fastapi', 'httpx', 'mcp') if name in sys.modules])"
+    )
+
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_server_starts_without_building_bodies_or_compiling_rules() -> None:
+    done = _in_a_new_process(
+        "import plastic_memories.wiring; "
+        "from plastic_memories.rules import regex; from plastic_memories.wire import text; "
+        "print(any(model.__pydantic_complete__ for model in text.models()), len(regex._waiting))"
+    )
+
+    built, waiting = done.stdout.split()
+    assert built == "False"
+    assert int(waiting) > 100
+
+
+async def test_making_ready_builds_all_bodies() -> None:
+    await make_ready()
+    compile_all()
+
+    assert [model for model in models() if not model.__pydantic_complete__] == []
+
+
+def test_an_answer_is_written_whether_or_not_its_body_was_built() -> None:
+    done = _in_a_new_process(
+        "from types import SimpleNamespace as _; "
+        "from plastic_memories.http.envelope import reply; "
+        "from plastic_memories.wire.operations import Health; "
+        "request = _(state=_(request_id='r')); "
+        "print(reply(request, Health.model_construct(status='好')).body.decode('utf-8', 'replace')"
+        ".encode('ascii', 'backslashreplace').decode())"
+    )
+
+    assert re.fullmatch(
+        r'\{"ok":true,"request_id":"r","data":\{"status":"\\u597d"\}\}\n', done.stdout
+    ), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/api/health", 200),
+        ("GET", "/api/memory/write", 405),
+        ("GET", "/api/memory/list", 422),
+        ("GET", "/api/memories/1", 200),
+        ("GET", "/api/nowhere", 404),
+    ],
+)
+async def test_a_hub_may_be_mounted_under_a_path(
+    start_hub: StartHub, method: str, path: str, status: int
+) -> None:
+    api = await start_hub()
+    app = api.http._transport.app  # type: ignore[attr-defined]
+    transport = httpx.ASGITransport(app, root_path="/api")
+    async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as http:
+        answer = await http.request(method, path, headers=KEY)
+        document = (await http.get("/api/openapi.json")).json()
+
+    assert answer.status_code == status
+    assert document["servers"] == [{"url": "/api"}]
