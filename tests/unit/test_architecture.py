@@ -27,7 +27,7 @@ BANNED = {"utils", "helpers", "common", "misc", "base", "manager", "processor", 
 UNOWNED = {"meta", "api_keys"}
 # The server's own work, over all owners.
 UPKEEP = {
-    "any_due", "due_memories", "old_messages", "crowded_personas", "prune_audit",
+    "first_end", "due_memories", "old_messages", "crowded_personas", "prune_audit",
     "unembedded", "count_unembedded", "count_entries", "entries_after",
     "due_jobs", "quiet_sessions", "queue_depth", "reconcile", "adopt_messages",
     "unarchived_old", "unarchived_crowd", "prune_jobs", "owners_after",

@@ -17,6 +17,18 @@ from plastic_memories.ports.storage import Stores
 KEY = {"X-API-Key": "devkey"}
 
 
+async def test_a_body_may_come_in_pieces(api: Api) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        body = {"persona_id": "p1", "type": "note", "key": "k", "content": "我喜欢茶, and cake"}
+        whole = json.dumps(body, ensure_ascii=False).encode()
+        for start in range(0, len(whole), 7):
+            yield whole[start : start + 7]
+
+    answer = await api.http.post("/memory/write", content=pieces(), headers=KEY)
+
+    assert enveloped(answer).json()["data"]["memory_status"] == "active"
+
+
 async def test_an_unknown_path_is_not_found(api: Api) -> None:
     refused(enveloped(await api.http.get("/nowhere")), 404, "not_found")
 

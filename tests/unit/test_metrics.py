@@ -8,6 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from harness import Api, StartHub, StillClock
+from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.metered import MeteredStorage
 from plastic_memories.ports.storage import Stores
@@ -131,3 +132,45 @@ async def test_a_store_that_fails_is_counted_as_such(api: Api) -> None:
 
     text = api.hub.meter.render(None)
     assert 'operation="read",status="failed"} 1.0' in text
+
+
+def test_the_numbers_of_all_are_those_of_every_tenant_and_of_nobody() -> None:
+    meter = PrometheusMeter()
+    for tenant in ("甲", "b", "b", None):
+        meter.count(tenant, "memory_writes", status="active")
+        meter.observe(tenant, "http_request_seconds", 0.01, route="/health")
+
+    everybody, one = meter.render(None), meter.render("b")
+
+    assert 'memory_writes_total{status="active"} 4.0' in everybody
+    assert 'memory_writes_total{status="active"} 2.0' in one
+    assert 'http_request_seconds_count{route="/health"} 4.0' in everybody
+    assert "process_cpu_seconds_total" in everybody
+    assert "process_cpu_seconds_total" not in one
+
+
+def test_an_observation_on_a_bound_is_under_it() -> None:
+    meter = PrometheusMeter()
+    for number in (0, 3, 4, 11):
+        meter.observe("a", "memory_recall_count", number)
+
+    buckets = {
+        sample["labels"]["le"]: sample["value"]
+        for sample in meter.samples("a")
+        if sample["name"] == "memory_recall_count_bucket"
+    }
+
+    assert buckets == {"0.0": 1, "1.0": 1, "2.0": 1, "3.0": 2, "5.0": 3, "10.0": 3, "+Inf": 4}
+
+
+def test_what_has_no_labels_is_shown_before_it_is_counted() -> None:
+    text = PrometheusMeter().render("a")
+
+    assert "memory_model_cost_total 0.0" in text
+    assert "memory_recall_count_count 0.0" in text
+    assert "memory_jobs_dead 0.0" in text
+
+
+def test_a_label_that_is_not_declared_is_a_mistake() -> None:
+    with pytest.raises(KeyError):
+        PrometheusMeter().count("a", "memory_writes", state="active")

@@ -317,3 +317,13 @@ def test_hostile_text_costs_no_more_than_its_length(piece: str) -> None:
     text = (piece * 64_000)[:64_000]
 
     assert len(find(text)) <= len(text)
+
+
+def test_a_text_of_very_many_characters_is_seen_through_all_the_same() -> None:
+    many = "".join(map(chr, range(0x4E00, 0x4E00 + 6000)))
+    disguised = "\u200bｈｕｎｔｅｒ２"
+
+    [finding] = find(f"{many}。我的密码是 {disguised}")
+
+    assert finding.category == "credential"
+    assert finding.end - finding.start >= len("hunter2")

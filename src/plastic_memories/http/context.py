@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive
 
 from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAuthenticated
 from plastic_memories.http.envelope import DoesNotFit, reply
@@ -138,21 +139,21 @@ def keyed(endpoint: Endpoint) -> Handler:
 
 async def admitted(request: Request, user_id: str) -> Call:
     """Let a request in by its key, for the user it names; or raise."""
-    state = request.app.state
-    key = key_of(request.headers)
-    caller = await caller_from(state.hub, key, user_id, request.state.request_id)
+    state, known = request.app.state, request.scope["state"]
+    hub: Hub = state.hub
+    caller = await caller_from(hub, key_of(request.headers), user_id, known["request_id"])
     if state.rate is not None:
         state.rate.spend(caller.key.digest)
-    request.state.caller = caller
+    known["caller"] = caller
     working_for.set(caller.user.tenant_id)
     request_fields.set({**request_fields.get(), "user_id": caller.user.user_id})
-    return Call(request, caller, state.hub, state.options)
+    return Call(request, caller, hub, state.options)
 
 
 async def _read(taken: Taken, request: Request, caller: Caller) -> dict[str, Any]:
     """Read a route's argument: from the body, or (`asked`) from the query string."""
     if "body" in taken.models:
-        raw = await request.body()
+        raw = await _whole_body(request.receive)
         body = valid(lambda: taken.models["body"].validate_json(raw), "body")
         if b'"user_id"' in raw:
             _warn_of_user_id(caller, json.loads(raw).get("user_id"))
@@ -162,6 +163,19 @@ async def _read(taken: Taken, request: Request, caller: Caller) -> dict[str, Any
         _warn_of_user_id(caller, params.get("user_id"))
         return {"asked": valid(lambda: taken.models["asked"].validate_python(params), "query")}
     return {}
+
+
+async def _whole_body(receive: Receive) -> bytes:
+    """Read a body, which nearly always comes in one piece; raise if its sender leaves before."""
+    pieces: list[bytes] = []
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        pieces.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(pieces)
 
 
 def valid(validate: Callable[[], Any], place: str) -> Any:

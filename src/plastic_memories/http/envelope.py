@@ -59,8 +59,23 @@ def reply(request: Request, data: BaseModel | Mapping[str, Any]) -> Response:
         type(data).model_rebuild()
     # It writes models and plain data alike, and plain data in half the time of the standard one.
     written = to_json(data)
-    head = f'{{"ok":true,"request_id":"{request.state.request_id}","data":'.encode()
-    return Response(b"".join((head, written, b"}")), media_type="application/json")
+    request_id = request.scope["state"]["request_id"]
+    return _Json(b'{"ok":true,"request_id":"%b","data":%b}' % (request_id.encode(), written))
+
+
+class _Json(Response):
+    """An answer whose headers are known: the framework would ask for each what it may be."""
+
+    media_type = "application/json"
+
+    def __init__(self, body: bytes) -> None:
+        self.status_code = 200
+        self.background = None
+        self.body = body
+        self.raw_headers = [
+            (b"content-length", b"%d" % len(body)),
+            (b"content-type", b"application/json"),
+        ]
 
 
 def failure(

@@ -42,9 +42,9 @@ class Ledger:
             return work(stores), stores.audit.recorded
 
         result, events = await self.storage.write(run)
-        _log(events)
-        self.sink.publish(events)
         if events:
+            _log(events)
+            self.sink.publish(events)
             self.written()
         return result
 

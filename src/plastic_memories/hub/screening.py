@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 from plastic_memories.errors import Rejected
@@ -12,10 +13,11 @@ from plastic_memories.model.message import Message
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.sensitive_policy import SensitivePolicy
 
-_DRAFT_IDS = (
-    "key", "source_ref", "source_app", "bot_id", "session_id", "speaker", "idempotency_key",
-)  # fmt: skip
-_MESSAGE_IDS = ("source_app", "bot_id", "session_id", "speaker", "client_msg_id")
+_draft_ids = attrgetter(
+    "key", "source_ref", "source_app", "bot_id", "session_id", "speaker", "idempotency_key"
+)
+_draft_texts = attrgetter("content", "quote", "tags", "metadata", "attributes")
+_message_ids = attrgetter("source_app", "bot_id", "session_id", "speaker", "client_msg_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,8 @@ class Screening:
 
     def message(self, message: Message) -> Message:
         """Return a message, masked: a conversation is never refused, but for a secret as an id."""
-        for name in _MESSAGE_IDS:
-            self.identifier(getattr(message, name))
+        for given in filter(None, _message_ids(message)):
+            self.identifier(given)
         masked = self.policy.mask(message.content)
         return message if masked == message.content else replace(message, content=masked)
 
@@ -56,17 +58,21 @@ class Screening:
                 "The judge refuses to keep this.",
                 {"reason": verdict.reason, "category": verdict.category},
             )
-        for name in _DRAFT_IDS:
-            self.identifier(getattr(draft, name))
-        fields: dict[str, Any] = {
-            "content": self.text(draft.content),
-            "quote": self.text(draft.quote),
-            "tags": tuple(self.text(tag) for tag in draft.tags),
-            "metadata": self.values(draft.metadata),
-            "attributes": self.values(draft.attributes),
-        }
-        masked = any(getattr(draft, name) != value for name, value in fields.items())
-        return replace(draft, **fields) if masked else draft
+        for given in filter(None, _draft_ids(draft)):
+            self.identifier(given)
+        content, quote = self.text(draft.content), self.text(draft.quote)
+        tags = tuple([self.text(tag) for tag in draft.tags])
+        metadata, attributes = self.values(draft.metadata), self.values(draft.attributes)
+        if (content, quote, tags, metadata, attributes) == _draft_texts(draft):
+            return draft
+        return replace(
+            draft,
+            content=content,
+            quote=quote,
+            tags=tags,
+            metadata=metadata,
+            attributes=attributes,
+        )
 
     def each(
         self, drafts: Sequence[Draft]

@@ -18,10 +18,14 @@ class Partition:
     persona_id: str = ""
 
 
+def is_shared(memory: Memory) -> bool:
+    """Say whether every persona of the user may find a memory; a story never crosses personas."""
+    return memory.scope is Scope.GLOBAL and memory.realm is Realm.REAL
+
+
 def partition_of(memory: Memory) -> Partition:
-    """Return where a memory is searched; a story never crosses personas."""
-    shared = memory.scope is Scope.GLOBAL and memory.realm is Realm.REAL
-    return Partition(memory.owner.user, "" if shared else memory.owner.persona_id)
+    """Return where a memory is searched."""
+    return Partition(memory.owner.user, "" if is_shared(memory) else memory.owner.persona_id)
 
 
 def partitions_for(owner: Owner) -> tuple[Partition, Partition]:

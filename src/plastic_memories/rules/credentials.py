@@ -6,7 +6,7 @@ Every pattern is linear: runs are bounded, possessive or start only where a run 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from plastic_memories.rules.regex import regex
@@ -19,9 +19,10 @@ def group_spans(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
     return (match.span(1 if pattern.groups else 0) for match in pattern.finditer(text))
 
 
-def credential_spans(text: str) -> Iterator[Span]:
-    """Yield strings shaped like a key of some provider, and values under a label."""
-    return chain(_keys(text), _labelled(text))
+def credential_spans(text: str) -> Iterable[Span]:
+    """Return strings shaped like a key of some provider, and values under a label."""
+    keys = _keys(text) if _KEY_HINT.search(text) else ()
+    return chain(keys, _labelled(text)) if _LABEL_HINT.search(text.lower()) else keys
 
 
 _KEY = regex(
@@ -49,8 +50,6 @@ _CODE_HINT = regex(r"pin|otp|code|phrase|mnemonic|[码碼]|口令|助记词")
 
 
 def _keys(text: str) -> Iterator[Span]:
-    if not _KEY_HINT.search(text):
-        return
     yield from group_spans(_KEY, text)
     yield from (m.span() for m in _DASHED_KEY.finditer(text) if _is_random(m[1]))
     yield from (m.span(1) for m in _BEARER.finditer(text) if _is_random(m[1]))
@@ -120,7 +119,7 @@ _DESCRIBED = regex(r"的|编码|加密|格式|登录|验证|保护|算法|还是
 
 def _labelled(text: str) -> Iterator[Span]:
     """Yield values that follow a label: `密码是…`, `token: …`, `my password is …`."""
-    match = _LABEL.search(text) if _LABEL_HINT.search(text.lower()) else None
+    match = _LABEL.search(text)
     while match:
         value = match["value"].rstrip(".,;:!?)]}>")
         start, end = match.start("value"), match.start("value") + len(value)
@@ -213,9 +212,11 @@ _SEED_PHRASE = regex(
 )
 
 
-def code_spans(text: str) -> Iterator[Span]:
-    """Yield what only its sentence makes a secret: PINs, one-time codes, words, seed phrases."""
+_CODES = (_CODE, _NUMERALS, _HAN_SECRET, _SEED_PHRASE)
+
+
+def code_spans(text: str) -> Iterable[Span]:
+    """Return what only its sentence makes a secret: PINs, one-time codes, words, seed phrases."""
     if not _CODE_HINT.search(text.lower()):
-        return
-    for pattern in (_CODE, _NUMERALS, _HAN_SECRET, _SEED_PHRASE):
-        yield from group_spans(pattern, text)
+        return ()
+    return chain.from_iterable(group_spans(pattern, text) for pattern in _CODES)

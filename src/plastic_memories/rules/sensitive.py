@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 from itertools import accumulate, chain
 
 from plastic_memories.rules.credentials import Span, code_spans, credential_spans, group_spans
@@ -33,8 +32,8 @@ def find(text: str) -> list[Finding]:
     >>> find("我的密码是 hunter2。")
     [Finding(category='credential', start=6, end=13)]
     """
-    folded, places = _fold(text)
-    found = [*_named(CREDENTIAL, credential_spans(folded)), *_named(CREDENTIAL, code_spans(folded))]
+    folded = _fold(text)
+    found = [(CREDENTIAL, span) for span in chain(credential_spans(folded), code_spans(folded))]
     digits = sum(map(len, _DIGITS.findall(folded)))
     if digits >= _FEWEST_DIGITS:
         found += _named(GOV_ID, _government_ids(folded))
@@ -44,19 +43,19 @@ def find(text: str) -> list[Finding]:
         found += _named(PAYMENT, group_spans(_CARD_CODE, folded))
     if "@" in folded:
         found += _named(CONTACT, group_spans(_E_MAIL, folded))
-    return _in_place(found, places)
+    return _in_place(found, text) if found else []
 
 
 def find_credentials(text: str) -> list[Finding]:
     """Return only what is shaped like a credential: the check for keys, ids and references."""
-    folded, places = _fold(text)
-    return _in_place(_named(CREDENTIAL, credential_spans(folded)), places)
+    found = [(CREDENTIAL, span) for span in credential_spans(_fold(text))]
+    return _in_place(found, text) if found else []
 
 
 _FOLDED_SIGNS = frozenset(" -_:=@.+/#")
+_MOST_FOLDED = 4096
 
 
-@lru_cache(maxsize=4096)
 def _fold_char(char: str) -> str:
     """Return the ASCII look of a full-width or styled character; nothing for an invisible one."""
     if unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f":
@@ -69,23 +68,37 @@ def _fold_char(char: str) -> str:
     return plain if len(plain) == 1 and (plain.isalnum() or plain in _FOLDED_SIGNS) else char
 
 
-def _fold(text: str) -> tuple[str, Sequence[int]]:
-    """Return the text without disguise, and where each of its characters stood."""
-    if text.isascii():
-        return text, range(len(text))
-    chars = [_fold_char(char) for char in text]
-    return "".join(chars), [place for place, char in enumerate(chars) if char]
+class _Folded(dict[int, str]):
+    """What each character looks like in ASCII, as far as it was asked for."""
+
+    def __missing__(self, place: int) -> str:
+        if len(self) >= _MOST_FOLDED:
+            self.clear()
+        self[place] = _fold_char(chr(place))
+        return self[place]
+
+
+_FOLDED = _Folded()
+
+
+def _fold(text: str) -> str:
+    """Return the text without disguise."""
+    return text if text.isascii() else text.translate(_FOLDED)
+
+
+def _places(text: str) -> Sequence[int]:
+    """Return where in the text each character stands that is left of it when it is folded."""
+    return [place for place, char in enumerate(text) if _fold(char)]
 
 
 def _named(category: str, spans: Iterable[Span]) -> Iterator[tuple[str, Span]]:
     return ((category, span) for span in spans)
 
 
-def _in_place(found: Iterable[tuple[str, Span]], places: Sequence[int]) -> list[Finding]:
+def _in_place(found: Iterable[tuple[str, Span]], text: str) -> list[Finding]:
     """Join overlapping spans under the category that was named first."""
     ranked = [(start, end, rank, name) for rank, (name, (start, end)) in enumerate(found)]
-    if not ranked:
-        return []
+    places = _places(text)
     joined: list[tuple[int, int, int, str]] = []
     for start, end, rank, name in sorted(ranked):
         if joined and start < joined[-1][1]:

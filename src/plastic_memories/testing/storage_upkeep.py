@@ -7,7 +7,7 @@ from dataclasses import replace
 from plastic_memories.model.event import Event
 from plastic_memories.model.memory import Scope, Status
 from plastic_memories.ports.message_store import MessageFilter
-from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.testing.samples import (
     MINE,
     NOW,
@@ -39,6 +39,22 @@ class UpkeepContract:
 
         assert sorted(contents(due)) == ["over", "over, of another", "over, waiting"]
         assert len(few) == 2
+
+    async def test_what_a_transaction_stores_can_be_due_in_it(
+        self, storage: StorageBackend
+    ) -> None:
+        def work(stores: Stores) -> list[list[str]]:
+            stores.personas.ensure(MINE, NOW)
+            at_first = stores.upkeep.due(NOW, 10)
+            added = stores.memories.add(memory("soon", expires_at=NOW + 5))
+            before, after = stores.upkeep.due(NOW, 10), stores.upkeep.due(NOW + 5, 10)
+            stores.memories.save(replace(added, status=Status.EXPIRED))
+            swept = stores.upkeep.due(NOW + 5, 10)
+            stores.memories.save(added)
+            again = stores.upkeep.due(NOW + 5, 10)
+            return [contents(rows) for rows in (at_first, before, after, swept, again)]
+
+        assert await storage.write(work) == [[], [], ["soon"], [], ["soon"]]
 
     async def test_owners_are_gone_through_one_after_another(self, storage: StorageBackend) -> None:
         await remember(storage, memory("mine"), memory("theirs", OTHER_USER))

@@ -1,19 +1,28 @@
-"""Metrics in Prometheus text, one registry for each tenant and one for all."""
+"""Metrics in Prometheus text, for each tenant and for all.
+
+Counted here and only written by the library: its own counters, each behind its lock and once more
+for the numbers of all, took a tenth of the processor time of a small write.
+"""
 
 from __future__ import annotations
 
+import threading
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 from prometheus_client import (
     CollectorRegistry,
-    Counter,
-    Gauge,
     GCCollector,
-    Histogram,
     PlatformCollector,
     ProcessCollector,
     generate_latest,
 )
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
 _LATENCY = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 _GENERATION = (1, 5, 10, 30, 60, 120)
@@ -55,77 +64,145 @@ _HISTOGRAMS = {
 }
 
 
+# The values of a number's labels, in the order in which they are declared.
+_Labels = tuple[str, ...]
+
+
+class _Spread:
+    """How many observations fell under each bound, and what they add up to."""
+
+    __slots__ = ("bounds", "numbers", "total")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds = bounds
+        self.numbers = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def observe(self, value: float) -> None:
+        self.numbers[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+    def take(self, other: _Spread) -> None:
+        self.numbers = [mine + its for mine, its in zip(self.numbers, other.numbers, strict=True)]
+        self.total += other.total
+
+    def buckets(self) -> list[tuple[str, float]]:
+        names = [*map(floatToGoString, self.bounds), "+Inf"]
+        return list(zip(names, accumulate(self.numbers), strict=True))
+
+
 class _Numbers:
+    """What was counted and observed for one tenant, or for none."""
+
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.counters = {
-            name: Counter(name, text, labels, registry=self.registry)
-            for name, (text, labels) in _COUNTERS.items()
-        }
-        self.histograms = {
-            name: Histogram(name, text, labels, buckets=buckets, registry=self.registry)
-            for name, (text, labels, buckets) in _HISTOGRAMS.items()
-        }
-        self.gauges = {
-            name: Gauge(name, text, registry=self.registry) for name, text in _GAUGES.items()
-        }
-        # Looking a labelled number up in the library costs more than counting it.
-        self._labelled: dict[tuple[str, ...], Any] = {}
+        self.counts: dict[str, dict[_Labels, float]] = {name: {} for name in _COUNTERS}
+        self.spreads: dict[str, dict[_Labels, _Spread]] = {name: {} for name in _HISTOGRAMS}
+        self.shown = dict.fromkeys(_GAUGES, 0.0)
+        # What has no labels is there from the start.
+        for name in (name for name, (_, labels) in _COUNTERS.items() if not labels):
+            self.count(name, (), 0.0)
+        for name in (name for name, (_, labels, _) in _HISTOGRAMS.items() if not labels):
+            self.spread(name, ())
 
-    def counter(self, name: str, labels: dict[str, str]) -> Counter:
-        found: Counter = self._one(self.counters[name], name, labels)
-        return found
+    def count(self, name: str, labels: _Labels, amount: float) -> None:
+        counts = self.counts[name]
+        counts[labels] = counts.get(labels, 0.0) + amount
 
-    def histogram(self, name: str, labels: dict[str, str]) -> Histogram:
-        found: Histogram = self._one(self.histograms[name], name, labels)
-        return found
+    def spread(self, name: str, labels: _Labels) -> _Spread:
+        spreads = self.spreads[name]
+        if labels not in spreads:
+            spreads[labels] = _Spread(_HISTOGRAMS[name][2])
+        return spreads[labels]
 
-    def _one(self, metric: Any, name: str, labels: dict[str, str]) -> Any:
-        key = (name, *labels.values())
-        if key not in self._labelled:
-            self._labelled[key] = metric.labels(**labels) if labels else metric
-        return self._labelled[key]
+    def take(self, other: _Numbers) -> None:
+        """Add what another has counted."""
+        for name, counts in other.counts.items():
+            for labels, amount in counts.items():
+                self.count(name, labels, amount)
+        for name, spreads in other.spreads.items():
+            for labels, spread in spreads.items():
+                self.spread(name, labels).take(spread)
+
+    def families(self) -> Iterator[Metric]:
+        """Yield the numbers in the library's shapes."""
+        for name, (text, labels) in _COUNTERS.items():
+            counter = CounterMetricFamily(name, text, labels=labels)
+            for values, amount in self.counts[name].items():
+                counter.add_metric(values, amount)
+            yield counter
+        for name, (text, labels, _) in _HISTOGRAMS.items():
+            histogram = HistogramMetricFamily(name, text, labels=labels)
+            for values, spread in self.spreads[name].items():
+                histogram.add_metric(values, spread.buckets(), spread.total)
+            yield histogram
+        for name, text in _GAUGES.items():
+            yield GaugeMetricFamily(name, text, value=self.shown[name])
+
+
+class _Written(Collector):
+    """One tenant's numbers, or those of all, when they are asked for."""
+
+    def __init__(self, numbers: _Numbers) -> None:
+        self._numbers = numbers
+
+    def collect(self) -> Iterable[Metric]:
+        return self._numbers.families()
 
 
 class PrometheusMeter:
     def __init__(self) -> None:
-        self._all = _Numbers()
-        ProcessCollector(registry=self._all.registry)
-        PlatformCollector(registry=self._all.registry)
-        GCCollector(registry=self._all.registry)
-        self._tenants: dict[str, _Numbers] = {}
+        self._process = CollectorRegistry()
+        ProcessCollector(registry=self._process)
+        PlatformCollector(registry=self._process)
+        GCCollector(registry=self._process)
+        self._numbers: dict[str | None, _Numbers] = {None: _Numbers()}
+        # Readers and the writer count on threads of their own.
+        self._lock = threading.Lock()
 
     def count(self, tenant_id: str | None, name: str, **labels: str) -> None:
-        for numbers in self._both(tenant_id):
-            numbers.counter(name, labels).inc()
+        values = tuple([labels[label] for label in _COUNTERS[name][1]])
+        with self._lock:
+            self._of(tenant_id).count(name, values, 1.0)
 
     def add(self, tenant_id: str | None, name: str, amount: float, **labels: str) -> None:
-        for numbers in self._both(tenant_id):
-            numbers.counter(name, labels).inc(amount)
+        values = tuple([labels[label] for label in _COUNTERS[name][1]])
+        with self._lock:
+            self._of(tenant_id).count(name, values, amount)
 
     def observe(self, tenant_id: str | None, name: str, value: float, **labels: str) -> None:
-        for numbers in self._both(tenant_id):
-            numbers.histogram(name, labels).observe(value)
+        values = tuple([labels[label] for label in _HISTOGRAMS[name][1]])
+        with self._lock:
+            self._of(tenant_id).spread(name, values).observe(value)
 
     def show(self, tenant_id: str | None, name: str, value: float) -> None:
-        self._of(tenant_id).gauges[name].set(value)
+        with self._lock:
+            self._of(tenant_id).shown[name] = value
 
     def render(self, tenant_id: str | None) -> str:
-        return generate_latest(self._of(tenant_id).registry).decode()
+        return generate_latest(self._registry(tenant_id)).decode()
 
     def samples(self, tenant_id: str | None) -> list[dict[str, Any]]:
         return [
             {"name": sample.name, "labels": sample.labels, "value": sample.value}
-            for metric in self._of(tenant_id).registry.collect()
+            for metric in self._registry(tenant_id).collect()
             for sample in metric.samples
         ]
 
-    def _both(self, tenant_id: str | None) -> tuple[_Numbers, ...]:
-        return (self._all,) if tenant_id is None else (self._all, self._of(tenant_id))
-
     def _of(self, tenant_id: str | None) -> _Numbers:
+        if tenant_id not in self._numbers:
+            self._numbers[tenant_id] = _Numbers()
+        return self._numbers[tenant_id]
+
+    def _registry(self, tenant_id: str | None) -> CollectorRegistry:
+        """Return a copy of the numbers to be read; all of them, and the process's own, for None."""
+        registry = CollectorRegistry()
+        copy = _Numbers()
+        with self._lock:
+            wanted = self._numbers.values() if tenant_id is None else (self._of(tenant_id),)
+            for numbers in wanted:
+                copy.take(numbers)
+            copy.shown |= self._of(tenant_id).shown
+        registry.register(_Written(copy))
         if tenant_id is None:
-            return self._all
-        if tenant_id not in self._tenants:
-            self._tenants[tenant_id] = _Numbers()
-        return self._tenants[tenant_id]
+            registry.register(self._process)
+        return registry

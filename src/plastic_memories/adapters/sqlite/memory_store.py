@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,7 @@ from plastic_memories.adapters.sqlite.rows import (
     view_params,
 )
 from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
-from plastic_memories.model.entry import partition_of
+from plastic_memories.model.entry import is_shared
 from plastic_memories.model.memory import Draft, Memory, Status
 from plastic_memories.model.outline import Outline
 from plastic_memories.model.owner import Owner, Viewpoint
@@ -50,6 +51,7 @@ class SqliteMemoryStore:
         self._index = index
         self._partitions = partitions
         self._entries = entries
+        self._first_end: float | None = None  # what this transaction was told
 
     def get(self, owner: Owner, memory_id: int) -> Memory | None:
         row = fetch_one(self._db, QUERIES["get_memory"], {**owner_params(owner), "id": memory_id})
@@ -107,8 +109,20 @@ class SqliteMemoryStore:
         params = {**view_params(view), "only_session": True}
         return [row["id"] for row in fetch(self._db, QUERIES["ids_in_session"], params)]
 
+    def first_end(self) -> float:
+        """Return when the next of all memories expires.
+
+        While a transaction writes, nobody else does: it asks once, and again when it has stored
+        a memory that expires.
+        """
+        if self._first_end is None:
+            row = run(self._db, QUERIES["first_end"]).fetchone()
+            self._first_end = math.inf if row is None else float(row[0])
+        return self._first_end
+
     def add(self, memory: Memory) -> Memory:
         row_id = insert(self._db, QUERIES["add_memory"], memory_params(memory))
+        self._note_end(memory)
         added = replace(memory, id=row_id, root_id=memory.root_id or row_id)
         for message_id in memory.source_message_ids:
             self._run("add_source", added, message_id=message_id, memory_id=row_id)
@@ -123,6 +137,7 @@ class SqliteMemoryStore:
         if before.status is Status.ACTIVE is not memory.status:
             self._entries.remove(before)
         execute(self._db, QUERIES["save_memory"], memory_params(memory))
+        self._note_end(memory)
         self._index_row(memory)
 
     def move(self, memory: Memory) -> None:
@@ -132,6 +147,7 @@ class SqliteMemoryStore:
         self._unindex(before)
         self._entries.remove(before)
         execute(self._db, QUERIES["move_memory"], memory_params(memory))
+        self._note_end(memory)
         self._index_row(memory)
 
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
@@ -165,6 +181,10 @@ class SqliteMemoryStore:
             self._entries.remove(memory)
             self._index_row(memory)
         return sum(memory.status is Status.ACTIVE for memory in rows)
+
+    def _note_end(self, memory: Memory) -> None:
+        if memory.expires_at is not None:
+            self._first_end = None
 
     def _run(self, query: str, memory: Memory, **more: Any) -> None:
         params = {**owner_params(memory.owner), "id": memory.id, **more}
@@ -216,9 +236,9 @@ class SqliteMemoryStore:
             self._index.remove(memory.id, self._partition(memory), memory_text(memory))
 
     def _partition(self, memory: Memory) -> str:
-        if partition_of(memory).persona_id:
-            partition = self._partitions.of_persona(memory.owner)
-        else:
+        if is_shared(memory):
             partition = self._partitions.of_user(memory.owner.user)
+        else:
+            partition = self._partitions.of_persona(memory.owner)
         assert partition, "a persona exists from the first time it is named"
         return partition

@@ -517,10 +517,10 @@ UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
 
 -- Upkeep: the server's own work, over all owners.
 
--- any_due --
--- Asked before every write, so it must cost next to nothing.
-SELECT 1 AS x FROM memory_items
- WHERE expires_at IS NOT NULL AND expires_at <= :now AND status IN ('active', 'candidate');
+-- first_end --
+-- Asked before every group of writes, so it must cost next to nothing.
+SELECT expires_at FROM memory_items
+ WHERE expires_at IS NOT NULL AND status IN ('active', 'candidate') ORDER BY expires_at LIMIT 1;
 
 -- due_memories --
 SELECT * FROM memory_items

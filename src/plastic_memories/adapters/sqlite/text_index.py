@@ -81,7 +81,8 @@ class TextIndex:
 
 
 def _tokens(partition: str, text: str) -> str:
-    return " ".join(f"{partition}x{term}" for term in index_terms(text))
+    before = f"{partition}x"
+    return " ".join([before + term for term in index_terms(text)])
 
 
 class Partitions:

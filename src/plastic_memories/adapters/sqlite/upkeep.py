@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one, run
+from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.memory_store import SqliteMemoryStore
 from plastic_memories.adapters.sqlite.message_store import SqliteMessageStore
 from plastic_memories.adapters.sqlite.migrate import has_text_index
@@ -71,7 +71,7 @@ class SqliteUpkeep:
         self._indexed = indexed
 
     def due(self, now: float, limit: int) -> list[Memory]:
-        if run(self._db, QUERIES["any_due"], {"now": now}).fetchone() is None:
+        if self._memories.first_end() > now:
             return []
         rows = fetch(self._db, QUERIES["due_memories"], {"now": now, "limit": limit})
         return [memory_of(row) for row in rows]
