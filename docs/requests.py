@@ -462,6 +462,15 @@ OPERATIONS = [
     ),
     _get("… and as Markdown", "/export", {"format": "markdown"}, 'body contains "我对海鲜过敏"'),
     Example(
+        "Everything of mine, as a file in the archive",
+        "POST",
+        "/export/file",
+        ("status = 200", "data.path exists"),
+        {**_KEY, **_JSON},
+        {},
+    ),
+    _get("… and which of them are there", "/export/files", {}, "data.items[0].path exists"),
+    Example(
         "Take in an export; a dry run only says what would happen",
         "POST",
         "/import?dry_run=true",

@@ -77,7 +77,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         "database_url": "address of a database server, for backends that need one; none is "
         "built in yet",
         "template_root": "the folder of persona templates",
-        "archive_dir": "the folder of the archive: conversations lie in `conversations/` below it",
+        "archive_dir": (
+            "the folder of the archive: conversations lie in `conversations/` below it, "
+            "exports in `exports/`"
+        ),
         "memory_root": "the folder of the Markdown pages: those of a user lie in "
         "`users/{user_id}/.memory/` below it",
         "log_dir": "the folder of the log",

@@ -27,6 +27,7 @@ from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
 from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
+from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
 from plastic_memories.hub.hub import Hub
@@ -191,25 +192,24 @@ def _assemble(
     settings, clock, meter = context.settings, context.clock, context.meter
     judge = chosen["judge"](context)
     ledger = Ledger(context.storage, chosen["events"](context), clock, embedding.wake)
-    formation = _formation(settings)
-    bell = Bell()
+    formation, bell = _formation(settings), Bell()
     screening = Screening(chosen["sensitive"](context), judge)
-    templates = TemplateFolder(settings.template_root)
     archive = ArchiveTalk(ledger, chosen["archive"](context), formation)
+    exports = ExportFiles(ledger, archive.archive, formation)
     digest = Digest(ledger, screening, judge, extractor, formation, archive.archive.keeps)
-    work = Work(Jobs(ledger, formation), digest, archive, meter, bell)
+    work = Work(Jobs(ledger, formation), digest, archive, exports, meter, bell)
     folders, locks = _page_folders(settings), PageLocks()
     in_pages = ForgetInPages(ledger, folders, locks)
-    profile = chosen["profile"](context)
-    personas = KeepPersonas(ledger, screening, profile, templates, archive, in_pages)
+    profile, templates = chosen["profile"](context), TemplateFolder(settings.template_root)
+    personas = KeepPersonas(ledger, screening, profile, templates, archive, exports, in_pages)
     transfer = Transfer(ledger, screening, personas)
-    messages = KeepMessages(ledger, screening, formation, bell)
+    messages = KeepMessages(ledger, screening, formation, bell, exports)
     pages = KeepPages(ledger, screening, folders)
     drafts = DraftLines(screening, judge, settings.max_content_chars)
     has_model = extractor is not None and settings.formation
     engine = chosen["recall"](context)
     recall = _recall(context, engine, personas, pages)
-    timeline = KeepTimeline(ledger, screening, judge, formation, bell, has_model)
+    timeline = KeepTimeline(ledger, screening, judge, formation, bell, exports, has_model)
     sessions = KeepSessions(ledger, formation, work, bell)
     return Hub(
         ledger=ledger,
@@ -217,7 +217,7 @@ def _assemble(
         keys=Keys(context.storage, clock, settings.keys),
         write=WriteMemory(ledger, screening, judge, messages if has_model else None),
         review=ReviewMemory(ledger, screening),
-        forget=ForgetMemory(ledger, archive, in_pages),
+        forget=ForgetMemory(ledger, archive, exports, in_pages),
         browse=BrowseMemories(ledger),
         recall=recall,
         converse=Converse(recall, messages, timeline),
@@ -237,6 +237,7 @@ def _assemble(
         page_sync=SyncPages(ledger, drafts, folders, locks),
         cards=KeepCards(ledger, screening, transfer),
         transfer=transfer,
+        exports=exports,
         upkeep=KeepUp(ledger, recall.touches, _retention(settings), work),
         meter=meter,
         embedding=embedding,

@@ -113,4 +113,6 @@ ROUTES = [
     route("jobs_replay", "POST /jobs/replay", {"status": "dead"}, status="dead"),
     route("audit", "GET /audit", {"memory_id": "1"}, memory_id=1),
     route("export", "GET /export", {"format": "markdown"}, "markdown"),
+    route("export_file", "POST /export/file", {}),
+    route("export_files", "GET /export/files", {}),
 ]  # fmt: skip

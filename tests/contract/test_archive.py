@@ -44,4 +44,5 @@ async def test_no_archive_keeps_nothing() -> None:
     assert archive.keeps is False
     assert await archive.get(PATH) is None
     assert await archive.remove(PATH) is False
+    assert await archive.names_in("conversations") == []
     assert await archive.remove_under("conversations") == 0

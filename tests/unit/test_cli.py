@@ -326,6 +326,8 @@ def test_an_export_does_not_write_over_a_file(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "kept.jsonl"
     file.write_text("mine", encoding="utf-8")
 
+    assert run("export", str(file), "--to-archive").exit_code == 2
+    assert "exports/" in run("export", "--to-archive").stdout
     result = run("export", str(file))
 
     assert result.exit_code == 1

@@ -284,6 +284,32 @@ async def test_the_main_line_does_not_know_the_branch(api: Api) -> None:
     assert "小红" not in known
 
 
+async def test_an_explanation_names_nothing_of_another_branch(api: Api) -> None:
+    made = await fork(api)
+    for number in range(4):
+        await said(api, f"我喜欢第{number}种茶 tea", ts=20 + number, branch_id=made["branch_id"])
+        await said(api, f"我喜欢第{number}种咖啡 coffee", ts=30 + number)
+    await said(api, "我喜欢茶 tea", ts=40)
+    rows = {
+        row["id"]: row["branch_id"]
+        for row in (await api.saw("/memory/list", status="active", limit=200))["items"]
+    }
+    ask = {"limit": 1, "explain": True, "session_id": "s1"}
+
+    on_main = (await api.recall("茶 tea 咖啡 coffee 过敏", **ask))["explain"]
+    on_branch = (await api.recall("茶 tea 咖啡 coffee 过敏", **ask, branch_id=made["branch_id"]))[
+        "explain"
+    ]
+
+    named = [part["memory_id"] for part in on_main]
+    assert len(named) > 1
+    assert {rows[memory_id] for memory_id in named} == {None}
+    assert made["branch_id"] in {rows[part["memory_id"]] for part in on_branch}
+    unseen = {str(row) for row, branch in rows.items() if branch}
+    told = " ".join(part["left_out"] or "" for part in on_main)
+    assert not unseen & set(told.split())
+
+
 async def test_from_elsewhere_the_branch_that_goes_on_counts(api: Api) -> None:
     await fork(api)
 

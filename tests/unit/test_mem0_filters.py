@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plastic_memories.errors import BadRequest
-from plastic_memories.rules.conditions import condition_from, named_values, required_values
+from plastic_memories.rules.conditions import (
+    condition_from,
+    exact_value,
+    named_values,
+    required_values,
+)
 
 ROW = {
     "user_id": "alice",
@@ -133,6 +138,25 @@ def test_a_field_is_required_only_where_everything_must_hold() -> None:
     assert required_values({"agent_id": {"ne": "a"}}, "agent_id") is None
 
 
+EXACT: list[tuple[dict[str, Any], str]] = [
+    ({"run_id": "晚上"}, "晚上"),
+    ({"run_id": {"eq": "r1", "ne": "r2"}}, "r1"),
+    ({"AND": [{"city": "x"}, {"run_id": "r1"}]}, "r1"),
+    ({"run_id": "*"}, ""),
+    ({"run_id": {"in": ["r1", None]}}, ""),
+    ({"run_id": {"ne": "r1"}}, ""),
+    ({"OR": [{"run_id": "r1"}, {"city": "x"}]}, ""),
+    ({"NOT": [{"run_id": "r1"}]}, ""),
+]
+
+
+@pytest.mark.parametrize(("filters", "value"), EXACT, ids=str)
+def test_one_value_is_exact_only_where_no_other_would_do(
+    filters: dict[str, Any], value: str
+) -> None:
+    assert exact_value(filters, "run_id") == value
+
+
 _leaf = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 _name = st.sampled_from(
     ["AND", "OR", "NOT", "metadata", "created_at", "city", "in", "eq", "gt", "contains", "*"]
@@ -153,3 +177,23 @@ def test_any_filters_are_read_or_refused(filters: dict[str, Any]) -> None:
 
     assert holds(ROW) in (True, False)
     assert holds({}) in (True, False)
+
+
+_runs = st.none() | st.sampled_from(["r1", "夜", "", "*"])
+_asked = st.recursive(
+    st.fixed_dictionaries({"run_id": _runs | st.fixed_dictionaries({"eq": _runs})})
+    | st.fixed_dictionaries({"run_id": st.fixed_dictionaries({"in": st.lists(_runs)})}),
+    lambda part: st.dictionaries(
+        st.sampled_from(["AND", "OR", "NOT"]), st.lists(part, min_size=1, max_size=3), min_size=1
+    ),
+    max_leaves=6,
+)
+
+
+@given(_asked, _runs)
+def test_what_an_exact_value_leaves_out_would_not_have_held(
+    filters: dict[str, Any], held: str | None
+) -> None:
+    value = exact_value(filters, "run_id")
+
+    assert value in ("", held) or not condition_from(filters)({"run_id": held or None})

@@ -209,3 +209,53 @@ async def test_what_belongs_to_the_cloud_says_what_is_here_instead(
     reason = await mem0.refused(404, method, path, json={})
 
     assert "/export" in reason
+
+
+async def test_a_filter_that_leaves_little_still_finds_it_and_scores_it_as_before(
+    mem0: Mem0,
+) -> None:
+    for number in range(100):
+        mood = {"mood": "安静"} if number == 7 else {}
+        await mem0.add(f"绿茶 green tea note {number}", metadata=mood, user_id="userA")
+    asked = {"query": "green tea 绿茶 note 7", "top_k": 100, **USER}
+    free = await mem0.did("POST", "/v1/memories/search/", json=asked)
+    [before] = [one for one in free if one["memory"].endswith(" 7")]
+
+    for filters in ({"mood": "安静"}, {"metadata": {"mood": {"contains": "安"}}}):
+        narrowed = {"query": asked["query"], "top_k": 1, "filters": {"AND": [USER, filters]}}
+        [found] = await mem0.did("POST", "/v2/memories/search/", json=narrowed)
+        assert found["memory"] == "绿茶 green tea note 7"
+        assert found["score"] == pytest.approx(before["score"], abs=1e-3)
+    nothing = {"query": asked["query"], "filters": {"AND": [USER, {"mood": "loud"}]}}
+    assert await mem0.did("POST", "/v2/memories/search/", json=nothing) == []
+
+
+async def test_pages_of_a_filter_count_what_it_lets_through(mem0: Mem0) -> None:
+    for number in range(9):
+        await mem0.add(
+            f"第{number}杯茶", metadata={"even": number % 2 == 0}, run_id=f"r{number % 3}"
+        )
+    body = {"filters": {"AND": [USER, {"even": True}]}}
+
+    first = await mem0.did("POST", "/v3/memories/?page=1&page_size=3", json=body)
+    last = await mem0.did("POST", "/v3/memories/?page=2&page_size=3", json=body)
+    beyond = await mem0.did("POST", "/v3/memories/?page=9&page_size=3", json=body)
+    of_run = await mem0.did("POST", "/v3/memories/", json={"filters": {**USER, "run_id": "r1"}})
+
+    assert [one["memory"] for one in first["results"]] == ["第8杯茶", "第6杯茶", "第4杯茶"]
+    assert [one["memory"] for one in last["results"]] == ["第2杯茶", "第0杯茶"]
+    assert (first["count"], last["count"], beyond["count"]) == (5, 5, 5)
+    assert (last["next"], beyond["results"]) == (None, [])
+    assert [one["memory"] for one in of_run["results"]] == ["第7杯茶", "第4杯茶", "第1杯茶"]
+
+
+async def test_a_changed_memory_keeps_the_time_it_was_made_at_in_filters(mem0: Mem0) -> None:
+    memory_id = await mem0.id_of("茶在柜子里")
+    made = (await mem0.did("GET", f"/v1/memories/{memory_id}/"))["created_at"]
+
+    await mem0.did("PUT", f"/v1/memories/{memory_id}/", json={"text": "茶在桌上"})
+
+    found = await mem0.did(
+        "POST", "/v3/memories/", json={"filters": {"AND": [USER, {"created_at": {"lte": made}}]}}
+    )
+    assert [(one["memory"], one["created_at"]) for one in found["results"]] == [("茶在桌上", made)]

@@ -76,6 +76,27 @@ async def test_the_queue_is_shown(api: Api, clock: StillClock) -> None:
     assert (waiting.value, age.value, dead.value) == (1, 60, 0)
 
 
+async def test_each_tenant_sees_what_of_its_own_waits_for_a_vector(
+    start_hub: StartHub,
+) -> None:
+    far = {"embedder": "openai:m", "embedder_base_url": "http://127.0.0.1:9/v1"}
+    api = await start_hub(worker="off", **far)
+    await api.remember("我喜欢绿茶")
+    await api.remember("I like oolong", key="oolong")
+    theirs = api.as_("acmekey", "someone")
+    await theirs.remember("他们的")
+
+    for caller, waiting in ((api, 2), (theirs, 1)):
+        [backlog] = (await samples(caller))["embedding_backlog"]
+        assert backlog.value == waiting
+
+
+async def test_without_an_embedder_nothing_waits_for_a_vector(api: Api) -> None:
+    await api.remember("我喜欢绿茶")
+
+    assert [one.value for one in (await samples(api))["embedding_backlog"]] == [0]
+
+
 async def test_the_store_is_measured_by_backend(api: Api) -> None:
     await busy(api)
 

@@ -205,6 +205,6 @@ async def test_near_misses_name_nobody_elses_rows(
 
     found = await engine.find(asking("tea", limit=2, explain=True))
 
-    told = {hit.memory.id for hit in found.hits} | {miss.memory_id for miss in found.near_misses}
+    told = {hit.memory.id for hit in found.hits} | {miss.memory.id for miss in found.near_misses}
     assert told == {row.id for row in mine}
     assert all(miss.why for miss in found.near_misses)

@@ -18,6 +18,7 @@ from .card_methods import AsyncCardMethods
 from .connection import FAILURES, Connection, may_repeat
 from .errors import PlasticMemoriesClientError
 from .event_feed import LOST, EventFeed
+from .export_methods import AsyncExportMethods
 from .models import (
     AppendResult,
     AuditEntry,
@@ -69,7 +70,7 @@ from .protocol import Call, Reply, check
 T = TypeVar("T")
 
 
-class AsyncPlasticMemoriesClient(AsyncCardMethods, AsyncPageMethods):
+class AsyncPlasticMemoriesClient(AsyncCardMethods, AsyncExportMethods, AsyncPageMethods):
     """Talk to a hub; close it, or use it in an `async with` statement.
 
     Without `api_key` the key is taken from PLASTIC_MEMORIES_API_KEY or, for a hub on this

@@ -17,6 +17,7 @@ from .card_methods import CardMethods
 from .connection import FAILURES, Connection, may_repeat
 from .errors import PlasticMemoriesClientError
 from .event_feed import LOST, EventFeed
+from .export_methods import ExportMethods
 from .models import (
     AppendResult,
     AuditEntry,
@@ -68,7 +69,7 @@ from .protocol import Call, Reply, check
 T = TypeVar("T")
 
 
-class PlasticMemoriesClient(CardMethods, PageMethods):
+class PlasticMemoriesClient(CardMethods, ExportMethods, PageMethods):
     """Talk to a hub; close it, or use it in a `with` statement.
 
     Without `api_key` the key is taken from PLASTIC_MEMORIES_API_KEY or, for a hub on this

@@ -416,6 +416,13 @@ class Capabilities(Result):
     limits: dict[str, Any] = Field(default_factory=dict)
 
 
+class ExportedFile(Record):
+    """One export in the hub's archive; the time is ISO 8601 in UTC."""
+
+    path: str = ""
+    exported_at: str = ""
+
+
 class Imported(Result):
     counts: dict[str, Any] = Field(default_factory=dict)
     conflicts: list[Any] = Field(default_factory=list)

@@ -12,6 +12,7 @@ from plastic_memories.cli import mem0_export
 from plastic_memories.cli.doorway import Door, run
 from plastic_memories.cli.place import Place, user_command
 from plastic_memories.cli.screen import Screen, counted, size
+from plastic_memories_client import ExportedFile
 
 _LONG_S = 3600.0
 _SHOWN = 10
@@ -28,12 +29,26 @@ _BY_SUFFIX: dict[str, _Format] = {".md": "markdown", ".zip": "bundle"}
     help="Else by the name: .md, .zip, or JSON lines.",
 )
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option(
+    "--to-archive",
+    is_flag=True,
+    help="Have the hub write it into its archive, as JSON; the newest five are kept.",
+)
 @user_command
-def export(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
+def export(place: Place, dest: Path, wanted: str | None, force: bool, to_archive: bool) -> None:
     """Write everything of the user's into a file.
 
     Without DEST it goes to standard output.
     """
+    if to_archive:
+        if str(dest) != "-" or wanted or force:
+            raise click.UsageError("--to-archive names its file itself, and is always JSON.")
+        _export_to_archive(place)
+        return
+    _export_to_file(place, dest, wanted, force)
+
+
+def _export_to_file(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
     to_screen = str(dest) == "-"
     if to_screen and place.as_json:
         raise click.UsageError("With --json name a file to write: plastic-memories export FILE.")
@@ -59,6 +74,18 @@ def export(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
     answer = {"path": str(dest), "format": file_format, "bytes": dest.stat().st_size}
     if not screen.told(answer):
         screen.line(f"✓ {dest}  {size(dest.stat().st_size)}", style="green")
+
+
+def _export_to_archive(place: Place) -> None:
+    screen = Screen.of(place)
+
+    async def work(door: Door) -> ExportedFile:
+        async with door.client(timeout_s=_LONG_S) as client:
+            return await client.export_file()
+
+    made = run(place, work)
+    if not screen.told({"path": made.path, "exported_at": made.exported_at}):
+        screen.line(f"✓ {made.path}", style="green")
 
 
 @click.command(name="import")

@@ -87,11 +87,19 @@ class Embedding:
         more = {"why": self.choice.why, "error": self.error, "set_aside": set_aside}
         return {**self.names(), **more}
 
-    async def backlog(self) -> int:
+    async def backlog(self, tenant_id: str | None = None) -> int:
         """Return how many entries wait for a vector; none does if there is no embedder."""
         if self.status == "off":
             return 0
-        return await self.storage.read(lambda stores: stores.vectors.backlog())
+        return await self.storage.read(lambda stores: stores.vectors.backlog(tenant_id))
+
+    async def measure(self, tenant_id: str | None) -> None:
+        """Show how much waits for a vector: of one tenant, or of all for None."""
+        try:
+            waiting = await self.backlog(tenant_id)
+        except Unavailable:  # the other numbers are needed all the more
+            return
+        self.meter.show(tenant_id, "embedding_backlog", waiting)
 
     async def forever(self) -> None:
         """Load, then fill in again and again; what fails is tried again, later and later."""

@@ -9,6 +9,7 @@ from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate
 from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.embedding import Embedding
+from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
 from plastic_memories.hub.jobs import Jobs
@@ -62,6 +63,7 @@ class Hub:
     pages: KeepPages
     page_sync: SyncPages
     transfer: Transfer
+    exports: ExportFiles
     upkeep: KeepUp
     meter: Meter
     embedding: Embedding

@@ -8,6 +8,7 @@ from typing import Any
 
 from plastic_memories.errors import InvalidInput, NotFound
 from plastic_memories.hub.archiving import ArchiveTalk, archive_none_of
+from plastic_memories.hub.exports import ExportFiles, exports_again
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.page_forget import ForgetInPages
@@ -35,6 +36,7 @@ class KeepPersonas:
     profiles: ProfileBuilder
     templates: TemplateSource
     archive: ArchiveTalk
+    exports: ExportFiles
     pages: ForgetInPages
 
     async def create(
@@ -129,18 +131,24 @@ class KeepPersonas:
             raise InvalidInput("To delete a persona, repeat its persona_id in confirm.", [wrong])
         now = self.ledger.clock.now()
 
+        exported = await self.exports.exist_for(owner.user)
+
         def work(stores: Stores) -> Mapping[str, Any]:
             erased = stores.personas.erase(owner, now)
             if not erased:
                 raise NotFound(f"There is no persona {owner.persona_id} here.")
             record(stores, caller, "persona.delete", owner.persona_id, now)
             archive_none_of(stores, owner, now, self.archive.options)
+            if exported:
+                exports_again(stores, owner, now, self.exports.options)
             left = stores.memories.find(owner, MemoryFilter(limit=1))
             return {"erased": erased, "remaining": {"memories": len(left)}}
 
         receipt = await self.ledger.write(work)
         archive = await self.archive.forget_persona(owner)
-        return {**receipt, "archive": archive, **await self.pages.persona(owner)}
+        exports = await self.exports.refresh(owner.user)
+        copies = {"archive": archive, "exports": exports, **await self.pages.persona(owner)}
+        return {**receipt, **copies}
 
     async def settings(self, user: User) -> UserSettings:
         return await self.ledger.read(lambda stores: stores.personas.settings(user))

@@ -91,7 +91,8 @@ class Recall:
         structure: _Structure = done.get("structure", _Structure())
         found: Findings = done.get("search", Findings((), intent_of(query.text)))
         hits = [_named(hit, structure.names) for hit in structure.lines.hits(found.hits)]
-        found = replace(found, hits=hits)
+        misses = structure.lines.hits(found.near_misses, [hit.memory for hit in hits])
+        found = replace(found, hits=hits, near_misses=misses)
         structure = replace(structure, pages=done.get("pages", Looked()))
         talk = _on_line(done.get("snippets", Talk()), structure.lines)
         recollection = self._compose(query, structure, found, talk)
@@ -249,7 +250,9 @@ def _explained(
     if not query.explain:
         return None
     hits = [_account(hit.memory.id, hit, _why_unsaid(hit, answer)) for hit in answer.hits]
-    return hits + [_account(miss.memory_id, miss, miss.why) for miss in found.near_misses]
+    return hits + [
+        _account(miss.memory.id, miss, _why_left_out(miss)) for miss in found.near_misses
+    ]
 
 
 def _account(memory_id: int, of: Hit | NearMiss, left_out: str | None) -> dict[str, Any]:
@@ -260,6 +263,10 @@ def _account(memory_id: int, of: Hit | NearMiss, left_out: str | None) -> dict[s
         "found_by": list(of.found_by),
         "left_out": left_out,
     }
+
+
+def _why_left_out(miss: NearMiss) -> str:
+    return miss.why if miss.repeats is None else f"{miss.why} as memory {miss.repeats}"
 
 
 def _why_unsaid(hit: Hit, answer: Recollection) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,9 +13,9 @@ from plastic_memories.hub.chain import sees
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.touches import Touches
-from plastic_memories.model.entry import Place
 from plastic_memories.model.memory import Memory, Status
-from plastic_memories.model.owner import Viewpoint
+from plastic_memories.model.outline import Outline
+from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.persona import Holding
 from plastic_memories.model.recall import Hit, RecallQuery
 from plastic_memories.ports.memory_store import MemoryFilter
@@ -26,9 +26,8 @@ from plastic_memories.rules.lines import said_at
 from plastic_memories.rules.searchable import memory_text
 from plastic_memories.rules.text import index_terms, query_terms
 
-# What is asked for again if the filter has left too little of it, and where that ends.
+# Asked for if the filter has left too little, before all is looked through.
 _MORE = 8
-_MOST = 20_000
 _PATIENCE = 5.0  # a list without holes is worth more than one in time
 # Constraints and the user's name come along with every search; this is said to be their score.
 ALWAYS = 0.1
@@ -46,7 +45,26 @@ class Found:
     score: float | None = None
 
 
-Wanted = Callable[[Found], bool]
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """Some of what was found, newest first, and how many there are in all."""
+
+    found: Sequence[Found]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A filter. What every row it holds for has in common is asked of the storage."""
+
+    holds: Callable[[Outline], bool]
+    session_id: str | None = None
+    source_app: str | None = None
+
+    def among(self, stores: Stores, owner: Owner, held: MemoryFilter) -> list[Outline]:
+        """Return which of some rows of an owner the filter holds for, newest first."""
+        narrowed = replace(held, session_id=self.session_id, source_app=self.source_app)
+        return [row for row in stores.memories.outlines(owner, narrowed) if self.holds(row)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +73,36 @@ class SearchMemories:
     engine: RecallEngine
     touches: Touches
 
-    async def all(
-        self, views: Sequence[Viewpoint], wanted: Wanted, *, with_expired: bool = False
-    ) -> list[Found]:
-        """Return what these viewpoints see and the filter lets through, newest first."""
+    async def page(
+        self,
+        views: Sequence[Viewpoint],
+        wanted: Wanted,
+        *,
+        start: int = 0,
+        size: int | None = None,
+        with_expired: bool = False,
+    ) -> FoundPage:
+        """Return a page (or all) of what these viewpoints see and the filter lets through."""
         now = self.ledger.clock.now()
 
-        def work(stores: Stores) -> list[Found]:
-            rows = [row for view in views for row in _rows(stores, view, now, with_expired)]
-            found = _dated(stores, sorted(rows, key=lambda row: -row.id))
-            return [one for one in found if wanted(one)]
+        def work(stores: Stores) -> FoundPage:
+            rows = [
+                row
+                for view in views
+                for row in _seen(stores, view, wanted, None if with_expired else now)
+            ]
+            passed = sorted(rows, key=lambda row: -row.id)
+            end = None if size is None else start + size
+            return FoundPage(_read(stores, passed[start:end]), len(passed))
 
         return await self.ledger.read_swept(work)
 
-    async def everything(self, view: Viewpoint, wanted: Wanted) -> list[Memory]:
-        """Return every row the filter lets through, whatever its status and realm, newest first."""
+    async def everything(self, view: Viewpoint, wanted: Wanted) -> list[int]:
+        """Return the ids of all rows the filter lets through, in any status and realm."""
 
-        def work(stores: Stores) -> list[Memory]:
+        def work(stores: Stores) -> list[int]:
             held = MemoryFilter(bot_id=view.bot_id, for_app=view.only_app or None)
-            found = _dated(stores, stores.memories.find(view.owner, held))
-            return [one.memory for one in found if wanted(one)]
+            return [row.id for row in wanted.among(stores, view.owner, held)]
 
         return await self.ledger.read(work)
 
@@ -96,9 +124,13 @@ class SearchMemories:
 
     async def one(self, view: Viewpoint, memory_id: int) -> Found:
         """Return a memory as it stands now, named by any of its versions."""
-        return await self.ledger.read_swept(
-            lambda stores: _dated(stores, [current_in(stores, view, memory_id)])[0]
-        )
+
+        def work(stores: Stores) -> Found:
+            memory = current_in(stores, view, memory_id)
+            [row] = stores.memories.outlines(view.owner, MemoryFilter(ids={memory.id}))
+            return Found(memory, row.made_at)
+
+        return await self.ledger.read_swept(work)
 
     async def versions(self, view: Viewpoint, memory_id: int) -> list[Memory]:
         """Return what a memory has said, oldest first; what waits for a yes is not among it."""
@@ -121,30 +153,54 @@ class SearchMemories:
         )
 
     async def _of_view(self, query: RecallQuery, wanted: Wanted) -> list[Found]:
-        """Ask for more until the filter has left enough, or there is no more."""
-        limit, asked = query.limit, query
-        while True:
-            hits = (await self.engine.find(asked)).hits
+        """Ask; if the filter leaves too little, ask for more, then among what it lets through."""
+        hits: Sequence[Hit] = ()
+        for limit in (query.limit, query.limit * _MORE):
+            hits = (await self.engine.find(replace(query, limit=limit))).hits
             kept = await self.ledger.read(partial(_kept, query=query, hits=hits, wanted=wanted))
-            if len(kept) >= query.limit or len(hits) < limit or limit >= _MOST:
+            if len(kept) >= query.limit or len(hits) < limit:
                 return kept[: query.limit]
-            limit = min(limit * _MORE, _MOST)
-            asked = replace(query, limit=limit, deadline_s=query.deadline_s * _PATIENCE)
+        passing = await self.ledger.read(partial(_passing, view=query.viewpoint, wanted=wanted))
+        if not passing:
+            return []
+        deadline_s = query.deadline_s * _PATIENCE
+        some = await self.engine.find(replace(query, among=passing, deadline_s=deadline_s))
+        narrowed = partial(_kept, query=query, hits=some.hits, wanted=wanted, best=hits)
+        return (await self.ledger.read(narrowed))[: query.limit]
 
 
-def _kept(stores: Stores, query: RecallQuery, hits: Sequence[Hit], wanted: Wanted) -> list[Found]:
-    """Return what of the hits belongs to the persona and passes the filter, with its score."""
+def _passing(stores: Stores, view: Viewpoint, wanted: Wanted) -> frozenset[int]:
+    held = MemoryFilter(statuses={Status.ACTIVE}, realm=view.realm, bot_id=view.bot_id)
+    return frozenset(row.id for row in wanted.among(stores, view.owner, held))
+
+
+def _kept(
+    stores: Stores,
+    query: RecallQuery,
+    hits: Sequence[Hit],
+    wanted: Wanted,
+    best: Sequence[Hit] | None = None,
+) -> list[Found]:
+    """Return what of the hits belongs to the persona and passes the filter, with its score.
+
+    Scores are measured by the best of all hits, whatever the filter lets through.
+    """
     view = query.viewpoint
     lines = lines_for(stores, view)
-    scores = _comparable(query.text, lines.hits(hits))
+    scale = _scale(query.text, lines.hits(hits if best is None else best))
+    scores = {hit.memory.id: _comparable(hit.score, scale) for hit in lines.hits(hits)}
     rows = {hit.memory.id: hit.memory for hit in hits if hit.memory.id in scores}
     for memory in lines.memories(stores.memories.core(view, query.now)):
         if section_of(memory) <= Section.IDENTITY and memory.status is Status.ACTIVE:
             rows.setdefault(memory.id, memory)
-    own = [row for row in rows.values() if row.owner == view.owner and sees(view, row)]
-    found = _dated(stores, own)
-    scored = [replace(one, score=scores.get(one.memory.id, ALWAYS)) for one in found]
-    return [one for one in scored if wanted(one)]
+    own = {row.id: row for row in rows.values() if row.owner == view.owner and sees(view, row)}
+    passing = wanted.among(stores, view.owner, MemoryFilter(ids=set(own)))
+    made = {row.id: row.made_at for row in passing}
+    return [
+        Found(row, made[row.id], scores.get(row.id, ALWAYS))
+        for row in own.values()
+        if row.id in made
+    ]
 
 
 def current_in(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
@@ -167,41 +223,41 @@ def current_in(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
     raise NotFound("Memory not found")
 
 
-def _rows(stores: Stores, view: Viewpoint, now: float, with_expired: bool) -> list[Memory]:
-    statuses = {Status.ACTIVE, Status.EXPIRED} if with_expired else {Status.ACTIVE}
-    wanted = MemoryFilter(
-        statuses=statuses,
+def _seen(stores: Stores, view: Viewpoint, wanted: Wanted, now: float | None) -> Sequence[Outline]:
+    """Return what a viewpoint sees and wants, newest first; without a time, expired or not."""
+    held = MemoryFilter(
+        statuses={Status.ACTIVE, Status.EXPIRED} if now is None else {Status.ACTIVE},
         realm=view.realm,
         bot_id=view.bot_id,
-        for_app=view.only_app or None,
-        not_expired_at=None if with_expired else now,
+        for_app=view.source_app,
+        for_session=view.session_id,
+        not_expired_at=now,
+        is_superseded=False,
     )
-    rows = lines_for(stores, view).memories(stores.memories.find(view.owner, wanted))
-    return [row for row in rows if _is_in_reach(row, view) and row.superseded_by is None]
+    rows = wanted.among(stores, view.owner, held)
+    lines = lines_for(stores, view)
+    if not lines.of_session:
+        return rows
+    seen = {row.id for row in lines.memories(stores.memories.find(view.owner, held))}
+    return [row for row in rows if row.id in seen]
 
 
-def _is_in_reach(row: Memory, view: Viewpoint) -> bool:
-    place = Place(row.bot_id, row.branch_id, row.realm, row.scope, row.scope_ref)
-    return place.seen_from(view)
+def _read(stores: Stores, rows: Sequence[Outline]) -> list[Found]:
+    """Read the whole of some memories, in their order."""
+    memories: dict[int, Memory] = {}
+    for owner in {row.owner for row in rows}:
+        ids = {row.id for row in rows if row.owner == owner}
+        found = stores.memories.find(owner, MemoryFilter(ids=ids))
+        memories.update((memory.id, memory) for memory in found)
+    return [Found(memories[row.id], row.made_at) for row in rows]
 
 
-def _dated(stores: Stores, rows: Sequence[Memory]) -> list[Found]:
-    """Say of each when its first version was made."""
-    owners = {row.owner for row in rows if row.root_id != row.id}
-    made: dict[int, float] = {}
-    for owner in owners:
-        roots = {row.root_id for row in rows if row.owner == owner and row.root_id != row.id}
-        firsts = stores.memories.find(owner, MemoryFilter(ids=roots))
-        made.update((row.id, row.created_at) for row in firsts)
-    return [Found(row, _first_time(row, made)) for row in rows]
+def _comparable(score: float, scale: float) -> float:
+    return 1.0 - math.exp(-max(score, 0.0) * scale)
 
 
-def _first_time(row: Memory, made: Mapping[int, float]) -> float:
-    return min(row.created_at, made.get(row.root_id, row.created_at))
-
-
-def _comparable(text: str, hits: Sequence[Hit]) -> dict[int, float]:
-    """Return the scores of one persona between 0 and 1, in their order.
+def _scale(text: str, hits: Sequence[Hit]) -> float:
+    """Return what brings the scores of one persona between 0 and 1, in their order.
 
     An engine's scores compare memories of one answer: the best match has the same whether it
     holds all the words of the question or one of them. The share of words that it does hold
@@ -209,8 +265,7 @@ def _comparable(text: str, hits: Sequence[Hit]) -> dict[int, float]:
     """
     asked = frozenset(query_terms(text))
     held = max((_share(asked, hit.memory) for hit in hits[:_LOOKED_AT]), default=0.0)
-    scale = (1.0 + held) / 2.0
-    return {hit.memory.id: 1.0 - math.exp(-max(hit.score, 0.0) * scale) for hit in hits}
+    return (1.0 + held) / 2.0
 
 
 def _share(asked: frozenset[str], memory: Memory) -> float:

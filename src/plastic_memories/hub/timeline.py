@@ -10,6 +10,7 @@ from secrets import token_hex
 from plastic_memories.errors import NotFound
 from plastic_memories.hub.archiving import archive_again
 from plastic_memories.hub.bell import Bell
+from plastic_memories.hub.exports import ExportFiles, exports_again
 from plastic_memories.hub.jobs import FormationOptions, open_job
 from plastic_memories.hub.learn import Retraction, copy_to_branch, learn, retract
 from plastic_memories.hub.ledger import Ledger
@@ -19,7 +20,7 @@ from plastic_memories.model.job import Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.owner import Viewpoint
+from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.session import Branch, Session, conversation_of
 from plastic_memories.model.talk import TalkWindow
 from plastic_memories.ports.judge import JudgeEngine
@@ -59,6 +60,7 @@ class KeepTimeline:
     judge: JudgeEngine
     formation: FormationOptions
     bell: Bell
+    exports: ExportFiles
     has_model: bool
 
     async def edit(
@@ -80,7 +82,7 @@ class KeepTimeline:
             is_seen = old.hidden_at is None
             return self._follow(stores, replace(old, content=new.content), drafts * is_seen, now)
 
-        return await self._told(work)
+        return await self._told(which.view.owner, work)
 
     async def delete(self, caller: Caller, which: WhichMessage) -> Revision:
         """Erase a message with what was learned from it."""
@@ -93,7 +95,7 @@ class KeepTimeline:
             record(stores, caller, "messages.delete", persona, now, message_id=message.id)
             return self._follow(stores, message, [], now)
 
-        return await self._told(work)
+        return await self._told(which.view.owner, work)
 
     async def branch(self, caller: Caller, which: WhichMessage, branch_id: str = "") -> Branch:
         """Start a second way on from a message; one that has that name already is returned."""
@@ -125,9 +127,17 @@ class KeepTimeline:
 
         return await self.ledger.write(work)
 
-    async def _told(self, work: Callable[[Stores], Revision]) -> Revision:
-        revision = await self.ledger.write(work)
+    async def _told(self, owner: Owner, work: Callable[[Stores], Revision]) -> Revision:
+        exported = await self.exports.exist_for(owner.user)
+
+        def followed(stores: Stores) -> Revision:
+            if exported:
+                exports_again(stores, owner, self.ledger.clock.now(), self.formation)
+            return work(stores)
+
+        revision = await self.ledger.write(followed)
         self.bell.ring()  # copies in the archive follow, and a model may read again
+        await self.exports.refresh(owner.user)
         return revision
 
     async def _drafts(self, messages: Sequence[Message], time_zone: str) -> list[Draft]:

@@ -14,6 +14,7 @@ from plastic_memories.errors import Conflict, PlasticMemoriesError, Unavailable
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.digest import Digest
+from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.jobs import Jobs
 from plastic_memories.hub.metered import working_for
 from plastic_memories.model.job import Job, JobStatus, TaskType
@@ -31,6 +32,7 @@ class Work:
     jobs: Jobs
     digest: Digest
     archive: ArchiveTalk
+    exports: ExportFiles
     meter: Meter
     bell: Bell
 
@@ -113,8 +115,7 @@ class Work:
     async def _attempt(self, job: Job) -> str:
         """Return the status a try led to; whatever goes wrong is settled here, and only here."""
         try:
-            step = self.archive if job.task_type is TaskType.ARCHIVE else self.digest
-            return (await step(job)).status.value
+            return (await self._step(job)).status.value
         except asyncio.CancelledError:  # we are told to stop: another may go on at once
             with suppress(Conflict, Unavailable):
                 await asyncio.shield(self.jobs.release(job))
@@ -129,6 +130,13 @@ class Work:
         except Exception as error:  # the boundary: one bad job must not stop all others
             logger.exception("job.error", extra={"fields": _fields(job, "error")})
             return await self._failed(job, f"A bug: {type(error).__name__}.")
+
+    async def _step(self, job: Job) -> Job:
+        if job.task_type is TaskType.ARCHIVE:
+            return await self.archive(job)
+        if job.task_type is TaskType.EXPORTS:
+            return await self.exports(job)
+        return await self.digest(job)
 
     async def _failed(self, job: Job, reason: str, retry_after_s: float | None = None) -> str:
         try:

@@ -22,6 +22,7 @@ class TaskType(StrEnum):
     EVENT = "event"
     FULL = "full"
     ARCHIVE = "archive"
+    EXPORTS = "exports"  # of the user: what is forgotten goes out of them
 
 
 class JobStatus(StrEnum):

@@ -38,6 +38,7 @@ class RecallQuery:
     recent: tuple[tuple[str, str], ...] = ()  # (role, content), oldest first
     also: tuple[str, ...] = ()  # the same question in other words, searched side by side
     shown: frozenset[str] = frozenset()  # what the prompt says already: it is not quoted again
+    among: frozenset[int] | None = None  # these memories and no others
     exclude_message_ids: frozenset[int] = frozenset()
     explain: bool = False
     deadline_s: float = 1.0
@@ -67,11 +68,12 @@ class TextMatches:
 class NearMiss:
     """One memory that was looked at and not returned, and why."""
 
-    memory_id: int
+    memory: Memory
     score: float
     parts: Mapping[str, float]
     found_by: tuple[str, ...]
     why: str
+    repeats: int | None = None  # a better one that says nearly the same
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where finished conversations are kept."""
+"""Where finished conversations and exports are kept."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ class Archive(Protocol):
 
     async def remove(self, path: str) -> bool:
         """Remove one text; say whether there was one."""
+        ...
+
+    async def names_in(self, folder: str) -> list[str]:
+        """Return the names of the texts right in a folder, one that was never finished as well."""
         ...
 
     async def remove_under(self, folder: str) -> int:

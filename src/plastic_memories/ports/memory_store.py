@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, Status
+from plastic_memories.model.outline import Outline
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.model.persona import Slot
 from plastic_memories.model.recall import TextMatches
@@ -31,9 +32,13 @@ class MemoryFilter:
     source_message_ids: Collection[int] | None = None
     containing: str | None = None
     for_app: str | None = None  # leave out what belongs to another app
+    for_session: str | None = None  # leave out what belongs to another session
+    session_id: str | None = None
+    source_app: str | None = None
     learned_in: str | None = None  # leave out what was said in other sessions only
     before_id: int | None = None
     not_expired_at: float | None = None
+    is_superseded: bool | None = None
     limit: int | None = None
 
 
@@ -50,6 +55,10 @@ class MemoryStore(Protocol):
 
     def find(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
         """Return the owner's rows that match, newest first."""
+        ...
+
+    def outlines(self, owner: Owner, wanted: MemoryFilter) -> list[Outline]:
+        """Return what a filter can ask of the owner's rows that match, newest first."""
         ...
 
     def find_global(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:

@@ -26,8 +26,8 @@ class VectorStore(Protocol):
         """Return entries without a vector whose memory's id is larger, in the order of ids."""
         ...
 
-    def backlog(self) -> int:
-        """Return how many entries have no vector."""
+    def backlog(self, tenant_id: str | None = None) -> int:
+        """Return how many entries have no vector: of one tenant, or of all for None."""
         ...
 
     def stored(self) -> int:

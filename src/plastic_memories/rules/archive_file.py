@@ -11,7 +11,7 @@ from typing import Any
 
 from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.message import Message
-from plastic_memories.model.owner import Owner
+from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.session import Session
 from plastic_memories.rules.regex import regex
 
@@ -40,9 +40,14 @@ def safe_part(text: str) -> str:
 
 def persona_folder(owner: Owner) -> str:
     """Return where the conversations of one persona with one user are."""
+    return f"{user_folder(_ROOT, owner.user)}/{safe_part(owner.persona_id)}"
+
+
+def user_folder(root: str, user: User) -> str:
+    """Return where something of one user is."""
     # Another tenant's user of the same name is somebody else.
-    tenant = [] if owner.tenant_id == _DEFAULT_TENANT else [f"~{safe_part(owner.tenant_id)}"]
-    return "/".join([_ROOT, *tenant, safe_part(owner.user_id), safe_part(owner.persona_id)])
+    tenant = [] if user.tenant_id == _DEFAULT_TENANT else [f"~{safe_part(user.tenant_id)}"]
+    return "/".join([root, *tenant, safe_part(user.user_id)])
 
 
 def path_of(session: Session, started: float, *, alone: bool) -> str:

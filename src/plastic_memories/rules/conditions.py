@@ -52,6 +52,20 @@ def required_values(filters: Mapping[str, Any], field: str) -> list[str] | None:
     return None
 
 
+def exact_value(filters: Mapping[str, Any], field: str) -> str:
+    """Return the one text a field must have if the filters are to hold; empty for any.
+
+    >>> exact_value({"AND": [{"run_id": "晚上"}, {"city": "x"}]}, "run_id")
+    '晚上'
+    """
+    for part in (filters, *_objects(filters.get("AND"))):
+        value = part.get(field)
+        wanted = value.get("eq") if isinstance(value, Mapping) else value
+        if isinstance(wanted, str) and wanted != ANYTHING:
+            return wanted
+    return ""
+
+
 def _walk(filters: Mapping[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
     if depth > _DEEPEST:
         raise BadRequest("The filters are nested too deeply.")
@@ -82,8 +96,7 @@ class _Reader:
 
     def every(self, filters: Mapping[str, Any], depth: int) -> Condition:
         self._count(len(filters), depth)
-        conditions = [self._one(name, value, depth) for name, value in filters.items()]
-        return lambda row: all(holds(row) for holds in conditions)
+        return _every([self._one(name, value, depth) for name, value in filters.items()])
 
     def _one(self, name: str, value: Any, depth: int) -> Condition:
         if name in ("AND", "OR", "NOT"):
@@ -100,22 +113,42 @@ class _Reader:
             raise BadRequest(f"{name} takes a list of conditions.")
         conditions = [self.every(part, depth + 1) for part in parts]
         if name == "AND":
-            return lambda row: all(holds(row) for holds in conditions)
+            return _every(conditions)
         if name == "OR":
-            return lambda row: any(holds(row) for holds in conditions)
-        return lambda row: not any(holds(row) for holds in conditions)
+            return _any(conditions)
+        none_of = _any(conditions)
+        return lambda row: not none_of(row)
 
     def _test(self, name: str, value: Any) -> _Test:
         if not isinstance(value, Mapping):
             return _is_there if value == ANYTHING else _operator(name, "eq", value)
         self._count(len(value), 0)
-        tests = [_operator(name, operator, wanted) for operator, wanted in value.items()]
-        return lambda held: all(test(held) for test in tests)
+        return _every([_operator(name, operator, wanted) for operator, wanted in value.items()])
 
     def _count(self, number: int, depth: int) -> None:
         self.parts += number
         if depth > _DEEPEST or self.parts > _MOST_PARTS:
             raise BadRequest("The filters are nested too deeply, or too long.")
+
+
+def _every(tests: Sequence[_Test]) -> _Test:
+    """Return a test that asks all of some; one by itself, and without a generator for the many."""
+    if len(tests) == 1:
+        return tests[0]
+
+    def every(value: Any) -> bool:
+        for test in tests:  # noqa: SIM110 - asked of every row, and twice as quick
+            if not test(value):
+                return False
+        return True
+
+    return every
+
+
+def _any(tests: Sequence[_Test]) -> _Test:
+    if len(tests) == 1:
+        return tests[0]
+    return lambda value: any(test(value) for test in tests)
 
 
 def _value_of(row: Fields, name: str) -> Any:

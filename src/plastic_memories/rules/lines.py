@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.message import Message
-from plastic_memories.model.recall import Hit
+from plastic_memories.model.recall import Hit, NearMiss
 from plastic_memories.model.session import Branch
 
 MAIN = ""
+Found = TypeVar("Found", Hit, NearMiss)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,19 @@ class Lines:
     def messages(self, rows: Iterable[Message]) -> list[Message]:
         return [row for row in rows if self.hold(row.session_id, row.branch_id, row.id)]
 
-    def hits(self, found: Sequence[Hit]) -> Sequence[Hit]:
-        """Leave out what a viewpoint must not see; the order stays."""
+    def hits(self, found: Sequence[Found], beside: Sequence[Memory] = ()) -> Sequence[Found]:
+        """Leave out what a viewpoint must not see, by itself or as what another repeats.
+
+        The order stays. What stands `beside` them counts where two branches say one thing.
+        """
         if not self.of_session:
             return found
-        kept = {memory.id for memory in self.memories([hit.memory for hit in found])}
-        return [hit for hit in found if hit.memory.id in kept]
+        kept = {memory.id for memory in self.memories([*beside, *(hit.memory for hit in found)])}
+        return [
+            hit if hit.repeats is None or hit.repeats in kept else replace(hit, repeats=None)
+            for hit in found
+            if hit.memory.id in kept
+        ]
 
     def memories(self, rows: Sequence[Memory]) -> list[Memory]:
         """Leave out what was learned elsewhere; of one thing said on two branches the newer counts.

@@ -70,3 +70,11 @@ class ArchiveContract:
         assert await archive.get(PATH) is None
         assert await archive.get(OTHER) == OTHER
         assert await archive.remove_under("conversations/nobody") == 0
+
+    async def test_a_folder_names_what_lies_right_in_it(self, archive: Archive) -> None:
+        for path in ("exports/小明/b.json", "exports/小明/a.json", "exports/小明x/c.json"):
+            await archive.put(path, "x")
+
+        assert sorted(await archive.names_in("exports/小明")) == ["a.json", "b.json"]
+        assert await archive.names_in("exports") == []
+        assert await archive.names_in("exports/nobody") == []

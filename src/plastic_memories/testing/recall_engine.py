@@ -105,6 +105,22 @@ class RecallEngineContract:
         assert len(scores) == 3
         assert scores == sorted(scores, reverse=True)
 
+    async def test_only_some_may_be_found_and_none_scores_less(
+        self, storage: StorageBackend, engine: RecallEngine
+    ) -> None:
+        texts = (f"茶 tea {'honey ' * n}{n}" for n in range(8))
+        rows = await remember(storage, *(memory(text) for text in texts))
+        some = frozenset({rows[0].id, rows[3].id})
+        asked = _query("honey tea 茶")
+        free = {hit.memory.id: hit.score for hit in (await engine.find(asked)).hits}
+
+        found = await engine.find(replace(asked, limit=5, among=some))
+
+        assert {hit.memory.id for hit in found.hits} == some
+        for hit in found.hits:
+            assert hit.score >= free[hit.memory.id] - 1e-6
+        assert (await engine.find(replace(asked, among=frozenset()))).hits == []
+
     async def test_no_memory_is_found_twice(
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:

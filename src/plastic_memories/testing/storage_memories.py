@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
+from plastic_memories.model.outline import Outline
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import StorageBackend
@@ -66,6 +67,15 @@ PAIRS: tuple[tuple[MemoryFilter, dict[str, Any], dict[str, Any]], ...] = (
     (MemoryFilter(realm=Realm.STORY), {"realm": Realm.STORY}, {}),
     (MemoryFilter(bot_id="bot-1"), {"bot_id": "bot-1"}, {"bot_id": "bot-2"}),
     (MemoryFilter(bot_id=""), {}, {"bot_id": "bot-1"}),
+    (MemoryFilter(session_id="晚上"), {"session_id": "晚上"}, {}),
+    (MemoryFilter(source_app="ide"), {"source_app": "ide"}, {"source_app": "chat"}),
+    (MemoryFilter(is_superseded=False), {}, {"superseded_by": 7}),
+    (
+        MemoryFilter(for_session="s-1"),
+        {"scope": Scope.SESSION, "session_id": "s-1"},
+        {"scope": Scope.SESSION, "session_id": "s-2"},
+    ),
+    (MemoryFilter(for_session=""), {}, {"scope": Scope.SESSION, "session_id": "s-2"}),
     (MemoryFilter(learned_in="s-1"), {"session_id": "s-1"}, {"session_id": "s-2"}),
     (MemoryFilter(learned_in="s-1"), {}, {"session_id": "s-2"}),
     (MemoryFilter(idempotency_key="once"), {"idempotency_key": "once"}, {}),
@@ -114,6 +124,22 @@ class MemoryStoreContract:
         await remember(storage, memory("fits", **fitting), memory("does not", **other))
 
         assert contents(await _find(storage, MINE, wanted)) == ["fits"]
+
+    async def test_outlines_say_what_the_rows_say_and_when_the_first_was_made(
+        self, storage: StorageBackend
+    ) -> None:
+        [first] = await remember(storage, replace(FULL, status=Status.REVOKED))
+        changed = replace(FULL, idempotency_key="", root_id=first.id, created_at=NOW + 60)
+        [second] = await remember(storage, changed)
+        await remember(storage, *(memory("别人的", owner=other) for other in STRANGERS))
+
+        outlines = await storage.read(lambda stores: stores.memories.outlines(MINE, EVERYTHING))
+
+        assert [row.id for row in outlines] == [second.id, first.id]
+        assert [row.made_at for row in outlines] == [first.created_at] * 2
+        for row, whole in zip(outlines, (second, first), strict=True):
+            same = set(Outline.__slots__) - {"made_at"}
+            assert {n: getattr(row, n) for n in same} == {n: getattr(whole, n) for n in same}
 
     async def test_an_empty_collection_lets_nothing_through(self, storage: StorageBackend) -> None:
         await remember(storage, memory())

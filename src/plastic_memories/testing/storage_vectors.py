@@ -9,7 +9,7 @@ from plastic_memories.model.memory import Scope, Status
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.vector import EntryMark, Unembedded
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.testing.samples import MINE, NOW, OTHER_USER, memory, remember
+from plastic_memories.testing.samples import MINE, NOW, OTHER_TENANT, OTHER_USER, memory, remember
 
 MODEL = "test/1"
 VECTOR = bytes([1, 2, 3, 255])
@@ -36,6 +36,16 @@ class VectorStoreContract:
         assert [one.partition.user for one in waiting] == [MINE.user, MINE.user, OTHER_USER.user]
         assert [one.memory_id for one in later] == [ids[2], ids[3]]
         assert await storage.read(lambda s: s.vectors.backlog()) == 3
+
+    async def test_what_waits_is_counted_by_tenant(self, storage: StorageBackend) -> None:
+        mine = [memory("喝茶", key=f"k{number}") for number in range(3)]
+        await remember(storage, *mine, memory("of another", owner=OTHER_TENANT))
+
+        def counts(stores: Stores) -> list[int]:
+            tenants = (None, MINE.tenant_id, OTHER_TENANT.tenant_id, "nobody")
+            return [stores.vectors.backlog(tenant) for tenant in tenants]
+
+        assert await storage.read(counts) == [4, 3, 1, 0]
 
     async def test_a_stored_vector_is_news_to_readers(self, storage: StorageBackend) -> None:
         own, _ = partitions_for(MINE)

@@ -45,6 +45,19 @@ class ExportQuery(Body):
     persona_id: Name | None = None
 
 
+class ExportedFile(Out):
+    path: str  # in the archive
+    exported_at: str  # ISO 8601, UTC
+
+
+class WrittenExport(ExportedFile):
+    status: str
+
+
+class ExportedFiles(Out):
+    items: list[ExportedFile]
+
+
 class ImportQuery(Body):
     dry_run: bool = False
 

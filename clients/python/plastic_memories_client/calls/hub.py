@@ -9,6 +9,7 @@ from pathlib import Path
 from ..models import (
     AuditEntry,
     Capabilities,
+    ExportedFile,
     Health,
     Imported,
     Job,
@@ -80,6 +81,12 @@ class HubCalls(CallsFrom):
 
     def export(self, file_format: ExportFormat) -> Call[bytes]:
         return get("/export", file, {"format": file_format})
+
+    def export_file(self) -> Call[ExportedFile]:
+        return post("/export/file", record(ExportedFile), {})
+
+    def export_files(self) -> Call[list[ExportedFile]]:
+        return get("/export/files", records(ExportedFile))
 
     def import_lines(self, source: Lines, dry_run: bool) -> Call[Imported]:
         return Call(

@@ -13,6 +13,7 @@ from plastic_memories.errors import Unavailable
 from plastic_memories.ports.archive import Archive
 
 T = TypeVar("T")
+_PART = ".part"
 
 
 class _Settings(Protocol):
@@ -39,6 +40,9 @@ class FileArchive:
 
     async def remove(self, path: str) -> bool:
         return await self._run(lambda: _remove(self._place(path)))
+
+    async def names_in(self, folder: str) -> list[str]:
+        return await self._run(lambda: _names(self._place(folder)))
 
     async def remove_under(self, folder: str) -> int:
         return await self._run(lambda: _remove_tree(self._place(folder)))
@@ -70,6 +74,9 @@ class NoArchive:
     async def remove(self, path: str) -> bool:
         return False
 
+    async def names_in(self, folder: str) -> list[str]:
+        return []
+
     async def remove_under(self, folder: str) -> int:
         return 0
 
@@ -77,7 +84,7 @@ class NoArchive:
 def _write(place: Path, text: str) -> None:
     """Write beside it, sync, and put it in its place: whole or not at all."""
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = place.with_name(place.name + ".part")
+    part = place.with_name(place.name + _PART)
     # Made with its mode: it is somebody's conversation.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as file:
@@ -105,8 +112,14 @@ def _read(place: Path) -> str | None:
 def _remove(place: Path) -> bool:
     existed = place.is_file()
     place.unlink(missing_ok=True)
-    place.with_name(place.name + ".part").unlink(missing_ok=True)
+    place.with_name(place.name + _PART).unlink(missing_ok=True)
     return existed
+
+
+def _names(folder: Path) -> list[str]:
+    if not folder.is_dir():
+        return []
+    return sorted({one.name.removesuffix(_PART) for one in folder.iterdir() if one.is_file()})
 
 
 def _remove_tree(folder: Path) -> int:

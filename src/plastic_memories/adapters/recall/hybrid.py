@@ -138,17 +138,21 @@ class _Search:
         if not seen.any():
             return Findings((), intent_of(query.text), self.degraded)
         scores = score(index, seen, asked, self.weights)
+        if query.among is not None:
+            others = ~np.isin(index["memory_id"], list(query.among))
+            np.copyto(scores.total, -np.inf, where=others)
         ranked = ordered(index, scores, self.weights, query.limit + _NEAR_MISSES)
         chosen = ranked.order[: query.limit]
-        ids = index["memory_id"][chosen].tolist()
+        missed = ranked.order[query.limit :][:_NEAR_MISSES] if query.explain else []
+        ids = index["memory_id"][[*chosen, *missed]].tolist()
         rows = {row.id: row for row in stores.memories.seen(query.viewpoint, ids, query.now)}
         parts = scores.parts_at(chosen)
         hits = [
             _hit(rows[memory_id], index, ranked, position, told)
-            for memory_id, position, told in zip(ids, chosen, parts, strict=True)
+            for memory_id, position, told in zip(ids, chosen, parts, strict=False)
             if memory_id in rows
         ]
-        misses = _near_misses(index, ranked, query.limit) if query.explain else ()
+        misses = _near_misses(index, ranked, missed, rows) if missed else ()
         return Findings(hits, intent_of(query.text), self.degraded, misses)
 
 
@@ -182,25 +186,25 @@ def _hit(
     )
 
 
-def _near_misses(index: OwnerIndex, ranked: Ranked, limit: int) -> list[NearMiss]:
+def _near_misses(
+    index: OwnerIndex, ranked: Ranked, missed: Sequence[int], rows: Mapping[int, Memory]
+) -> list[NearMiss]:
     """Say of the next ones why they were left out."""
-    missed = ranked.order[limit : limit + _NEAR_MISSES]
-    return [
-        NearMiss(
-            memory_id=int(index["memory_id"][position]),
-            score=float(ranked.scores.total[position]),
-            parts=parts,
-            found_by=found_by(parts),
-            why=_why(index, ranked, position),
-        )
-        for position, parts in zip(missed, ranked.scores.parts_at(missed), strict=True)
-    ]
-
-
-def _why(index: OwnerIndex, ranked: Ranked, position: int) -> str:
-    if position in ranked.near:
-        return f"says nearly the same as memory {index['memory_id'][ranked.near[position]]}"
-    return "below the limit"
+    misses = []
+    for position, parts in zip(missed, ranked.scores.parts_at(missed), strict=True):
+        memory_id, near = int(index["memory_id"][position]), ranked.near.get(position)
+        if memory_id in rows:
+            misses.append(
+                NearMiss(
+                    memory=rows[memory_id],
+                    score=float(ranked.scores.total[position]),
+                    parts=parts,
+                    found_by=found_by(parts),
+                    why="below the limit" if near is None else "says nearly the same",
+                    repeats=None if near is None else int(index["memory_id"][near]),
+                )
+            )
+    return misses
 
 
 def hybrid_engine(context: RecallContext) -> RecallEngine:

@@ -19,6 +19,8 @@ from plastic_memories.rules.text import query_terms
 logger = logging.getLogger(__name__)
 # More than are asked for, so that recency and importance can choose among the relevant.
 _SPARE = 3
+# Where only some may be found, this many are looked through for them.
+_LOOKED_THROUGH = 20_000
 
 
 class RecallContext(Protocol):
@@ -45,11 +47,14 @@ class KeywordEngine:
         except Exception:
             logger.exception("memory.recall", extra={"fields": {"part": "text"}})
             return Findings((), intent, ("text",))
-        hits = _marked(rank(matches, query.now)[: query.limit])
+        ranked = rank(matches, query.now)
+        if query.among is not None:
+            ranked = [hit for hit in ranked if hit.memory.id in query.among]
+        hits = _marked(ranked[: query.limit])
         return Findings(hits, intent, ("text_index",) if matches.degraded else ())
 
     async def _search(self, query: RecallQuery, terms: list[str]) -> TextMatches:
-        limit = query.limit * _SPARE
+        limit = query.limit * _SPARE if query.among is None else _LOOKED_THROUGH
         return await self._storage.read(
             lambda stores: stores.memories.search(query.viewpoint, terms, limit, query.now)
         )

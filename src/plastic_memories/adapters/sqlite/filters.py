@@ -38,7 +38,9 @@ _CONDITIONS = {
     ),
     "containing": "(content LIKE :containing ESCAPE '\\' OR mkey LIKE :containing ESCAPE '\\')",
     "for_app": "(scope <> 'app' OR scope_ref = :for_app)",
+    "for_session": ("(scope <> 'session' OR (scope_ref = :for_session AND scope_ref <> ''))"),
     "not_expired_at": "(expires_at IS NULL OR expires_at > :not_expired_at)",
+    "is_superseded": "(superseded_by IS NOT NULL) = :is_superseded",
     "session_id": "session_id = :session_id",
     "learned_in": (
         "(session_id IN ('', :learned_in) OR id IN (SELECT s.memory_id FROM memory_sources s "
@@ -53,11 +55,23 @@ _CONDITIONS = {
     "client_msg_id": "client_msg_id = :client_msg_id AND client_msg_id <> ''",
     "hidden": "(hidden_at IS NOT NULL) = :hidden",
 }
+# A version that began no chain was first made when the one was that did.
+OUTLINE = (
+    "id, coalesce(root_id, id), type, content, tags, session_id, source_app, speaker, occurred_at, "
+    "created_at, updated_at, coalesce((SELECT min(r.created_at, memory_items.created_at) "
+    "FROM memory_items r WHERE r.tenant_id = :tenant_id AND r.user_id = :user_id "
+    "AND r.persona_id = :persona_id AND r.id = memory_items.root_id), created_at), "
+    "metadata, attributes"
+)
 _BY_ID = ("ids", "root_ids", "source_message_ids")
 
 
 def select(
-    table: str, wanted: MemoryFilter | MessageFilter, *, all_personas: bool = False
+    table: str,
+    wanted: MemoryFilter | MessageFilter,
+    *,
+    columns: str = "*",
+    all_personas: bool = False,
 ) -> tuple[str, dict[str, Any]]:
     """Return the statement for a filter, newest first, and its parameters less the owner's."""
     given = {item.name: getattr(wanted, item.name) for item in fields(wanted)}
@@ -67,7 +81,8 @@ def select(
     plus = "+" if any(name in given for name in _BY_ID) else ""
     conditions = [(_GLOBAL if all_personas else _OWNED).format(plus)]
     conditions += [_condition(name, value, given) for name, value in given.items()]
-    sql = f"SELECT * FROM {table} WHERE {' AND '.join(conditions)} ORDER BY id DESC"  # noqa: S608
+    where = " AND ".join(conditions)
+    sql = f"SELECT {columns} FROM {table} WHERE {where} ORDER BY id DESC"  # noqa: S608 - ours
     params: dict[str, Any] = {}
     for name, value in given.items():
         params |= _parameters(name, value)

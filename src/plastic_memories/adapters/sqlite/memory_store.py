@@ -12,11 +12,12 @@ import apsw
 
 from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert, run
 from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore
-from plastic_memories.adapters.sqlite.filters import select
+from plastic_memories.adapters.sqlite.filters import OUTLINE, select
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import (
     memory_of,
     memory_params,
+    outline_of,
     owner_params,
     to_json,
     view_params,
@@ -24,6 +25,7 @@ from plastic_memories.adapters.sqlite.rows import (
 from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
 from plastic_memories.model.entry import is_shared
 from plastic_memories.model.memory import Draft, Memory, Status
+from plastic_memories.model.outline import Outline
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.memory_store import MemoryFilter
@@ -59,6 +61,11 @@ class SqliteMemoryStore:
         sql, params = select("memory_items", wanted)
         rows = fetch(self._db, sql, {**owner_params(owner), **params})
         return [memory_of(row) for row in rows]
+
+    def outlines(self, owner: Owner, wanted: MemoryFilter) -> list[Outline]:
+        sql, params = select("memory_items", wanted, columns=OUTLINE)
+        rows = run(self._db, sql, {**owner_params(owner), **params})
+        return [outline_of(owner, row) for row in rows]
 
     def find_global(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
         sql, params = select("memory_items", wanted, all_personas=True)

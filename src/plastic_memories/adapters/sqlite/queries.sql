@@ -649,7 +649,8 @@ SELECT m.*, e.partition_id, e.terms FROM recall_entries e INDEXED BY recall_unem
  ORDER BY e.memory_id LIMIT :limit;
 
 -- count_unembedded --
-SELECT count(*) AS n FROM recall_entries WHERE vector IS NULL;
+SELECT count(*) AS n FROM recall_entries
+ WHERE vector IS NULL AND (:tenant_id IS NULL OR tenant_id = :tenant_id);
 
 -- count_entries --
 SELECT count(*) AS n FROM recall_entries;

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.connection import Params, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore, partition_params
 from plastic_memories.adapters.sqlite.migrate import note
 from plastic_memories.adapters.sqlite.queries import QUERIES
@@ -44,8 +44,8 @@ class SqliteVectorStore:
             for row in rows
         ]
 
-    def backlog(self) -> int:
-        return self._number("count_unembedded")
+    def backlog(self, tenant_id: str | None = None) -> int:
+        return self._number("count_unembedded", {"tenant_id": tenant_id})
 
     def stored(self) -> int:
         return self._number("count_entries") - self.backlog()
@@ -87,8 +87,8 @@ class SqliteVectorStore:
         for memory_id in memory_ids:
             self._db.execute(QUERIES["clear_vector"], {**params, "memory_id": memory_id})
 
-    def _number(self, query: str) -> int:
-        row = fetch_one(self._db, QUERIES[query])
+    def _number(self, query: str, params: Params | None = None) -> int:
+        row = fetch_one(self._db, QUERIES[query], params or {})
         return int(row["n"]) if row else 0
 
 

@@ -151,6 +151,7 @@ async def metrics(request: Request) -> Response:
     hub, _ = _installed(request)
     tenant = await _tenant(request)
     await hub.work.measure(tenant)
+    await hub.embedding.measure(tenant)
     if "application/json" in request.headers.get("accept", ""):
         return reply(request, wire.Metrics(samples=hub.meter.samples(tenant)))
     return PlainTextResponse(
@@ -178,6 +179,21 @@ async def export(asked: wire.ExportQuery, call: Reading) -> Response:
     return StreamingResponse(
         lines(call.caller, asked.persona_id), media_type=_FILE[kind], headers=headers
     )
+
+
+@guarded.post("/export/file", answers=wire.WrittenExport)
+async def export_file(call: Writing) -> Response:
+    """Write everything of the user into one file of the archive; the newest five are kept."""
+    made = await call.hub.exports.write(call.caller)
+    return call.reply(wire.WrittenExport(status="ok", path=made.path, exported_at=made.exported_at))
+
+
+@guarded.get("/export/files", answers=wire.ExportedFiles)
+async def export_files(call: Reading) -> Response:
+    """List the user's exports in the archive, newest first."""
+    found = await call.hub.exports.all(call.caller.user)
+    items = [wire.ExportedFile(path=one.path, exported_at=one.exported_at) for one in found]
+    return call.reply(wire.ExportedFiles(items=items))
 
 
 @guarded.post(

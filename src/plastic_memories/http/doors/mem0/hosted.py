@@ -9,7 +9,6 @@ from plastic_memories.http.doors.mem0 import entities, memories
 from plastic_memories.http.doors.mem0.items import Json, item
 from plastic_memories.http.doors.mem0.route import Call, Reading, Writing, as_mem0
 from plastic_memories.http.routing import Routes
-from plastic_memories.hub.search import Found
 from plastic_memories.wire import mem0 as wire
 
 router = Routes(as_mem0, in_document=False)
@@ -71,36 +70,37 @@ async def search_before(call: Reading, body: wire.Search) -> Any:
 @router.post("/v3/memories/")
 async def listed(call: Reading, body: wire.Listing, asked: wire.Paging) -> Any:
     """Return memories, newest first, a page at a time."""
-    return _page(call, await memories.listed(call, body), asked)
+    return await _page(call, body, asked)
 
 
 @router.post("/v2/memories/")
 async def listed_v2(call: Reading, body: wire.Listing, asked: wire.Paging) -> Any:
     """Return the same; without a page, as a bare list of all."""
-    return _page_or_all(call, await memories.listed(call, body), asked)
+    return await _page_or_all(call, body, asked)
 
 
 @router.get("/v1/memories/")
 async def listed_v1(call: Reading, asked: wire.ListQuery) -> Any:
     """Return the same, with everything in the query string."""
-    return _page_or_all(call, await memories.listed(call, asked), asked)
+    return await _page_or_all(call, asked, asked)
 
 
-def _page_or_all(call: Call, found: list[Found], asked: wire.Paging) -> Any:
+async def _page_or_all(call: Call, body: wire.Listing, asked: wire.Paging) -> Any:
     if asked.page is not None or asked.page_size is not None:
-        return _page(call, found, asked)
-    return [item(one) for one in found]
+        return await _page(call, body, asked)
+    return [item(one) for one in (await memories.listed(call, body)).found]
 
 
-def _page(call: Call, found: list[Found], asked: wire.Paging) -> Json:
+async def _page(call: Call, body: wire.Listing, asked: wire.Paging) -> Json:
     number, size = asked.page or 1, asked.page_size or _ON_A_PAGE
     start = (number - 1) * size
-    has_more = start + size < len(found)
+    page = await memories.listed(call, body, start, size)
+    has_more = start + size < page.count
     return {
-        "count": len(found),
+        "count": page.count,
         "next": _address(call, number + 1, size) if has_more else None,
         "previous": _address(call, number - 1, size) if number > 1 else None,
-        "results": [item(one) for one in found[start : start + size]],
+        "results": [item(one) for one in page.found],
     }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from plastic_memories.errors import NotFound
 from plastic_memories.model.memory import Memory
+from plastic_memories.model.outline import Outline
 from plastic_memories.model.owner import Owner
 
 _LARGEST = 2**62
@@ -23,7 +24,7 @@ class Reference:
     rows: tuple[int, ...]
 
 
-def id_of(memory: Memory) -> str:
+def id_of(memory: Memory | Outline) -> str:
     """Return the id of a memory: that of its first version, so that it outlives every update."""
     return written(memory.owner, memory.root_id)
 

@@ -12,6 +12,7 @@ from plastic_memories.http.doors.mem0.ids import id_of, written
 from plastic_memories.hub.search import Found
 from plastic_memories.hub.take_in import Learned
 from plastic_memories.model.memory import Memory, Status
+from plastic_memories.model.outline import Outline
 
 Json = dict[str, Any]
 # What is taken in without an agent or an app belongs to these, and is shown without them.
@@ -22,11 +23,11 @@ APP = "mem0"
 class Fields(Mapping[str, Any]):
     """What filters can ask of a memory, worked out when they do: most rows are asked little."""
 
-    def __init__(self, found: Found) -> None:
-        self._found = found
+    def __init__(self, row: Outline) -> None:
+        self._row = row
 
     def __getitem__(self, name: str) -> Any:
-        return _FIELDS[name](self._found)
+        return _FIELDS[name](self._row)
 
     def __contains__(self, name: object) -> bool:
         return name in _FIELDS
@@ -60,39 +61,39 @@ def item(found: Found) -> Json:
     return made if found.score is None else {**made, "score": round(found.score, 6)}
 
 
-_FIELDS: dict[str, Callable[[Found], Any]] = {
-    "user_id": lambda found: found.memory.owner.user_id,
-    "agent_id": lambda found: found.memory.owner.persona_id,
-    "run_id": lambda found: found.memory.session_id or None,
-    "app_id": lambda found: found.memory.source_app or None,
-    "created_at": lambda found: found.made_at,
-    "updated_at": lambda found: found.memory.updated_at,
-    "timestamp": lambda found: _said_at(found.memory),
-    "metadata": lambda found: found.memory.metadata,
-    "categories": lambda found: _categories(found.memory),
-    "keywords": lambda found: found.memory.content,
-    "memory": lambda found: found.memory.content,
-    "id": lambda found: id_of(found.memory),
-    "memory_ids": lambda found: [id_of(found.memory)],
-    "actor_id": lambda found: found.memory.speaker or None,
-    "role": lambda found: _role(found.memory),
+def _said_at(row: Outline) -> float:
+    return row.created_at if row.occurred_at is None else row.occurred_at
+
+
+def _categories(memory: Memory | Outline) -> list[str]:
+    return [memory.type.value, *memory.tags]
+
+
+def _role(memory: Memory | Outline) -> str:
+    return str(memory.attributes.get("role") or "user")
+
+
+_FIELDS: dict[str, Callable[[Outline], Any]] = {
+    "user_id": lambda row: row.owner.user_id,
+    "agent_id": lambda row: row.owner.persona_id,
+    "run_id": lambda row: row.session_id or None,
+    "app_id": lambda row: row.source_app or None,
+    "created_at": lambda row: row.made_at,
+    "updated_at": lambda row: row.updated_at,
+    "timestamp": _said_at,
+    "metadata": lambda row: row.metadata,
+    "categories": _categories,
+    "keywords": lambda row: row.content,
+    "memory": lambda row: row.content,
+    "id": id_of,
+    "memory_ids": lambda row: [id_of(row)],
+    "actor_id": lambda row: row.speaker or None,
+    "role": _role,
 }
-
-
-def _said_at(memory: Memory) -> float:
-    return memory.created_at if memory.occurred_at is None else memory.occurred_at
 
 
 def _unless(silent: str, name: str) -> str | None:
     return None if name in ("", silent) else name
-
-
-def _categories(memory: Memory) -> list[str]:
-    return [memory.type.value, *memory.tags]
-
-
-def _role(memory: Memory) -> str:
-    return str(memory.attributes.get("role") or "user")
 
 
 def result(learned: Learned) -> Json:

@@ -12,7 +12,7 @@ from plastic_memories.http.doors.mem0.reach import Reach, home_of, place_of, rea
 from plastic_memories.http.doors.mem0.route import Call
 from plastic_memories.hub.forget import ForgetRequest
 from plastic_memories.hub.review import Correction
-from plastic_memories.hub.search import Found
+from plastic_memories.hub.search import Found, FoundPage
 from plastic_memories.hub.take_in import Marked
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Status
@@ -112,12 +112,18 @@ def _narrowed(
     return {"AND": parts} if len(parts) > 1 else (parts[0] if parts else {})
 
 
-async def listed(call: Call, body: wire.Listing) -> list[Found]:
-    """Return every memory that is asked for, newest first."""
+async def listed(
+    call: Call, body: wire.Listing, start: int = 0, size: int | None = None
+) -> FoundPage:
+    """Return a page (or all) of the memories that are asked for, newest first."""
     filters = _narrowed(body.all_filters(), body.categories, body.start_date, body.end_date)
     reach = await reach_of(call, filters)
-    return await call.hub.search.all(
-        reach.views, reach.wanted, with_expired=bool(body.show_expired)
+    return await call.hub.search.page(
+        reach.views,
+        reach.wanted,
+        start=start,
+        size=size,
+        with_expired=bool(body.show_expired),
     )
 
 
@@ -218,9 +224,9 @@ async def _forget_all(
 ) -> None:
     left = await call.hub.search.everything(view, reach.wanted)
     while left:
-        chosen = [memory.id for memory in left[:_AT_A_TIME]]
+        wanted = replace(wish, memory_ids=left[:_AT_A_TIME])
         try:
-            done = await call.hub.forget(caller, view, replace(wish, memory_ids=chosen))
+            done = await call.hub.forget(caller, view, wanted)
         except NotFound:
             # Some went with an earlier lot: what is made from forgotten messages goes too.
             before, left = len(left), await call.hub.search.everything(view, reach.wanted)
@@ -228,7 +234,7 @@ async def _forget_all(
                 raise
         else:
             gone = set(done.memory_ids)
-            left = [memory for memory in left if memory.id not in gone]
+            left = [memory_id for memory_id in left if memory_id not in gone]
 
 
 async def reset(call: Call) -> None:

@@ -28,8 +28,9 @@ async def add(call: Writing, body: wire.Add) -> Any:
 @router.get("/memories")
 async def list_memories(call: Reading, asked: wire.ListQuery) -> Any:
     """Return memories, newest first."""
-    found = await memories.listed(call, asked)
-    return {"results": [_item(item(one)) for one in found[: asked.top_k or asked.limit or _LISTED]]}
+    size = asked.top_k or asked.limit or _LISTED
+    page = await memories.listed(call, asked, size=size)
+    return {"results": [_item(item(one)) for one in page.found]}
 
 
 @router.get("/memories/{memory_id}")

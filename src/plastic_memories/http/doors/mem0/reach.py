@@ -11,10 +11,15 @@ from plastic_memories.http.context import is_user_id
 from plastic_memories.http.doors.mem0.ids import Reference
 from plastic_memories.http.doors.mem0.items import APP, PERSONA, Fields
 from plastic_memories.http.doors.mem0.route import Call
-from plastic_memories.hub.search import Found, Wanted
+from plastic_memories.hub.search import Wanted
 from plastic_memories.model.key import Caller
 from plastic_memories.model.owner import Owner, Viewpoint
-from plastic_memories.rules.conditions import condition_from, named_values, required_values
+from plastic_memories.rules.conditions import (
+    condition_from,
+    exact_value,
+    named_values,
+    required_values,
+)
 
 _MOST_USERS = 20
 
@@ -42,9 +47,11 @@ async def reach_of(call: Call, filters: dict[str, Any]) -> Reach:
         for owner in await _owners(call, caller, required_values(filters, "agent_id"))
     ]
 
-    def wanted(found: Found) -> bool:
-        return holds(Fields(found))
-
+    wanted = Wanted(
+        lambda row: holds(Fields(row)),
+        session_id=exact_value(filters, "run_id") or None,
+        source_app=exact_value(filters, "app_id") or None,
+    )
     return Reach(places, wanted)
 
 
