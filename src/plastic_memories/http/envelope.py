@@ -59,8 +59,8 @@ def reply(request: Request, data: BaseModel | Mapping[str, Any]) -> Response:
         type(data).model_rebuild()
     # It writes models and plain data alike, and plain data in half the time of the standard one.
     written = to_json(data)
-    request_id = request.scope["state"]["request_id"]
-    return _Json(b'{"ok":true,"request_id":"%b","data":%b}' % (request_id.encode(), written))
+    request_id = request.state.request_id.encode()
+    return _Json(b'{"ok":true,"request_id":"%b","data":%b}' % (request_id, written))
 
 
 class _Json(Response):
