@@ -6,7 +6,7 @@ import re
 import time
 from typing import Any, cast
 
-_WAYS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
+_PARTS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer", "groups")
 _waiting: list[_Later] = []
 
 
@@ -19,8 +19,8 @@ class _Later:
 
     def __getattr__(self, name: str) -> Any:
         compiled = re.compile(*self._source)
-        for way in _WAYS:
-            setattr(self, way, getattr(compiled, way))
+        for part in _PARTS:
+            setattr(self, part, getattr(compiled, part))
         return getattr(compiled, name)
 
 
