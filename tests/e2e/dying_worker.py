@@ -155,6 +155,8 @@ def main(root: Path) -> None:
     asyncio.run(talk(root / "talk"))
     shutil.copytree(root / "talk", root / "rehearsal")
     asyncio.run(go_on(root / "rehearsal"))
+    for thread in set(threading.enumerate()) - {threading.main_thread()}:
+        thread.join(10)
     assert threading.active_count() == 1
     for when in ("before", "after"):
         for step in range(1, MOST_STEPS):
