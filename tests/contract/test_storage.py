@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +30,9 @@ class Options:
 
 class TestSqlite(StorageContract):
     @pytest.fixture
-    async def storage(self, tmp_path: Path) -> AsyncIterator[StorageBackend]:
-        async with open_sqlite(Options(tmp_path / "pm.db")) as storage:
+    async def storage(self, tmp_path: Path, empty_database: Path) -> AsyncIterator[StorageBackend]:
+        place = shutil.copy(empty_database, tmp_path / "pm.db")
+        async with open_sqlite(Options(place)) as storage:
             yield storage
 
     async def test_what_was_acknowledged_is_there_after_a_restart(self, tmp_path: Path) -> None:
@@ -72,11 +74,8 @@ class TestSqliteWithoutTextIndex(StorageContract):
     """What an SQLite without FTS5 would do: the same promises, by looking at every row."""
 
     @pytest.fixture
-    async def storage(self, tmp_path: Path) -> AsyncIterator[StorageBackend]:
-        options = Options(tmp_path / "pm.db")
-        async with open_sqlite(options):
-            pass
-        database = SqliteDatabase(str(options.db_path))
+    async def storage(self, tmp_path: Path, empty_database: Path) -> AsyncIterator[StorageBackend]:
+        database = SqliteDatabase(str(shutil.copy(empty_database, tmp_path / "pm.db")))
         await database.maintain(_drop_text_index)
         try:
             yield SqliteBackend(database, indexed=False)
