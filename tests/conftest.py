@@ -59,7 +59,7 @@ async def start_hub(tmp_path: Path, empty_database: Path) -> AsyncGenerator[Star
 
         async def start(clock: StillClock | None = None, **more: str) -> Api:
             chosen = load(environment(tmp_path, **more))
-            if not chosen.db_path.exists():
+            if "db_path" not in more and not chosen.db_path.exists():
                 shutil.copy(empty_database, chosen.db_path)
             if clock is None:
                 app = wiring.build_app(chosen)

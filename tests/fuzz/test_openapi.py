@@ -18,7 +18,7 @@ from plastic_memories.settings import load
 from plastic_memories.wiring import build_app
 
 # `make fuzz` looks longer.
-EXAMPLES = int(os.environ.get("PLASTIC_MEMORIES_FUZZ_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("PLASTIC_MEMORIES_FUZZ_EXAMPLES", "5"))
 HEADERS = {"X-API-Key": "devkey"}
 # No schema knows which templates and time zones there are, what a bundle looks like inside, or
 # that one field repeats another.

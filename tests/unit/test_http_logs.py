@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness import Api, refused
+from harness import Api, StartHub, refused
 from plastic_memories import logs
 
 WORD = "quokka"
@@ -85,8 +85,10 @@ async def test_a_request_is_logged_with_its_ids(api: Api, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "event", ["db.init", "db.migrate", "messages.append", "memory.write", "memory.recall"]
 )
-async def test_what_happens_is_logged_by_its_name(api: Api, tmp_path: Path, event: str) -> None:
-    await a_busy_day(api)
+async def test_what_happens_is_logged_by_its_name(
+    start_hub: StartHub, tmp_path: Path, event: str
+) -> None:
+    await a_busy_day(await start_hub(db_path=str(tmp_path / "of_its_own.db")))
 
     assert event in {line["event"] for line in log_lines(tmp_path)}
 
