@@ -27,8 +27,6 @@ from plastic_memories.rules.archive_file import (
 )
 
 _MOST_MESSAGES = 100_000
-# Time for the one who asked to do it at once, before a worker does.
-_GRACE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ class ArchiveTalk:
         return await self.ledger.write(work)
 
     async def forget_persona(self, owner: Owner) -> dict[str, int]:
-        """Remove every file of a persona now; if it cannot be reached, a job waits."""
+        """Remove every file of a persona now; if it cannot be reached, its job waits."""
         try:
             return {"removed": await self.archive.remove_under(persona_folder(owner)), "waiting": 0}
         except Unavailable:
@@ -101,21 +99,6 @@ class ArchiveTalk:
             await self.ledger.write(partial(_note, archived=archived))
             counts["rewritten"] += 1
         return counts
-
-
-def archive_none_of(stores: Stores, owner: Owner, now: float, options: FormationOptions) -> None:
-    """Store a job that removes every file of a persona: it is done even if we die now."""
-    stores.jobs.open(
-        Job(
-            owner=owner,
-            session_ref=0,
-            task_type=TaskType.ARCHIVE,
-            trigger=Trigger.EXPLICIT,
-            created_at=now,
-            next_try_at=now + _GRACE_S,
-            max_retries=options.max_retries,
-        )
-    )
 
 
 def archive_again(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from plastic_memories.errors import NotAllowed, Unavailable
-from plastic_memories.hub.jobs import FormationOptions, complete
+from plastic_memories.hub.jobs import FormationOptions, complete, follow_later
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record
-from plastic_memories.model.job import Job, TaskType, Trigger
+from plastic_memories.model.job import Job, TaskType
 from plastic_memories.model.key import Caller
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.persona import Persona
@@ -32,10 +33,9 @@ from plastic_memories.rules.export_file import (
     without_forgotten,
 )
 
+T = TypeVar("T")
 # So many of a user's exports are kept, the newest.
 KEPT = 5
-# Time for the one who asked to do it at once, before a worker does.
-_GRACE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,33 +80,49 @@ class ExportFiles:
         made = {name: exported_at(name) for name in names}
         return [ExportedFile(f"{folder}/{name}", at) for name, at in made.items() if at]
 
-    async def exist_for(self, user: User) -> bool:
+    async def follow(
+        self, owner: Owner, work: Callable[[Stores], T]
+    ) -> tuple[T, Mapping[str, int]]:
+        """Write what may forget something; take that out of the exports, too.
+
+        Return what the work did, and what became of the exports. What cannot be done at once,
+        or if we die before, waits as a job. Work that has changed nothing returns nothing.
+        """
+        exported, now = await self._exist_for(owner.user), self.ledger.clock.now()
+
+        def followed(stores: Stores) -> T:
+            done = work(stores)
+            if exported and done:
+                follow_later(stores, owner, TaskType.EXPORTS, now, self.options)
+            return done
+
+        done = await self.ledger.write(followed)
+        counts = {"rewritten": 0, "removed": 0, "waiting": 0}
+        try:
+            await self._refresh(owner.user, counts)
+        except Unavailable:
+            counts["waiting"] = 1
+        return done, counts
+
+    async def __call__(self, job: Job) -> Job:
+        """Do the same for a leased job, and settle it."""
+        await self._refresh(job.owner.user, Counter())
+        now = self.ledger.clock.now()
+        return await self.ledger.write(lambda stores: complete(stores, job, (), now))
+
+    async def _exist_for(self, user: User) -> bool:
         """Say whether a user has exports; an archive that cannot be asked may hold some."""
         try:
             return bool(await self.all(user))
         except Unavailable:
             return True
 
-    async def refresh(self, user: User) -> Mapping[str, int]:
-        """Take out of a user's exports what was forgotten; what cannot be done waits as a job."""
-        counts = {"rewritten": 0, "removed": 0, "waiting": 0}
-        try:
-            async with self._lock:
-                for file in await self.all(user):
-                    outcome = await self._true_again(user, file.path)
-                    if outcome:
-                        counts[outcome] += 1
-        except Unavailable:
-            counts["waiting"] = 1
-        return counts
-
-    async def __call__(self, job: Job) -> Job:
-        """Do the same for a leased job, and settle it."""
+    async def _refresh(self, user: User, counts: dict[str, int]) -> None:
+        """Make all files of a user say nothing that was forgotten; count what that took."""
         async with self._lock:
-            for file in await self.all(job.owner.user):
-                await self._true_again(job.owner.user, file.path)
-        now = self.ledger.clock.now()
-        return await self.ledger.write(lambda stores: complete(stores, job, (), now))
+            for file in await self.all(user):
+                if outcome := await self._true_again(user, file.path):
+                    counts[outcome] += 1
 
     async def _true_again(self, user: User, path: str) -> str:
         """Make one file say nothing that was forgotten; return what that took, if anything."""
@@ -122,21 +138,6 @@ class ExportFiles:
         # Nothing is left of it, or it was never finished, or nobody can say what it holds.
         await self.archive.remove(path)
         return "removed"
-
-
-def exports_again(stores: Stores, owner: Owner, now: float, options: FormationOptions) -> None:
-    """Store a job that takes what is forgotten out of the exports: done even if we die now."""
-    stores.jobs.open(
-        Job(
-            owner=owner,
-            session_ref=0,
-            task_type=TaskType.EXPORTS,
-            trigger=Trigger.EXPLICIT,
-            created_at=now,
-            next_try_at=now + _GRACE_S,
-            max_retries=options.max_retries,
-        )
-    )
 
 
 def _everything(stores: Stores, user: User, now: float) -> str:

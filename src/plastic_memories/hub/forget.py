@@ -9,7 +9,7 @@ from typing import Any
 from plastic_memories.errors import InvalidInput
 from plastic_memories.hub.archiving import ArchiveTalk, archive_again
 from plastic_memories.hub.chain import refresh_slot, the_memory
-from plastic_memories.hub.exports import ExportFiles, exports_again
+from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.page_forget import ForgetInPages
 from plastic_memories.hub.record import record
@@ -66,18 +66,13 @@ class ForgetMemory:
         if request.dry_run:
             return await self.ledger.read(lambda stores: _look(stores, view, request, now))
 
-        exported = await self.exports.exist_for(caller.user)
-
         def work(stores: Stores) -> tuple[Forgotten, Sequence[Memory], list[Session]]:
             done, gone = _forget(stores, caller, view, request, now)
-            if exported:
-                exports_again(stores, view.owner, now, self.exports.options)
             sessions = _sessions(stores, view, gone)
             return done, gone, archive_again(stores, sessions, now, self.archive.options)
 
-        done, gone, archived = await self.ledger.write(work)
+        (done, gone, archived), exports = await self.exports.follow(view.owner, work)
         files = await self.archive.forget([(one.owner, one.id) for one in archived])
-        exports = await self.exports.refresh(caller.user)
         pages = await self.pages(view.owner, gone)
         copies = {"archive": files, "exports": exports, **pages}
         return Forgotten(done.memory_ids, {**done.receipt, **copies})

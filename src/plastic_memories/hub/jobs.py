@@ -11,7 +11,7 @@ from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record, the_hub
 from plastic_memories.model.job import Job, JobStatus, QueueDepth, TaskType, Trigger
 from plastic_memories.model.key import Caller
-from plastic_memories.model.owner import User
+from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.session import Session
 from plastic_memories.ports.storage import Stores
 
@@ -19,6 +19,8 @@ _QUIET_AT_ONCE = 100
 _LEASED_AT_ONCE = 20
 # The end of a session and a person's wish do not wait for the time of the next try.
 _AT_ONCE = frozenset({Trigger.SESSION_END, Trigger.EXPLICIT})
+# Time for the one who asked to do it at once, before a worker does.
+_GRACE_S = 5.0
 _GONE = "The worker that had it went away."
 
 
@@ -61,6 +63,26 @@ def open_job(
     stronger = replace(job, trigger=trigger, next_try_at=min(job.next_try_at, now))
     stores.jobs.save(stronger)
     return stronger
+
+
+def follow_later(
+    stores: Stores, owner: Owner, task_type: TaskType, now: float, options: FormationOptions
+) -> None:
+    """Store a job that makes copies outside of the database true: done even if we die now.
+
+    Whoever opens it does the same at once; a worker comes in only if that is not done in time.
+    """
+    stores.jobs.open(
+        Job(
+            owner=owner,
+            session_ref=0,
+            task_type=task_type,
+            trigger=Trigger.EXPLICIT,
+            created_at=now,
+            next_try_at=now + _GRACE_S,
+            max_retries=options.max_retries,
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from plastic_memories.hub.archiving import archive_again
 from plastic_memories.hub.bell import Bell
-from plastic_memories.hub.exports import ExportFiles, exports_again
+from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.jobs import FormationOptions, open_job
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record
@@ -153,7 +153,6 @@ class KeepMessages:
     async def purge(self, caller: Caller, owner: Owner, wanted: MessageFilter) -> int:
         """Erase messages for good; return how many."""
         now = self.ledger.clock.now()
-        exported = await self.exports.exist_for(owner.user)
 
         def work(stores: Stores) -> int:
             erased = stores.messages.erase(owner, wanted, now)
@@ -161,13 +160,10 @@ class KeepMessages:
                 record(stores, caller, "messages.purge", owner.persona_id, now, deleted=len(erased))
                 sessions = stores.sessions.find(owner, session_id=wanted.session_id)
                 archive_again(stores, sessions, now, self.formation)
-            if erased and exported:
-                exports_again(stores, owner, now, self.formation)
             return len(erased)
 
-        deleted = await self.ledger.write(work)
+        deleted, _ = await self.exports.follow(owner, work)
         self.bell.ring()  # copies in the archive go too
-        await self.exports.refresh(owner.user)
         return deleted
 
 

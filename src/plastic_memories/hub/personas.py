@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plastic_memories.errors import InvalidInput, NotFound
-from plastic_memories.hub.archiving import ArchiveTalk, archive_none_of
-from plastic_memories.hub.exports import ExportFiles, exports_again
+from plastic_memories.hub.archiving import ArchiveTalk
+from plastic_memories.hub.exports import ExportFiles
+from plastic_memories.hub.jobs import follow_later
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.page_forget import ForgetInPages
 from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
 from plastic_memories.hub.templates import Applied, apply_in, plan_of
+from plastic_memories.model.job import TaskType
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, User, Viewpoint
@@ -131,22 +133,17 @@ class KeepPersonas:
             raise InvalidInput("To delete a persona, repeat its persona_id in confirm.", [wrong])
         now = self.ledger.clock.now()
 
-        exported = await self.exports.exist_for(owner.user)
-
         def work(stores: Stores) -> Mapping[str, Any]:
             erased = stores.personas.erase(owner, now)
             if not erased:
                 raise NotFound(f"There is no persona {owner.persona_id} here.")
             record(stores, caller, "persona.delete", owner.persona_id, now)
-            archive_none_of(stores, owner, now, self.archive.options)
-            if exported:
-                exports_again(stores, owner, now, self.exports.options)
+            follow_later(stores, owner, TaskType.ARCHIVE, now, self.archive.options)
             left = stores.memories.find(owner, MemoryFilter(limit=1))
             return {"erased": erased, "remaining": {"memories": len(left)}}
 
-        receipt = await self.ledger.write(work)
+        receipt, exports = await self.exports.follow(owner, work)
         archive = await self.archive.forget_persona(owner)
-        exports = await self.exports.refresh(owner.user)
         copies = {"archive": archive, "exports": exports, **await self.pages.persona(owner)}
         return {**receipt, **copies}
 

@@ -10,7 +10,7 @@ from secrets import token_hex
 from plastic_memories.errors import NotFound
 from plastic_memories.hub.archiving import archive_again
 from plastic_memories.hub.bell import Bell
-from plastic_memories.hub.exports import ExportFiles, exports_again
+from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.jobs import FormationOptions, open_job
 from plastic_memories.hub.learn import Retraction, copy_to_branch, learn, retract
 from plastic_memories.hub.ledger import Ledger
@@ -128,16 +128,8 @@ class KeepTimeline:
         return await self.ledger.write(work)
 
     async def _told(self, owner: Owner, work: Callable[[Stores], Revision]) -> Revision:
-        exported = await self.exports.exist_for(owner.user)
-
-        def followed(stores: Stores) -> Revision:
-            if exported:
-                exports_again(stores, owner, self.ledger.clock.now(), self.formation)
-            return work(stores)
-
-        revision = await self.ledger.write(followed)
+        revision, _ = await self.exports.follow(owner, work)
         self.bell.ring()  # copies in the archive follow, and a model may read again
-        await self.exports.refresh(owner.user)
         return revision
 
     async def _drafts(self, messages: Sequence[Message], time_zone: str) -> list[Draft]:
