@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,7 +158,7 @@ async def test_messages_that_are_changed_or_erased_follow(timed: Api, tmp_path: 
 class Dying(ExportFiles):
     """Is killed before it touches a file."""
 
-    async def refresh(self, user: User) -> Mapping[str, int]:
+    async def refresh(self, user: User, counts: dict[str, int]) -> None:
         raise SystemExit
 
 

@@ -99,14 +99,14 @@ class ExportFiles:
         done = await self.ledger.write(followed)
         counts = {"rewritten": 0, "removed": 0, "waiting": 0}
         try:
-            await self._refresh(owner.user, counts)
+            await self.refresh(owner.user, counts)
         except Unavailable:
             counts["waiting"] = 1
         return done, counts
 
     async def __call__(self, job: Job) -> Job:
         """Do the same for a leased job, and settle it."""
-        await self._refresh(job.owner.user, Counter())
+        await self.refresh(job.owner.user, Counter())
         now = self.ledger.clock.now()
         return await self.ledger.write(lambda stores: complete(stores, job, (), now))
 
@@ -117,7 +117,7 @@ class ExportFiles:
         except Unavailable:
             return True
 
-    async def _refresh(self, user: User, counts: dict[str, int]) -> None:
+    async def refresh(self, user: User, counts: dict[str, int]) -> None:
         """Make all files of a user say nothing that was forgotten; count what that took."""
         async with self._lock:
             for file in await self.all(user):
