@@ -21,6 +21,7 @@ from plastic_memories.adapters.embedding.wheel import MODELS
 from plastic_memories.adapters.recall.ordering import ordered
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Asked, score
+from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.model.entry import Entry, News, Partition, Place
 from plastic_memories.model.memory import Scope
 from plastic_memories.model.owner import Owner, Realm
@@ -107,7 +108,7 @@ def mean_recall(prepared: Sequence[Case], weights: HybridWeights) -> dict[str, f
     """Return recall among the first ten, by data set."""
     by_set: dict[str, list[float]] = {}
     for case in prepared:
-        scores = score(case.index, case.index["alive"], case.asked, weights)
+        scores = score(case.index, Sight.of(case.index["alive"]), case.asked, weights)
         order = ordered(case.index, scores, weights, _CUT).order[:_CUT]
         keys = [case.ids[number - 1] for number in case.index["memory_id"][list(order)]]
         by_set.setdefault(case.dataset, []).append(recall(keys, case.gold, _CUT))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
+from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.model.entry import Entry, News, Partition, Place, partitions_for
 from plastic_memories.model.memory import Scope
 from plastic_memories.model.owner import Realm, Viewpoint
@@ -99,8 +100,8 @@ def index_of(*entries: Entry) -> OwnerIndex:
     return index
 
 
-def everything(index: OwnerIndex) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return index["alive"].copy()
+def everything(index: OwnerIndex) -> Sight:
+    return Sight.of(index["alive"].copy())
 
 
 def plain_bm25(

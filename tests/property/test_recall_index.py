@@ -80,7 +80,7 @@ def _after(steps: list[tuple]) -> tuple[Told, OwnerIndex]:
 def scored(index: OwnerIndex, terms: dict[int, float]) -> Floats:
     """Return the bm25 scores of all entries for weighted terms."""
     found = TextIndex(index, everything(index), LEARNED).gains(terms)
-    return found.summed(np.array(list(terms.values())), len(index))
+    return np.bincount(found.entry, found.weighed(list(terms.values())), len(index))
 
 
 @given(steps)
@@ -228,6 +228,6 @@ def test_what_has_expired_is_not_seen(now: int, expires: int) -> None:
     told.put(entry(1, "tea", expires_at=NOW + expires), entry(2, "tea"))
     index.refresh(told)
 
-    seen = index.seen_from(Viewpoint(MINE), NOW + now)
+    sight = index.sight(Viewpoint(MINE), NOW + now)
 
-    assert seen.tolist() == [expires > now, True]
+    assert sight.seen.tolist() == [expires > now, True]

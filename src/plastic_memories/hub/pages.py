@@ -70,6 +70,10 @@ class KeepPages:
                     return Page(shown.id, shown.title, text, not file.whole)
         raise NotFound(f"There is no page {page} here.")
 
+    def may_have(self, view: Viewpoint) -> bool:
+        """Say whether it is worth looking for pages; most users have none."""
+        return self.folders is not None and are_for(view) and self.folders.may_have(view.owner.user)
+
     async def for_recall(self, view: Viewpoint) -> Looked:
         """Return what of the pages belongs into a prompt."""
         if self.folders is None or not are_for(view):

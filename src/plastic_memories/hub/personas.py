@@ -25,10 +25,23 @@ from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.profile_builder import ProfileBuilder
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.template_source import TemplateSource
+from plastic_memories.rules.lines import Lines
 from plastic_memories.rules.macros import Names, user_called, with_names
 
 # Beyond this many the profile would no longer be read by anybody.
 _PROFILE_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is read once for all texts that are written for one reader."""
+
+    view: Viewpoint
+    lines: Lines
+    core: Sequence[Memory]
+    persona: Persona
+    settings: UserSettings
+    names: Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +103,20 @@ class KeepPersonas:
         self, stores: Stores, view: Viewpoint, now: float, limit: int = _PROFILE_ROWS
     ) -> str:
         """Build the profile inside a transaction that reads more than it."""
-        core = lines_for(stores, view).memories(stores.memories.core(view, now))
-        return self.profile_from(stores, view, core, now, limit)
+        return self.profile_for(stores, self.known_to(stores, view, now), now, limit)
 
-    def profile_from(
-        self, stores: Stores, view: Viewpoint, core: Sequence[Memory], now: float, limit: int
-    ) -> str:
+    def known_to(self, stores: Stores, view: Viewpoint, now: float) -> Known:
+        """Read what every text for this reader is written with."""
+        lines = lines_for(stores, view)
+        core = lines.memories(stores.memories.core(view, now))
+        persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
+        settings = stores.personas.settings(view.owner.user)
+        char = persona.display_name or view.owner.persona_id
+        names = Names(char, user_called(core, settings.language))
+        return Known(view, lines, core, persona, settings, names)
+
+    def profile_for(self, stores: Stores, known: Known, now: float, limit: int) -> str:
+        view = known.view
         wanted = MemoryFilter(
             statuses={Status.ACTIVE},
             types={MemoryType.PROFILE},
@@ -106,22 +127,11 @@ class KeepPersonas:
             not_expired_at=now,
             limit=limit,
         )
-        rows = {memory.id: memory for memory in core}
+        rows = {memory.id: memory for memory in known.core}
         rows.update((memory.id, memory) for memory in stores.memories.find(view.owner, wanted))
-        rows = {row.id: row for row in lines_for(stores, view).memories(list(rows.values()))}
-        persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
-        language = stores.personas.settings(view.owner.user).language
-        names = self.names_in(stores, view, core, language)
-        shown = [with_names(row, names) for row in rows.values()]
-        return self.profiles.build(persona, shown, language)
-
-    def names_in(
-        self, stores: Stores, view: Viewpoint, core: Sequence[Memory], language: str
-    ) -> Names:
-        """Return who is meant where a card speaks of its character and of the user."""
-        persona = stores.personas.get(view.owner)
-        char = persona.display_name if persona else ""
-        return Names(char or view.owner.persona_id, user_called(core, language))
+        on_line = known.lines.memories(list(rows.values()))
+        shown = [with_names(row, known.names) for row in on_line]
+        return self.profiles.build(known.persona, shown, known.settings.language)
 
     async def slots(self, view: Viewpoint) -> list[Slot]:
         return await self.ledger.read_swept(lambda stores: stores.slots.all(view))

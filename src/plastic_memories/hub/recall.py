@@ -10,7 +10,6 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.pages import KeepPages, Looked
 from plastic_memories.hub.parts import Work, alone, placed, side_by_side, together
 from plastic_memories.hub.personas import KeepPersonas
@@ -82,6 +81,12 @@ class Recall:
     touches: Touches
     meter: Meter
     pages: KeepPages
+    _in_snapshots: SnapshotEngine | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Once: to compare an engine with a protocol takes as long as many a search.
+        engine = self.engine if isinstance(self.engine, SnapshotEngine) else None
+        object.__setattr__(self, "_in_snapshots", engine)
 
     async def __call__(
         self, query: RecallQuery, include: Collection[str] = ("profile", "memory", "snippets")
@@ -89,7 +94,7 @@ class Recall:
         """Answer from whatever is finished by the deadline; name what is not."""
         done, late = await self._gathered(query, include)
         structure: _Structure = done.get("structure", _Structure())
-        found: Findings = done.get("search", Findings((), intent_of(query.text)))
+        found: Findings = done.get("search") or Findings((), intent_of(query.text))
         hits = [_named(hit, structure.names) for hit in structure.lines.hits(found.hits)]
         misses = structure.lines.hits(found.near_misses, [hit.memory for hit in hits])
         found = replace(found, hits=hits, near_misses=misses)
@@ -108,13 +113,13 @@ class Recall:
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the parts by name, and the names of those that did not come in time."""
         started = time.monotonic()
-        engine, storage = self.engine, self.ledger.storage
+        engine, storage = self._in_snapshots, self.ledger.storage
         works: dict[str, Work] = {"structure": self._structure}
         if "snippets" in include:
             works["snippets"] = self.snippets.of
         done: dict[str, Any] = {}
         searched = "memory" in include
-        if isinstance(engine, SnapshotEngine) and engine.reads(storage):
+        if engine is not None and engine.reads(storage):
             prepared = _with_search(works, engine, query) if searched else _as_they_are(works)
             patience_s = query.deadline_s * _FOR_ALL_AT_ONCE
             done = await together(self.ledger, query, prepared, patience_s)
@@ -124,7 +129,7 @@ class Recall:
             for name, work in works.items()
             if name not in done
         }
-        if self.pages.folders is not None:
+        if self.pages.may_have(query.viewpoint):
             rest["pages"] = self.pages.for_recall(query.viewpoint)
         if searched and "search" not in done:
             rest["search"] = self._found(query, started + query.deadline_s)
@@ -139,14 +144,10 @@ class Recall:
         return await self.engine.find(replace(query, deadline_s=left_s))
 
     def _structure(self, stores: Stores, query: RecallQuery) -> _Structure:
-        view = query.viewpoint
-        lines = lines_for(stores, view)
-        core = lines.memories(stores.memories.core(view, query.now))
-        profile = self.personas.profile_from(stores, view, core, query.now, _PROFILE_ROWS)
-        settings = stores.personas.settings(view.owner.user)
-        names = self.personas.names_in(stores, view, core, settings.language)
-        core = [with_names(memory, names) for memory in core]
-        return _Structure(profile, core, lines, settings=settings, names=names)
+        known = self.personas.known_to(stores, query.viewpoint, query.now)
+        profile = self.personas.profile_for(stores, known, query.now, _PROFILE_ROWS)
+        core = [with_names(memory, known.names) for memory in known.core]
+        return _Structure(profile, core, known.lines, settings=known.settings, names=known.names)
 
     def _compose(
         self,

@@ -16,6 +16,10 @@ class PageFolders(Protocol):
     is no plain file does not exist. Raises `Unavailable` when the disk does not answer in time.
     """
 
+    def may_have(self, user: User) -> bool:
+        """Say at once, without a look that can take time, whether a user may have pages."""
+        ...
+
     async def look(self, user: User, persona_id: str) -> tuple[Shelf, Shelf]:
         """Return the user's own pages and those of one persona; cheap when nothing changed."""
         ...

@@ -154,6 +154,12 @@ def query_terms(text: str) -> list[str]:
     >>> query_terms("我喜欢喝什么茶？ And what tea?")
     ['喜欢', '喝', '茶', 'tea']
     """
+    return list(_query_terms(text))
+
+
+# One recall asks for the terms of its question in several places.
+@lru_cache(maxsize=64)
+def _query_terms(text: str) -> tuple[str, ...]:
     lines = text.splitlines()
     by_line = [_line_terms(line, keep_all=False) for line in lines]
     if not any(by_line):
@@ -161,7 +167,7 @@ def query_terms(text: str) -> list[str]:
     terms = _unique(by_line)
     if len(terms) > MAX_QUERY_TERMS:
         terms = _unique(reversed(by_line))
-    return terms[:MAX_QUERY_TERMS]
+    return tuple(terms[:MAX_QUERY_TERMS])
 
 
 def _line_terms(line: str, *, keep_all: bool) -> list[str]:

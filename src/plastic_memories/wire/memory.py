@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, model_validator
@@ -361,11 +362,18 @@ _MAY_BE_MISSING = (
 )  # fmt: skip
 
 
+_same = attrgetter(*_SAME)
+_may_be_missing = attrgetter(*_MAY_BE_MISSING)
+
+
 def row_fields(memory: Memory) -> dict[str, Any]:
     """Return a memory as callers see it; what was not given is null."""
     return {
-        **{name: getattr(memory, name) for name in _SAME},
-        **{name: getattr(memory, name) or None for name in _MAY_BE_MISSING},
+        **dict(zip(_SAME, _same(memory), strict=True)),
+        **{
+            name: value or None
+            for name, value in zip(_MAY_BE_MISSING, _may_be_missing(memory), strict=True)
+        },
         "persona_id": memory.owner.persona_id,
         "mkey": memory.key,
         "tags": list(memory.tags),

@@ -71,8 +71,11 @@ class FilePageFolders:
         self._cores: _Cache[PageFile] = _Cache(_CORES)
         self._capitals_count: bool | None = None  # unknown until a folder was opened
 
+    def may_have(self, user: User) -> bool:
+        return not self._at_home or self._has_folder(user)
+
     async def look(self, user: User, persona_id: str) -> tuple[Shelf, Shelf]:
-        if self._at_home and not self._has_folder(user):
+        if not self.may_have(user):
             return _NOTHING
         return await self._threads.run(lambda: self._look(user, persona_id), _GLANCE_S)
 

@@ -18,6 +18,7 @@ from plastic_memories.adapters.recall.keyword import KeywordEngine
 from plastic_memories.adapters.recall.ordering import Ranked, ordered
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Asked, found_by, score
+from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery
@@ -132,12 +133,13 @@ class _Search:
     def _findings(
         self, stores: Stores, index: OwnerIndex, query: RecallQuery, asked: Asked
     ) -> Findings:
-        seen = index.seen_from(query.viewpoint, query.now)
+        sight = index.sight(query.viewpoint, query.now)
         if query.viewpoint.only_session:
-            seen &= np.isin(index["memory_id"], stores.memories.ids_in_session(query.viewpoint))
-        if not seen.any():
+            inside = stores.memories.ids_in_session(query.viewpoint)
+            sight = Sight.of(sight.seen & np.isin(index["memory_id"], inside))
+        if not sight.number:
             return Findings((), intent_of(query.text), self.degraded)
-        scores = score(index, seen, asked, self.weights)
+        scores = score(index, sight, asked, self.weights)
         if query.among is not None:
             others = ~np.isin(index["memory_id"], list(query.among))
             np.copyto(scores.total, -np.inf, where=others)

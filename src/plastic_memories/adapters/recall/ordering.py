@@ -53,7 +53,7 @@ def ordered(index: OwnerIndex, scores: Scores, weights: HybridWeights, wanted: i
 
 def _overlaps(index: OwnerIndex, positions: Sequence[int]) -> Floats:
     """Return for every two of these entries the share of terms they have in common."""
-    terms = [index.codes_of(position) for position in positions]
+    terms = index.codes_of_each(positions)
     if not terms:
         return np.zeros((0, 0))
     every = np.concatenate(terms)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plastic_memories.adapters.recall.growing import Growing
 from plastic_memories.adapters.recall.postings import Codes, Level, grown
+from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.adapters.recall.vector_rows import VectorRows
 from plastic_memories.errors import Unavailable
 from plastic_memories.model.entry import Entry, News, Place, partitions_for
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import Stores
 
+T = TypeVar("T")
 _COLUMNS: dict[str, type[np.generic]] = {
     "memory_id": np.int64, "shared": np.bool_, "place": np.int64, "session": np.int64,
     "speaker": np.int64, "happened_at": np.float64, "expires_at": np.float64,
@@ -44,6 +46,7 @@ class OwnerIndex:
 
     def _empty(self) -> None:
         self._known = [0, 0]
+        self._kept: dict[str, tuple[Hashable, Any]] = {}
         self._columns = {name: Growing(dtype) for name, dtype in _COLUMNS.items()}
         self._codes = Growing(np.uint32)
         self._offsets = Growing(np.int64)
@@ -90,18 +93,48 @@ class OwnerIndex:
             self.refresh(stores)
         self.levels = grown(self.levels, self._codes.array, self._offsets.array)
 
-    def seen_from(self, view: Viewpoint, now: float) -> NDArray[np.bool_]:
+    def kept(self, name: str, about: Hashable, make: Callable[[], T]) -> T:
+        """Return what was worked out before, as long as no entry and nothing it is about changed.
+
+        Most recalls ask the same of the same entries. What is kept is not to be written to.
+        """
+        known = self._kept.get(name)
+        if known is None or known[0] != about:
+            known = self._kept[name] = about, make()
+        return cast("T", known[1])
+
+    @property
+    def nothing(self) -> NDArray[np.float64]:
+        """Return a zero for every entry."""
+        return self.kept("nothing", None, lambda: np.zeros(len(self)))
+
+    def sight(self, view: Viewpoint, now: float) -> Sight:
         """Say of each entry whether it exists for this reader now."""
-        allowed = np.array([place.seen_from(view) for place in self.places], dtype=np.bool_)
+        allowed = tuple([place.seen_from(view) for place in self.places])
+        first_end = self.kept("first_end", None, lambda: self["expires_at"].min(initial=np.inf))
+        return self.kept(
+            "sight",
+            (allowed, now if first_end <= now else None),
+            lambda: Sight.of(self._seen(np.array(allowed, np.bool_), now)),
+        )
+
+    def _seen(self, allowed: NDArray[np.bool_], now: float) -> NDArray[np.bool_]:
         seen = self["alive"] & (self["expires_at"] > now)
         return seen & allowed[self["place"]] if len(allowed) else seen
 
     def codes_of(self, position: int) -> Codes:
         """Return the terms of an entry, in order."""
-        start, end = self._offsets.array[position : position + 2].tolist()
-        return self._codes.array[start:end]
+        return self.codes_of_each([position])[0]
+
+    def codes_of_each(self, positions: Sequence[int]) -> list[Codes]:
+        """Return the terms of several entries."""
+        codes, offsets = self._codes.array, self._offsets.array
+        return [codes[offsets[position] : offsets[position + 1]] for position in positions]
 
     def _take(self, news: News, *, shared: bool) -> None:
+        if news.present is None and not news.entries:
+            return
+        self._kept = {}
         if news.present is not None:
             gone = self["alive"] & (self["shared"] == shared)
             gone &= ~np.isin(self["memory_id"], np.array(news.present, dtype=np.int64))

@@ -48,14 +48,21 @@ def find(levels: Sequence[Level], codes: Codes) -> tuple[Ints, Ints, NDArray[np.
     """
     spans = [level.spans(codes) for level in levels]
     sizes = sum((held for _, held in spans), start=np.zeros(len(codes), np.int64))
-    entries, counts = [_NO_ENTRIES], [_NO_COUNTS]
-    bounds = [zip(begin.tolist(), (begin + held).tolist(), strict=True) for begin, held in spans]
-    for of_term in zip(*bounds, strict=True):
-        for level, (start, end) in zip(levels, of_term, strict=True):
-            if start < end:
-                entries.append(level.entries[start:end])
-                counts.append(level.counts[start:end])
-    return sizes, np.concatenate(entries), np.concatenate(counts)
+    bounds = [(begin.tolist(), (begin + held).tolist()) for begin, held in spans]
+    # Slices of the levels, term by term; most indexes have one level.
+    places = [
+        (level, start[term], end[term])
+        for term in range(len(codes))
+        for level, (start, end) in zip(levels, bounds, strict=True)
+        if start[term] < end[term]
+    ]
+    entries = [level.entries[start:end] for level, start, end in places]
+    counts = [level.counts[start:end] for level, start, end in places]
+    return (
+        sizes,
+        np.concatenate(entries) if entries else _NO_ENTRIES,
+        np.concatenate(counts) if counts else _NO_COUNTS,
+    )
 
 
 def frequency(levels: Sequence[Level], codes: Codes) -> Ints:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
+from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.adapters.recall.text_score import TextIndex, TextScore
 from plastic_memories.rules import fusion
 from plastic_memories.rules.fusion import Bools, Floats, Ints
@@ -28,6 +29,7 @@ _ASKS_BACK = re.compile(
 )
 # Who says "I" where no name is given.
 _USER = "user"
+_HOUR_S = 3600.0
 # So much of a part makes it the reason why something was found.
 _TELLING = {"text": 0.0, "vectors": 0.3, "linked": 0.05, "neighbour": 0.25, "time": 0.0}
 
@@ -75,9 +77,9 @@ def found_by(parts: Mapping[str, float]) -> tuple[str, ...]:
     return tuple([name for name, least in _TELLING.items() if parts[name] > least])
 
 
-def score(index: OwnerIndex, seen: Bools, asked: Asked, weights: HybridWeights) -> Scores:
+def score(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights) -> Scores:
     """Score what is seen; everything else is out of reach."""
-    texts = TextIndex(index, seen, weights)
+    texts = TextIndex(index, sight, weights)
     probes = [
         _probe_parts(index, texts, asked, number) for number in range(len(asked.question.probes))
     ]
@@ -85,22 +87,18 @@ def score(index: OwnerIndex, seen: Bools, asked: Asked, weights: HybridWeights) 
     total = _total(parts)
 
     def add(name: str, part: Floats) -> None:
-        nonlocal total
         parts[name] = part
-        total = total + part
+        np.add(total, part, out=total)
 
-    near = fusion.best_neighbour(np.where(seen, total, 0.0), index["before"], index["after"])
-    add("neighbour", weights.neighbour * near)
+    add("neighbour", _neighbour_part(index, sight.only(total, 0.0), weights))
     add("speaker", _speaker_part(index, asked.text, weights))
-    weigh = fusion.by_length(weights.days, weights.weeks, weights.seasons)
-    add("time", fusion.time_match(index["happened_at"], seen, asked.spans, weigh))
-    so_far = np.where(seen, total, -np.inf)
+    add("time", _time_part(index, sight, asked, weights))
+    so_far = sight.only(total, -np.inf)
     add("session", weights.session * fusion.best_of_session(so_far, index["session"]))
-    fresh = fusion.fading(index["happened_at"], index["ageless"], asked.now, weights.half_life_days)
-    add("recency", weights.recency * fresh)
+    add("recency", _recency_part(index, asked.now, weights))
     add("importance", weights.importance * index["importance"])
     parts["repeat"] = np.zeros(len(index))
-    return Scores(np.where(seen, total, -np.inf), parts)
+    return Scores(sight.only(total, -np.inf), parts)
 
 
 def _total(parts: Mapping[str, Floats]) -> Floats:
@@ -110,28 +108,28 @@ def _total(parts: Mapping[str, Floats]) -> Floats:
 def _probe_parts(
     index: OwnerIndex, texts: TextIndex, asked: Asked, number: int
 ) -> dict[str, Floats]:
-    weights, question, seen = texts.weights, asked.question, texts.seen
+    weights, question, sight = texts.weights, asked.question, texts.sight
     scored = TextScore(texts, question.probes[number])
     text = scored.by_words()
     meaning = weights.meaning_in_dialogue if question.is_dialogue else weights.meaning
-    vectors = meaning * _meaning(index, seen, asked, number, weights)
+    vectors = meaning * _meaning(index, sight, asked, number, weights)
     share = weights.linked_in_dialogue if question.is_dialogue else weights.linked
-    linked = share * scored.linked(np.where(seen, text + vectors, 0.0))
+    linked = share * scored.linked(sight.only(text + vectors, 0.0))
     return {"text": text, "vectors": vectors, "linked": linked}
 
 
 def _meaning(
-    index: OwnerIndex, seen: Bools, asked: Asked, number: int, weights: HybridWeights
+    index: OwnerIndex, sight: Sight, asked: Asked, number: int, weights: HybridWeights
 ) -> Floats:
     """Return how near in meaning each entry is, in standard deviations."""
     vector = asked.vectors[number] if number < len(asked.vectors) else None
     near = _similarity(index, vector, weights)
     if near is None:
-        return np.zeros(len(index))
+        return index.nothing
     last = _similarity(index, asked.last_line, weights)
     if last is not None:
         near = (1 - weights.last_line) * near + weights.last_line * last
-    return fusion.deviations(near, seen)
+    return fusion.deviations(near, sight.seen)
 
 
 def _similarity(index: OwnerIndex, vector: Vector | None, weights: HybridWeights) -> Floats | None:
@@ -148,6 +146,30 @@ def _best_probe(probes: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
     return {name: np.choose(best, [parts[name] for parts in probes]) for name in probes[0]}
 
 
+def _neighbour_part(index: OwnerIndex, scores: Floats, weights: HybridWeights) -> Floats:
+    if not index.sessions:
+        return index.nothing
+    return weights.neighbour * fusion.best_neighbour(scores, index["before"], index["after"])
+
+
+def _time_part(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights) -> Floats:
+    if not asked.spans:
+        return index.nothing
+    weigh = fusion.by_length(weights.days, weights.weeks, weights.seasons)
+    return fusion.time_match(index["happened_at"], sight.seen, asked.spans, weigh)
+
+
+def _recency_part(index: OwnerIndex, now: float, weights: HybridWeights) -> Floats:
+    """Return what an entry earns for being new, to the hour: it fades by the month."""
+    now -= now % _HOUR_S
+
+    def faded() -> Floats:
+        happened, ageless = index["happened_at"], index["ageless"]
+        return weights.recency * fusion.fading(happened, ageless, now, weights.half_life_days)
+
+    return index.kept("recency", (now, weights.recency, weights.half_life_days), faded)
+
+
 def _speaker_part(index: OwnerIndex, text: str, weights: HybridWeights) -> Floats:
     """Return what an entry earns for being the words of somebody the question is about."""
     asked = normalise(text)
@@ -159,6 +181,8 @@ def _speaker_part(index: OwnerIndex, text: str, weights: HybridWeights) -> Float
             earned[number] = weights.own_words if own else 0.0
         elif _is_named(said_by, asked):
             earned[number] = weights.speaker
+    if not earned.any():
+        return index.nothing
     part: Floats = earned[index["speaker"]]
     return part
 

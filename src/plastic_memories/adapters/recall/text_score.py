@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.postings import Codes, find, frequency
-from plastic_memories.rules.fusion import Bools, Floats, Ints, best_first, to_one
+from plastic_memories.adapters.recall.sight import Sight
+from plastic_memories.rules.fusion import Floats, Ints, best_first, to_one
 from plastic_memories.rules.question import Probe
 from plastic_memories.rules.text import WEAK
 from plastic_memories.rules.weights import HybridWeights
@@ -24,9 +25,9 @@ class Gains:
     gain: Floats
     idf: Floats  # by term
 
-    def summed(self, weights: Floats, size: int) -> Floats:
-        """Return what every entry gets when each term counts so much."""
-        return _sum(self.entry, np.repeat(weights, self.sizes) * self.gain, size)
+    def weighed(self, weights: Sequence[float]) -> Floats:
+        """Return the gains when each term counts so much."""
+        return self.gain * np.repeat(np.array(weights, np.float64), self.sizes)
 
 
 class TextIndex:
@@ -35,18 +36,22 @@ class TextIndex:
     All terms are looked up at once: each step costs the same for many.
     """
 
-    def __init__(self, index: OwnerIndex, seen: Bools, weights: HybridWeights) -> None:
+    def __init__(self, index: OwnerIndex, sight: Sight, weights: HybridWeights) -> None:
         self._index = index
-        self.seen = seen
+        self.sight = sight
         self.weights = weights
-        self._documents = int(np.count_nonzero(seen))
-        sizes = index["size"]
-        counted = sizes if self._documents == len(sizes) else sizes[seen]
+        about = (sight, weights.saturation, weights.length)
+        self._norm = index.kept("norm", about, self._lengths)
+
+    def _lengths(self) -> Floats:
+        """Return how much its length is held against each text."""
+        sizes, weights = self._index["size"], self.weights
+        counted = sizes if self.sight.is_whole else sizes[self.sight.seen]
         # Whole numbers are summed as such: their mean would make floats of them first.
-        mean = max(int(counted.sum()) / max(self._documents, 1), 1.0)
-        norm = sizes * (weights.saturation * weights.length / mean)
+        mean = max(int(counted.sum()) / max(self.sight.number, 1), 1.0)
+        norm: Floats = sizes * (weights.saturation * weights.length / mean)
         norm += weights.saturation * (1 - weights.length)
-        self._norm: Floats = norm
+        return norm
 
     def __len__(self) -> int:
         return len(self._index)
@@ -55,7 +60,7 @@ class TextIndex:
         """Look up terms; each gives most to short texts that hold it often, if it is rare."""
         codes: Codes = np.fromiter(terms, np.uint32, len(terms))
         sizes, entry, counts = find(self._index.levels, codes)
-        idf = self.idf_of(sizes if self.all_seen else self._seen_of(sizes, entry))
+        idf = self.idf_of(sizes if self.sight.is_whole else self._seen_of(sizes, entry))
         gain = np.repeat(idf * (self.weights.saturation + 1), sizes) * counts
         gain /= counts + self._norm[entry]
         return Gains(sizes, entry, gain, idf)
@@ -63,21 +68,17 @@ class TextIndex:
     def _seen_of(self, sizes: Ints, entry: Ints) -> Ints:
         """Return how many of the entries of each term are seen."""
         term = np.repeat(np.arange(len(sizes)), sizes)
-        return np.bincount(term[self.seen[entry]], minlength=len(sizes))
+        return np.bincount(term[self.sight.seen[entry]], minlength=len(sizes))
 
-    @property
-    def all_seen(self) -> bool:
-        return self._documents == len(self._index)
-
-    def terms_of(self, position: int) -> frozenset[int]:
-        return frozenset(self._index.codes_of(position).tolist())
+    def terms_of(self, positions: Sequence[int]) -> list[frozenset[int]]:
+        return [frozenset(codes.tolist()) for codes in self._index.codes_of_each(positions)]
 
     def holding(self, terms: Sequence[int]) -> Ints:
         """Return how many entries hold each of these terms, seen or not."""
         return frequency(self._index.levels, np.array(terms, dtype=np.uint32))
 
     def idf_of(self, holding: Ints) -> Floats:
-        without = np.maximum(0.0, self._documents - holding + 0.5)
+        without = np.maximum(0.0, self.sight.number - holding + 0.5)
         return np.asarray(np.log1p(without / (holding + 0.5)))
 
 
@@ -94,13 +95,10 @@ class TextScore:
         """Return the score for the question's words; those that stand together count again."""
         found, terms = self._found, len(self._probe.terms)
         words = int(found.sizes[:terms].sum())
-        gain = found.gain.copy()
-        gain[words:] = np.repeat(found.idf[terms:], found.sizes[terms:])
-        weights = self._counting(self._probe.terms.values(), self._weights.pairs)
-        scores = replace(found, gain=gain).summed(weights, len(self._texts))
-        if not self._texts.all_seen:
-            scores[~self._texts.seen] = 0.0
-        return to_one(scores)
+        gain = found.weighed([*self._probe.terms.values(), *[0.0] * len(self._probe.pairs)])
+        of_pairs = self._weights.pairs * found.idf[terms:]
+        gain[words:] = np.repeat(of_pairs, found.sizes[terms:])
+        return to_one(self._of_seen(_sum(found.entry, gain, len(self._texts))))
 
     def linked(self, scores: Floats) -> Floats:
         """Return a score for what the best matches lead to.
@@ -109,44 +107,52 @@ class TextScore:
         age open. So its own telling words are asked for, with the words it leaves open.
         """
         best = [at for at in best_first(scores, self._weights.linked_from) if scores[at] > 0]
-        own = [self._texts.terms_of(position) for position in best]
-        named = self._named(own)
-        leading = [number for number, terms in enumerate(named) if terms]
-        if not leading:
-            return np.zeros(len(scores))
-        best = [best[number] for number in leading]
-        reached = self._reached([own[n] for n in leading], [named[n] for n in leading])
-        if not self._texts.all_seen:
-            reached[:, ~self._texts.seen] = 0.0
-        reached[range(len(best)), best] = 0.0
-        top = reached.max(axis=1)
-        strength = scores[best] / scores[best[0]]
-        reached *= (strength / np.where(top > 0, top, 1.0))[:, None]
-        found: Floats = reached.max(axis=0)
+        own = self._texts.terms_of(best)
+        leading = [
+            (position, known, named)
+            for position, known, named in zip(best, own, self._named(own), strict=True)
+            if named
+        ]
+        found = np.zeros(len(scores))
+        rows = self._reached([known for _, known, _ in leading], [named for *_, named in leading])
+        for (position, *_), row in zip(leading, rows, strict=True):
+            row[position] = 0.0
+            top = float(row.max())
+            if top > 0:
+                strength = scores[position] / scores[leading[0][0]]
+                np.maximum(found, row * (strength / top), out=found)
         return found
 
     def _reached(
         self, own: Sequence[frozenset[int]], named: Sequence[Mapping[int, float]]
-    ) -> Floats:
-        """Return a row of scores for each match: for what it names, and for what it leaves open."""
-        width = len(self._texts)
+    ) -> Iterator[Floats]:
+        """Yield scores for each match: for what it names, and for what it leaves open."""
         found = self._texts.gains([term for terms in named for term in terms])
-        weights = np.array([weight for terms in named for weight in terms.values()])
-        rows = np.repeat(np.arange(len(named)) * width, [len(terms) for terms in named])
-        entry = np.repeat(rows, found.sizes) + found.entry
-        scores = replace(found, entry=entry).summed(weights, len(named) * width)
-        scores = scores.reshape(len(named), width)
-        for number, known in enumerate(own):
-            left_open = [
-                0.0 if term in known else weight * self._weights.open_terms
-                for term, weight in self._probe.terms.items()
-            ]
-            scores[number] += self._found.summed(self._counting(left_open, 0.0), width)
-        return scores
+        gain = found.weighed([weight for terms in named for weight in terms.values()])
+        ends = [0, *np.cumsum(found.sizes).tolist()]
+        first = 0
+        for known, terms in zip(own, named, strict=True):
+            span = slice(ends[first], ends[first + len(terms)])
+            first += len(terms)
+            open_entry, open_gain = self._left_open(known)
+            entry = np.concatenate([found.entry[span], open_entry])
+            gains = np.concatenate([gain[span], open_gain])
+            yield self._of_seen(_sum(entry, gains, len(self._texts)))
 
-    def _counting(self, terms: Collection[float], pairs: float) -> Floats:
-        """Return how much each term and each pair of the question counts."""
-        return np.array([*terms, *[pairs] * len(self._probe.pairs)], np.float64)
+    def _left_open(self, known: frozenset[int]) -> tuple[Ints, Floats]:
+        """Return what the question's words give to entries, without those that are known."""
+        terms, found = self._probe.terms, self._found
+        sizes = found.sizes[: len(terms)]
+        counts = np.array([0.0 if term in known else weight for term, weight in terms.items()])
+        words = int(sizes.sum())
+        gain = found.gain[:words] * np.repeat(counts * self._weights.open_terms, sizes)
+        return found.entry[:words], gain
+
+    def _of_seen(self, scores: Floats) -> Floats:
+        """Take its score from what is not seen."""
+        if not self._texts.sight.is_whole:
+            scores[~self._texts.sight.seen] = 0.0
+        return scores
 
     def _named(self, own: Sequence[frozenset[int]]) -> list[dict[int, float]]:
         """Return for each of the best matches the most telling of its words that nobody asked for.

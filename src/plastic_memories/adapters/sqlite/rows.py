@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
+from functools import lru_cache
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from plastic_memories.adapters.sqlite.connection import Row
@@ -22,6 +23,7 @@ _SAME_IN_MEMORY = (
     "created_at", "updated_at", "last_recalled_at", "recall_count", "idempotency_key",
 )  # fmt: skip
 _same_in_memory = attrgetter(*_SAME_IN_MEMORY)
+_same_in_row = itemgetter(*_SAME_IN_MEMORY)
 _SAME_IN_MESSAGE = (
     "id", "content", "ts", "speaker", "session_id", "source_app", "bot_id", "branch_id",
     "platform", "message_type", "client_msg_id", "created_at", "hidden_at",
@@ -65,7 +67,11 @@ def view_params(view: Viewpoint) -> dict[str, Any]:
 
 
 def owner_of(row: Row) -> Owner:
-    return Owner(row["tenant_id"], row["user_id"], row["persona_id"])
+    return _owner(row["tenant_id"], row["user_id"], row["persona_id"])
+
+
+# Rows come many at a time, nearly all of one owner.
+_owner = lru_cache(maxsize=256)(Owner)
 
 
 def to_json(value: object) -> str:
@@ -99,11 +105,11 @@ def memory_params(memory: Memory) -> dict[str, Any]:
 
 
 def memory_of(row: Row) -> Memory:
-    same: Mapping[str, Any] = {name: row[name] for name in _SAME_IN_MEMORY}
+    row_id, owner = row["id"], (row["tenant_id"], row["user_id"], row["persona_id"])
     return Memory(
-        id=row["id"],
-        root_id=row["root_id"] or row["id"],
-        owner=owner_of(row),
+        id=row_id,
+        root_id=row["root_id"] or row_id,
+        owner=_owner(*owner),
         type=_TYPES[row["type"]],
         key=row["mkey"],
         tags=tuple(_from_json(row["tags"])),
@@ -115,7 +121,7 @@ def memory_of(row: Row) -> Memory:
         pinned=bool(row["pinned"]),
         metadata=_from_json(row["metadata"]),
         attributes=_from_json(row["attributes"]),
-        **same,
+        **dict(zip(_SAME_IN_MEMORY, _same_in_row(row), strict=True)),
     )
 
 
