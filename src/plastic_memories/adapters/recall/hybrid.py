@@ -120,7 +120,9 @@ class _Search:
     degraded: tuple[str, ...]
 
     def __call__(self, stores: Stores, view: Viewpoint) -> Findings:
-        query = replace(self.query, viewpoint=view)
+        query = self.query
+        if query.viewpoint is not view:
+            query = replace(query, viewpoint=view)
         index = self.cache.get(query.viewpoint.owner)
         # Whoever reads a large partition for the first time must not hold up every reader.
         with index.held(query.deadline_s * _FOR_OTHERS):

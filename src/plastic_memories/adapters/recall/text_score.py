@@ -129,24 +129,26 @@ class TextScore:
         """Yield scores for each match: for what it names, and for what it leaves open."""
         found = self._texts.gains([term for terms in named for term in terms])
         gain = found.weighed([weight for terms in named for weight in terms.values()])
+        open_entry, open_gain = self._left_open(own)
         ends = [0, *np.cumsum(found.sizes).tolist()]
         first = 0
-        for known, terms in zip(own, named, strict=True):
+        for terms, left_open in zip(named, open_gain, strict=True):
             span = slice(ends[first], ends[first + len(terms)])
             first += len(terms)
-            open_entry, open_gain = self._left_open(known)
             entry = np.concatenate([found.entry[span], open_entry])
-            gains = np.concatenate([gain[span], open_gain])
+            gains = np.concatenate([gain[span], left_open])
             yield self._of_seen(_sum(entry, gains, len(self._texts)))
 
-    def _left_open(self, known: frozenset[int]) -> tuple[Ints, Floats]:
-        """Return what the question's words give to entries, without those that are known."""
+    def _left_open(self, own: Sequence[frozenset[int]]) -> tuple[Ints, Floats]:
+        """Return what the question's words give to entries; for each match those it lacks."""
         terms, found = self._probe.terms, self._found
         sizes = found.sizes[: len(terms)]
-        counts = np.array([0.0 if term in known else weight for term, weight in terms.items()])
+        counts = [
+            [0.0 if term in known else weight for term, weight in terms.items()] for known in own
+        ]
         words = int(sizes.sum())
-        gain = found.gain[:words] * np.repeat(counts * self._weights.open_terms, sizes)
-        return found.entry[:words], gain
+        weights = self._weights.open_terms * np.array(counts).reshape(len(own), len(terms))
+        return found.entry[:words], found.gain[:words] * np.repeat(weights, sizes, axis=1)
 
     def _of_seen(self, scores: Floats) -> Floats:
         """Take its score from what is not seen."""
