@@ -77,10 +77,13 @@ class OwnerIndex:
 
     @property
     def nbytes(self) -> int:
+        return self.kept("nbytes", None, self._counted_bytes)
+
+    def _counted_bytes(self) -> int:
         columns = sum(column.nbytes for column in self._columns.values())
         postings = sum(level.nbytes for level in self.levels)
-        names = 100 * len(self)  # dictionaries, roughly
-        return columns + postings + names + self._codes.nbytes + self.vectors.nbytes
+        rest = 130 * len(self)  # dictionaries and what is kept, roughly
+        return columns + postings + rest + self._codes.nbytes + self.vectors.nbytes
 
     def refresh(self, stores: Stores) -> None:
         """Take in what changed since the last time."""

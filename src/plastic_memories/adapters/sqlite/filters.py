@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import fields
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
+from plastic_memories.adapters.sqlite.queries import Statement
 from plastic_memories.adapters.sqlite.rows import to_json
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
@@ -66,42 +69,61 @@ OUTLINE = (
 _BY_ID = ("ids", "root_ids", "source_message_ids")
 
 
+# The names and values of a filter, taken all at once.
+_NAMES = {kind: tuple(item.name for item in fields(kind)) for kind in (MemoryFilter, MessageFilter)}
+_VALUES = {kind: attrgetter(*names) for kind, names in _NAMES.items()}
+
+
 def select(
     table: str,
     wanted: MemoryFilter | MessageFilter,
     *,
     columns: str = "*",
     all_personas: bool = False,
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[Statement, dict[str, Any]]:
     """Return the statement for a filter, newest first, and its parameters less the owner's."""
-    given = {item.name: getattr(wanted, item.name) for item in fields(wanted)}
-    given = {name: value for name, value in given.items() if value is not None}
-    limit = given.pop("limit", None)
-    # A plus keeps SQLite from walking all rows of an owner when ids name the few that matter.
-    plus = "+" if any(name in given for name in _BY_ID) else ""
-    conditions = [(_GLOBAL if all_personas else _OWNED).format(plus)]
-    conditions += [_condition(name, value, given) for name, value in given.items()]
-    where = " AND ".join(conditions)
-    sql = f"SELECT {columns} FROM {table} WHERE {where} ORDER BY id DESC"  # noqa: S608 - ours
+    kind = type(wanted)
+    every = zip(_NAMES[kind], _VALUES[kind](wanted), strict=True)
+    given = {name: value for name, value in every if value is not None}
+    shape = tuple([(name, _number(name, value)) for name, value in given.items()])
     params: dict[str, Any] = {}
     for name, value in given.items():
         params |= _parameters(name, value)
-    if limit is not None:
-        return f"{sql} LIMIT :limit", {**params, "limit": limit}
-    return sql, params
+    return _statement(table, columns, shape, all_personas=all_personas), params
 
 
-def _condition(name: str, value: Any, given: dict[str, Any]) -> str:
+def _number(name: str, value: Any) -> int:
+    """Return how many values there are to choose from, as far as the statement tells."""
+    return min(len(value), _FEW + 1) if name in _ONE_OF else 0
+
+
+# Few filters are ever asked for; what differs from call to call are the values.
+@lru_cache(maxsize=512)
+def _statement(
+    table: str, columns: str, shape: tuple[tuple[str, int], ...], *, all_personas: bool
+) -> Statement:
+    given = dict(shape)
+    limit = " LIMIT :limit" if "limit" in given else ""
+    # A plus keeps SQLite from walking all rows of an owner when ids name the few that matter.
+    plus = "+" if any(name in given for name in _BY_ID) else ""
+    conditions = [(_GLOBAL if all_personas else _OWNED).format(plus)]
+    conditions += [_condition(name, number, given) for name, number in shape if name != "limit"]
+    where = " AND ".join(conditions)
+    text = f"SELECT {columns} FROM {table} WHERE {where} ORDER BY id DESC{limit}"  # noqa: S608 - ours
+    return Statement(text)
+
+
+def _condition(name: str, number: int, given: Mapping[str, int]) -> str:
     column = _ONE_OF.get(name)
     if column is None:
         return _CONDITIONS[name]
     if name == "statuses" and "key" in given:
         column = "+status"  # likewise: a key says far more than a status
-    if not value:
+    if not number:
         return "0"  # one of none: no row at all
-    if len(value) <= _FEW:
-        marks = ", ".join(f":{name}{place}" for place in range(len(value)))
-        return f"{column} IN ({marks})" if len(value) > 1 else f"{column} = {marks}"
+    if number <= _FEW:
+        marks = ", ".join(f":{name}{place}" for place in range(number))
+        return f"{column} IN ({marks})" if number > 1 else f"{column} = {marks}"
     return f"{column} IN (SELECT value FROM json_each(:{name}))"  # noqa: S608 - ours
 
 
