@@ -175,12 +175,13 @@ async def test_the_line_beside_a_hit_comes_along(api: Api) -> None:
 
 
 async def test_what_is_said_again_stands_behind_its_first(api: Api) -> None:
-    await _keep(api, "我每天早上喝乌龙茶", "我每天早上喝乌龙茶！", "乌龙茶是爸爸从福建寄来的")
+    await _keep(api, "我每天早上喝乌龙茶", "我每天早上喝乌龙茶！", "早上喝的乌龙茶是爸爸寄来的")
+    await _keep(api, *CHATTER)
 
     found = await api.recall("我早上喝乌龙茶吗", explain=True)
 
     contents = [row["content"] for row in found["PERSONA_MEMORY"]]
-    assert contents[1] == "乌龙茶是爸爸从福建寄来的"
+    assert contents[1] == "早上喝的乌龙茶是爸爸寄来的"
     assert len(contents) == 3
     assert found["explain"][2]["parts"]["repeat"] < 0
     scores = [row["score"] for row in found["PERSONA_MEMORY"]]

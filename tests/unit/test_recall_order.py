@@ -62,6 +62,27 @@ def test_the_best_by_words_has_a_text_score_of_one() -> None:
     assert found_by(scores.parts_at([0])[0]) == ("text",)
 
 
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("我喜欢喝乌龙茶", "乌龙茶产自哪座山，多少钱一斤？"),
+        ("I like oolong", "Which mountain does oolong grow on, and at what price per pound?"),
+        ("我喜欢 oolong", "oolong 产自哪座山，多少钱一斤？"),
+    ],
+)
+def test_words_are_relied_on_less_the_less_of_the_question_they_cover(
+    said: str, question: str
+) -> None:
+    index = index_of(entry(1, said), entry(2, "coffee"))
+
+    part = _scores(index, question).parts["text"].tolist()
+    in_a_dialogue = _scores(index, f"好 fine\n{question}").parts["text"].tolist()
+
+    assert 0 < part[0] < 1
+    assert part[1] == 0
+    assert in_a_dialogue[0] == 1
+
+
 def test_words_that_stand_together_count_again() -> None:
     apart = entry(1, "the bake was fine and so was the sale")
     together = entry(2, "the charity and a bake sale was fine too")
@@ -152,18 +173,36 @@ def test_what_nothing_speaks_for_is_not_found() -> None:
     assert _order(entries, "elephant") == []
 
 
-def test_a_repeated_statement_stands_behind_its_first() -> None:
-    entries = [
-        entry(1, "我每天早上喝乌龙茶"),
-        entry(2, "我每天早上喝乌龙茶。"),
-        entry(3, "乌龙茶是在市场上买的，卖茶的人很和气"),
-    ]
-    ranked = _ranked(entries, "早上喝乌龙茶")
+@pytest.mark.parametrize(
+    ("said", "also", "text"),
+    [
+        ("我每天早上喝乌龙茶", "爸爸不在早上喝乌龙茶，只在晚上喝", "早上喝乌龙茶"),
+        ("I drink oolong each morning", "her morning began with oolong", "oolong in the morning"),
+        ("我每天早上喝 oolong", "爸爸不在早上喝 oolong，只在晚上喝", "早上喝 oolong"),
+    ],
+)
+def test_a_repeated_statement_stands_behind_what_says_more(said: str, also: str, text: str) -> None:
+    others = [entry(number, f"闲谈 chat {number}") for number in range(4, 9)]
 
-    assert list(ranked.order) == [1, 2, 0]
+    ranked = _ranked([entry(1, said), entry(2, f"{said}."), entry(3, also), *others], text)
+
+    assert ranked.order[-1] == 0
     assert ranked.near == {0: 1}
     assert ranked.same == {0: 1}
     assert ranked.scores.parts["repeat"][0] < 0
+
+
+def test_a_repeated_statement_stands_before_what_hardly_bears_on_the_question() -> None:
+    entries = [
+        entry(1, "taking a taxi from the airport to my hotel would cost sixty"),
+        entry(2, "a taxi from the airport to my hotel would cost sixty, I was told"),
+        entry(3, "the hotel had a very good breakfast with fresh bread and plums"),
+    ]
+
+    ranked = _ranked(entries, "what does a taxi from the airport to the hotel cost")
+
+    assert len(ranked.near) == 1
+    assert set(ranked.order[:2]) == {0, 1}
 
 
 def test_what_means_the_same_stands_behind_its_first() -> None:

@@ -104,6 +104,44 @@ def test_of_a_dialogue_the_last_line_counts_most() -> None:
     assert probe.terms[code("kettl")] > probe.terms[code("oolong")] > 0
 
 
+@pytest.mark.parametrize(
+    ("lines", "own", "answered"),
+    [
+        (["我养了一只刺猬", "听说仓鼠也好养", "它冬天要睡觉吗"], "刺猬", "仓鼠"),
+        (["I bought a kettle", "A teapot would do", "How long does it boil?"], "kettl", "teapot"),
+        (["我买了 kettle", "teapot 也行", "它要烧多久？"], "kettl", "teapot"),
+    ],
+)
+def test_of_a_dialogue_the_lines_of_whoever_asks_count_more_than_the_answers(
+    lines: list[str], own: str, answered: str
+) -> None:
+    [probe] = understand("\n".join(lines)).probes
+
+    assert probe.terms[code(own)] > probe.terms[code(answered)] > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "topic", "talk"),
+    [
+        ("今天去了动物园\n刺猬觉得冷", "刺猬", "觉得"),
+        ("我去了動物園\n刺猬覺得冷", "刺猬", "覺得"),
+        ("I was out\nThe hedgehog sounds amazing", "hedgehog", "amaz"),
+        ("我出门了\nhedgehog 有点冷, amazing", "hedgehog", "amaz"),
+        ("刺猬觉得冷吗？", "刺猬", "觉得"),
+    ],
+)
+def test_small_talk_counts_less_than_what_it_is_about(text: str, topic: str, talk: str) -> None:
+    [probe] = understand(text).probes
+
+    assert probe.terms[code(topic)] > probe.terms[code(talk)] > 0
+
+
+def test_words_of_asking_tell_what_happened_in_a_dialogue() -> None:
+    [probe] = understand("We made plans\nI visit Kyoto").probes
+
+    assert probe.terms[code("visit")] == probe.terms[code("kyoto")]
+
+
 def test_what_was_said_before_counts_a_little() -> None:
     question = understand("它多大了？", ["我养了一只猫", "它叫糯米"])
 
@@ -255,6 +293,19 @@ def test_the_best_becomes_one() -> None:
     assert fusion.to_one(np.array([1.0, 4.0, 2.0])).tolist() == [0.25, 1, 0.5]
     assert fusion.to_one(np.zeros(2)).tolist() == [0, 0]
     assert fusion.to_one(np.array([])).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("whole", "power", "best"), [(4.0, 0.5, 0.5), (4.0, 0.0, 1), (0.5, 0.5, 1), (0.0, 0.5, 1)]
+)
+def test_the_best_has_less_than_one_if_it_falls_short_of_the_whole(
+    whole: float, power: float, best: float
+) -> None:
+    scores = np.array([1.0, 0.5])
+
+    assert fusion.as_covering(scores, whole, power).tolist() == [best, best / 2]
+    assert fusion.as_covering(np.zeros(2), whole, power).tolist() == [0, 0]
+    assert fusion.as_covering(np.array([]), whole, power).tolist() == []
 
 
 def test_deviations_are_those_among_what_counts() -> None:

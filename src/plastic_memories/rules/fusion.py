@@ -30,6 +30,17 @@ def to_one(scores: Floats) -> Floats:
     return scores / top if top > 0 else scores
 
 
+def as_covering(scores: Floats, whole: float, power: float) -> Floats:
+    """Scale so that the best is 1, or less if it falls short of the whole of what is asked.
+
+    >>> as_covering(np.array([1.0, 0.5]), whole=4.0, power=0.5).tolist()
+    [0.5, 0.25]
+    """
+    top = float(scores.max(initial=0.0))
+    covered = min(1.0, top / whole) if whole > 0 else 1.0
+    return to_one(scores) * math.pow(covered, power)
+
+
 def best_first(scores: Floats, number: int) -> list[int]:
     """Return the positions of a few of the best, best first; the earlier of two equals first."""
     left = scores.copy()

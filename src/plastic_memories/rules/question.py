@@ -14,12 +14,14 @@ from plastic_memories.rules.text import MAX_QUERY_TERMS, WEAK, WORD, code, index
 _MAX_PARTS = 4
 _RECENT_LINES = 4
 _LINE_CHARS = 500
-# How much a line counts that only leads up to what is asked: of the message itself, and of the
-# conversation before it.
+# How much a line counts that only leads up to what is asked: of whoever speaks last, of the other
+# who answers them, and of the conversation before the message.
 _EARLIER = 0.5
+_ANSWERS = 0.25
 _BEFORE = 0.25
-# Words of asking, not of what is asked for: an answer seldom repeats them.
-_ASKING = 0.4
+# How much a word counts that is not what is asked for.
+_IDLE = 0.4
+# Words of asking: an answer seldom repeats them. In a conversation they tell what happened.
 _ASKING_WORDS = frozenset(
     term
     for term in index_terms(
@@ -27,6 +29,24 @@ _ASKING_WORDS = frozenset(
         "start finish recently current currently past before after ago long often mention "
         "previous last next go went get got take took make made use used participate attend visit"
     )
+)
+# Words that keep a conversation going, whatever it is about.
+_SMALL_TALK = frozenset(
+    term
+    for term in index_terms(
+        "觉得 覺得 感觉 感覺 感到 听起 聽起 起来 起來 可能 也许 也許 或许 或許 应该 應該 有点 有點 "
+        "有些 时候 時候 有时 有時 当然 當然 可以 谢谢 謝謝 不错 不錯 太好 真棒 太棒 一定 肯定 确实 "
+        "確實 非常 特别 特別 其实 其實 现在 現在 今天 最近 然后 然後 试试 試試 想想 看看 没事 沒事 "
+        "哈哈 明白 理解 希望 需要 没有 沒有 不会 不會 不想 不能 想要 一些 一点 一點 一样 一樣 好像 "
+        "事情 东西 東西 "
+        "feel felt think thought sound great good nice really maybe perhaps sure always sometimes "
+        "today now lately recently thing want need try yes yeah oh well right okay thank hope "
+        "understand lot bit little like kind way get got make made something anything everything "
+        "much more even still only never let say said see look wow haha glad amazing wonderful "
+        "awesome"
+    )
+    # Of a Chinese word the pair, not its characters: they are part of other words.
+    if len(term) > 1
 )
 # Here one question ends and another begins.
 _ALSO = regex(
@@ -82,10 +102,8 @@ def understand(text: str, recent: Sequence[str] = (), also: Sequence[str] = ()) 
     lines = [line for line in text.splitlines() if line.strip()]
     before = [line[-_LINE_CHARS:] for line in recent[-_RECENT_LINES:]]
     if len(lines) > 1:
-        weighed = [(line, _EARLIER) for line in lines[:-1]] + [(lines[-1], 1.0)]
-        weighed = [(line, _BEFORE) for line in before] + weighed
-        # In a conversation the same words tell what happened.
-        own = [_probe(text, weighed, lines[-1], asking=1.0)]
+        weighed = [(line, _BEFORE) for line in before] + _weighed(lines)
+        own = [_probe(text, weighed, lines[-1], idle=_SMALL_TALK)]
     else:
         context = [(line, _BEFORE) for line in before]
         own = [_probe(part, [*context, (part, 1.0)], part) for part in _parts(text)]
@@ -108,13 +126,23 @@ def _asked(part: str) -> str:
     return rest if rest.strip() else part
 
 
+def _weighed(lines: Sequence[str]) -> list[tuple[str, float]]:
+    """Say how much each line of a dialogue counts: two take turns, and the last line asks."""
+    back = range(len(lines) - 1, -1, -1)
+    counts = [_ANSWERS if turns % 2 else _EARLIER if turns else 1.0 for turns in back]
+    return list(zip(lines, counts, strict=True))
+
+
 def _probe(
-    text: str, weighed: Iterable[tuple[str, float]], last: str, asking: float = _ASKING
+    text: str,
+    weighed: Iterable[tuple[str, float]],
+    last: str,
+    idle: frozenset[str] = _SMALL_TALK | _ASKING_WORDS,
 ) -> Probe:
     weights: dict[str, float] = {}
     for line, weight in weighed:
         for term in query_terms(line):
-            counts = weight * (asking if term in _ASKING_WORDS else 1.0)
+            counts = weight * (_IDLE if term in idle else 1.0)
             weights[term] = max(counts, weights.get(term, 0.0))
     heaviest = sorted(weights, key=lambda term: -weights[term])[:MAX_QUERY_TERMS]
     return Probe(text, {code(term): weights[term] for term in heaviest}, frozenset(pairs_of(last)))

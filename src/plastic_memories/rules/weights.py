@@ -20,6 +20,8 @@ class HybridWeights:
     length: float = 0.5
     # Words that stand together in the question and in the text.
     pairs: float = 0.6
+    # How much less words are relied on where even the best match holds little of the question.
+    covering: float = 0.3
     # One standard deviation of similarity by meaning: for a question, and for a conversation.
     meaning: float = 0.2
     meaning_in_dialogue: float = 0.4
@@ -45,7 +47,8 @@ class HybridWeights:
     recency: float = 0.02
     importance: float = 0.1
     half_life_days: float = 30.0
-    # Near-duplicates go behind the first that says the same, among this many of the best.
+    # Near-duplicates of a better match keep this share of their score, among so many of the best.
+    repeated: float = 0.5
     near_words: float = 0.6
     near_meaning: float = 0.9
     looked_at: int = 24

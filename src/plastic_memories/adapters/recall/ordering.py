@@ -1,4 +1,4 @@
-"""From scores to an order: the best first, what repeats another last."""
+"""From scores to an order: the best first, what repeats another further back."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def ordered(index: OwnerIndex, scores: Scores, weights: HybridWeights, wanted: i
     rows = repeats(nearly)
     near = {looked_at[one]: looked_at[other] for one, other in rows.items()}
     same = {looked_at[one]: looked_at[rows[one]] for one in rows if wholly[one, rows[one]]}
-    firsts = [position for position in looked_at if position not in near]
     if near:
-        # What is moved back scores no more than what then stands before it.
-        scores.lower([*near], float(scores.total[firsts].min()))
-    return Ranked([*firsts, *near, *found[len(looked_at) :]], scores, near, same)
+        scores.lower([*near], weights.repeated)
+        # Equals keep their order, so that a repeat never stands before its first.
+        found.sort(key=lambda position: -scores.total[position])
+    return Ranked(found, scores, near, same)
 
 
 def _overlaps(index: OwnerIndex, positions: Sequence[int]) -> Floats:

@@ -59,9 +59,9 @@ class Scores:
         table = np.stack([part[positions] for part in self.parts.values()], axis=1)
         return [dict(zip(self.parts, row, strict=True)) for row in table.tolist()]
 
-    def lower(self, positions: Sequence[int], ceiling: float) -> None:
-        """Take off entries what they have above the ceiling."""
-        lowered = np.minimum(self.total[positions], ceiling)
+    def lower(self, positions: Sequence[int], share: float) -> None:
+        """Leave entries only this share of their score."""
+        lowered = np.minimum(self.total[positions], share * self.total[positions])
         self.parts["repeat"][positions] += lowered - self.total[positions]
         self.total[positions] = lowered
 
@@ -110,7 +110,8 @@ def _probe_parts(
 ) -> dict[str, Floats]:
     weights, question, sight = texts.weights, asked.question, texts.sight
     scored = TextScore(texts, question.probes[number])
-    text = scored.by_words()
+    # A conversation is never covered: there its best match by words stays the measure.
+    text = scored.by_words(0.0 if question.is_dialogue else weights.covering)
     meaning = weights.meaning_in_dialogue if question.is_dialogue else weights.meaning
     vectors = meaning * _meaning(index, sight, asked, number, weights)
     share = weights.linked_in_dialogue if question.is_dialogue else weights.linked

@@ -10,7 +10,7 @@ import numpy as np
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.postings import Codes, find, frequency
 from plastic_memories.adapters.recall.sight import Sight
-from plastic_memories.rules.fusion import Floats, Ints, best_first, to_one
+from plastic_memories.rules.fusion import Floats, Ints, as_covering, best_first
 from plastic_memories.rules.question import Probe
 from plastic_memories.rules.text import WEAK
 from plastic_memories.rules.weights import HybridWeights
@@ -91,14 +91,20 @@ class TextScore:
         self._weights = texts.weights
         self._found = texts.gains([*probe.terms, *probe.pairs])
 
-    def by_words(self) -> Floats:
-        """Return the score for the question's words; those that stand together count again."""
+    def by_words(self, covering: float) -> Floats:
+        """Return the score for the question's words; those that stand together count again.
+
+        The less of the question even the best match holds, the less words are relied on:
+        `covering` says how much less.
+        """
         found, terms = self._found, len(self._probe.terms)
         words = int(found.sizes[:terms].sum())
-        gain = found.weighed([*self._probe.terms.values(), *[0.0] * len(self._probe.pairs)])
+        weights = [*self._probe.terms.values(), *[0.0] * len(self._probe.pairs)]
+        gain = found.weighed(weights)
         of_pairs = self._weights.pairs * found.idf[terms:]
         gain[words:] = np.repeat(of_pairs, found.sizes[terms:])
-        return to_one(self._of_seen(_sum(found.entry, gain, len(self._texts))))
+        scores = self._of_seen(_sum(found.entry, gain, len(self._texts)))
+        return as_covering(scores, float(found.idf @ weights), covering)
 
     def linked(self, scores: Floats) -> Floats:
         """Return a score for what the best matches lead to.
