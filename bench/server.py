@@ -94,7 +94,9 @@ def running(data: Path, **settings: str) -> Iterator[Server]:
     env |= {"PLASTIC_MEMORIES_API_KEYS": KEYS, "PLASTIC_MEMORIES_DATA_DIR": str(data)}
     env |= {f"PLASTIC_MEMORIES_{name}": value for name, value in settings.items()}
     # The measured backends of this folder are plug-ins like anybody's.
-    env["PYTHONPATH"] = f"{_HERE}{os.pathsep}{_HERE.parent}"
+    # And what is measured is the source beside it, wherever another copy is installed.
+    paths = (_HERE, _HERE.parent, _HERE.parent / "src")
+    env["PYTHONPATH"] = os.pathsep.join(map(str, paths))
     command = [sys.executable, "-m", "uvicorn", "plastic_memories.api:app", "--port", str(port)]
     command += ["--log-level", "warning", "--no-access-log"]
     started = time.perf_counter()
