@@ -19,6 +19,7 @@ class RecallEngine(Protocol):
     async def find(self, query: RecallQuery) -> Findings:
         """Return at most `query.limit` hits, best first, within `query.deadline_s`.
 
+        A query that asks to `explain` is also told who found each and the parts of its score.
         No text can make it fail. A part that fails or is late is named in `degraded`. What was
         committed before the call is seen by it, whoever committed it.
         """
