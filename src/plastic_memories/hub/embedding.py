@@ -10,6 +10,7 @@ from typing import Any
 
 from plastic_memories.errors import PlasticMemoriesError, Unavailable
 from plastic_memories.hub.lane import Lane
+from plastic_memories.hub.lull import Lull
 from plastic_memories.hub.query_vectors import QueryVectors
 from plastic_memories.hub.vectorise import Vectorise
 from plastic_memories.model.vector import EntryMark
@@ -50,6 +51,7 @@ class Embedding:
     _fill: Vectorise | None = None
     _queries: QueryVectors | None = None
     _lane: Lane = field(default_factory=lambda: Lane("embed"))
+    _lull: Lull = field(default_factory=Lull)
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -58,6 +60,7 @@ class Embedding:
 
     def wake(self) -> None:
         """Say that something was written."""
+        self._lull.noted()
         self._woken.set()
 
     async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
@@ -151,7 +154,7 @@ class Embedding:
         self._queries = QueryVectors(embedder, Lane("embed-query"), self._failed, self.pace.query_s)
         self._fill = Vectorise(
             self.storage, self.meter, embedder, model, self.choice.name, self._lane,
-            self.pace.batch_s,
+            self.pace.batch_s, lull=self._lull,
         )  # fmt: skip
         return self._fill
 
