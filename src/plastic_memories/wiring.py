@@ -191,7 +191,9 @@ def _assemble(
 ) -> Hub:
     settings, clock, meter = context.settings, context.clock, context.meter
     judge = chosen["judge"](context)
-    ledger = Ledger(context.storage, chosen["events"](context), clock, embedding.wake)
+    ledger = Ledger(
+        context.storage, chosen["events"](context), clock, embedding.wake, embedding.lull
+    )
     formation, bell = _formation(settings), Bell()
     screening = Screening(chosen["sensitive"](context), judge)
     archive = ArchiveTalk(ledger, chosen["archive"](context), formation)

@@ -45,13 +45,13 @@ class Embedding:
     choice: EmbedderChoice
     meter: Meter
     pace: Pace = field(default_factory=Pace)
+    lull: Lull = field(default_factory=Lull)
     status: str = "loading"
     error: str = ""
     _embedder: Embedder | None = None
     _fill: Vectorise | None = None
     _queries: QueryVectors | None = None
     _lane: Lane = field(default_factory=lambda: Lane("embed"))
-    _lull: Lull = field(default_factory=Lull)
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -60,7 +60,6 @@ class Embedding:
 
     def wake(self) -> None:
         """Say that something was written."""
-        self._lull.noted()
         self._woken.set()
 
     async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
@@ -154,7 +153,7 @@ class Embedding:
         self._queries = QueryVectors(embedder, Lane("embed-query"), self._failed, self.pace.query_s)
         self._fill = Vectorise(
             self.storage, self.meter, embedder, model, self.choice.name, self._lane,
-            self.pace.batch_s, lull=self._lull,
+            self.pace.batch_s, lull=self.lull,
         )  # fmt: skip
         return self._fill
 
