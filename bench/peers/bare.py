@@ -16,18 +16,19 @@ class Peer:
         self._embedder = embedder
         embedder.model.encode(["warm up", "热身"])
 
-    def measure(self, passages: list[str], questions: list[str]) -> dict[str, Any]:
-        """Embed passages in batches and questions one by one."""
+    def measure(self, texts: list[str], questions: list[str]) -> dict[str, Any]:
+        """Embed texts in batches and questions one by one."""
         started = time.perf_counter()
-        self._embedder.embed(passages)
+        vectors = self._embedder.made(texts)
         batches = time.perf_counter() - started
+        self._embedder.keep(texts, vectors)
         singly = []
         for question in questions:
             started = time.perf_counter()
             self._embedder.model.encode([question])
             singly.append(time.perf_counter() - started)
-        self._embedder.embed(questions)
+        self._embedder.encode(questions)
         return {
-            "passages_seconds": batches,
+            "texts_seconds": batches,
             "question_seconds": singly,
         }

@@ -39,20 +39,21 @@ class SharedEmbedder:
             known = {text: self._look_up(text) for text in texts}
             unknown = [text for text, vector in known.items() if vector is None]
             if unknown:
-                known |= dict(zip(unknown, self.embed(unknown), strict=True))
+                made = self.made(unknown)
+                self.keep(unknown, made)
+                known |= dict(zip(unknown, made, strict=True))
             found = np.stack([known[text] for text in texts])
             self.seconds += time.perf_counter() - started
         return found
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed whether known or not, in batches of similar length, and keep the vectors."""
+    def made(self, texts: Sequence[str]) -> Vectors:
+        """Embed whether known or not, in batches of similar length."""
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         found = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for first in range(0, len(order), _BATCH):
             places = order[first : first + _BATCH]
             raw = np.asarray(self.model.encode([texts[place] for place in places]), np.float32)
             found[places] = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-9)
-        self._keep(texts, found)
         return found
 
     @property
@@ -66,7 +67,8 @@ class SharedEmbedder:
         row = self._db.execute("SELECT vector FROM vectors WHERE id = ?", (_id(text),)).fetchone()
         return None if row is None else np.frombuffer(row[0], dtype=np.float32)
 
-    def _keep(self, texts: Sequence[str], vectors: Vectors) -> None:
+    def keep(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Store vectors, so that nobody needs to make them again."""
         rows = [(_id(text), vector.tobytes()) for text, vector in zip(texts, vectors, strict=True)]
         with self._db:
             self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)

@@ -26,7 +26,7 @@ class _Embedding(EmbeddingBase):
 
 
 class Peer:
-    """A store for each conversation: in one for all, its local search takes many times longer."""
+    """One store, every conversation a `user_id` in it: as its documentation has it."""
 
     def __init__(self, embedder: SharedEmbedder, folder: Path) -> None:
         self._embedding = _Embedding(embedder)
@@ -38,17 +38,40 @@ class Peer:
             specific_model_path=str(folder),
             stopwords=set(get_stop_words("en")),
         )
-        self._memories: dict[str, Memory] = {}
+        self._stores: dict[str, Memory] = {}
 
     def open(self, conversation: str) -> None:
-        folder = self._folder / str(len(self._memories))
+        name = self.store_of(conversation)
+        if name not in self._stores:
+            self._stores[name] = self._made(self._folder / str(len(self._stores)))
+
+    def store_of(self, conversation: str) -> str:
+        """Name the store that holds a conversation."""
+        return "all"
+
+    def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
+        store = self._stores[self.store_of(conversation)]
+        for memory in memories:
+            store.add(
+                memory["text"],
+                user_id=conversation,
+                metadata={"key": memory["id"]},
+                infer=False,
+            )
+
+    def search(self, conversation: str, question: str, limit: int) -> list[str]:
+        store = self._stores[self.store_of(conversation)]
+        found = store.search(question, top_k=limit, filters={"user_id": conversation})
+        return [row["metadata"]["key"] for row in found["results"]]
+
+    def _made(self, folder: Path) -> Memory:
+        folder.mkdir()
         store = {
             "collection_name": "bench",
             "embedding_model_dims": DIMENSION,
             "path": str(folder / "qdrant"),
             "on_disk": True,
         }
-        folder.mkdir()
         memory = Memory.from_config(
             {
                 "vector_store": {"provider": "qdrant", "config": store},
@@ -57,19 +80,4 @@ class Peer:
         )
         memory.embedding_model = self._embedding
         memory.vector_store._bm25_encoder = self._keywords  # noqa: SLF001 - there is no other way
-        self._memories[conversation] = memory
-
-    def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
-        for memory in memories:
-            self._memories[conversation].add(
-                memory["text"],
-                user_id=conversation,
-                metadata={"key": memory["id"]},
-                infer=False,
-            )
-
-    def search(self, conversation: str, question: str, limit: int) -> list[str]:
-        found = self._memories[conversation].search(
-            question, top_k=limit, filters={"user_id": conversation}
-        )
-        return [row["metadata"]["key"] for row in found["results"]]
+        return memory

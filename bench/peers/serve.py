@@ -69,7 +69,7 @@ def _obey(peer: Any, order: dict[str, Any]) -> dict[str, Any]:
     if order["do"] == "search":
         found = peer.search(order["conversation"], order["question"], order["limit"])
         return {"ids": found}
-    return dict(peer.measure(order["passages"], order["questions"]))
+    return dict(peer.measure(order["texts"], order["questions"]))
 
 
 def _say(channel: Any, answer: dict[str, Any]) -> None:

@@ -28,6 +28,8 @@ _NAMES = {
     "fts5": "SQLite FTS5",
     "langgraph": "LangGraph store",
     "llamaindex": "LlamaIndex",
+    "mem0": "mem0, one store",
+    "mem0-apart": "mem0, a store each",
 }
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 DEFAULT_CACHE = Path.home() / ".cache" / "plastic-memories-bench"
 _LISTS = Path(__file__).parents[1] / "environments"
 _NOT_PEERS = {"bare", "picture"}
+# The same package in two ways: these peers run in the environment of another.
+_SHARED = {"mem0-apart": "mem0"}
 _INSTALL_LIMIT_S = 1200
 
 
@@ -38,11 +40,11 @@ class Environments:
         return folder / f"{name}.log"
 
     def is_ready(self, name: str) -> bool:
-        return (self._folder(name) / "ready").exists()
+        return (self.folder(name) / "ready").exists()
 
     def python(self, name: str) -> Path:
         """Return the interpreter of a peer's environment; install it where it is missing."""
-        folder = self._folder(name)
+        folder = self.folder(name)
         scripts = "Scripts" if sys.platform == "win32" else "bin"
         python = folder / scripts / "python"
         if not self.is_ready(name):
@@ -58,16 +60,35 @@ class Environments:
             _pip(python, [*flags, "-r", str(file)], self.log(f"{name}-install"))
         (folder / "ready").touch()
 
-    def _folder(self, name: str) -> Path:
+    def folder(self, name: str) -> Path:
+        """Return where the environment of a peer is kept."""
         text = sys.version + "".join(file.read_text() for file, _ in _lists(name))
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-        return self.cache / "environments" / f"{name}-{digest}"
+        return self.cache / "environments" / f"{environment_of(name)}-{digest}"
 
 
 def peer_names() -> list[str]:
-    """Return every peer: each has a list of what to install, and an adapter in `peers/`."""
+    """Return every peer: each has an adapter in `peers/`, and its own or another's environment."""
     names = {file.name.split(".")[0] for file in _LISTS.glob("*.txt")}
-    return sorted(names - _NOT_PEERS)
+    return sorted((names | _SHARED.keys()) - _NOT_PEERS)
+
+
+def adapter_of(name: str) -> str:
+    """Return the module of a peer in `peers/`.
+
+    >>> adapter_of("mem0-apart")
+    'mem0_apart'
+    """
+    return name.replace("-", "_")
+
+
+def environment_of(name: str) -> str:
+    """Return whose environment a peer runs in.
+
+    >>> environment_of("mem0-apart"), environment_of("chroma")
+    ('mem0', 'chroma')
+    """
+    return _SHARED.get(name, name)
 
 
 def version_of(name: str) -> str:
@@ -77,7 +98,8 @@ def version_of(name: str) -> str:
 
 
 def _lists(name: str) -> list[tuple[Path, list[str]]]:
-    lists = [(_LISTS / f"{name}.no-deps.txt", ["--no-deps"]), (_LISTS / f"{name}.txt", [])]
+    whose = environment_of(name)
+    lists = [(_LISTS / f"{whose}.no-deps.txt", ["--no-deps"]), (_LISTS / f"{whose}.txt", [])]
     return [(file, flags) for file, flags in lists if file.exists()]
 
 

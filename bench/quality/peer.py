@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.quality.conversations import Conversation, Memory, Question
-from bench.quality.environments import Environments, last_line
+from bench.quality.environments import Environments, adapter_of, last_line
 from bench.quality.system import LIMIT, SystemFailed, Took
 from bench.server import cpu_seconds, resident_mb
 
@@ -97,7 +97,7 @@ def running_peer(environments: Environments, name: str) -> Iterator[PeerProcess]
     with tempfile.TemporaryDirectory() as folder, log.open("w") as errors:
         env = {**os.environ, **_QUIET, **_ONE_THREAD}
         env |= {"PYTHONPATH": str(_ROOT), "MEM0_DIR": folder}
-        command = [str(python), "-m", "bench.peers.serve", name, folder]
+        command = [str(python), "-m", "bench.peers.serve", adapter_of(name), folder]
         with subprocess.Popen(
             [*command, str(environments.vectors)],
             env=env,

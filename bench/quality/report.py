@@ -115,15 +115,20 @@ def _embedding(results: Results) -> Iterator[str]:
     if "failed" in alone:
         yield f"the shared embedder was not measured: {alone['failed']}"
         return
+    memories = sum(size["memories"] for size in results["sample"].values())
+    bare = alone["texts_per_second"]
     yield (
-        f"the shared embedder alone ({alone['version']}): {alone['passages_per_second']:,.0f} "
-        f"texts per second in batches, {alone['question_ms']['p50']:.2f} ms for a question (p50), "
-        f"{alone['memory_mb']:.0f} MB. Peers look vectors up: their memory is without it."
+        f"the shared embedder alone ({alone['version']}): {bare:,.0f} texts per second in batches, "
+        f"{alone['question_ms']['p50']:.2f} ms for a question (p50), {alone['memory_mb']:.0f} MB. "
+        "Peers look vectors up: their memory is without it."
     )
-    rate = results["systems"].get(HUB, {}).get("vectors_per_second")
+    rate = results["systems"].get(HUB, {}).get("texts_per_second")
     if rate:
-        share = rate / alone["passages_per_second"]
-        yield f"the hub, storing and embedding at once: {rate:,.0f} per second, {share:.0%} of that"
+        yield (
+            f"the hub, storing and embedding at once: {rate:,.0f} texts per second, "
+            f"{rate / bare:.0%} of that: {memories:,} memories are {alone['texts']:,} texts, "
+            "a long one is embedded in passages too"
+        )
 
 
 def _bars(title: str, ran: Results, value: Callable[[Results], float], form: str) -> Group:

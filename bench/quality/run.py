@@ -59,17 +59,18 @@ class Run:
 
     def _embedder(self) -> Results:
         """Embed every text once, alone: what embedding costs, and vectors for the peers."""
-        passages = [memory.text for one in self.sample for memory in one.memories]
+        texts = summary.embedded(self.sample)
         questions = [question.text for one in self.sample for question in one.questions]
         task = self.progress.add_task("embedding everything once", total=None)
         with running_peer(self.environments, "bare") as bare:
-            answer = bare.ask(do="measure", passages=passages, questions=questions)
+            answer = bare.ask(do="measure", texts=texts, questions=questions)
             memory_mb = bare.memory_mb()
         self.progress.remove_task(task)
         self.question_seconds = answer["question_seconds"]
         return {
             "version": version_of("bare"),
-            "passages_per_second": round(len(passages) / answer["passages_seconds"], 1),
+            "texts": len(texts),
+            "texts_per_second": round(len(texts) / answer["texts_seconds"], 1),
             "question_ms": summary.percentiles_ms(self.question_seconds),
             "memory_mb": round(memory_mb, 1),
         }

@@ -7,6 +7,7 @@ from typing import Any
 from bench.quality.conversations import Conversation, Question
 from bench.quality.scores import mean, percentiles_ms, scores
 from bench.quality.system import Outcome
+from plastic_memories.rules.passages import passages
 
 Results = dict[str, Any]
 HUB = "hub"
@@ -21,6 +22,12 @@ def sizes(sample: list[Conversation]) -> dict[str, dict[str, int]]:
         row["memories"] += len(one.memories)
         row["questions"] += len(one.questions)
     return found
+
+
+def embedded(sample: list[Conversation]) -> list[str]:
+    """Return what the hub embeds: every text, and the passages of a long one."""
+    memories = [memory for one in sample for memory in one.memories]
+    return [piece for memory in memories for piece in passages(memory.text)]
 
 
 def of(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -> Results:
@@ -43,7 +50,7 @@ def of(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -
         "ingest_ms_per_memory": percentiles_ms(per_memory),
         "ingest_seconds": round(sum(took.own_seconds for _, took in outcome.ingests), 3),
         "settle_seconds": round(outcome.settle_seconds, 3),
-        "vectors_per_second": _vectors_per_second(outcome),
+        "texts_per_second": _texts_per_second(sample, outcome),
         "memory_mb": round(outcome.memory_mb, 1),
     }
 
@@ -63,13 +70,14 @@ def peers(systems: Results) -> Results:
     return {name: row for name, row in systems.items() if not name.startswith(HUB)}
 
 
-def _vectors_per_second(outcome: Outcome) -> float | None:
-    """Return how fast vectors came from the first write on; None for who stores them at once."""
+def _texts_per_second(sample: list[Conversation], outcome: Outcome) -> float | None:
+    """Return how fast texts were embedded from the first write until the last vector was stored.
+
+    None for who stores vectors at once.
+    """
     if not outcome.settle_seconds:
         return None
-    stored = sum(number for number, _ in outcome.ingests)
-    writing = sum(took.seconds for _, took in outcome.ingests)
-    return round(stored / (writing + outcome.settle_seconds), 1)
+    return round(len(embedded(sample)) / outcome.filling_seconds, 1)
 
 
 def _scores(sample: list[Conversation], answers: list[list[str]]) -> Results:

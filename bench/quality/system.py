@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -63,6 +64,7 @@ class Outcome:
     queries: list[Took] = field(default_factory=list)
     ingests: list[tuple[int, Took]] = field(default_factory=list)
     settle_seconds: float = 0.0
+    filling_seconds: float = 0.0  # from the first write until everything can be found
     questions_cpu_seconds: float = 0.0
     embeds: bool = False
     memory_mb: float = 0.0
@@ -71,12 +73,14 @@ class Outcome:
 def measure(system: System, sample: list[Conversation], advance: Callable[[int], None]) -> Outcome:
     """Store every conversation, wait, then ask every question, in the order of the sample."""
     outcome = Outcome()
+    started = time.perf_counter()
     for conversation in sample:
         system.open(conversation)
         for portion in _portions(conversation.memories):
             outcome.ingests.append((len(portion), system.ingest(conversation, portion)))
             advance(len(portion))
     outcome.settle_seconds = system.settle()
+    outcome.filling_seconds = time.perf_counter() - started
     for conversation in sample:
         outcome.embeds = system.expect(conversation)
         before = system.cpu_seconds()

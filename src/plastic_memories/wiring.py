@@ -190,8 +190,8 @@ def _assemble(
     extractor: Extractor | None,
 ) -> Hub:
     settings, clock, meter = context.settings, context.clock, context.meter
-    judge = chosen["judge"](context)
-    ledger = Ledger(context.storage, chosen["events"](context), clock, embedding.wake)
+    judge, sink = chosen["judge"](context), chosen["events"](context)
+    ledger = Ledger(context.storage, sink, clock, embedding.wake, embedding.lull)
     formation, bell = _formation(settings), Bell()
     screening = Screening(chosen["sensitive"](context), judge)
     archive = ArchiveTalk(ledger, chosen["archive"](context), formation)

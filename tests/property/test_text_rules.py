@@ -31,6 +31,10 @@ TEXTS = st.one_of(
     st.lists(st.one_of(PIECES, st.text(max_size=3)), max_size=12).map("".join),
     st.text(st.characters(codec="utf-8", categories=("L", "M", "N", "S", "C")), max_size=40),
 )
+PLAIN = st.one_of(
+    st.text(st.characters(codec="ascii"), max_size=60),
+    st.lists(st.sampled_from(("Anna's", "don't", "'d've", "a_b", "'", "X1", " "))).map("".join),
+)
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,11 @@ def test_a_query_is_short_and_says_nothing_twice(text: str) -> None:
 @given(TEXTS)
 def test_normalising_twice_changes_nothing(text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
+
+
+@given(PLAIN)
+def test_plain_text_has_the_same_words_beside_other_scripts(text: str) -> None:
+    assert index_terms(f"{text} 茶") == [*index_terms(text), "茶"]
 
 
 @given(TEXTS)

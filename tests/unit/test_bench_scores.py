@@ -22,7 +22,7 @@ from bench.quality.conversations import (
     read_folder,
     sample,
 )
-from bench.quality.environments import peer_names, version_of
+from bench.quality.environments import Environments, adapter_of, peer_names, version_of
 from bench.quality.system import Outcome, Took
 from rich.console import Console
 
@@ -157,11 +157,23 @@ def test_a_system_without_embedding_is_not_charged_for_it() -> None:
 
 def test_vectors_that_come_later_are_counted_from_the_first_write_on() -> None:
     late = outcome("a", 0.001, 0.001)
-    late.settle_seconds = 0.594
+    late.settle_seconds, late.filling_seconds = 0.5, 0.6
 
     found = summary.of([conversation("c")], late, [0.001] * 4)
 
-    assert found["vectors_per_second"] == 10.0
+    assert found["texts_per_second"] == 10.0
+
+
+def test_a_long_text_counts_as_often_as_the_hub_embeds_it() -> None:
+    long = Memory("long", "I like tea with milk in the garden. " * 10)
+    short = Memory("short", "我喜欢在花园里喝茶")
+    talk = Conversation("letters", "c", (long, short), ())
+
+    texts = summary.embedded([talk])
+
+    assert texts[0] == long.text
+    assert texts[-1] == short.text
+    assert len(texts) > 3
 
 
 def results() -> dict[str, Any]:
@@ -204,9 +216,33 @@ def test_the_report_names_what_was_not_measured_and_shows_ratios() -> None:
     assert re.search(r"even\W+2\W+1\.000", text)
 
 
+def test_two_ways_to_use_one_package_share_its_environment(tmp_path: Path) -> None:
+    cache = Environments(tmp_path)
+
+    assert {"mem0", "mem0-apart"} <= set(peer_names())
+    assert cache.folder("mem0-apart") == cache.folder("mem0") != cache.folder("chroma")
+    assert version_of("mem0-apart") == version_of("mem0")
+
+
+def test_the_report_says_how_many_texts_the_memories_are() -> None:
+    console = Console(record=True, width=400, file=io.StringIO())
+    known = results()
+    question_ms = {"p50": 1.0}
+    known["embedder"] = {
+        "version": "x==1", "texts": 12, "texts_per_second": 20.0,
+        "question_ms": question_ms, "memory_mb": 1.0,
+    }  # fmt: skip
+    known["systems"]["hub"]["texts_per_second"] = 18.0
+
+    report.show(console, known, every_score=False)
+
+    text = console.export_text()
+    assert "18 texts per second, 90% of that: 6 memories are 12 texts" in text
+
+
 def test_every_peer_has_an_adapter_and_every_version_is_pinned() -> None:
     for name in peer_names():
-        assert (BENCH / "peers" / f"{name}.py").exists(), name
+        assert (BENCH / "peers" / f"{adapter_of(name)}.py").exists(), name
         assert "==" in version_of(name) or name == "fts5", name
     for file in (BENCH / "environments").glob("*.txt"):
         lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]

@@ -10,6 +10,7 @@ from typing import Any
 
 from plastic_memories.errors import PlasticMemoriesError, Unavailable
 from plastic_memories.hub.lane import Lane
+from plastic_memories.hub.lull import Lull
 from plastic_memories.hub.query_vectors import QueryVectors
 from plastic_memories.hub.vectorise import Vectorise
 from plastic_memories.model.vector import EntryMark
@@ -44,6 +45,7 @@ class Embedding:
     choice: EmbedderChoice
     meter: Meter
     pace: Pace = field(default_factory=Pace)
+    lull: Lull = field(default_factory=Lull)
     status: str = "loading"
     error: str = ""
     _embedder: Embedder | None = None
@@ -151,7 +153,7 @@ class Embedding:
         self._queries = QueryVectors(embedder, Lane("embed-query"), self._failed, self.pace.query_s)
         self._fill = Vectorise(
             self.storage, self.meter, embedder, model, self.choice.name, self._lane,
-            self.pace.batch_s,
+            self.pace.batch_s, lull=self.lull,
         )  # fmt: skip
         return self._fill
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, TypeVar
 
 from plastic_memories.hub.expiry import end_expired
+from plastic_memories.hub.lull import Lull
 from plastic_memories.model.event import Event
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.event_sink import EventSink
@@ -28,6 +29,7 @@ class Ledger:
     sink: EventSink
     clock: Clock
     written: Callable[[], None] = lambda: None  # called after a commit that changed something
+    lull: Lull = field(default_factory=Lull)  # what stands back while we write waits here
 
     async def write(self, work: Callable[[Stores], T]) -> T:
         """Run work in one transaction; tell the listeners once it is durable.
@@ -41,7 +43,8 @@ class Ledger:
             end_expired(stores, now)
             return work(stores), stores.audit.recorded
 
-        result, events = await self.storage.write(run)
+        with self.lull:
+            result, events = await self.storage.write(run)
         if events:
             _log(events)
             self.sink.publish(events)

@@ -52,14 +52,19 @@ class Screening:
 
     def draft(self, draft: Draft) -> Draft:
         """Return a draft as it may be stored, or raise `Rejected`."""
+        return self._screened(draft, set())
+
+    def _screened(self, draft: Draft, passed: set[str]) -> Draft:
+        """Screen a draft; `passed` are the ids that were found harmless, and grows."""
         verdict = self.judge.assess(draft)
         if not verdict.keep:
             raise Rejected(
                 "The judge refuses to keep this.",
                 {"reason": verdict.reason, "category": verdict.category},
             )
-        for given in filter(None, _draft_ids(draft)):
+        for given in set(_draft_ids(draft)) - passed:
             self.identifier(given)
+            passed.add(given)
         content, quote = self.text(draft.content), self.text(draft.quote)
         tags = tuple([self.text(tag) for tag in draft.tags])
         metadata, attributes = self.values(draft.metadata), self.values(draft.attributes)
@@ -80,9 +85,10 @@ class Screening:
         """Screen many; return those that may be stored and why the others may not, by place."""
         kept: list[tuple[int, Draft]] = []
         refused: list[tuple[int, str]] = []
+        passed: set[str] = set()  # a batch names the same session and speaker again and again
         for index, draft in enumerate(drafts):
             try:
-                kept.append((index, self.draft(draft)))
+                kept.append((index, self._screened(draft, passed)))
             except Rejected as error:
                 refused.append((index, reason_of(error)))
         return kept, refused

@@ -13,6 +13,7 @@ import numpy as np
 
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError, Unavailable
 from plastic_memories.hub.lane import Lane
+from plastic_memories.hub.lull import Lull
 from plastic_memories.model.vector import Unembedded
 from plastic_memories.ports.embedder import Embedder, Vectors
 from plastic_memories.ports.meter import Meter
@@ -40,6 +41,7 @@ class Vectorise:
     lane: Lane
     patience_s: float = _PATIENCE_S
     batch: int = _BATCH
+    lull: Lull = field(default_factory=Lull)
     # What the model will not take. Not tried again before the next start.
     set_aside: set[int] = field(default_factory=set)
 
@@ -137,6 +139,7 @@ class Vectorise:
         rows = np.empty((len(texts), self.embedder.dimension), np.float32)
         for start in range(0, len(order), _AT_ONCE):
             some = order[start : start + _AT_ONCE]
+            self.lull.wait()
             made = self.embedder.embed([texts[number] for number in some], purpose="passage")
             if made.shape != (len(some), self.embedder.dimension):
                 raise Unavailable("The embedder returned vectors of another shape.")

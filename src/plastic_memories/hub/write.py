@@ -62,6 +62,7 @@ class WriteMemory:
         def work(stores: Stores) -> BatchResult:
             written: list[Written] = []
             refused = list(skipped)
+            stores.memories.expect(owner, [draft for _, draft in screened])
             for index, draft in screened:
                 try:
                     outcome = write_in(stores, caller, owner, draft, now)

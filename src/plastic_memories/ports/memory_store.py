@@ -72,6 +72,10 @@ class MemoryStore(Protocol):
         """Return the active and waiting rows of the same key, scope, bot and realm."""
         ...
 
+    def expect(self, owner: Owner, drafts: Sequence[Draft]) -> None:
+        """Be told what this work will ask `same_place` about, so that one look can do for all."""
+        ...
+
     def core(self, view: Viewpoint, now: float) -> list[Memory]:
         """Return what is recalled whatever the query is, oldest first.
 

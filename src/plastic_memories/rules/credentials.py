@@ -22,7 +22,15 @@ def group_spans(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
 def credential_spans(text: str) -> Iterable[Span]:
     """Return strings shaped like a key of some provider, and values under a label."""
     keys = _keys(text) if _KEY_HINT.search(text) else ()
-    return chain(keys, _labelled(text)) if _LABEL_HINT.search(text.lower()) else keys
+    return chain(keys, _labelled(text)) if holds_any(text.lower(), _LABEL_HINTS) else keys
+
+
+def holds_any(text: str, words: tuple[str, ...]) -> bool:
+    """Say whether a text of small letters holds one of these; cheaper than a pattern."""
+    for word in words:  # noqa: SIM110 - `any` would start a generator for every text
+        if word in text:
+            return True
+    return False
 
 
 _KEY = regex(
@@ -44,9 +52,11 @@ _PRIVATE_KEY_END = regex(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 
 # Nearly every text holds none of these, and asking costs less than the patterns do.
 _KEY_HINT = regex(r"[A-Za-z0-9_:.~+/-]{14}|PRIVATE KEY")
-# Of small letters: a pattern for both kinds takes three times as long.
-_LABEL_HINT = regex(r"pass|pwd|key|token|secret|credential|[密秘私]|口令|令牌")
-_CODE_HINT = regex(r"pin|otp|code|phrase|mnemonic|[码碼]|口令|助记词")
+# Of small letters, and looked for one by one: a pattern of them all takes five times as long.
+_LABEL_HINTS = (
+    "pass", "pwd", "key", "token", "secret", "credential", "密", "秘", "私", "口令", "令牌",
+)  # fmt: skip
+_CODE_HINTS = ("pin", "otp", "code", "phrase", "mnemonic", "码", "碼", "口令", "助记词")
 
 
 def _keys(text: str) -> Iterator[Span]:
@@ -217,6 +227,6 @@ _CODES = (_CODE, _NUMERALS, _HAN_SECRET, _SEED_PHRASE)
 
 def code_spans(text: str) -> Iterable[Span]:
     """Return what only its sentence makes a secret: PINs, one-time codes, words, seed phrases."""
-    if not _CODE_HINT.search(text.lower()):
+    if not holds_any(text.lower(), _CODE_HINTS):
         return ()
     return chain.from_iterable(group_spans(pattern, text) for pattern in _CODES)

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate, chain
 
-from plastic_memories.rules.credentials import Span, code_spans, credential_spans, group_spans
+from plastic_memories.rules.credentials import (
+    Span,
+    code_spans,
+    credential_spans,
+    group_spans,
+    holds_any,
+)
 from plastic_memories.rules.regex import regex
 
 CREDENTIAL, PAYMENT, GOV_ID, CONTACT = "credential", "payment", "gov_id", "contact"
@@ -34,13 +40,13 @@ def find(text: str) -> list[Finding]:
     """
     folded = _fold(text)
     found = [(CREDENTIAL, span) for span in chain(credential_spans(folded), code_spans(folded))]
-    digits = sum(map(len, _DIGITS.findall(folded)))
+    digits = sum(map(len, _DIGITS.findall(folded))) if _DIGIT.search(folded) else 0
     if digits >= _FEWEST_DIGITS:
         found += _named(GOV_ID, _government_ids(folded))
-        found += _named(PAYMENT, chain(_cards(folded), group_spans(_CARD_CODE, folded)))
+        found += _named(PAYMENT, chain(_cards(folded), _card_codes(folded)))
         found += _named(CONTACT, _phones(folded))
     elif digits:
-        found += _named(PAYMENT, group_spans(_CARD_CODE, folded))
+        found += _named(PAYMENT, _card_codes(folded))
     if "@" in folded:
         found += _named(CONTACT, group_spans(_E_MAIL, folded))
     return _in_place(found, text) if found else []
@@ -111,13 +117,14 @@ def _in_place(found: Iterable[tuple[str, Span]], text: str) -> list[Finding]:
 
 
 _DIGIT_RUN = regex(r"(?<![A-Za-z0-9])[0-9]++(?:[ \-\u2010-\u2015]{1,3}[0-9]++)*+")
-_DIGITS = regex(r"[0-9]+")
+_DIGIT, _DIGITS = regex(r"[0-9]"), regex(r"[0-9]+")
 # A passport number has six; cards, ids and telephone numbers have more.
 _FEWEST_DIGITS = 6
 _LETTER = regex(r"[A-Za-z]")
 _CARD_CODE = regex(
     r"(?i)(?:(?<![a-z])(?:cvv2?|cvc)|安全码)(?:\s?(?:is|是|为|[:=]))?\s{0,3}([0-9]{3,4})(?![0-9a-z])"
 )
+_CARD_CODE_HINTS = ("cvv", "cvc", "安全码")
 _CARD = regex(
     r"""(?x)
       4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})
@@ -136,6 +143,10 @@ _LABEL_CHARS = 24
 _CARD_DIGITS = range(13, 20)
 _AMEX, _DINERS, _UNIONPAY = (4, 6, 5), (4, 6, 4), (6, 13)
 _CARD_FIRST_DIGITS = "234569"
+
+
+def _card_codes(text: str) -> Iterable[Span]:
+    return group_spans(_CARD_CODE, text) if holds_any(text.lower(), _CARD_CODE_HINTS) else ()
 
 
 def _cards(text: str) -> Iterator[Span]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
+from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import StorageBackend, Stores
@@ -126,6 +126,58 @@ class PlaceContract:
 
         assert await _same_place(storage, one) == [one]
 
+    @pytest.mark.parametrize("key", ["drink", "喝的", "a\0b", "\n", '"'])
+    async def test_what_was_expected_is_found_as_it_is(
+        self, storage: StorageBackend, key: str
+    ) -> None:
+        taken, free = _draft(key), _draft("free")
+        [row] = await remember(storage, memory("tea", key=key, type=taken.type))
+
+        def work(stores: Stores) -> tuple[list[Memory], list[Memory], list[Memory]]:
+            stores.memories.expect(MINE, [taken, free, free])
+            before = stores.memories.same_place(MINE, free)
+            stores.memories.add(memory("coffee", key="free", type=free.type))
+            after = stores.memories.same_place(MINE, free)
+            return stores.memories.same_place(MINE, taken), before, after
+
+        there, before, after = await storage.write(work)
+
+        assert there == [row]
+        assert (contents(before), contents(after)) == ([], ["coffee"])
+
+    async def test_what_was_expected_is_told_apart_by_owner_and_type(
+        self, storage: StorageBackend
+    ) -> None:
+        [other, event] = await remember(
+            storage,
+            memory("tea", OTHER_PERSONA, key="drink", type=MemoryType.NOTE),
+            memory("coffee", key="drink", type=MemoryType.EVENT),
+        )
+
+        def work(stores: Stores) -> list[list[Memory]]:
+            stores.memories.expect(MINE, [_draft("drink")])
+            found_there = stores.memories.same_place
+            return [
+                found_there(MINE, _draft("drink")),
+                found_there(OTHER_PERSONA, other),
+                found_there(MINE, event),
+            ]
+
+        assert await storage.write(work) == [[], [other], [event]]
+
+    async def test_a_row_that_comes_back_takes_a_place_that_was_expected_free(
+        self, storage: StorageBackend
+    ) -> None:
+        gone = memory("tea", key="drink", type=MemoryType.NOTE, status=Status.REVOKED)
+        [row] = await remember(storage, gone)
+
+        def work(stores: Stores) -> list[Memory]:
+            stores.memories.expect(MINE, [_draft("drink")])
+            stores.memories.save(replace(row, status=Status.ACTIVE))
+            return stores.memories.same_place(MINE, _draft("drink"))
+
+        assert contents(await storage.write(work)) == ["tea"]
+
     async def test_a_moved_row_is_found_at_its_new_place_only(
         self, storage: StorageBackend
     ) -> None:
@@ -153,6 +205,10 @@ class PlaceContract:
         assert await _refused(storage, memory("coffee", idempotency_key="once"))
 
         await remember(storage, memory("tea", OTHER_USER, idempotency_key="once"))
+
+
+def _draft(key: str) -> Draft:
+    return Draft(type=MemoryType.NOTE, key=key, content=key)
 
 
 async def _get(storage: StorageBackend, owner: Owner, memory_id: int) -> Memory | None:

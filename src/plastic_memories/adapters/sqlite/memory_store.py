@@ -51,7 +51,9 @@ class SqliteMemoryStore:
         self._index = index
         self._partitions = partitions
         self._entries = entries
-        self._first_end: float | None = None  # what this transaction was told
+        # What this transaction was told.
+        self._first_end: float | None = None
+        self._free: set[tuple[Owner, str, str]] = set()  # no live row has this type and key
 
     def get(self, owner: Owner, memory_id: int) -> Memory | None:
         row = fetch_one(self._db, QUERIES["get_memory"], {**owner_params(owner), "id": memory_id})
@@ -73,6 +75,8 @@ class SqliteMemoryStore:
         return [memory_of(row) for row in rows]
 
     def same_place(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
+        if (owner, memory.type.value, memory.key) in self._free:
+            return []
         params = {
             **owner_params(owner),
             "type": memory.type,
@@ -84,6 +88,15 @@ class SqliteMemoryStore:
             "branch_id": memory.branch_id,
         }
         return [memory_of(row) for row in fetch(self._db, QUERIES["same_place"], params)]
+
+    def expect(self, owner: Owner, drafts: Sequence[Draft]) -> None:
+        # Only what JSON is sure to carry as it is; other keys are asked for one by one.
+        wanted = {(d.type.value, d.key) for d in drafts if d.key.isprintable()}
+        for kind in {kind for kind, _ in wanted}:
+            keys = [key for its, key in wanted if its == kind]
+            params = {**owner_params(owner), "type": kind, "keys": to_json(keys)}
+            live = {row[0] for row in run(self._db, QUERIES["live_keys"], params)}
+            self._free.update((owner, kind, key) for key in keys if key not in live)
 
     def core(self, view: Viewpoint, now: float) -> list[Memory]:
         rows = fetch(self._db, QUERIES["core_memories"], {**view_params(view), "now": now})
@@ -122,6 +135,7 @@ class SqliteMemoryStore:
 
     def add(self, memory: Memory) -> Memory:
         row_id = insert(self._db, QUERIES["add_memory"], memory_params(memory))
+        self._free.discard((memory.owner, memory.type.value, memory.key))
         self._note_end(memory)
         added = replace(memory, id=row_id, root_id=memory.root_id or row_id)
         for message_id in memory.source_message_ids:
@@ -137,6 +151,7 @@ class SqliteMemoryStore:
         if before.status is Status.ACTIVE is not memory.status:
             self._entries.remove(before)
         execute(self._db, QUERIES["save_memory"], memory_params(memory))
+        self._free.clear()
         self._note_end(memory)
         self._index_row(memory)
 
@@ -147,6 +162,7 @@ class SqliteMemoryStore:
         self._unindex(before)
         self._entries.remove(before)
         execute(self._db, QUERIES["move_memory"], memory_params(memory))
+        self._free.clear()
         self._note_end(memory)
         self._index_row(memory)
 

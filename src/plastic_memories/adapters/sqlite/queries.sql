@@ -332,6 +332,14 @@ SELECT * FROM memory_items INDEXED BY memory_by_key
    AND scope = :scope AND scope_ref = :scope_ref AND branch_id = :branch_id
    AND status IN ('active', 'candidate');
 
+-- live_keys --
+-- Which of many keys are in use: what a write of many asks first.
+SELECT DISTINCT m.mkey FROM json_each(:keys) wanted
+ CROSS JOIN memory_items m INDEXED BY memory_by_key
+    ON m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND m.type = :type AND m.mkey = wanted.value
+ WHERE m.status IN ('active', 'candidate');
+
 -- scan_memory --
 -- The same rows without the index: their terms are compared outside.
 SELECT m.* FROM memory_items m

@@ -81,8 +81,9 @@ class TextIndex:
 
 
 def _tokens(partition: str, text: str) -> str:
-    before = f"{partition}x"
-    return " ".join([before + term for term in index_terms(text)])
+    before = f" {partition}x"
+    terms = index_terms(text)
+    return before + before.join(terms) if terms else ""
 
 
 class Partitions:
