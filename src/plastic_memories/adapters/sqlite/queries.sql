@@ -202,6 +202,11 @@ SELECT * FROM branches
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
  ORDER BY created_at, branch_id;
 
+-- drop_branches --
+DELETE FROM branches
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id;
+
 -- open_job --
 INSERT INTO jobs (tenant_id, user_id, persona_id, session_ref, task_type, status, trigger,
                   retry_count, max_retries, created_at, next_try_at)
