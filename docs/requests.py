@@ -437,6 +437,12 @@ FORMATION = [
         {"session_id": "f1"},
         'data.job.trigger = "session_end"',
     ),
+    _post(
+        "Take a whole conversation back, but for its main line",
+        "/messages/delete",
+        {"session_id": "f1", "all": True, "keep_branches": [""]},
+        "data.deleted = 0",
+    ),
     _get("Jobs, newest first", "/jobs", {}, "data.items[0].task_id exists"),
     Example(
         "Try again what was given up",

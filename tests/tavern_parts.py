@@ -242,17 +242,39 @@ class Desk:
         self.until("([before]) => SillyTavern.getContext().chatId !== before", before)
         self.until("([count]) => SillyTavern.getContext().chat.length === count", index + 1)
 
-    def sit_with_group(self, avatars: list[str]) -> None:
+    def delete_chat(self, file: str) -> None:
+        """Delete a chat file as one does: manage chat files, bin, yes."""
+        self.page.evaluate("document.getElementById('option_select_chat').click()")
+        row = self.page.locator(".select_chat_block_wrapper", has_text=file)
+        row.locator(f".PastChat_cross[file_name='{file}']").click()
+        self.page.locator(".popup-button-ok:visible").click()
+        self.forgot_chat(file)
+        # SillyTavern shows the list again after a while.
+        self.page.locator("#select_chat_cross").click(timeout=_REPLY_MS)
+        self.page.locator("#shadow_select_chat_popup").wait_for(state="hidden")
+
+    def forgot_chat(self, file: str) -> None:
+        """Wait until the extension has reported a chat as deleted, and the hub knows it."""
+        self.until(
+            """([file]) => {
+                const { chats } = SillyTavern.getContext().extensionSettings.plastic_memories;
+                return !Object.values(chats).some((files) => file in files);
+            }""",
+            file,
+        )
+        self.settled()
+
+    def sit_with_group(self, avatars: list[str], chat: str = "g1") -> None:
         """Make a group in which everybody answers, and open its chat."""
         self.run(
-            """async (context, avatars) => {
+            """async (context, avatars, chat) => {
                 const answer = await fetch('/api/groups/create', {
                     method: 'POST',
                     headers: context.getRequestHeaders(),
                     body: JSON.stringify({
                         name: 'group', members: avatars, avatar_url: 'img/five.png',
                         allow_self_responses: false, activation_strategy: 1, disabled_members: [],
-                        chat_metadata: {}, fav: false, chat_id: 'g1', chats: ['g1'],
+                        chat_metadata: {}, fav: false, chat_id: chat, chats: [chat],
                     }),
                 });
                 const group = await answer.json();
@@ -261,8 +283,9 @@ class Desk:
                 await openGroupById(group.id);
             }""",
             avatars,
+            chat,
         )
-        self.until("() => SillyTavern.getContext().chatId === 'g1'")
+        self.until("([chat]) => SillyTavern.getContext().chatId === chat", chat)
 
     @property
     def avatar(self) -> str:

@@ -68,6 +68,10 @@ function listen() {
         panel?.injected.show(null);
         panel?.refresh();
     });
+    for (const end of [on.CHAT_DELETED, on.GROUP_CHAT_DELETED]) {
+        eventSource.on(end, (name) => recorder.chatDeleted(name));
+    }
+    eventSource.on(on.CHAT_RENAMED, (change) => recorder.chatRenamed(change));
     eventSource.on(on.CHARACTER_RENAMED, (before, after) => recorder.cardRenamed(before, after));
     eventSource.on(on.CHARACTER_DELETED, (gone) => recorder.cardDeleted(gone?.character?.avatar));
     globalThis.addEventListener('online', () => outbox.flush());

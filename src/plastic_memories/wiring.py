@@ -25,6 +25,7 @@ from plastic_memories.hub.browse import BrowseMemories
 from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
 from plastic_memories.hub.converse import Converse
+from plastic_memories.hub.delete_session import DeleteSession
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.exports import ExportFiles
@@ -225,6 +226,7 @@ def _assemble(
         take_in=TakeIn(ledger, screening, judge, messages, has_model),
         messages=messages,
         timeline=timeline,
+        delete_session=DeleteSession(ledger, archive.archive, timeline),
         sessions=sessions,
         jobs=work.jobs,
         work=work,

@@ -67,6 +67,8 @@ ROUTES = [
           {**P, "session_id": "s", "from_client_msg_id": "c", "branch_id": "b"},
           from_client_msg_id="c", branch_id="b", session_id="s"),
     route("session_end", "POST /sessions/end", {**P, "session_id": "s"}, "s"),
+    route("session_delete", "POST /messages/delete",
+          {**P, "session_id": "s", "all": True, "keep_branches": [""]}, "s", keep_branches=[""]),
     route("session_update", "POST /sessions/update", {**P, "session_id": "s", "realm": "story"},
           "story", session_id="s"),
     route("write", "POST /memory/write", {**TALK, "messages": [SAID], "confirm": True},

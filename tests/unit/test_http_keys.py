@@ -102,6 +102,18 @@ async def test_a_key_of_one_app_does_not_see_or_purge_anothers_talk(api: Api) ->
     assert b"from the web" not in await bound.export()
 
 
+async def test_a_key_of_an_app_deletes_only_what_was_said_there(api: Api) -> None:
+    await api.say("from the web", session_id="s1", source_app="web")
+    bound = await key_for(api, source_app="ide")
+    await bound.say("在编辑器里说的", session_id="s1")
+
+    done = await bound.did("/messages/delete", session_id="s1", all=True)
+
+    assert done["deleted"] == 1
+    [left] = (await api.saw("/messages/recent"))["messages"]
+    assert left["content"] == "from the web"
+
+
 async def test_a_key_of_one_app_does_not_see_anothers_rows(api: Api) -> None:
     await api.remember("web only", scope="app", source_app="web")
     bound = await key_for(api, source_app="ide")

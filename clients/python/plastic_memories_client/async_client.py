@@ -247,6 +247,16 @@ class AsyncPlasticMemoriesClient(AsyncCardMethods, AsyncExportMethods, AsyncPage
         """End a conversation; the job digests it."""
         return await self._send(self._calls.session_end(session_id, persona_id))
 
+    async def session_delete(
+        self,
+        session_id: str,
+        *,
+        keep_branches: Sequence[str] | None = None,
+        persona_id: str | None = None,
+    ) -> Result:
+        """Delete a conversation, and what only it supported; some branches may stay."""
+        return await self._send(self._calls.session_delete(session_id, keep_branches, persona_id))
+
     async def session_update(
         self, realm: Realm, *, session_id: str | None = None, persona_id: str | None = None
     ) -> Record:

@@ -36,6 +36,8 @@ function callFor(reports) {
             return [`/messages/${report.kind}`, { ...one, content: cut(report.text) }];
         case 'delete':
             return ['/messages/delete', one];
+        case 'delete_chat':
+            return ['/messages/delete', { ...place, all: true, keep_branches: report.keep }];
         case 'branch':
             return ['/messages/branch',
                 { ...place, branch_id: report.branch, from_client_msg_id: report.from }];

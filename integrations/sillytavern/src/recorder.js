@@ -1,14 +1,19 @@
 // Watches the open chat and reports to the hub, in the background, what is new or changed in it.
 import { entryOf, personaFor, renamed, withoutCard } from './identity.js';
 import { compare, forked, newLedger } from './ledger.js';
+import {
+    branchesLeft, homeOfGroup, homesOf, movedChat, named, noted, withoutChat,
+} from './register.js';
 import { MODULE } from './settings.js';
-import { cardsOf, isStreaming, messagesOf, writeIds } from './tavern.js';
+import {
+    cardsOf, fileName, filesIn, homeOf, isStreaming, messagesOf, writeIds,
+} from './tavern.js';
 
 const SETTLE_MS = 400;
 
 export class Recorder {
-    constructor({ context, settings, outbox }) {
-        Object.assign(this, { context, settings, outbox });
+    constructor({ context, settings, outbox, files = filesIn }) {
+        Object.assign(this, { context, settings, outbox, files });
         this.timer = null;
         this.looking = null;
         this.last = null; // the chat that was open last, and whether something was said in it
@@ -37,11 +42,28 @@ export class Recorder {
     }
 
     /** Report what has changed since the last time. */
-    async sync() {
+    sync() {
         clearTimeout(this.timer);
         this.timer = null;
-        const before = this.looking;
-        const now = Promise.resolve(before).then(() => this.#look());
+        return this.#inTurn(() => this.#look());
+    }
+
+    /**
+     * A chat file was deleted, of whichever card or group: the event has only its name. This is
+     * reported also while the memory is off, for it cannot be found out later.
+     */
+    chatDeleted(name) {
+        return this.#inTurn(() => this.#takeBack(fileName(name)));
+    }
+
+    chatRenamed({ avatarId, groupId, oldFileName, newFileName }) {
+        const home = groupId ? homeOfGroup(groupId) : avatarId;
+        const [file, to] = [oldFileName, newFileName].map(fileName);
+        this.#keepRegister(movedChat(this.settings().chats, { home, file, to }));
+    }
+
+    async #inTurn(work) {
+        const now = Promise.resolve(this.looking).then(work, work);
         this.looking = now;
         this.onChange();
         try {
@@ -62,6 +84,7 @@ export class Recorder {
         if (!isTalk && !Object.keys(kept.ledger.told).length) return;
         const since = kept.ledger.isWhole ? 0 : this.settings().enabledSince;
         const found = compare(messages, kept.ledger, since);
+        this.#note(found.ledger);
         const isNew = writeIds(context, found.ids);
         const reports = [...kept.reports, ...found.reports];
         if (!reports.length && !isNew) return;
@@ -100,6 +123,7 @@ export class Recorder {
     cardRenamed(oldAvatar, newAvatar) {
         const settings = this.settings();
         settings.characters = renamed(settings.characters, oldAvatar, newAvatar);
+        settings.chats = renamed(settings.chats, oldAvatar, newAvatar);
         this.context().saveSettingsDebounced();
     }
 
@@ -107,6 +131,43 @@ export class Recorder {
         const settings = this.settings();
         settings.characters = withoutCard(settings.characters, avatar);
         this.context().saveSettingsDebounced();
+    }
+
+    /** Remember outside of the chat what it takes to take it back once it is gone. */
+    #note({ session }) {
+        const context = this.context();
+        const { perChat, chats } = this.settings();
+        const personas = cardsOf(context)
+            .map((card) => personaFor(this.#persona(card), session, perChat));
+        const chat = { home: homeOf(context), file: fileName(context.chatId), session, personas };
+        this.#keepRegister(noted(chats, chat));
+    }
+
+    #keepRegister(chats) {
+        const settings = this.settings();
+        if (settings.chats === chats) return;
+        settings.chats = chats;
+        this.context().saveSettingsDebounced();
+    }
+
+    /**
+     * Report the chats of a name whose file is gone. What another file still says, a branch or
+     * what it left, stays: the hub is told which branches those are.
+     */
+    async #takeBack(file) {
+        for (const chat of named(this.settings().chats, file)) {
+            const { home, session, personas } = chat;
+            const left = new Map();
+            for (const one of homesOf(this.settings().chats, session)) {
+                left.set(one, await this.files(one, this.context(), [file]));
+            }
+            if (left.get(home).has(file)) continue;
+            const ledgers = [...left.values()]
+                .flatMap((files) => [...files.values()].map((metadata) => metadata?.[MODULE]));
+            const keep = branchesLeft(ledgers, session);
+            this.outbox.add(personas.map((persona) => ({ kind: 'delete_chat', persona, session, keep })));
+            this.#keepRegister(withoutChat(this.settings().chats, chat));
+        }
     }
 
     #place() {

@@ -27,6 +27,8 @@ export const DEFAULTS = Object.freeze({
     ].join(' '),
     // avatar file → persona: a character that is renamed keeps its memory.
     characters: Object.freeze({}),
+    // avatar file → chat file → session: a chat that is deleted can be taken back.
+    chats: Object.freeze({}),
 });
 
 /** Return the settings that are kept in SillyTavern's own, completed with the defaults. */

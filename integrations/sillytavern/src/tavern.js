@@ -1,4 +1,5 @@
 // What this extension needs to know of the open chat, read from SillyTavern's context.
+import { groupOf, homeOfGroup } from './register.js';
 import { MODULE } from './settings.js';
 
 /** Return the cards that take part in the open chat. */
@@ -9,6 +10,45 @@ export function cardsOf(context) {
     return (group?.members ?? [])
         .map((avatar) => characters.find((card) => card.avatar === avatar))
         .filter(Boolean);
+}
+
+/** Return where the open chat's file lies. */
+export function homeOf({ groupId, characters, characterId }) {
+    return groupId ? homeOfGroup(groupId) : characters[characterId]?.avatar;
+}
+
+/**
+ * Return the chat files that are in a home now, with the metadata of each: a Map. Of a group they
+ * are asked for one by one, so those it no longer names must be given.
+ */
+export async function filesIn(home, context, more = []) {
+    const groupId = groupOf(home);
+    if (groupId === null) {
+        const found = await asked('/api/characters/chats', { avatar_url: home, metadata: true }, context);
+        // Without a folder there is an error instead of a list: the card is gone with its chats.
+        const rows = Array.isArray(found) ? found : [];
+        return new Map(rows.map((one) => [fileName(one.file_name), one.chat_metadata]));
+    }
+    const group = context.groups.find((one) => String(one.id) === groupId);
+    const files = new Map();
+    for (const id of new Set([...(group?.chats ?? []), ...more])) {
+        const rows = await asked('/api/chats/group/get', { id }, context);
+        if (rows.length) files.set(id, rows[0].chat_metadata);
+    }
+    return files;
+}
+
+/** Return the name of a chat without the ending of its file. */
+export function fileName(name) {
+    return String(name).replace(/\.jsonl$/, '');
+}
+
+async function asked(path, body, { getRequestHeaders }) {
+    const answer = await fetch(path, {
+        method: 'POST', headers: getRequestHeaders(), body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`SillyTavern answers ${path} with ${answer.status}.`);
+    return answer.json();
 }
 
 /** Return the open chat's messages in the form of the ledger. */

@@ -21,6 +21,15 @@ test('an edit names the message by the id that the message carries', async () =>
     assert.deepEqual(calls, [['/messages/edit', { persona_id: 'p', session_id: 's', client_msg_id: 'm1', content: '新' }]]);
 });
 
+test('a deleted chat is one call, whatever was said in it', async () => {
+    const calls = [];
+    const { deliver } = delivering(async (...call) => void calls.push(call));
+
+    await deliver([{ kind: 'delete_chat', persona: 'p', session: 's', keep: ['', 'b'] }]);
+
+    assert.deepEqual(calls, [['/messages/delete', { persona_id: 'p', session_id: 's', all: true, keep_branches: ['', 'b'] }]]);
+});
+
 for (const [kind, status] of [['unreachable', 0], ['timeout', 0], ['unavailable', 503], ['unauthorized', 401], ['rate_limited', 429]]) {
     test(`a report is kept when the hub says ${kind}`, async () => {
         const { deliver, problems } = delivering(async () => { throw new HubError(kind, '', { status }); });

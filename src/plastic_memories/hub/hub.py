@@ -8,6 +8,7 @@ from plastic_memories.hub.browse import BrowseMemories
 from plastic_memories.hub.cards import KeepCards
 from plastic_memories.hub.consolidate import Consolidate
 from plastic_memories.hub.converse import Converse
+from plastic_memories.hub.delete_session import DeleteSession
 from plastic_memories.hub.embedding import Embedding
 from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.forget import ForgetMemory
@@ -51,6 +52,7 @@ class Hub:
     take_in: TakeIn
     messages: KeepMessages
     timeline: KeepTimeline
+    delete_session: DeleteSession
     sessions: KeepSessions
     jobs: Jobs
     work: Work

@@ -65,6 +65,7 @@ def retract(
     """
     done = Retraction()
     gone = set(message_ids)
+    replaced_others: list[Memory] = []
     for row in stores.memories.find(owner, MemoryFilter(source_message_ids=gone)):
         left = [source for source in row.source_message_ids if source not in gone]
         if row.type is not MemoryType.SUMMARY and (left or _is_confirmed(stores, row)):
@@ -81,8 +82,10 @@ def retract(
         refresh_slot(stores, caller, over, now)
         record_memory(stores, caller, "memory.retract", over, now)
         done.retracted.append(over)
-        if was_active and (back := _bring_back(stores, caller, over, now)):
-            done.restored.append(back)
+        replaced_others += [over] if was_active else []
+    # Only now: what comes back must not be something that goes as well.
+    back = [_bring_back(stores, caller, over, now) for over in replaced_others]
+    done.restored.extend(row for row in back if row is not None)
     return done
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_hex
+from typing import TypeVar
 
 from plastic_memories.errors import NotFound
 from plastic_memories.hub.archiving import archive_again
@@ -30,6 +31,8 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.lines import first_source
 from plastic_memories.rules.summary import by_rules, summary_draft
 from plastic_memories.rules.window import language_of, readable
+
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +85,7 @@ class KeepTimeline:
             is_seen = old.hidden_at is None
             return self._follow(stores, replace(old, content=new.content), drafts * is_seen, now)
 
-        return await self._told(which.view.owner, work)
+        return await self.told(which.view.owner, work)
 
     async def delete(self, caller: Caller, which: WhichMessage) -> Revision:
         """Erase a message with what was learned from it."""
@@ -95,7 +98,7 @@ class KeepTimeline:
             record(stores, caller, "messages.delete", persona, now, message_id=message.id)
             return self._follow(stores, message, [], now)
 
-        return await self._told(which.view.owner, work)
+        return await self.told(which.view.owner, work)
 
     async def branch(self, caller: Caller, which: WhichMessage, branch_id: str = "") -> Branch:
         """Start a second way on from a message; one that has that name already is returned."""
@@ -127,10 +130,11 @@ class KeepTimeline:
 
         return await self.ledger.write(work)
 
-    async def _told(self, owner: Owner, work: Callable[[Stores], Revision]) -> Revision:
-        revision, _ = await self.exports.follow(owner, work)
+    async def told(self, owner: Owner, work: Callable[[Stores], Done]) -> Done:
+        """Do work that changes the past; the copies in the archive follow it."""
+        done, _ = await self.exports.follow(owner, work)
         self.bell.ring()  # copies in the archive follow, and a model may read again
-        return revision
+        return done
 
     async def _drafts(self, messages: Sequence[Message], time_zone: str) -> list[Draft]:
         found = await asyncio.to_thread(self.judge.extract, readable(messages), time_zone)
@@ -157,24 +161,25 @@ class KeepTimeline:
             written = learn(stores, hub, message.owner, draft, now)
             learned += [written.memory] if written.memory else []
         if session is not None:
-            learned += self._sum_up_again(stores, session, undone, drafts, now)
+            learned += self.sum_up_again(stores, session, undone.retracted, drafts, now)
             archive_again(stores, [session], now, self.formation)
         revision = _revision(message, undone, learned)
         if session is None or not is_digested:
             return replace(revision, waiting=session is not None)
         if not self.has_model:
             return revision
-        return replace(revision, job_id=self._read_again(stores, session, message, undone, now))
+        job_id = self.read_again(stores, session, message.id, undone.retracted, now)
+        return replace(revision, job_id=job_id)
 
-    def _read_again(
-        self, stores: Stores, session: Session, message: Message, undone: Retraction, now: float
+    def read_again(
+        self, stores: Stores, session: Session, first: int, retracted: Sequence[Memory], now: float
     ) -> int:
-        """Have a model read the talk from the message on, or from where its summary began.
+        """Have a model read the talk from a message on, or from where its summary began.
 
         What it finds again in the other messages changes nothing.
         """
-        summaries = [row for row in undone.retracted if row.type is MemoryType.SUMMARY]
-        start = min([message.id, *(first_source(row) or message.id for row in summaries)])
+        summaries = [row for row in retracted if row.type is MemoryType.SUMMARY]
+        start = min([first, *(first_source(row) or first for row in summaries)])
         left = stores.sessions.after(session, start - 1, self.formation.window)
         rewound = replace(
             session,
@@ -186,17 +191,17 @@ class KeepTimeline:
         stores.sessions.save(rewound)
         return open_job(stores, rewound, Trigger.EXPLICIT, now, self.formation).id
 
-    def _sum_up_again(
+    def sum_up_again(
         self,
         stores: Stores,
         session: Session,
-        undone: Retraction,
+        retracted: Sequence[Memory],
         drafts: Sequence[Draft],
         now: float,
     ) -> list[Memory]:
         """Write new summaries, from what is still known, where old ones had to go."""
         made: list[Memory] = []
-        for old in undone.retracted:
+        for old in retracted:
             if old.type is not MemoryType.SUMMARY:
                 continue
             wanted = MessageFilter(

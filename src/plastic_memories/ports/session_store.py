@@ -53,3 +53,7 @@ class SessionStore(Protocol):
     def branches(self, owner: Owner) -> Sequence[Branch]:
         """Return the owner's branches, the oldest first; most have none."""
         ...
+
+    def drop_branches(self, owner: Owner, session_id: str) -> None:
+        """Forget how a session branched: nothing of it is left."""
+        ...

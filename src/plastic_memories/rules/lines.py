@@ -80,6 +80,21 @@ def line_of(branches: Iterable[Branch], branch_id: str) -> dict[str, int | None]
     return line
 
 
+def lines_of(branches: Iterable[Branch], branch_ids: Iterable[str]) -> dict[str, int | None]:
+    """Return several branches with their ancestors: all that at least one of them still says.
+
+    >>> lines_of([], [])
+    {}
+    """
+    known = list(branches)
+    together: dict[str, int | None] = {}
+    for branch_id in branch_ids:
+        for part, upto in line_of(known, branch_id).items():
+            other = together.get(part, 0)
+            together[part] = None if upto is None or other is None else max(upto, other)
+    return together
+
+
 def said_at(memory: Memory) -> float:
     """Return when a memory's statement was made: its message's time, or that of the write."""
     if memory.source_message_ids and memory.occurred_at is not None:

@@ -35,6 +35,10 @@ def job_of(session: Session, **given: Any) -> Job:
     )
 
 
+def _branch_off(stores: Stores, branch: Branch) -> None:
+    stores.sessions.add_branch(branch)
+
+
 async def heard(storage: StorageBackend, place: Conversation = TALK, number: int = 1) -> Session:
     await name_personas(storage, place.owner)
     return await storage.write(lambda s: s.sessions.heard(place, number, number, NOW))
@@ -176,6 +180,30 @@ class SessionStoreContract:
 
         assert await storage.read(lambda s: s.sessions.branches(MINE)) == [branch]
         assert await storage.read(lambda s: s.sessions.branches(OTHER_USER)) == []
+
+    async def test_branches_go_with_their_session_and_owner_only(
+        self, storage: StorageBackend
+    ) -> None:
+        await name_personas(storage, MINE, OTHER_USER)
+        of = [(MINE, "s1"), (MINE, "s2"), (OTHER_USER, "s1")]
+        made = [
+            Branch(
+                owner=owner,
+                session_id=session_id,
+                branch_id="b",
+                parent_id="",
+                from_message_id=3,
+                created_at=NOW,
+            )
+            for owner, session_id in of
+        ]
+        for branch in made:
+            await storage.write(partial(_branch_off, branch=branch))
+
+        await storage.write(lambda s: s.sessions.drop_branches(MINE, "s1"))
+
+        assert await storage.read(lambda s: s.sessions.branches(MINE)) == [made[1]]
+        assert await storage.read(lambda s: s.sessions.branches(OTHER_USER)) == [made[2]]
 
     async def test_an_edited_message_is_found_by_its_new_words_only(
         self, storage: StorageBackend

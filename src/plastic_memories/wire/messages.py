@@ -127,16 +127,66 @@ class EditRequest(WhichMessage):
     content: Text
 
 
-class Revised(Out):
+class DeleteRequest(AsBot):
+    """One message, or with `all` a whole session; who names a message means that one.
+
+    Of a session, `keep_branches` are left with their past; `""` is the main line.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": ["message_id"], "properties": {"message_id": {"type": "integer"}}},
+                {
+                    "required": ["client_msg_id"],
+                    "properties": {"client_msg_id": {"type": "string", "minLength": 1}},
+                },
+                {
+                    "required": ["all", "session_id"],
+                    "properties": {
+                        "all": {"const": True},
+                        "session_id": {"type": "string", "minLength": 1},
+                    },
+                },
+            ]
+        }
+    )
+
+    message_id: Id | None = None
+    client_msg_id: OptionalName | None = None
+    session_id: OptionalName | None = None
+    all: Flag = False
+    keep_branches: Annotated[list[OptionalName], Field(max_length=1000)] | None = None
+
+    @property
+    def is_one(self) -> bool:
+        return self.message_id is not None or bool(self.client_msg_id)
+
+    @model_validator(mode="after")
+    def _says_which(self) -> Self:
+        if not self.is_one and not (self.all and self.session_id):
+            raise ValueError("give message_id, client_msg_id, or session_id with all=true")
+        return self
+
+
+class Followed(Out):
     """What a change of the past has led to, as ids of memories."""
 
     status: str
-    message_id: int
     retracted: list[int]
     restored: list[int]
     rederived: list[int]
     waiting: bool
     job_id: int | None = None
+
+
+class Revised(Followed):
+    message_id: int
+
+
+class Deleted(Followed):
+    message_id: int | None = None
+    deleted: int
 
 
 class BranchRequest(AsBot):

@@ -98,6 +98,13 @@ class MessageCalls(CallsFrom):
     def session_end(self, session_id: str | None, persona_id: str | None) -> Call[Job]:
         return post("/sessions/end", record(Job, "job"), self._session(session_id, persona_id))
 
+    def session_delete(
+        self, session_id: str, keep_branches: Sequence[str] | None, persona_id: str | None
+    ) -> Call[Result]:
+        kept = None if keep_branches is None else list(keep_branches)
+        body = self._session(session_id, persona_id, all=True, keep_branches=kept)
+        return post("/messages/delete", result(Result), body)
+
     def session_update(
         self, realm: Realm, session_id: str | None, persona_id: str | None
     ) -> Call[Record]:

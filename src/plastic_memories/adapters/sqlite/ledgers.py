@@ -79,7 +79,8 @@ class SqliteAuditLog:
             "memory_id": memory_id,
             "limit": limit,
         }
-        return [event_of(row) for row in fetch(self._db, QUERIES["find_events"], params)]
+        name = "find_events" if memory_id is None else "find_events_of"
+        return [event_of(row) for row in fetch(self._db, QUERIES[name], params)]
 
 
 class SqliteTombstoneStore:

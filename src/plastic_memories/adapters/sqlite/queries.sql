@@ -202,6 +202,11 @@ SELECT * FROM branches
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
  ORDER BY created_at, branch_id;
 
+-- drop_branches --
+DELETE FROM branches
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id;
+
 -- open_job --
 INSERT INTO jobs (tenant_id, user_id, persona_id, session_ref, task_type, status, trigger,
                   retry_count, max_retries, created_at, next_try_at)
@@ -505,7 +510,12 @@ VALUES (:tenant_id, :user_id, :persona_id, :event, :memory_id, :key_label, :requ
 -- find_events --
 SELECT * FROM audit
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND id > :after_id AND ts >= :since
-   AND (:memory_id IS NULL OR memory_id = :memory_id)
+ ORDER BY id LIMIT :limit;
+
+-- find_events_of --
+SELECT * FROM audit INDEXED BY audit_by_memory
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND memory_id = :memory_id
+   AND id > :after_id AND ts >= :since
  ORDER BY id LIMIT :limit;
 
 -- Keys come before any tenant is known: the digest is what names the tenant.

@@ -95,6 +95,10 @@ class SqliteSessionStore:
         rows = fetch(self._db, QUERIES["all_branches"], owner_params(owner))
         return [_branch(owner, row) for row in rows]
 
+    def drop_branches(self, owner: Owner, session_id: str) -> None:
+        params = {**owner_params(owner), "session_id": session_id}
+        self._db.execute(QUERIES["drop_branches"], params)
+
 
 def session_of(row: Row) -> Session:
     place = Conversation(

@@ -17,6 +17,8 @@ from plastic_memories.wire.messages import (
     AppendRequest,
     Branched,
     BranchRequest,
+    Deleted,
+    DeleteRequest,
     EditRequest,
     Purged,
     PurgeRequest,
@@ -86,11 +88,28 @@ async def _revised(body: EditRequest, call: Writing, *, replaced: bool) -> Respo
     return call.reply(_revision(revision))
 
 
-@router.post("/delete", answers=Revised)
-async def delete(body: WhichMessage, call: Writing) -> Response:
-    """Erase a message, and take back what was learned from it alone."""
+@router.post("/delete", answers=Deleted)
+async def delete(body: DeleteRequest, call: Writing) -> Response:
+    """Erase a message or a whole session, and take back what was learned from it alone."""
+    if not body.is_one:
+        return await _deleted_session(body, call)
     revision = await call.hub.timeline.delete(call.caller, _which(body, call))
-    return call.reply(_revision(revision))
+    return call.reply(Deleted(deleted=1, **_revision(revision).model_dump()))
+
+
+async def _deleted_session(body: DeleteRequest, call: Writing) -> Response:
+    view = call.view(body, session_id=body.session_id)
+    done = await call.hub.delete_session(call.caller, view, body.keep_branches or ())
+    answer = Deleted(
+        status="ok",
+        deleted=done.deleted,
+        retracted=list(done.retracted),
+        restored=list(done.restored),
+        rederived=list(done.rederived),
+        waiting=False,
+        job_id=done.job_id,
+    )
+    return call.reply(answer)
 
 
 @router.post("/branch", answers=Branched)
@@ -114,7 +133,7 @@ async def branch(body: BranchRequest, call: Writing) -> Response:
     return call.reply(answer)
 
 
-def _which(body: WhichMessage, call: Writing) -> timeline.WhichMessage:
+def _which(body: WhichMessage | DeleteRequest, call: Writing) -> timeline.WhichMessage:
     return timeline.WhichMessage(
         view=call.view(body, session_id=body.session_id or ""),
         message_id=body.message_id,
