@@ -330,7 +330,8 @@ async def test_memory_that_is_late_is_left_out(serve: Serve, upstream: FakeUpstr
         async def find(self, _query: Any) -> Any:
             await asyncio.Event().wait()
 
-    object.__setattr__(hub_of(client).recall, "engine", Stuck())
+    hub = hub_of(client)
+    object.__setattr__(hub.converse, "recall", replace(hub.recall, engine=Stuck()))
 
     answer = await asked(client, stream=False)
 
