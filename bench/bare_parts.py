@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,10 +23,33 @@ from plastic_memories.wiring import embedder_choice
 _LIMIT = 10
 _PASSAGE = 0.5
 _OWNER = Owner("default", "user0", "p")
+_Part = Callable[[str], Any]
 
 
-def bare_parts(data: Path, questions: Sequence[str]) -> dict[str, float]:
-    """Time each part on a filled database with vectors: the median of all questions, in ms.
+class BareParts:
+    """Times the parts of recalls, some questions at a time."""
+
+    def __init__(self, parts: dict[str, _Part]) -> None:
+        self._parts = parts
+        self._took: dict[str, list[float]] = {name: [] for name in parts}
+
+    def ask(self, questions: Sequence[str]) -> None:
+        """Let each part answer these, one after another."""
+        for name, part in self._parts.items():
+            for text in questions:
+                started = time.perf_counter()
+                part(text)
+                self._took[name].append(time.perf_counter() - started)
+
+    def medians_ms(self) -> dict[str, float]:
+        """Return the median of each part, and their sum."""
+        found = {name: round(1000 * median(took), 3) for name, took in self._took.items()}
+        return {**found, "sum": round(sum(found.values()), 3)}
+
+
+@contextmanager
+def bare_parts(data: Path, questions: Sequence[str]) -> Iterator[BareParts]:
+    """Open the parts on a filled database with vectors, for these questions.
 
     No server, no threads, nothing ranked or written: what the same work costs at the least.
     """
@@ -35,10 +59,9 @@ def bare_parts(data: Path, questions: Sequence[str]) -> dict[str, float]:
     if choice.load is None:
         raise SystemExit("There is no embedder here: its part of a recall cannot be measured.")
     embedder = choice.load()
-    embedder.embed(["warm up", "热身"], purpose="query")
-    vectors = [embedder.embed([text], purpose="query")[0] for text in questions]
+    vectors = {text: embedder.embed([text], purpose="query")[0] for text in questions}
     db = connect(str(settings.db_path), settings.busy_timeout_ms, read_only=True)
-    with db:
+    with closing(db), db:
         stores = SqliteStores(db, indexed=True)
         index = OwnerIndex(_OWNER)
         index.refresh(stores)
@@ -46,26 +69,15 @@ def bare_parts(data: Path, questions: Sequence[str]) -> dict[str, float]:
         def by_text(text: str) -> None:
             stores.memories.search(Viewpoint(_OWNER), query_terms(text), _LIMIT, time.time())
 
-        def by_vector(vector: Any) -> None:
-            near = index.vectors.similarity(vector, len(index), _PASSAGE)
+        def by_vector(text: str) -> None:
+            near = index.vectors.similarity(vectors[text], len(index), _PASSAGE)
             if near is not None:
                 np.argpartition(-near, _LIMIT)
 
-        found = {
-            "embedding": _median_ms(
-                lambda text: embedder.embed([text], purpose="query"), questions
-            ),
-            "text": _median_ms(by_text, questions),
-            "vectors": _median_ms(by_vector, vectors),
-        }
-    db.close()
-    return {**found, "sum": round(sum(found.values()), 3)}
-
-
-def _median_ms(part: Callable[[Any], Any], asked: Sequence[Any]) -> float:
-    took = []
-    for one in asked:
-        started = time.perf_counter()
-        part(one)
-        took.append(time.perf_counter() - started)
-    return round(1000 * median(took), 3)
+        yield BareParts(
+            {
+                "embedding": lambda text: embedder.embed([text], purpose="query"),
+                "text": by_text,
+                "vectors": by_vector,
+            }
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +20,7 @@ from plastic_memories.rules.lifecycle import ended
 
 # The work of one step: so many owners, and of each so many rows read and changed.
 _OWNERS = 20
-_PAGE = 500
+_PAGE = 100
 _MOST_ROWS = 20_000
 _MOST_CHANGES = 100
 _MOST_EVENTS = 10_000
@@ -47,15 +48,18 @@ class Consolidate:
     def is_due(self) -> bool:
         return self.options.enabled and self.ledger.clock.now() >= self._next_at
 
-    async def step(self) -> int:
-        """Put a few owners in order, if it is time; return how many changes that took."""
+    async def step(self, rest: float = 0.0) -> int:
+        """Put a few owners in order, if it is time; return how many changes that took.
+
+        After each page of rows it rests `rest` times as long as reading them took.
+        """
         if not self.is_due:
             return 0
         after = self._after
         owners = await self.ledger.read(lambda stores: stores.upkeep.owners(after, _OWNERS))
         done = 0
         for number, owner in owners:
-            done += await self.owner(owner)
+            done += await self.owner(owner, rest)
             self._after = number
         if len(owners) < _OWNERS:
             self._after = 0
@@ -69,10 +73,10 @@ class Consolidate:
             done += await self.step()
         return done
 
-    async def owner(self, owner: Owner) -> int:
+    async def owner(self, owner: Owner, rest: float = 0.0) -> int:
         """Put one owner's memories in order; return how many changes that took."""
         now = self.ledger.clock.now()
-        rows = await self._at_rest(owner, now)
+        rows = await self._at_rest(owner, now, rest)
         branches = await self.ledger.read(lambda stores: stores.sessions.branches(owner))
         branched = {branch.session_id for branch in branches}
         changes = await asyncio.to_thread(plan, rows, now, branched)
@@ -83,16 +87,23 @@ class Consolidate:
             self.meter.count(owner.tenant_id, "memory_consolidations", change=kind.value)
         return len(kinds)
 
-    async def _at_rest(self, owner: Owner, now: float) -> list[Memory]:
+    async def _at_rest(self, owner: Owner, now: float, rest: float) -> list[Memory]:
         rows: list[Memory] = []
-        wanted = MemoryFilter(statuses=_LIVE, not_expired_at=now, limit=_PAGE)
+        wanted = MemoryFilter(
+            statuses=_LIVE,
+            not_expired_at=now,
+            unchanged_since=now - self.options.interval_s,
+            limit=_PAGE,
+        )
         while len(rows) < _MOST_ROWS:
+            started = time.monotonic()
             page = await self.ledger.read(_finder(owner, wanted))
             rows += page
             if len(page) < _PAGE:
                 break
             wanted = replace(wanted, before_id=page[-1].id)
-        return [row for row in rows if row.updated_at <= now - self.options.interval_s]
+            await asyncio.sleep(rest * (time.monotonic() - started))
+        return rows
 
 
 def _finder(owner: Owner, wanted: MemoryFilter) -> Callable[[Stores], list[Memory]]:

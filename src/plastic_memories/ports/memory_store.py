@@ -38,6 +38,7 @@ class MemoryFilter:
     learned_in: str | None = None  # leave out what was said in other sessions only
     before_id: int | None = None
     not_expired_at: float | None = None
+    unchanged_since: float | None = None
     is_superseded: bool | None = None
     limit: int | None = None
 

@@ -80,6 +80,7 @@ PAIRS: tuple[tuple[MemoryFilter, dict[str, Any], dict[str, Any]], ...] = (
     (MemoryFilter(learned_in="s-1"), {}, {"session_id": "s-2"}),
     (MemoryFilter(idempotency_key="once"), {"idempotency_key": "once"}, {}),
     (MemoryFilter(not_expired_at=NOW), {"expires_at": NOW + 1}, {"expires_at": NOW}),
+    (MemoryFilter(unchanged_since=NOW), {"updated_at": NOW}, {"updated_at": NOW + 1}),
 )
 
 

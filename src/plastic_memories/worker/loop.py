@@ -31,7 +31,7 @@ class Worker:
                 # What fell silent need not be found to the second.
                 await self.work.jobs.wake_quiet()
                 await self._until_quiet_again()
-                await self.consolidate.step()
+                await self.consolidate.step(self.rest)
             except Unavailable as error:
                 logger.warning("worker", extra={"fields": {"err": error.message}})
                 await self.work.bell.wait(self.poll_s)

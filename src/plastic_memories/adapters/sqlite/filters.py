@@ -43,6 +43,7 @@ _CONDITIONS = {
     "for_app": "(scope <> 'app' OR scope_ref = :for_app)",
     "for_session": ("(scope <> 'session' OR (scope_ref = :for_session AND scope_ref <> ''))"),
     "not_expired_at": "(expires_at IS NULL OR expires_at > :not_expired_at)",
+    "unchanged_since": "updated_at <= :unchanged_since",
     "is_superseded": "(superseded_by IS NOT NULL) = :is_superseded",
     "session_id": "session_id = :session_id",
     "learned_in": (
