@@ -211,7 +211,6 @@ def _assemble(
     engine = chosen["recall"](context)
     recall = _recall(context, engine, personas, pages)
     timeline = KeepTimeline(ledger, screening, judge, formation, bell, exports, has_model)
-    sessions = KeepSessions(ledger, formation, work, bell)
     return Hub(
         ledger=ledger,
         screening=screening,
@@ -227,7 +226,7 @@ def _assemble(
         messages=messages,
         timeline=timeline,
         delete_session=DeleteSession(ledger, archive.archive, timeline),
-        sessions=sessions,
+        sessions=KeepSessions(ledger, formation, work, bell),
         jobs=work.jobs,
         work=work,
         consolidate=Consolidate(ledger, meter, _consolidation(settings)),

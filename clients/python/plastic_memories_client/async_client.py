@@ -22,7 +22,6 @@ from .export_methods import AsyncExportMethods
 from .models import (
     AppendResult,
     AuditEntry,
-    Branch,
     Capabilities,
     Changed,
     ChangedMany,
@@ -42,7 +41,6 @@ from .models import (
     PersonaProfile,
     Rebuilt,
     RecallResult,
-    Record,
     Removed,
     Result,
     Slot,
@@ -57,7 +55,6 @@ from .options import (
     MemoryFilter,
     MessageFilter,
     NewMemory,
-    Realm,
     RecallOptions,
     TalkOptions,
     WhichMessage,
@@ -66,11 +63,14 @@ from .options import (
 from .page_methods import AsyncPageMethods
 from .partial_file import partial_file
 from .protocol import Call, Reply, check
+from .session_methods import AsyncSessionMethods
 
 T = TypeVar("T")
 
 
-class AsyncPlasticMemoriesClient(AsyncCardMethods, AsyncExportMethods, AsyncPageMethods):
+class AsyncPlasticMemoriesClient(
+    AsyncCardMethods, AsyncExportMethods, AsyncPageMethods, AsyncSessionMethods
+):
     """Talk to a hub; close it, or use it in an `async with` statement.
 
     Without `api_key` the key is taken from PLASTIC_MEMORIES_API_KEY or, for a hub on this
@@ -221,47 +221,6 @@ class AsyncPlasticMemoriesClient(AsyncCardMethods, AsyncExportMethods, AsyncPage
     async def message_delete(self, **which: Unpack[WhichMessage]) -> Result:
         """Delete a message, and what only it supported."""
         return await self._send(self._calls.message_delete(**which))
-
-    async def branch(
-        self,
-        from_message_id: int | None = None,
-        *,
-        from_client_msg_id: str | None = None,
-        branch_id: str | None = None,
-        session_id: str | None = None,
-        persona_id: str | None = None,
-    ) -> Branch:
-        """Let a conversation go on from an earlier message.
-
-        With a `branch_id` of your own, asking twice makes one branch.
-        """
-        return await self._send(
-            self._calls.branch(
-                from_message_id, from_client_msg_id, branch_id, session_id, persona_id
-            )
-        )
-
-    async def session_end(
-        self, session_id: str | None = None, *, persona_id: str | None = None
-    ) -> Job:
-        """End a conversation; the job digests it."""
-        return await self._send(self._calls.session_end(session_id, persona_id))
-
-    async def session_delete(
-        self,
-        session_id: str,
-        *,
-        keep_branches: Sequence[str] | None = None,
-        persona_id: str | None = None,
-    ) -> Result:
-        """Delete a conversation, and what only it supported; some branches may stay."""
-        return await self._send(self._calls.session_delete(session_id, keep_branches, persona_id))
-
-    async def session_update(
-        self, realm: Realm, *, session_id: str | None = None, persona_id: str | None = None
-    ) -> Record:
-        """Say whether a conversation is real or a story."""
-        return await self._send(self._calls.session_update(realm, session_id, persona_id))
 
     # Memories
 

@@ -21,7 +21,6 @@ from .export_methods import ExportMethods
 from .models import (
     AppendResult,
     AuditEntry,
-    Branch,
     Capabilities,
     Changed,
     ChangedMany,
@@ -41,7 +40,6 @@ from .models import (
     PersonaProfile,
     Rebuilt,
     RecallResult,
-    Record,
     Removed,
     Result,
     Slot,
@@ -56,7 +54,6 @@ from .options import (
     MemoryFilter,
     MessageFilter,
     NewMemory,
-    Realm,
     RecallOptions,
     TalkOptions,
     WhichMessage,
@@ -65,11 +62,12 @@ from .options import (
 from .page_methods import PageMethods
 from .partial_file import partial_file
 from .protocol import Call, Reply, check
+from .session_methods import SessionMethods
 
 T = TypeVar("T")
 
 
-class PlasticMemoriesClient(CardMethods, ExportMethods, PageMethods):
+class PlasticMemoriesClient(CardMethods, ExportMethods, PageMethods, SessionMethods):
     """Talk to a hub; close it, or use it in a `with` statement.
 
     Without `api_key` the key is taken from PLASTIC_MEMORIES_API_KEY or, for a hub on this
@@ -218,45 +216,6 @@ class PlasticMemoriesClient(CardMethods, ExportMethods, PageMethods):
     def message_delete(self, **which: Unpack[WhichMessage]) -> Result:
         """Delete a message, and what only it supported."""
         return self._send(self._calls.message_delete(**which))
-
-    def branch(
-        self,
-        from_message_id: int | None = None,
-        *,
-        from_client_msg_id: str | None = None,
-        branch_id: str | None = None,
-        session_id: str | None = None,
-        persona_id: str | None = None,
-    ) -> Branch:
-        """Let a conversation go on from an earlier message.
-
-        With a `branch_id` of your own, asking twice makes one branch.
-        """
-        return self._send(
-            self._calls.branch(
-                from_message_id, from_client_msg_id, branch_id, session_id, persona_id
-            )
-        )
-
-    def session_end(self, session_id: str | None = None, *, persona_id: str | None = None) -> Job:
-        """End a conversation; the job digests it."""
-        return self._send(self._calls.session_end(session_id, persona_id))
-
-    def session_delete(
-        self,
-        session_id: str,
-        *,
-        keep_branches: Sequence[str] | None = None,
-        persona_id: str | None = None,
-    ) -> Result:
-        """Delete a conversation, and what only it supported; some branches may stay."""
-        return self._send(self._calls.session_delete(session_id, keep_branches, persona_id))
-
-    def session_update(
-        self, realm: Realm, *, session_id: str | None = None, persona_id: str | None = None
-    ) -> Record:
-        """Say whether a conversation is real or a story."""
-        return self._send(self._calls.session_update(realm, session_id, persona_id))
 
     # Memories
 
