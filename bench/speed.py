@@ -22,7 +22,7 @@ Results = dict[str, Any]
 # Requests before the other server has its turn.
 _ROUND = 250
 # Questions before the bare parts have theirs.
-_TURN = 20
+_TURN = 1
 # Where embedding goes on in the background, it would be measured as well.
 _NO_EMBEDDER = {"EMBEDDER": "none"}
 

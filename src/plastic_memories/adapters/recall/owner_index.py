@@ -27,6 +27,7 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "before": np.int64, "after": np.int64,
 }  # fmt: skip
 _NONE = -1
+_CODE_BYTES = 4
 # This much of what is kept may be dead before it is worth making everything anew.
 _DEAD_SHARE = 0.3
 _SMALL = 100
@@ -142,17 +143,16 @@ class OwnerIndex:
             gone = self["alive"] & (self["shared"] == shared)
             gone &= ~np.isin(self["memory_id"], np.array(news.present, dtype=np.int64))
             self._bury(np.flatnonzero(gone))
-        added = [entry for entry in news.entries if not self._updated(entry)]
         known = [entry for entry in news.entries if entry.memory_id in self._position]
-        self.vectors.put([(self._position[entry.memory_id], entry.vector) for entry in known])
+        same = [entry for entry in known if self._updated(entry)]
+        self.vectors.put([(self._position[entry.memory_id], entry.vector) for entry in same])
+        added = [entry for entry in news.entries if entry.memory_id not in self._position]
         if added:
             self._append(added, shared=shared)
 
     def _updated(self, entry: Entry) -> bool:
-        """Bring a known entry up to date; False if it is new or has other words by now."""
-        position = self._position.get(entry.memory_id)
-        if position is None:
-            return False
+        """Bring a known entry up to date; bury it and say no if it has other words by now."""
+        position = self._position[entry.memory_id]
         moved = self["place"][position] != self.places.get(entry.place, _NONE)
         if moved or self.codes_of(position).tobytes() != entry.terms:
             self._bury(np.array([position]))
@@ -172,13 +172,13 @@ class OwnerIndex:
         # In the order of the conversation, so that neighbours stand side by side.
         entries = sorted(entries, key=lambda entry: (entry.happened_at, entry.memory_id))
         first = len(self)
-        codes = [np.frombuffer(entry.terms, dtype=np.uint32) for entry in entries]
+        terms = [entry.terms for entry in entries]
         rows: dict[str, list[Any]] = {
             "memory_id": [entry.memory_id for entry in entries],
             "shared": [shared] * len(entries),
-            "place": [_number(self.places, entry.place) for entry in entries],
-            "session": [_number(self.sessions, entry.session_id) for entry in entries],
-            "speaker": [_number(self.speakers, entry.speaker) for entry in entries],
+            "place": _numbers(self.places, [entry.place for entry in entries]),
+            "session": _numbers(self.sessions, [entry.session_id for entry in entries]),
+            "speaker": _numbers(self.speakers, [entry.speaker for entry in entries]),
             "happened_at": [entry.happened_at for entry in entries],
             "expires_at": [
                 np.inf if entry.expires_at is None else entry.expires_at for entry in entries
@@ -186,34 +186,41 @@ class OwnerIndex:
             "importance": [entry.importance for entry in entries],
             "ageless": [entry.ageless for entry in entries],
             "alive": [True] * len(entries),
-            "size": [len(some) for some in codes],
+            "size": [len(some) // _CODE_BYTES for some in terms],
             "before": [_NONE] * len(entries),
             "after": [_NONE] * len(entries),
         }
         for name, values in rows.items():
             self._columns[name].extend(np.array(values, dtype=_COLUMNS[name]))
-        self._codes.extend(np.concatenate(codes))
+        self._codes.extend(np.frombuffer(b"".join(terms), np.uint32))
         self._offsets.extend(self._offsets.array[-1] + np.cumsum(rows["size"]))
         self._position.update(zip(rows["memory_id"], range(first, len(self)), strict=True))
-        self._join_neighbours(first)
+        self._join_neighbours(first, rows["session"])
         self.vectors.put([(first + number, row.vector) for number, row in enumerate(entries)])
 
-    def _join_neighbours(self, first: int) -> None:
+    def _join_neighbours(self, first: int, sessions: Sequence[int]) -> None:
         """Tie new entries to the last one of their conversation.
 
         A conversation that is imported in pieces, backwards, loses the ties between the pieces.
         """
-        for position in range(first, len(self)):
-            session = int(self["session"][position])
+        before, after = self["before"], self["after"]
+        for position, session in enumerate(sessions, start=first):
             if session < 0:
                 continue
             last = self._last_of.get(session, _NONE)
             self._last_of[session] = position
             if last >= 0:
-                self["before"][position] = last
-                self["after"][last] = position
+                before[position] = last
+                after[last] = position
 
 
-def _number(known: dict[Any, int], name: Any) -> int:
-    """Return a small number for a name; -1 for none."""
-    return known.setdefault(name, len(known)) if name else _NONE
+def _numbers(known: dict[Any, int], names: Sequence[Any]) -> list[int]:
+    """Return a small number for each name; -1 for none."""
+    found: list[int] = []
+    last, number = None, _NONE
+    for name in names:
+        # Neighbours mostly share the very same object, which need not be looked up again.
+        if name is not last:
+            last, number = name, known.setdefault(name, len(known)) if name else _NONE
+        found.append(number)
+    return found

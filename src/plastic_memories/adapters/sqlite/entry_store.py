@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +30,7 @@ class SqliteEntryStore:
         if now is None or now["revision"] <= known:
             return News(known)
         params["known"] = known
-        entries = [_entry(*row) for row in self._db.execute(QUERIES["changed_entries"], params)]
+        entries = [_entry(row) for row in run(self._db, QUERIES["changed_entries"], params)]
         if known == 0 or now["removed"] <= known:
             return News(now["revision"], entries)
         present = [row["memory_id"] for row in fetch(self._db, QUERIES["present_entries"], params)]
@@ -90,12 +91,15 @@ def partition_params(partition: Partition) -> dict[str, Any]:
     return {**user_params(partition.user), "partition_id": partition.persona_id}
 
 
-def _entry(memory_id: int, *row: Any) -> Entry:
+def _entry(row: Sequence[Any]) -> Entry:
     # By position: a partition may have a hundred thousand of these.
-    *place, session_id, speaker, happened_at, expires_at, importance, ageless, terms, vector = row
+    (
+        memory_id, bot_id, branch_id, realm, scope, scope_ref, session_id, speaker,
+        happened_at, expires_at, importance, ageless, terms, vector,
+    ) = row  # fmt: skip
     return Entry(
         memory_id=memory_id,
-        place=_place(*place),
+        place=_place(bot_id, branch_id, realm, scope, scope_ref),
         session_id=session_id,
         speaker=speaker,
         happened_at=happened_at,
