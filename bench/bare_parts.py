@@ -27,19 +27,18 @@ _Part = Callable[[str], Any]
 
 
 class BareParts:
-    """Times the parts of recalls, some questions at a time."""
+    """Times the parts of recalls, a question at a time."""
 
     def __init__(self, parts: dict[str, _Part]) -> None:
         self._parts = parts
         self._took: dict[str, list[float]] = {name: [] for name in parts}
 
-    def ask(self, questions: Sequence[str]) -> None:
-        """Let each part answer these, one after another."""
+    def ask(self, question: str) -> None:
+        """Let each part answer a question, one after another."""
         for name, part in self._parts.items():
-            for text in questions:
-                started = time.perf_counter()
-                part(text)
-                self._took[name].append(time.perf_counter() - started)
+            started = time.perf_counter()
+            part(question)
+            self._took[name].append(time.perf_counter() - started)
 
     def medians_ms(self) -> dict[str, float]:
         """Return the median of each part, and their sum."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,12 @@ from rich.progress import Progress
 from bench.bare_parts import BareParts, bare_parts
 from bench.corpus import questions, sentences
 from bench.fill import fill
-from bench.load import Measured, measure, request_bytes
+from bench.load import Connection, Measured, measure, request_bytes
 from bench.server import HEADERS, running
 
 Results = dict[str, Any]
 # Requests before the other server has its turn.
 _ROUND = 250
-# Questions before the bare parts have theirs.
-_TURN = 1
 # Where embedding goes on in the background, it would be measured as well.
 _NO_EMBEDDER = {"EMBEDDER": "none"}
 
@@ -178,12 +177,15 @@ def recall_parts(scratch: Path, sizes: dict[str, int], number: int, progress: Pr
 
 def _in_turns(port: int, texts: list[str], parts: BareParts) -> Measured:
     """Ask the hub and the bare parts in turns: what else the machine does falls on both."""
-    runs = []
-    for start in range(0, len(texts), _TURN):
-        some = texts[start : start + _TURN]
-        runs.append(_run(port, _recall_bytes(some), 1))
-        parts.ask(some)
-    return _joined(runs)
+    started, latencies = time.perf_counter(), []
+    with closing(Connection(port)) as connection:
+        for text, request in zip(texts, _recall_bytes(texts), strict=True):
+            body, seconds = connection.post(request)
+            if b'"ok":true' not in body[:16]:
+                raise SystemExit(f"A recall failed: {body[:300]!r}")
+            latencies.append(seconds)
+            parts.ask(text)
+    return Measured(time.perf_counter() - started, latencies)
 
 
 def _run(port: int, requests: list[bytes], concurrency: int) -> Measured:

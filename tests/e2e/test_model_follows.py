@@ -1,4 +1,7 @@
-"""A model reads later what the rules answered at once, and reads again what was changed."""
+"""A model reads later what the rules answered at once, and reads again what was changed.
+
+A deleted session it reads no more, but for what is left of it.
+"""
 
 from __future__ import annotations
 
@@ -285,3 +288,29 @@ async def test_an_edit_before_the_digest_needs_no_job(api: Api) -> None:
     done = await api.did("/messages/edit", message_id=message_id, content=SAID_NOW)
 
     assert (done["waiting"], done["job_id"]) == (True, None)
+
+
+async def test_a_session_that_is_deleted_is_not_read_again(api: Api, model: FakeModel) -> None:
+    await told(api, SAID)
+    assert await quotes(api) == [SAID]
+    asked = len(model.asked)
+
+    done = await api.did("/messages/delete", session_id="s1", all=True)
+    await work(api)
+
+    assert (done["deleted"], done["job_id"]) == (1, None)
+    assert await api.listed() == []
+    assert len(model.asked) == asked
+
+
+async def test_what_a_branch_keeps_is_read_again(api: Api, model: FakeModel) -> None:
+    first, _ = await told(api, SAID, "Nice weather today")
+    await api.did("/messages/branch", session_id="s1", from_message_id=first, branch_id="b")
+
+    done = await api.did("/messages/delete", session_id="s1", all=True, keep_branches=["b"])
+    await work(api)
+
+    assert done["deleted"] == 1
+    assert done["job_id"] is not None
+    assert "weather" not in str(model.asked[-1])
+    assert await quotes(api) == [SAID]

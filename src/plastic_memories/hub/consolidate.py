@@ -10,6 +10,7 @@ from typing import Any
 
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record, the_hub
+from plastic_memories.hub.rest import rest_since
 from plastic_memories.model.memory import Memory, Status
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.memory_store import MemoryFilter
@@ -102,7 +103,7 @@ class Consolidate:
             if len(page) < _PAGE:
                 break
             wanted = replace(wanted, before_id=page[-1].id)
-            await asyncio.sleep(rest * (time.monotonic() - started))
+            await rest_since(started, rest)
         return rows
 
 

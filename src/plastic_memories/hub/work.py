@@ -17,6 +17,7 @@ from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.jobs import Jobs
 from plastic_memories.hub.metered import working_for
+from plastic_memories.hub.rest import rest_since
 from plastic_memories.model.job import Job, JobStatus, TaskType
 from plastic_memories.ports.meter import Meter
 
@@ -24,7 +25,6 @@ logger = logging.getLogger(__name__)
 # A lease is renewed this many times before it would run out.
 _BEATS = 3
 _LOOK_AGAIN_S = 0.05
-_LONGEST_REST_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Work:
         started = time.monotonic()
         while await self.next(worker):
             done += 1
-            await asyncio.sleep(min(rest * (time.monotonic() - started), _LONGEST_REST_S))
+            await rest_since(started, rest)
             started = time.monotonic()
         return done
 

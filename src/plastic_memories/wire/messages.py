@@ -97,70 +97,54 @@ class Appended(Out):
     deduped: list[int]
 
 
+# The two ways to name one message, for the document.
+_BY_AN_ID: list[dict[str, Any]] = [
+    {"required": ["message_id"], "properties": {"message_id": {"type": "integer"}}},
+    {
+        "required": ["client_msg_id"],
+        "properties": {"client_msg_id": {"type": "string", "minLength": 1}},
+    },
+]
+_BY_SESSION: dict[str, Any] = {
+    "required": ["all", "session_id"],
+    "properties": {"all": {"const": True}, "session_id": {"type": "string", "minLength": 1}},
+}
+
+
 class WhichMessage(AsBot):
     """One message, by our id or by the client's own."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [
-                {"required": ["message_id"], "properties": {"message_id": {"type": "integer"}}},
-                {
-                    "required": ["client_msg_id"],
-                    "properties": {"client_msg_id": {"type": "string", "minLength": 1}},
-                },
-            ]
-        }
-    )
 
     message_id: Id | None = None
     client_msg_id: OptionalName | None = None
     session_id: OptionalName | None = None
 
+    @property
+    def is_one(self) -> bool:
+        return self.message_id is not None or bool(self.client_msg_id)
+
+
+class EditRequest(WhichMessage):
+    model_config = ConfigDict(json_schema_extra={"anyOf": [*_BY_AN_ID]})
+
+    content: Text
+
     @model_validator(mode="after")
     def _names_one(self) -> Self:
-        if self.message_id is None and not self.client_msg_id:
+        if not self.is_one:
             raise ValueError("give message_id or client_msg_id")
         return self
 
 
-class EditRequest(WhichMessage):
-    content: Text
-
-
-class DeleteRequest(AsBot):
+class DeleteRequest(WhichMessage):
     """One message, or with `all` a whole session; who names a message means that one.
 
     Of a session, `keep_branches` are left with their past; `""` is the main line.
     """
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [
-                {"required": ["message_id"], "properties": {"message_id": {"type": "integer"}}},
-                {
-                    "required": ["client_msg_id"],
-                    "properties": {"client_msg_id": {"type": "string", "minLength": 1}},
-                },
-                {
-                    "required": ["all", "session_id"],
-                    "properties": {
-                        "all": {"const": True},
-                        "session_id": {"type": "string", "minLength": 1},
-                    },
-                },
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"anyOf": [*_BY_AN_ID, _BY_SESSION]})
 
-    message_id: Id | None = None
-    client_msg_id: OptionalName | None = None
-    session_id: OptionalName | None = None
     all: Flag = False
     keep_branches: Annotated[list[OptionalName], Field(max_length=1000)] | None = None
-
-    @property
-    def is_one(self) -> bool:
-        return self.message_id is not None or bool(self.client_msg_id)
 
     @model_validator(mode="after")
     def _says_which(self) -> Self:

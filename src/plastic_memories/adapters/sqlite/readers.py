@@ -22,8 +22,7 @@ class Readers:
     """The thread that was busy last is asked first.
 
     Its connection knows the statements, and its memory is in the processor's cache. Threads that
-    take turns read the same pages into four caches, and wake up slower: that cost a recall of six
-    milliseconds one of them.
+    take turns read the same pages into four caches, and each time wait longer for a core.
     """
 
     def __init__(self, path: str, busy_timeout_ms: int) -> None:

@@ -133,7 +133,7 @@ async def branch(body: BranchRequest, call: Writing) -> Response:
     return call.reply(answer)
 
 
-def _which(body: WhichMessage | DeleteRequest, call: Writing) -> timeline.WhichMessage:
+def _which(body: WhichMessage, call: Writing) -> timeline.WhichMessage:
     return timeline.WhichMessage(
         view=call.view(body, session_id=body.session_id or ""),
         message_id=body.message_id,
