@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from rich.progress import Progress
 
 from bench.corpus import sentences
-from plastic_memories.model.memory import Draft, MemoryType, SourceType, Status
+from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.lifecycle import memory_from
@@ -47,6 +46,7 @@ async def _fill(data: Path, users: int, per_user: int, progress: Progress) -> No
 
 def _add(stores: Stores, batch: list[tuple[int, str]], users: int) -> None:
     now = time.time()
+    rows: list[Memory] = []
     for number, text in batch:
         owner = Owner("default", f"user{number % users}", "p")
         stores.personas.ensure(owner, now)
@@ -56,5 +56,5 @@ def _add(stores: Stores, batch: list[tuple[int, str]], users: int) -> None:
             content=text,
             source_type=SourceType.IMPORTED,
         )
-        memory = memory_from(owner, draft, now)
-        stores.memories.add(replace(memory, status=Status.ACTIVE))
+        rows.append(memory_from(owner, draft, now, Status.ACTIVE))
+    stores.memories.add_all(rows)

@@ -18,7 +18,7 @@ from plastic_memories.model.entry import Entry
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.rules.fusion import Floats
 from plastic_memories.rules.question import pairs_of
-from plastic_memories.rules.text import code, term_codes
+from plastic_memories.rules.text import code, index_terms, term_codes
 from plastic_memories.rules.vectors import unpacked
 from plastic_memories.rules.weights import LEARNED
 from plastic_memories.testing.samples import MINE, NOW
@@ -58,7 +58,8 @@ def _do(told: Told, step: tuple, new_id: int) -> None:
             told.take(memory_id, partition)
         elif step[0] == "reword":
             told.put(
-                replace(before, terms=term_codes(step[2]), vector=step[3]), partition=partition
+                replace(before, terms=term_codes(index_terms(step[2])), vector=step[3]),
+                partition=partition,
             )
         elif step[0] == "embed":
             told.put(replace(before, vector=step[2]), partition=partition)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from plastic_memories.rules.kept import kept
 from plastic_memories.rules.text import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARS,
@@ -116,3 +117,15 @@ def test_threads_may_stem_at_once() -> None:
         terms = list(pool.map(index_terms, texts))
 
     assert terms == [index_terms(text) for text in texts]
+
+
+def test_what_is_kept_is_made_once_and_never_more_than_allowed() -> None:
+    made: list[str] = []
+
+    @kept(most=2)
+    def size(text: str) -> int:
+        made.append(text)
+        return len(text)
+
+    assert [size(text) for text in ("茶", "茶", "tea", "茶", "latte", "茶")] == [1, 1, 3, 1, 5, 1]
+    assert made == ["茶", "tea", "latte", "茶"]

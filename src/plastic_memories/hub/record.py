@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from plastic_memories.model.event import Event
@@ -20,30 +21,40 @@ def record(
     **data: Any,
 ) -> None:
     """Note a change in the transaction that makes it."""
-    stores.audit.record(
-        Event(
-            user=caller.user,
-            persona_id=persona_id,
-            event=event,
-            ts=now,
-            request_id=caller.request_id,
-            key_label=caller.key.label,
-            memory_id=data.get("memory_id"),
-            data=data,
-        )
-    )
+    stores.audit.record([_event(caller, event, persona_id, now, data)])
 
 
 def record_memory(stores: Stores, caller: Caller, event: str, memory: Memory, now: float) -> None:
-    record(
-        stores,
-        caller,
-        event,
-        memory.owner.persona_id,
-        now,
-        memory_id=memory.id,
-        type=memory.type.value,
-        status=memory.status.value,
+    record_memories(stores, caller, event, [memory], now)
+
+
+def record_memories(
+    stores: Stores, caller: Caller, event: str, memories: Sequence[Memory], now: float
+) -> None:
+    """Note the same change to each of these."""
+    stores.audit.record(
+        [_event(caller, event, row.owner.persona_id, now, _told(row)) for row in memories]
+    )
+
+
+def _told(memory: Memory) -> dict[str, Any]:
+    return {
+        "memory_id": memory.id,
+        "type": memory.type.value,
+        "status": memory.status.value,
+    }
+
+
+def _event(caller: Caller, event: str, persona_id: str, now: float, data: dict[str, Any]) -> Event:
+    return Event(
+        user=caller.user,
+        persona_id=persona_id,
+        event=event,
+        ts=now,
+        request_id=caller.request_id,
+        key_label=caller.key.label,
+        memory_id=data.get("memory_id"),
+        data=data,
     )
 
 

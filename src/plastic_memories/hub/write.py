@@ -9,11 +9,11 @@ from plastic_memories.errors import NotFound
 from plastic_memories.hub.chain import add_replacing, refresh_slot, would_replace
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages, in_realm
-from plastic_memories.hub.record import record_memory
+from plastic_memories.hub.record import record_memories, record_memory
 from plastic_memories.hub.review import confirm_in
 from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
-from plastic_memories.model.memory import Draft, Memory, SourceType, Status
+from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.judge import JudgeEngine
@@ -60,20 +60,11 @@ class WriteMemory:
         screened, skipped = self.screening.each(drafts)
 
         def work(stores: Stores) -> BatchResult:
-            written: list[Written] = []
-            refused = list(skipped)
             stores.memories.expect(owner, [draft for _, draft in screened])
+            batch = _Batch(stores, caller, owner, now)
             for index, draft in screened:
-                try:
-                    outcome = write_in(stores, caller, owner, draft, now)
-                except NotFound as error:  # decided before anything is written
-                    refused.append((index, error.message))
-                    continue
-                if outcome.skipped:
-                    refused.append((index, outcome.skipped))
-                else:
-                    written.append(outcome)
-            return BatchResult(written, sorted(refused))
+                batch.take(index, draft)
+            return batch.result(skipped)
 
         return await self.ledger.write(work)
 
@@ -133,6 +124,71 @@ def write_in(
     learned: bool = False,
 ) -> Written:
     """Apply the write rules to one draft, in the caller's transaction."""
+    decided = _decided(stores, owner, draft, now, learned=learned)
+    return decided if isinstance(decided, Written) else _stored(stores, caller, decided, now)
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """A row to be stored, and the rows that end with it."""
+
+    memory: Memory
+    replaced: Sequence[Memory]
+
+
+class _Batch:
+    """The drafts of one request. New rows that end no other wait, and are stored together."""
+
+    def __init__(self, stores: Stores, caller: Caller, owner: Owner, now: float) -> None:
+        self._stores = stores
+        self._caller = caller
+        self._owner = owner
+        self._now = now
+        self._waiting: dict[tuple[MemoryType, str], tuple[int, Memory]] = {}
+        self._outcomes: dict[int, Written] = {}
+
+    def take(self, index: int, draft: Draft) -> None:
+        """Apply the write rules to the draft at this place of the request."""
+        place = draft.type, draft.key
+        if place in self._waiting or draft.idempotency_key or draft.supersedes_id is not None:
+            self._store_waiting()  # the rules may ask for what waits
+        try:
+            decided = _decided(self._stores, self._owner, draft, self._now, learned=False)
+        except NotFound as error:
+            decided = Written(None, updated=False, skipped=error.message)
+        if isinstance(decided, Written):
+            self._outcomes[index] = decided
+        elif decided.replaced:
+            self._store_waiting()  # what came first has the smaller id
+            self._outcomes[index] = _stored(self._stores, self._caller, decided, self._now)
+        else:
+            self._waiting[place] = index, decided.memory
+
+    def result(self, skipped: Sequence[tuple[int, str]]) -> BatchResult:
+        """Store what waits; return what became of all, beside what never came this far."""
+        self._store_waiting()
+        outcomes = sorted(self._outcomes.items())
+        refused = [(index, one.skipped) for index, one in outcomes if one.skipped]
+        return BatchResult(
+            [one for _, one in outcomes if not one.skipped], sorted([*skipped, *refused])
+        )
+
+    def _store_waiting(self) -> None:
+        if not self._waiting:
+            return
+        places, rows = zip(*self._waiting.values(), strict=True)
+        self._waiting.clear()
+        self._stores.personas.ensure(self._owner, self._now)
+        added = self._stores.memories.add_all(rows)
+        record_memories(self._stores, self._caller, "memory.write", added, self._now)
+        for index, memory in zip(places, added, strict=True):
+            self._outcomes[index] = Written(memory, updated=True)
+
+
+def _decided(
+    stores: Stores, owner: Owner, draft: Draft, now: float, *, learned: bool
+) -> Written | _New:
+    """Say what the write rules make of a draft: a row to store, or why there is none."""
     earlier = _earlier(stores, owner, draft)
     if earlier is not None:
         return Written(earlier, updated=False)
@@ -147,9 +203,13 @@ def write_in(
         _lift(stores, owner, draft)
     if plan.same is not None:
         return Written(plan.same, updated=False)
-    stores.personas.ensure(owner, now)
-    added = add_replacing(stores, memory_from(owner, draft, now, plan.status), replaced, now)
-    for row in replaced:
+    return _New(memory_from(owner, draft, now, plan.status), replaced)
+
+
+def _stored(stores: Stores, caller: Caller, new: _New, now: float) -> Written:
+    stores.personas.ensure(new.memory.owner, now)
+    added = add_replacing(stores, new.memory, new.replaced, now)
+    for row in new.replaced:
         refresh_slot(stores, caller, row, now)
     record_memory(stores, caller, "memory.write", added, now)
     return Written(added, updated=True)

@@ -12,8 +12,8 @@ from plastic_memories.model.owner import User
 class AuditLog(Protocol):
     """One transaction's view of the log; ids grow in the order of commits."""
 
-    def record(self, event: Event) -> Event:
-        """Add a line in this transaction; return it with its id."""
+    def record(self, events: Sequence[Event]) -> list[Event]:
+        """Add lines in this transaction; return them with their ids, in order."""
         ...
 
     @property

@@ -105,6 +105,10 @@ class MemoryStore(Protocol):
         """Store a new row; return it with its id (and its root, if it starts a chain)."""
         ...
 
+    def add_all(self, memories: Sequence[Memory]) -> list[Memory]:
+        """Store new rows together, which costs a fraction of one by one; the same in order."""
+        ...
+
     def save(self, memory: Memory) -> None:
         """Store the new state of a row of the same owner."""
         ...

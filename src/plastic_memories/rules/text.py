@@ -13,6 +13,7 @@ from zlib import crc32
 
 import Stemmer
 
+from plastic_memories.rules.kept import kept
 from plastic_memories.rules.regex import regex
 
 # Raise it with every change to what a text is indexed under: indexes are then made anew.
@@ -111,14 +112,8 @@ def index_terms(text: str) -> list[str]:
     >>> index_terms("喝茶 Anna's cafés")
     ['喝', '喝茶', '茶', 'anna', 'cafe']
     """
-    return list(_terms(text))
-
-
-# A text that is written goes into two indexes, one after the other.
-@lru_cache(maxsize=64)
-def _terms(text: str) -> tuple[str, ...]:
     if text.isascii():
-        return tuple(map(_word_term, _ASCII_WORD.findall(text.lower())))
+        return list(map(_word_term, _ASCII_WORD.findall(text.lower())))
     terms: list[str] = []
     for run, word, emoji in _PIECE.findall(_unmarked(normalise(text))):
         if word:
@@ -127,10 +122,10 @@ def _terms(text: str) -> tuple[str, ...]:
             terms += _singles_and_pairs(run)
         else:
             terms.append(emoji)
-    return tuple(terms)
+    return terms
 
 
-@lru_cache(maxsize=16_384)
+@kept(most=32_768)
 def code(term: str) -> int:
     """Return the number a term is ranked by: four bytes, the same on every machine.
 
@@ -141,13 +136,13 @@ def code(term: str) -> int:
     return crc32(term.encode()) & ~(WEAK | WORD) | WEAK * weak | WORD * word
 
 
-def term_codes(text: str) -> bytes:
-    """Return the codes of a text's terms in order, four bytes each.
+def term_codes(terms: list[str]) -> bytes:
+    """Return the codes of terms in order, four bytes each.
 
-    >>> len(term_codes("喝茶"))
+    >>> len(term_codes(index_terms("喝茶")))
     12
     """
-    return array("I", map(code, index_terms(text))).tobytes()
+    return array("I", map(code, terms)).tobytes()
 
 
 def query_terms(text: str) -> list[str]:
@@ -215,7 +210,7 @@ def _unmarked(text: str) -> str:
     return "".join(char for char in text if unicodedata.category(char)[0] != "M")
 
 
-@lru_cache(maxsize=16_384)
+@kept(most=16_384)
 def _word_term(word: str) -> str:
     plain = word if word.isascii() else _without_accents(word)
     if not plain.isascii():

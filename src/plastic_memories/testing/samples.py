@@ -94,7 +94,7 @@ async def remember(storage: StorageBackend, *memories: Memory) -> list[Memory]:
     def work(stores: Stores) -> list[Memory]:
         for row in memories:
             stores.personas.ensure(row.owner, NOW)
-        return [stores.memories.add(row) for row in memories]
+        return stores.memories.add_all(memories)
 
     return await storage.write(work)
 

@@ -174,7 +174,7 @@ class TransactionContract:
         def recorded_by(number: int) -> Callable[[Stores], list[str]]:
             def work(stores: Stores) -> list[str]:
                 named = f"number.{number}"
-                stores.audit.record(Event(user=MINE.user, persona_id="p", event=named, ts=NOW))
+                stores.audit.record([Event(user=MINE.user, persona_id="p", event=named, ts=NOW)])
                 return [event.event for event in stores.audit.recorded]
 
             return work

@@ -205,7 +205,7 @@ class AuditLogContract:
         await _record(storage, _event())
 
         def work(stores: Stores) -> tuple[list[Event], list[Event]]:
-            recorded = [stores.audit.record(_event(event="a")), stores.audit.record(_event())]
+            recorded = stores.audit.record([_event(event="a"), _event()])
             return recorded, list(stores.audit.recorded)
 
         recorded, known = await storage.write(work)
@@ -242,7 +242,8 @@ async def _key(storage: StorageBackend, digest: str, **given: Any) -> ApiKey:
 
 
 async def _record(storage: StorageBackend, event: Event) -> Event:
-    return await storage.write(lambda stores: stores.audit.record(event))
+    [recorded] = await storage.write(lambda stores: stores.audit.record([event]))
+    return recorded
 
 
 def _event(user: User = MINE.user, **given: Any) -> Event:

@@ -86,4 +86,5 @@ def _keep(stores: Stores, kept: KeptFolder) -> None:
 
 async def _changed(storage: StorageBackend, owner: Owner, event: str) -> int:
     line = Event(user=owner.user, persona_id=owner.persona_id, event=event, ts=NOW)
-    return (await storage.write(lambda s: s.audit.record(line))).id
+    [recorded] = await storage.write(lambda s: s.audit.record([line]))
+    return recorded.id

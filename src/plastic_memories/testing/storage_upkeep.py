@@ -98,7 +98,7 @@ class UpkeepContract:
     async def test_old_changes_are_pruned(self, storage: StorageBackend) -> None:
         old = Event(user=MINE.user, persona_id="xiaoyu", event="memory.write", ts=NOW - 1)
         new = replace(old, ts=NOW)
-        await storage.write(lambda s: [s.audit.record(event) for event in (old, new)])
+        await storage.write(lambda s: s.audit.record([old, new]))
 
         assert await storage.write(lambda s: s.upkeep.prune_audit(NOW)) == 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -69,3 +69,18 @@ def insert(db: apsw.Connection, sql: str, params: Params) -> int:
     """Run an insert; return the new row's id."""
     run(db, sql, params)
     return db.last_insert_rowid()
+
+
+def run_all(db: apsw.Connection, sql: Statement, params: Iterable[Params]) -> int:
+    """Run a statement once for each; return how many there were."""
+    rows = list(map(sql.values, params))
+    db.executemany(sql.short, rows)
+    return len(rows)
+
+
+def insert_all(db: apsw.Connection, sql: Statement, params: Iterable[Params]) -> range:
+    """Insert rows into a table that counts its ids up; return theirs."""
+    number = run_all(db, sql, params)
+    # Nobody else writes meanwhile, and AUTOINCREMENT leaves none out.
+    last = db.last_insert_rowid()
+    return range(last - number + 1, last + 1)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, run
+from plastic_memories.adapters.sqlite.connection import (
+    Params,
+    execute,
+    fetch,
+    fetch_one,
+    run,
+    run_all,
+)
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import user_params
 from plastic_memories.model.entry import Entry, News, Partition, Place, partition_of
 from plastic_memories.model.memory import Memory, Scope
 from plastic_memories.model.owner import Realm
-from plastic_memories.rules.searchable import memory_text
 from plastic_memories.rules.standing import is_ageless
 from plastic_memories.rules.text import term_codes
 
@@ -36,35 +42,33 @@ class SqliteEntryStore:
         present = [row["memory_id"] for row in fetch(self._db, QUERIES["present_entries"], params)]
         return News(now["revision"], entries, present)
 
-    def put(self, memory: Memory) -> None:
-        """Add the entry of an active memory, or bring it up to date.
+    def put(self, memories: Iterable[tuple[Memory, list[str]]]) -> None:
+        """Add the entries of active memories, or bring them up to date: each with its terms.
 
         A vector stays as long as the words are the same.
         """
+        run_all(self._db, QUERIES["put_entry"], (self._params(*one) for one in memories))
+
+    def _params(self, memory: Memory, terms: list[str]) -> Params:
         partition = partition_of(memory)
-        revision = self.next_revision(partition, removed=False)
         happened = memory.created_at if memory.occurred_at is None else memory.occurred_at
-        run(
-            self._db,
-            QUERIES["put_entry"],
-            {
-                **partition_params(partition),
-                "memory_id": memory.id,
-                "revision": revision,
-                "bot_id": memory.bot_id,
-                "branch_id": memory.branch_id,
-                "realm": memory.realm,
-                "scope": memory.scope,
-                "scope_ref": memory.scope_ref,
-                "session_id": memory.session_id,
-                "speaker": memory.speaker,
-                "happened_at": happened,
-                "expires_at": memory.expires_at,
-                "importance": memory.importance,
-                "ageless": int(is_ageless(memory)),
-                "terms": term_codes(memory_text(memory)),
-            },
-        )
+        return {
+            **partition_params(partition),
+            "memory_id": memory.id,
+            "revision": self.next_revision(partition, removed=False),
+            "bot_id": memory.bot_id,
+            "branch_id": memory.branch_id,
+            "realm": memory.realm,
+            "scope": memory.scope,
+            "scope_ref": memory.scope_ref,
+            "session_id": memory.session_id,
+            "speaker": memory.speaker,
+            "happened_at": happened,
+            "expires_at": memory.expires_at,
+            "importance": memory.importance,
+            "ageless": int(is_ageless(memory)),
+            "terms": term_codes(terms),
+        }
 
     def remove(self, memory: Memory) -> None:
         partition = partition_of(memory)

@@ -8,7 +8,14 @@ from dataclasses import asdict, replace
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one, insert
+from plastic_memories.adapters.sqlite.connection import (
+    Row,
+    execute,
+    fetch,
+    fetch_one,
+    insert,
+    insert_all,
+)
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import (
     event_of,
@@ -54,9 +61,10 @@ class SqliteAuditLog:
         self._db = db
         self._recorded: list[Event] = []
 
-    def record(self, event: Event) -> Event:
-        recorded = replace(event, id=insert(self._db, QUERIES["record_event"], event_params(event)))
-        self._recorded.append(recorded)
+    def record(self, events: Sequence[Event]) -> list[Event]:
+        ids = insert_all(self._db, QUERIES["record_event"], map(event_params, events))
+        recorded = [replace(event, id=row) for row, event in zip(ids, events, strict=True)]
+        self._recorded += recorded
         return recorded
 
     @property

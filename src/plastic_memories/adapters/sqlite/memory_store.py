@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert, run
+from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert_all, run
 from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore
 from plastic_memories.adapters.sqlite.filters import OUTLINE, select
 from plastic_memories.adapters.sqlite.queries import QUERIES
@@ -134,13 +134,20 @@ class SqliteMemoryStore:
         return self._first_end
 
     def add(self, memory: Memory) -> Memory:
-        row_id = insert(self._db, QUERIES["add_memory"], memory_params(memory))
-        self._free.discard((memory.owner, memory.type.value, memory.key))
-        self._note_end(memory)
-        added = replace(memory, id=row_id, root_id=memory.root_id or row_id)
-        for message_id in memory.source_message_ids:
-            self._run("add_source", added, message_id=message_id, memory_id=row_id)
-        self._index_row(added)
+        [added] = self.add_all([memory])
+        return added
+
+    def add_all(self, memories: Sequence[Memory]) -> list[Memory]:
+        ids = insert_all(self._db, QUERIES["add_memory"], map(memory_params, memories))
+        added = [
+            replace(memory, id=row_id, root_id=memory.root_id or row_id)
+            for row_id, memory in zip(ids, memories, strict=True)
+        ]
+        for memory in added:
+            self._free.discard((memory.owner, memory.type.value, memory.key))
+            self._note_end(memory)
+            self._add_sources(memory)
+        self._index_rows(added)
         return added
 
     def save(self, memory: Memory) -> None:
@@ -153,7 +160,7 @@ class SqliteMemoryStore:
         execute(self._db, QUERIES["save_memory"], memory_params(memory))
         self._free.clear()
         self._note_end(memory)
-        self._index_row(memory)
+        self._index_rows([memory])
 
     def move(self, memory: Memory) -> None:
         before = self.get(memory.owner, memory.id)
@@ -164,15 +171,15 @@ class SqliteMemoryStore:
         execute(self._db, QUERIES["move_memory"], memory_params(memory))
         self._free.clear()
         self._note_end(memory)
-        self._index_row(memory)
+        self._index_rows([memory])
 
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
-        ids = tuple(sorted(message_ids))
-        self._run("erase_sources", memory)
-        for message_id in ids:
-            self._run("add_source", memory, message_id=message_id, memory_id=memory.id)
-        self._run("set_sources", memory, source_message_ids=to_json(list(ids)))
-        return replace(memory, source_message_ids=ids)
+        changed = replace(memory, source_message_ids=tuple(sorted(message_ids)))
+        self._run("erase_sources", changed)
+        self._add_sources(changed)
+        sources = to_json(changed.source_message_ids)
+        self._run("set_sources", changed, source_message_ids=sources)
+        return changed
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
         for memory in self.find(owner, MemoryFilter(ids=memory_ids)):
@@ -195,7 +202,7 @@ class SqliteMemoryStore:
         for memory in rows:
             self._unindex(memory)
             self._entries.remove(memory)
-            self._index_row(memory)
+        self._index_rows(rows)
         return sum(memory.status is Status.ACTIVE for memory in rows)
 
     def _note_end(self, memory: Memory) -> None:
@@ -240,12 +247,19 @@ class SqliteMemoryStore:
             [row for _, row in found], [float(score) for score, _ in found], degraded=True
         )
 
-    def _index_row(self, memory: Memory) -> None:
-        if memory.status is not Status.ACTIVE:
-            return
-        self._entries.put(memory)
+    def _add_sources(self, memory: Memory) -> None:
+        for message_id in memory.source_message_ids:
+            self._run("add_source", memory, message_id=message_id, memory_id=memory.id)
+
+    def _index_rows(self, memories: Sequence[Memory]) -> None:
+        active = [
+            (memory, index_terms(memory_text(memory)))
+            for memory in memories
+            if memory.status is Status.ACTIVE
+        ]
+        self._entries.put(active)
         if self._index is not None:
-            self._index.put(memory.id, self._partition(memory), memory_text(memory))
+            self._index.put((row.id, self._partition(row), terms) for row, terms in active)
 
     def _unindex(self, memory: Memory) -> None:
         if self._index is not None and self._index.holds(memory.id):

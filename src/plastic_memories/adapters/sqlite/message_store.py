@@ -142,7 +142,7 @@ class SqliteMessageStore:
     def _index_message(self, owner: Owner, message_id: int, content: str) -> None:
         partition = self._partitions.of_persona(owner)
         if self._index is not None and partition:
-            self._index.put(message_id, partition, content)
+            self._index.put([(message_id, partition, index_terms(content))])
 
     def _unindex(self, messages: Sequence[Message]) -> None:
         if self._index is None or not messages:

@@ -242,18 +242,17 @@ SELECT * FROM memory_items
 
 -- add_memory --
 INSERT INTO memory_items (
-    id, tenant_id, user_id, persona_id, bot_id, source_app, session_id, branch_id, realm, scope,
+    tenant_id, user_id, persona_id, bot_id, source_app, session_id, branch_id, realm, scope,
     scope_ref, type, mkey, content, tags, status, source_type, source_ref, speaker,
-    source_message_ids, quote, confidence, importance, pinned, core, expires_at, occurred_at, supersedes_id, superseded_by,
-    root_id, created_at, updated_at, last_recalled_at, recall_count, metadata, attributes,
-    idempotency_key)
+    source_message_ids, quote, confidence, importance, pinned, core, expires_at, occurred_at,
+    supersedes_id, superseded_by, root_id, created_at, updated_at, last_recalled_at, recall_count,
+    metadata, attributes, idempotency_key)
 VALUES (
-    :id, :tenant_id, :user_id, :persona_id, :bot_id, :source_app, :session_id, :branch_id, :realm,
+    :tenant_id, :user_id, :persona_id, :bot_id, :source_app, :session_id, :branch_id, :realm,
     :scope, :scope_ref, :type, :mkey, :content, :tags, :status, :source_type, :source_ref,
     :speaker, :source_message_ids, :quote, :confidence, :importance, :pinned, :core, :expires_at,
-    :occurred_at,
-    :supersedes_id, :superseded_by, :root_id, :created_at, :updated_at, :last_recalled_at,
-    :recall_count, :metadata, :attributes, :idempotency_key);
+    :occurred_at, :supersedes_id, :superseded_by, :root_id, :created_at, :updated_at,
+    :last_recalled_at, :recall_count, :metadata, :attributes, :idempotency_key);
 
 -- save_memory --
 UPDATE memory_items

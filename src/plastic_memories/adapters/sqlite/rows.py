@@ -86,7 +86,7 @@ def memory_params(memory: Memory) -> dict[str, Any]:
     return {
         **owner_params(memory.owner),
         **dict(zip(_SAME_IN_MEMORY, _same_in_memory(memory), strict=True)),
-        "id": memory.id or None,
+        "id": memory.id,
         "root_id": _root(memory),
         "type": memory.type,
         "mkey": memory.key,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import apsw
 
@@ -29,10 +29,10 @@ class TextIndex:
         self._kind = kind
         self._table = f"fts_{kind}"
 
-    def put(self, row_id: int, partition: str, text: str) -> None:
-        """Index a row that is not in the index yet."""
+    def put(self, rows: Iterable[tuple[int, str, list[str]]]) -> None:
+        """Index rows that are not in the index yet: id, partition and terms of each."""
         sql = f"INSERT INTO {self._table} (rowid, terms) VALUES (?, ?)"  # noqa: S608 - a constant
-        self._run(sql, (row_id, _tokens(partition, text)))
+        self._run(sql, [(row_id, _tokens(partition, terms)) for row_id, partition, terms in rows])
 
     def remove(self, row_id: int, partition: str, text: str) -> None:
         """Take a row out of the index; `text` must be what it was indexed with.
@@ -41,7 +41,7 @@ class TextIndex:
         of `TERMS_VERSION` therefore makes the whole index anew (backend.py).
         """
         sql = f"INSERT INTO {self._table} ({self._table}, rowid, terms) VALUES ('delete', ?, ?)"  # noqa: S608
-        self._run(sql, (row_id, _tokens(partition, text)))
+        self._run(sql, [(row_id, _tokens(partition, index_terms(text)))])
 
     def holds(self, row_id: int) -> bool:
         sql = f"SELECT 1 AS x FROM {self._table}_docsize WHERE id = ?"  # noqa: S608 - a constant
@@ -50,9 +50,9 @@ class TextIndex:
         except apsw.SQLError:
             return False  # the index is gone; whoever searches will say so
 
-    def _run(self, sql: str, params: tuple[object, ...]) -> None:
+    def _run(self, sql: str, rows: Sequence[tuple[int, str]]) -> None:
         try:
-            self._db.execute(sql, params)
+            self._db.executemany(sql, rows)
         except apsw.SQLError as error:
             # Dropped while we run: rows are still kept, and searched without it. `doctor` says so.
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
@@ -80,9 +80,8 @@ class TextIndex:
         return counts
 
 
-def _tokens(partition: str, text: str) -> str:
+def _tokens(partition: str, terms: list[str]) -> str:
     before = f" {partition}x"
-    terms = index_terms(text)
     return before + before.join(terms) if terms else ""
 
 
