@@ -20,6 +20,7 @@ from plastic_memories.model.entry import partitions_for
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.embedder import EmbedderChoice, Purpose, QueryVector, Vectors
 from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.rules.ordinary import ORDINARY
 from plastic_memories.rules.passages import passages
 from plastic_memories.rules.vectors import packed, unpacked
 from plastic_memories.settings import load
@@ -41,7 +42,8 @@ class Model:
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         self.before(texts)
-        self.seen.append(list(texts))
+        if tuple(texts) != ORDINARY:  # what every model is asked first
+            self.seen.append(list(texts))
         return self.after(texts, hashed(texts, self.dimension))
 
 
@@ -380,7 +382,7 @@ async def test_one_that_returns_nothing_usable_is_ill_and_no_text_is_blamed(
 
 async def test_vectors_of_another_length_are_not_stored(storage: StorageBackend) -> None:
     model = Model()
-    model.after = lambda _, rows: rows[:, :10]
+    model.after = lambda texts, rows: rows if tuple(texts) == ORDINARY else rows[:, :10]
     await remember(storage, memory("喝茶"))
 
     async with embedding_with(storage, model) as embedding:
@@ -388,6 +390,24 @@ async def test_vectors_of_another_length_are_not_stored(storage: StorageBackend)
 
         assert embedding.error == "The embedder returned vectors of another shape."
     assert set((await vectors(storage)).values()) == {None}
+
+
+@pytest.mark.parametrize("nonsense", [lambda rows: rows * np.nan, lambda rows: rows[:, :10]])
+async def test_a_model_that_speaks_nonsense_is_not_taken_on(
+    storage: StorageBackend, nonsense: Callable[[Vectors], Vectors]
+) -> None:
+    await remember(storage, memory("喝茶"))
+    async with embedding_with(storage, Model()) as embedding:
+        await filled(embedding)
+    before = await vectors(storage)
+
+    broken = Model("fake/2")
+    broken.after = lambda _, rows: nonsense(rows)
+    async with embedding_with(storage, broken) as embedding:
+        await reached(embedding, "failing")
+
+    assert None not in before.values()
+    assert await vectors(storage) == before
 
 
 async def test_another_model_starts_anew(storage: StorageBackend) -> None:

@@ -14,9 +14,11 @@ from plastic_memories.hub.lull import Lull
 from plastic_memories.hub.query_vectors import QueryVectors
 from plastic_memories.hub.vectorise import Vectorise
 from plastic_memories.model.vector import EntryMark
-from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector
+from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector, Vectors
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend, Stores
+from plastic_memories.rules.ordinary import ORDINARY
+from plastic_memories.rules.vectors import is_usable
 
 logger = logging.getLogger(__name__)
 _CLEARED_AT_ONCE = 500
@@ -149,13 +151,25 @@ class Embedding:
             self._embedder = await self._lane.run(self.choice.load, self.pace.load_s)
         embedder = self._embedder
         model = f"{embedder.model}#{embedder.dimension}"
+        ordinary = await self._ordinary(embedder)
         await self._adopt(model)
-        self._queries = QueryVectors(embedder, Lane("embed-query"), self._failed, self.pace.query_s)
+        self._queries = QueryVectors(
+            embedder, Lane("embed-query"), self._failed, self.pace.query_s, ordinary
+        )
         self._fill = Vectorise(
             self.storage, self.meter, embedder, model, self.choice.name, self._lane,
             self.pace.batch_s, lull=self.lull,
         )  # fmt: skip
         return self._fill
+
+    async def _ordinary(self, embedder: Embedder) -> Vectors:
+        """Embed what a likeness is measured by; a model that cannot is not taken on."""
+        rows = await self._lane.run(
+            lambda: embedder.embed(ORDINARY, purpose="passage"), self.pace.batch_s
+        )
+        if rows.shape != (len(ORDINARY), embedder.dimension) or not is_usable(rows).all():
+            raise Unavailable("The embedder returns vectors that cannot be compared.")
+        return rows
 
     async def _adopt(self, model: str) -> None:
         """Make sure that every stored vector is of this model, before one is added or asked for."""

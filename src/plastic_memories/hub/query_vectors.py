@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError
 from plastic_memories.hub.lane import Lane
-from plastic_memories.ports.embedder import Embedder, QueryVector
+from plastic_memories.ports.embedder import Embedder, QueryVector, Vectors
 from plastic_memories.rules.vectors import is_usable
 
 _REMEMBERED = 2048
@@ -29,6 +29,7 @@ class QueryVectors:
     lane: Lane
     failed: Callable[[str], None]
     patience_s: float = _PATIENCE_S
+    ordinary: Vectors | None = None  # comes with every answer
     _known: OrderedDict[str, QueryVector] = field(default_factory=OrderedDict)
     _waiting: dict[str, asyncio.Future[QueryVector]] = field(default_factory=dict)
     _asking: asyncio.Task[None] | None = None
@@ -83,7 +84,9 @@ class QueryVectors:
         usable = is_usable(rows)
         # Each a copy: one row that is remembered must not keep its whole company.
         return [
-            QueryVector(row.copy()) if good else QueryVector(None, "the question has no vector")
+            QueryVector(row.copy(), ordinary=self.ordinary)
+            if good
+            else QueryVector(None, "the question has no vector")
             for row, good in zip(rows, usable, strict=True)
         ]
 

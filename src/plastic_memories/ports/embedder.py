@@ -60,6 +60,8 @@ class QueryVector:
 
     vector: Vectors | None = None
     reason: str = ""
+    # Those of `rules/ordinary.py`, of the same model.
+    ordinary: Vectors | None = None
 
 
 class QueryEmbedder(Protocol):
