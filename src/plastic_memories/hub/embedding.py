@@ -90,10 +90,19 @@ class Embedding:
         return {**self.names(), **more}
 
     async def backlog(self, tenant_id: str | None = None) -> int:
-        """Return how many entries wait for a vector; none does if there is no embedder."""
+        """Return how many entries wait for a vector; none does if there is no embedder.
+
+        A vector of another model is one that must be made anew.
+        """
         if self.status == "off":
             return 0
-        return await self.storage.read(lambda stores: stores.vectors.backlog(tenant_id))
+
+        def work(stores: Stores) -> int:
+            waiting = stores.vectors.backlog(tenant_id)
+            stale = self._differs_from(stores.vectors.model())
+            return waiting + stores.vectors.stored(tenant_id) if stale else waiting
+
+        return await self.storage.read(work)
 
     async def measure(self, tenant_id: str | None) -> None:
         """Show how much waits for a vector: of one tenant, or of all for None."""
@@ -134,9 +143,11 @@ class Embedding:
             await asyncio.to_thread(self.choice.close)
 
     async def _once(self) -> None:
-        fill = self._fill or await self._prepared()
-        if self.status == "failing":
-            await fill.probe()
+        if self._fill is None:
+            self._fill = await self._prepared()
+        elif self.status == "failing":
+            await self._fill.probe()
+        fill = self._fill
         if await self.storage.read(lambda stores: stores.vectors.model()) != fill.model:
             raise Unavailable("Another process stores vectors of another model.")
         self._be("ready")
@@ -145,17 +156,20 @@ class Embedding:
     async def _prepared(self) -> Vectorise:
         if self._embedder is None:
             assert self.choice.load is not None
-            self._be("loading")
+            # One that failed is failing, for whatever reason it had, until it works.
+            if self.status != "failing":
+                self._be("loading")
             self._embedder = await self._lane.run(self.choice.load, self.pace.load_s)
         embedder = self._embedder
-        model = f"{embedder.model}#{embedder.dimension}"
-        await self._adopt(model)
-        self._queries = QueryVectors(embedder, Lane("embed-query"), self._failed, self.pace.query_s)
-        self._fill = Vectorise(
-            self.storage, self.meter, embedder, model, self.choice.name, self._lane,
-            self.pace.batch_s, lull=self.lull,
+        fill = Vectorise(
+            self.storage, self.meter, embedder, _stored_name(embedder), self.choice.name,
+            self._lane, self.pace.batch_s, lull=self.lull,
         )  # fmt: skip
-        return self._fill
+        # Good vectors of another model are not given up for an embedder that does not work.
+        await fill.probe()
+        await self._adopt(fill.model)
+        self._queries = QueryVectors(embedder, Lane("embed-query"), self._failed, self.pace.query_s)
+        return fill
 
     async def _adopt(self, model: str) -> None:
         """Make sure that every stored vector is of this model, before one is added or asked for."""
@@ -168,6 +182,13 @@ class Embedding:
             self._be("clearing")
             await self._clear()
         await self.storage.write(lambda stores: stores.vectors.set_model(model))
+
+    def _differs_from(self, stored: str) -> bool:
+        """Say whether stored vectors are known to be of another model than the chosen one."""
+        if self._embedder is not None:
+            return stored != _stored_name(self._embedder)
+        # Before it is loaded its name may be known, but not how long its vectors are.
+        return self.choice.model not in ("", stored.rpartition("#")[0])
 
     async def _clear(self) -> None:
         mark: EntryMark | None = EntryMark()
@@ -199,6 +220,11 @@ class Embedding:
             fields = {"status": status, "embedder": self.choice.name, "why": self.choice.why}
             logger.info("embedder", extra={"fields": fields})
         self.status, self.error = status, ""
+
+
+def _stored_name(embedder: Embedder) -> str:
+    """Return the name under which the storage knows whose vectors it holds."""
+    return f"{embedder.model}#{embedder.dimension}"
 
 
 def _clearing(mark: EntryMark) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError
 from plastic_memories.hub.lane import Lane
+from plastic_memories.hub.probe import OTHER_SHAPE
 from plastic_memories.ports.embedder import Embedder, QueryVector
 from plastic_memories.rules.vectors import is_usable
 
@@ -79,7 +80,7 @@ class QueryVectors:
         except Exception as error:  # noqa: BLE001
             return self._none(texts, f"The embedder raised {type(error).__name__}.")
         if rows.shape != (len(texts), self.embedder.dimension):
-            return self._none(texts, "The embedder returned vectors of another shape.")
+            return self._none(texts, OTHER_SHAPE)
         usable = is_usable(rows)
         # Each a copy: one row that is remembered must not keep its whole company.
         return [
