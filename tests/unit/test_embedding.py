@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import unicodedata
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -109,6 +110,49 @@ async def test_questions_that_come_together_are_embedded_together(
         assert all(one.vector is not None for one in found)
         assert sum(len(texts) for texts in model.seen) == 20
         assert len(model.seen) < 20
+
+
+@pytest.mark.parametrize("piece", ["ﷺ", "我的猫叫什么？", "What is my cat called? ", "㌀ cat 猫"])
+async def test_a_question_is_embedded_as_far_as_a_model_reads_it(
+    storage: StorageBackend, piece: str
+) -> None:
+    model = Model()
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+
+        found = await ask(embedding, piece * 2000, 10)
+        again = await ask(embedding, piece * 2001, 10)
+
+    [[embedded]] = model.seen
+    assert again.vector is found.vector is not None
+    assert (piece * 2000).startswith(embedded)
+    assert 1950 < len(unicodedata.normalize("NFKC", embedded)) <= 2000
+
+
+async def test_a_short_question_does_not_wait_for_the_long_ones_of_others(
+    storage: StorageBackend,
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def pause(texts: Sequence[str]) -> None:
+        if "first" in texts:
+            begun.set()
+            go_on.wait()
+
+    model = Model()
+    model.before = pause
+    long = [f"{letter}ﷺ" * 100 for letter in "abc"]
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+        asked = [asyncio.create_task(ask(embedding, "first", 10))]
+        await asyncio.to_thread(begun.wait)
+        asked += [asyncio.create_task(ask(embedding, text, 10)) for text in [*long, "我的猫？"]]
+        await asyncio.sleep(0)
+        go_on.set()
+        found = await asyncio.gather(*asked)
+
+    assert all(one.vector is not None for one in found)
+    assert model.seen == [["first"], ["我的猫？", long[0]], [long[1]], [long[2]]]
 
 
 async def test_until_it_is_loaded_there_are_reasons_instead_of_vectors(
