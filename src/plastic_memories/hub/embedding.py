@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +47,8 @@ class Embedding:
     meter: Meter
     pace: Pace = field(default_factory=Pace)
     lull: Lull = field(default_factory=Lull)
+    # A process that is here for one command leaves the vectors of another model to the hub.
+    may_clear: bool = True
     status: str = "loading"
     error: str = ""
     _embedder: Embedder | None = None
@@ -53,6 +56,7 @@ class Embedding:
     _queries: QueryVectors | None = None
     _lane: Lane = field(default_factory=lambda: Lane("embed"))
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         if self.choice.load is None:
@@ -112,10 +116,16 @@ class Embedding:
             return
         self.meter.show(tenant_id, "embedding_backlog", waiting)
 
+    async def settled(self, patience_s: float) -> None:
+        """Wait until everything has its vector or that has failed, for so long at most."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._settled.wait(), patience_s)
+
     async def forever(self) -> None:
         """Load, then fill in again and again; what fails is tried again, later and later."""
         if self.choice.load is None:
             logger.info("embedder", extra={"fields": {"status": "off", "why": self.choice.why}})
+            self._settled.set()
             return
         await asyncio.sleep(self.pace.settle_s)
         wait_s = self.pace.first_retry_s
@@ -129,6 +139,7 @@ class Embedding:
             except Exception as error:
                 logger.exception("embedder")
                 self._failed(f"The embedder raised {type(error).__name__}.")
+            self._settled.set()
             if self.status == "failing":
                 await asyncio.sleep(wait_s)
                 wait_s = min(wait_s * 2, self.pace.last_retry_s)
@@ -178,6 +189,8 @@ class Embedding:
         )
         if known == model:
             return
+        if (known or stored) and not self.may_clear:
+            raise Unavailable("The stored vectors are of another model; a hub makes them anew.")
         if stored:
             self._be("clearing")
             await self._clear()
