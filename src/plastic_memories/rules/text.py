@@ -106,6 +106,31 @@ def normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", visible).split())
 
 
+def plain_length(text: str) -> int:
+    """Return how many characters a model reads of a text: some stand for eighteen others.
+
+    >>> plain_length("tea 茶"), plain_length("ﷺ")
+    (5, 18)
+    """
+    return len(text) if text.isascii() else len(unicodedata.normalize("NFKC", text))
+
+
+def start_of(text: str, most: int) -> str:
+    """Return as much of the start of a text as is read as at most so many characters.
+
+    >>> start_of("茶ﷺ茶 tea", 20), start_of("茶 tea", 3)
+    ('茶ﷺ茶', '茶 t')
+    """
+    start = text[:most]
+    if plain_length(start) <= most:
+        return start
+    for place, char in enumerate(start):
+        most -= plain_length(char)
+        if most < 0:
+            return start[:place]
+    return start
+
+
 def index_terms(text: str) -> list[str]:
     """Return the terms a text is indexed under, in order, with repetition.
 

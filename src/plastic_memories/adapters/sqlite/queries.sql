@@ -670,7 +670,7 @@ SELECT count(*) AS n FROM recall_entries
  WHERE vector IS NULL AND (:tenant_id IS NULL OR tenant_id = :tenant_id);
 
 -- count_entries --
-SELECT count(*) AS n FROM recall_entries;
+SELECT count(*) AS n FROM recall_entries WHERE :tenant_id IS NULL OR tenant_id = :tenant_id;
 
 -- entries_after --
 SELECT tenant_id, user_id, partition_id, memory_id, vector IS NOT NULL AS embedded
