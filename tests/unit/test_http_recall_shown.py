@@ -198,6 +198,28 @@ async def _sam(api: Api) -> None:
     await api.remember("My bike is a green Trek", "note", "bike")
 
 
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        (1, ["bike"]),
+        (2, ["bike", "allergic"]),
+        (3, ["bike", "allergic", "Sam"]),
+        (10, ["bike", "allergic", "Sam"]),
+    ],
+)
+async def test_the_best_hit_comes_first_and_a_constraint_before_a_name(
+    api: Api, limit: int, expected: list[str]
+) -> None:
+    await _sam(api)
+
+    found = await api.recall("what colour is my bike?", limit=limit)
+
+    rows = [row["content"] for row in found["PERSONA_MEMORY"]]
+    assert len(rows) == len(expected)
+    assert all(word in row for word, row in zip(expected, rows, strict=True))
+    assert "allergic" in found["stable_block"]["text"]
+
+
 async def test_where_nothing_is_found_the_constraint_has_the_only_place(api: Api) -> None:
     await api.learn("叫我小山。我对花生过敏。")
 

@@ -241,7 +241,9 @@ def _with_core(
 ) -> tuple[list[Hit], Sequence[Hit]]:
     """Return the rows of an answer, and the hits that have no place among them.
 
-    Constraints and identity that no search found come last.
+    Constraints and identity that no search found come last. Half of the places and the very
+    first belong to what was found: a caller who asks for one row wants the answer to the
+    question, and finds the constraints in the stable block.
     """
     found = {hit.memory.id for hit in hits}
     always = [
@@ -249,7 +251,7 @@ def _with_core(
         for memory in core
         if section_of(memory) <= Section.IDENTITY and memory.id not in found
     ]
-    room = max(limit - len(always), limit // 2)
+    room = max(limit - len(always), (limit + 1) // 2)
     return [*hits[:room], *always][:limit], hits[room:limit]
 
 
