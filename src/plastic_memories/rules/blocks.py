@@ -25,7 +25,8 @@ _FENCE_LIKE = regex(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
 _LINE_BREAKS = regex(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
 _HAN = regex(r"[\u4e00-\u9fff]")
 # Who speaks in a memory without a speaker is the user; some callers write it down all the same.
-_BY_THE_USER = regex(r"(?:user|用户|用戶)\s*[:：]\s*", re.IGNORECASE)
+_USER = ("user", "User", "用户", "用戶")
+_BY_THE_USER = regex(rf"^(?:{'|'.join(_USER)})\s*[:：]\s*")
 _WRITTEN_AS_THEY_ARE = frozenset({MemoryType.PERSONA, MemoryType.RULE})
 
 
@@ -138,9 +139,12 @@ def repeated(memories: Iterable[Memory], style: Style) -> dict[int, int]:
     it, the day it happened. A line too many costs tokens, one too few costs a fact.
     """
     rows = list(memories)
-    told: defaultdict[str, list[Memory]] = defaultdict(list)
+    statements = comparable([_stated(row) for row in rows])
     same: dict[int, int] = {}
-    for row, statement in zip(rows, comparable([_stated(row) for row in rows]), strict=True):
+    if len(set(statements)) == len(rows):
+        return same
+    told: defaultdict[str, list[Memory]] = defaultdict(list)
+    for row, statement in zip(rows, statements, strict=True):
         first = next((other for other in told[statement] if _tells_all(other, row, style)), None)
         if first is None:
             told[statement].append(row)
@@ -153,8 +157,7 @@ def _stated(memory: Memory) -> str:
     if memory.type in _WRITTEN_AS_THEY_ARE:
         return memory.content.strip()
     text = _spoken(memory)
-    opening = _BY_THE_USER.match(text)
-    return text[opening.end() :] if opening else text
+    return _BY_THE_USER.sub("", text, count=1) if text.startswith(_USER) else text
 
 
 def _tells_all(first: Memory, later: Memory, style: Style) -> bool:

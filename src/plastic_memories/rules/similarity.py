@@ -97,6 +97,8 @@ def comparable(texts: Sequence[str]) -> list[str]:
     ['i like tea', 'I like coffee', 'i like tea']
     """
     looks = [_look(text) for text in texts]
+    if len(set(looks)) == len(looks):
+        return list(texts)
     often = Counter(looks)
     return [
         same_words(text) if often[look] > 1 and len(text) <= _LONG else text
