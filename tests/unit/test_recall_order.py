@@ -279,7 +279,6 @@ def test_a_repeated_statement_stands_behind_what_says_more(said: str, also: str,
 
     assert ranked.order[-1] == 0
     assert ranked.near == {0: 1}
-    assert ranked.same == {0: 1}
     assert ranked.scores.parts["repeat"][0] < 0
 
 

@@ -150,7 +150,7 @@ class _Search:
         # Told only to those who ask for it: that takes as long as finding the rows.
         parts = scores.parts_at(chosen) if query.explain else [{}] * len(chosen)
         hits = [
-            _hit(rows[memory_id], index, ranked, position, told)
+            _hit(rows[memory_id], float(scores.total[position]), told)
             for memory_id, position, told in zip(ids, chosen, parts, strict=False)
             if memory_id in rows
         ]
@@ -176,17 +176,8 @@ def _asked(
     )
 
 
-def _hit(
-    memory: Memory, index: OwnerIndex, ranked: Ranked, position: int, parts: Mapping[str, float]
-) -> Hit:
-    first = ranked.same.get(position)
-    return Hit(
-        memory,
-        float(ranked.scores.total[position]),
-        parts,
-        found_by(parts) if parts else (),
-        repeats=None if first is None else int(index["memory_id"][first]),
-    )
+def _hit(memory: Memory, total: float, parts: Mapping[str, float]) -> Hit:
+    return Hit(memory, total, parts, found_by(parts) if parts else ())
 
 
 def _near_misses(

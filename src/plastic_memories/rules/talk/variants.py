@@ -34,6 +34,8 @@ _PAIRS = (
 )
 _SIMPLE = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
 _TABLE = str.maketrans(_SIMPLE)
+# Characters of which one may stand for another.
+VARYING = frozenset(_PAIRS)
 
 
 def simplified(text: str) -> str:
