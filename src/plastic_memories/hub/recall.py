@@ -171,7 +171,8 @@ class Recall:
         prompt_core = stable.text if is_whole else stable_block(within, style, prompt_pages).text
         left = budget - estimate_tokens(prompt_core)
         hits = _unsaid(found.hits, prompt_pages)
-        turn = turn_block(hits, (talk.said, talk.recent), style, left, already=prompt_core)
+        of_turn = _style_of_turn(query, structure, hits, talk)
+        turn = turn_block(hits, (talk.said, talk.recent), of_turn, left, already=prompt_core)
         injection = "\n".join(part for part in (prompt_core, turn.text) if part)
         return Recollection(
             profile_markdown=structure.profile,
@@ -222,6 +223,17 @@ def _style(structure: _Structure) -> Style:
     settings = structure.settings
     texts = [memory.content for memory in structure.core] or [structure.profile]
     return style_for(settings.language, ZoneInfo(settings.time_zone), texts)
+
+
+def _style_of_turn(
+    query: RecallQuery, structure: _Structure, hits: Sequence[Hit], talk: Talk
+) -> Style:
+    """Choose the language of a turn: that of the stable block; without one, that of its lines."""
+    style = _style(structure)
+    if structure.settings.language or structure.core:
+        return style
+    lines = [*(hit.memory.content for hit in hits), *(row.content for row in talk.all)]
+    return style_for("", style.zone, lines or [query.text])
 
 
 def _with_core(hits: Sequence[Hit], core: Sequence[Memory], limit: int) -> list[Hit]:
