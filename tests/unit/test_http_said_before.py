@@ -158,8 +158,8 @@ async def test_a_question_that_was_asked_every_day_does_not_hide_what_was_told(
     api: Api, clock: StillClock
 ) -> None:
     question = "我的护照放在哪里了？"
-    await _tell(api, clock.at - 40 * DAY, "护照放在书房的抽屉里")
-    for days in range(39, 9, -1):
+    await _tell(api, clock.at - 70 * DAY, "护照放在书房的抽屉里")
+    for days in range(60, 10, -1):
         await _tell(api, clock.at - days * DAY, question, f"第{days}次：不清楚", session=f"s{days}")
     await _chat(api, clock)
 
