@@ -178,7 +178,8 @@ class Recall:
         new = [hit for hit in found.hits if hit.memory.id not in in_core | on_pages]
         same = repeated([*within, *(hit.memory for hit in new)], style)
         new = [hit for hit in new if hit.memory.id not in same]
-        turn = turn_block(new, (talk.said, talk.recent), style, left)
+        of_turn = _style_of_turn(query, structure, new, talk)
+        turn = turn_block(new, (talk.said, talk.recent), of_turn, left)
         injection = "\n".join(part for part in (prompt_core, turn.text) if part)
         hits, without_place = _with_core(found.hits, ordered, query.limit)
         prompted = Prompted(in_core | turn.memory_ids, twins | same, on_pages)
@@ -234,6 +235,17 @@ def _style(structure: _Structure) -> Style:
     settings = structure.settings
     texts = [memory.content for memory in structure.core] or [structure.profile]
     return style_for(settings.language, ZoneInfo(settings.time_zone), texts)
+
+
+def _style_of_turn(
+    query: RecallQuery, structure: _Structure, hits: Sequence[Hit], talk: Talk
+) -> Style:
+    """Choose the language of a turn: that of the stable block; without one, that of its lines."""
+    style = _style(structure)
+    if structure.settings.language or structure.core:
+        return style
+    lines = [*(hit.memory.content for hit in hits), *(row.content for row in talk.all)]
+    return style_for("", style.zone, lines or [query.text])
 
 
 def _with_core(

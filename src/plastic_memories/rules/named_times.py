@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.dates import find
 from plastic_memories.rules.talk.spans import DateSpan, Lean
 
+Span = tuple[float, float]  # from, up to
 _MAX_TIMES = 4
 # A stretch that ends today, not the calendar's last week or month.
 _UP_TO_NOW = regex(
@@ -30,13 +32,19 @@ def named_times(text: str, now: datetime) -> list[DateSpan]:
     >>> [str(span.start) for span in named_times("去年冬天和上个月", now)]
     ['2023-12-01', '2024-04-01']
     """
+    return _times_and_rest(text, now)[0]
+
+
+def _times_and_rest(text: str, now: datetime) -> tuple[list[DateSpan], str]:
     text = _STRAY_IN.sub("", text)
     found = [_up_to(now, match) for match in _UP_TO_NOW.finditer(text)]
     text = _UP_TO_NOW.sub(" ", text)
+    rest = ""
     while len(found) < _MAX_TIMES and (mention := find(text, now, lean=Lean.PAST)):
         found.append(mention.span)
+        rest += f"{text[: mention.start]} "
         text = text[mention.end :]
-    return found[:_MAX_TIMES]
+    return found[:_MAX_TIMES], rest + text
 
 
 def _up_to(now: datetime, match: re.Match[str]) -> DateSpan:
@@ -44,16 +52,28 @@ def _up_to(now: datetime, match: re.Match[str]) -> DateSpan:
     return DateSpan(now.date() - timedelta(days=days), now.date())
 
 
-def named_spans(text: str, now: float, zone: ZoneInfo) -> list[tuple[float, float]]:
+def named_spans(text: str, now: float, zone: ZoneInfo) -> list[Span]:
     """Return the same in epoch seconds: from, up to. Beyond the calendar there is no time."""
+    return list(spans_and_rest(text, now, zone)[0])
+
+
+# One recall asks for the times of its question in several places.
+@lru_cache(maxsize=64)
+def spans_and_rest(text: str, now: float, zone: ZoneInfo) -> tuple[tuple[Span, ...], str]:
+    """Return the spans that a text names, and the text without the words that name them.
+
+    >>> spans_and_rest("前天我吃了什么", 1_700_000_000.0, ZoneInfo("UTC"))[1]
+    ' 我吃了什么'
+    """
     try:
         here = datetime.fromtimestamp(now, UTC).astimezone(zone)
-        return [_in_seconds(span, zone) for span in named_times(text, here)]
+        times, rest = _times_and_rest(text, here)
+        return tuple(_in_seconds(span, zone) for span in times), rest
     except (OverflowError, ValueError, OSError):  # a caller's `now` in the year 1 or 10,000
-        return []
+        return (), text
 
 
-def _in_seconds(span: DateSpan, zone: ZoneInfo) -> tuple[float, float]:
+def _in_seconds(span: DateSpan, zone: ZoneInfo) -> Span:
     midnight = datetime.min.time()
     return (
         datetime.combine(span.start, midnight, zone).timestamp(),

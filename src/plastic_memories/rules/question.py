@@ -22,7 +22,7 @@ _BEFORE = 0.25
 # How much a word counts that is not what is asked for.
 _IDLE = 0.4
 # Words of asking: an answer seldom repeats them. In a conversation they tell what happened.
-_ASKING_WORDS = frozenset(
+ASKING_WORDS = frozenset(
     term
     for term in index_terms(
         "first happen event time day week month year total many much order different type number "
@@ -31,7 +31,7 @@ _ASKING_WORDS = frozenset(
     )
 )
 # Words that keep a conversation going, whatever it is about.
-_SMALL_TALK = frozenset(
+SMALL_TALK = frozenset(
     term
     for term in index_terms(
         "觉得 覺得 感觉 感覺 感到 听起 聽起 起来 起來 可能 也许 也許 或许 或許 应该 應該 有点 有點 "
@@ -103,7 +103,7 @@ def understand(text: str, recent: Sequence[str] = (), also: Sequence[str] = ()) 
     before = [line[-_LINE_CHARS:] for line in recent[-_RECENT_LINES:]]
     if len(lines) > 1:
         weighed = [(line, _BEFORE) for line in before] + _weighed(lines)
-        own = [_probe(text, weighed, lines[-1], idle=_SMALL_TALK)]
+        own = [_probe(text, weighed, lines[-1], idle=SMALL_TALK)]
     else:
         context = [(line, _BEFORE) for line in before]
         own = [_probe(part, [*context, (part, 1.0)], part) for part in _parts(text)]
@@ -137,7 +137,7 @@ def _probe(
     text: str,
     weighed: Iterable[tuple[str, float]],
     last: str,
-    idle: frozenset[str] = _SMALL_TALK | _ASKING_WORDS,
+    idle: frozenset[str] = SMALL_TALK | ASKING_WORDS,
 ) -> Probe:
     weights: dict[str, float] = {}
     for line, weight in weighed:

@@ -181,6 +181,16 @@ def query_terms(text: str) -> list[str]:
     return list(_query_terms(text))
 
 
+def content_terms(text: str) -> list[str]:
+    """Return the unique terms of a text but for its function words, those of its last line first.
+
+    >>> content_terms("Where is it? 我是谁")
+    []
+    """
+    lines = reversed(text.splitlines())
+    return _unique(_line_terms(line, keep_all=False) for line in lines)
+
+
 # One recall asks for the terms of its question in several places.
 @lru_cache(maxsize=64)
 def _query_terms(text: str) -> tuple[str, ...]:
