@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.dates import find
 from plastic_memories.rules.talk.spans import DateSpan, Lean
@@ -14,10 +15,10 @@ _MAX_TIMES = 4
 # A stretch that ends today, not the calendar's last week or month.
 _UP_TO_NOW = regex(
     r"\bin the (?:past|last) (?P<en>week|month|year)\b"
-    r"|(?:最近|近|过去|過去)(?:这|這)?一(?P<zh>[周週月年])",
+    r"|(?:最近|近|过去)这?一(?P<zh>[周月年])",
     re.IGNORECASE,
 )
-_DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "週": 7, "月": 31, "年": 366}
+_DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "月": 31, "年": 366}
 # "participate in a month ago" is no "in a month".
 _STRAY_IN = regex(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
 
@@ -30,7 +31,7 @@ def named_times(text: str, now: datetime) -> list[DateSpan]:
     >>> [str(span.start) for span in named_times("去年冬天和上个月", now)]
     ['2023-12-01', '2024-04-01']
     """
-    text = _STRAY_IN.sub("", text)
+    text = _STRAY_IN.sub("", simplified(text))
     found = [_up_to(now, match) for match in _UP_TO_NOW.finditer(text)]
     text = _UP_TO_NOW.sub(" ", text)
     while len(found) < _MAX_TIMES and (mention := find(text, now, lean=Lean.PAST)):
