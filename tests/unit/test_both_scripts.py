@@ -16,10 +16,12 @@ from plastic_memories.rules.han import simplified
 from plastic_memories.rules.intent import intent_of
 from plastic_memories.rules.lifecycle import value_of
 from plastic_memories.rules.named_times import named_times
+from plastic_memories.rules.names import Name
 from plastic_memories.rules.proposal.checking import check
 from plastic_memories.rules.proposal.reading import Reply
 from plastic_memories.rules.question import understand
 from plastic_memories.rules.realm import realm_of, spoken_by_the_player
+from plastic_memories.rules.sensitive import find
 from plastic_memories.rules.talk.extraction import extract
 from plastic_memories.rules.tombstone import marks_of
 
@@ -212,6 +214,35 @@ def test_a_model_may_answer_in_the_other_script(script: type[str]) -> None:
     [draft] = proposal.drafts
     assert (draft.content, draft.attributes["value"]) == (said.content, "刺繡")
     assert draft.key == "preference.like.刺绣"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我的密碼是 hunter2",
+        "驗證碼 482913",
+        "動態碼：482913",
+        "安全碼是 123",
+        "我的助記詞是 " + "apple " * 11 + "apple",
+        "護照號碼 E12345678",
+        "我的 wifi 密碼換成了 tea4two",
+    ],
+)
+def test_a_secret_is_one_in_both_scripts(text: str) -> None:
+    found = find(text)
+
+    assert found
+    assert found == find(simplified(text))
+
+
+def test_a_number_of_something_else_is_no_secret_in_both_scripts() -> None:
+    assert find("快遞單號 4111111111111111") == find("快递单号 4111111111111111") == []
+
+
+@pytest.mark.parametrize("asked", ["陳曉麗說過什麼？", "陈晓丽说过什么？", "what did 曉麗 say?"])
+@pytest.mark.parametrize("name", ["陳曉麗", "陈晓丽"])
+def test_somebody_is_named_in_both_scripts(name: str, asked: str) -> None:
+    assert Name.of(name).stands_in(simplified(asked))
 
 
 def _said(content: str) -> Message:
