@@ -79,6 +79,15 @@ def test_every_character_is_read_in_its_place_and_once(text: str) -> None:
         assert read(plain) == plain
 
 
+def test_no_character_is_read_as_one_that_is_read_as_another() -> None:
+    everything = "".join(map(chr, range(0x20000)))
+
+    plain = simplified(everything)
+
+    assert len(plain) == len(everything)
+    assert simplified(plain) == plain
+
+
 @given(TEXTS)
 def test_both_scripts_have_the_same_terms(text: str) -> None:
     assert index_terms(simplified(text)) == index_terms(text)

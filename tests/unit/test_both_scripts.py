@@ -200,12 +200,12 @@ def test_the_words_of_the_user_are_kept() -> None:
 
 @pytest.mark.parametrize("script", [str, simplified], ids=["traditional", "simplified"])
 def test_a_model_may_answer_in_the_other_script(script: type[str]) -> None:
-    said = _said("我最近迷上了刺繡")
+    said = _said("刺繡是我的愛好之一")
     item = {
         "category": "preference",
         "key": "like",
         "value": script("刺繡"),
-        "quote": script("我最近迷上了刺繡"),
+        "quote": script("刺繡是我的愛好之一"),
     }
 
     proposal = check(Reply(profile=(item,)), TalkWindow(owner=OWNER, messages=(said,)))
