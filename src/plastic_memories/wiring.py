@@ -65,6 +65,7 @@ from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import compile_all
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
 from plastic_memories.worker.loop import Worker
@@ -341,7 +342,9 @@ async def _settle() -> None:
     """Make ready what the first callers would wait for."""
     await asyncio.sleep(_SETTLE_S)
     await make_ready()
-    await asyncio.get_running_loop().run_in_executor(None, compile_all)
+    loop = asyncio.get_running_loop()
+    await loop.run_in_executor(None, compile_all)
+    await loop.run_in_executor(None, simplified, "茶")  # any such text has the table made
 
 
 def _tune_process() -> None:

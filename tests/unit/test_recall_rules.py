@@ -126,7 +126,7 @@ def test_of_a_dialogue_the_lines_of_whoever_asks_count_more_than_the_answers(
     ("text", "topic", "talk"),
     [
         ("今天去了动物园\n刺猬觉得冷", "刺猬", "觉得"),
-        ("我去了動物園\n刺猬覺得冷", "刺猬", "覺得"),
+        ("我去了動物園\n刺猬覺得冷", "刺猬", "觉得"),
         ("I was out\nThe hedgehog sounds amazing", "hedgehog", "amaz"),
         ("我出门了\nhedgehog 有点冷, amazing", "hedgehog", "amaz"),
         ("刺猬觉得冷吗？", "刺猬", "觉得"),

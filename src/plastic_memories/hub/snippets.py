@@ -20,6 +20,7 @@ from plastic_memories.rules.evidence import (
     weighed,
     without_everyday,
 )
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.named_times import Span, spans_and_rest
 from plastic_memories.rules.text import normalise
 
@@ -166,10 +167,14 @@ class _Search:
         asked = self.query.text
         # To even out a long text takes long, and no long one is a short one.
         is_as_long = len(row.content) <= 2 * len(asked) + _SPACING
-        return is_as_long and normalise(row.content) == normalise(asked)
+        return is_as_long and _plain(row.content) == _plain(asked)
 
     def _is_news(self, row: Message) -> bool:
         return row.id not in self.left_out and row.content not in self.query.shown
+
+
+def _plain(text: str) -> str:
+    return simplified(normalise(text))
 
 
 def _is_short(span: Span) -> bool:

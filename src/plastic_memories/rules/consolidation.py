@@ -15,6 +15,7 @@ from typing import Any
 
 from plastic_memories.model.memory import Memory, MemoryType, SourceType, Status
 from plastic_memories.rules.calendar import next_of, read_anchor
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.lifecycle import value_of
 from plastic_memories.rules.lines import said_at
 from plastic_memories.rules.regex import regex
@@ -99,8 +100,8 @@ def plan(rows: Sequence[Memory], now: float, branched: Collection[str] = ()) -> 
 
 
 def plain_key(key: str) -> str:
-    """Return a key as it is compared: `favorite-food` is `Favorite Food`."""
-    return _KEY_SPACE.sub("_", normalise(key))
+    """Return a key as it is compared: `favorite-food` is `Favorite Food`, `綠茶` is `绿茶`."""
+    return _KEY_SPACE.sub("_", simplified(normalise(key)))
 
 
 def _merges(rows: Sequence[Memory]) -> Iterable[Change]:
@@ -154,7 +155,11 @@ def _adds_nothing(row: Memory, kept: Memory) -> bool:
 
 
 def _is_part(some: Mapping[str, Any], whole: Mapping[str, Any]) -> bool:
-    return all(name in whole and whole[name] == value for name, value in some.items())
+    return all(name in whole and _plain(whole[name]) == _plain(some[name]) for name in some)
+
+
+def _plain(value: object) -> object:
+    return simplified(value) if isinstance(value, str) else value
 
 
 def _contradictions(rows: Sequence[Memory]) -> Iterable[Change]:

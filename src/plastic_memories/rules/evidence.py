@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from plastic_memories.model.message import Spread
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.question import ASKING_WORDS, SMALL_TALK
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.text import content_terms, index_terms
@@ -34,10 +35,17 @@ _UNSAID = 100
 # What so many rows hold takes longer to search for than it tells.
 _MOST_ROWS = 8_000
 
-# What people do, and what they say of anything. Of a Chinese word the pair, not its characters.
-_EVERYDAY_WORDS = ASKING_WORDS | frozenset(
-    term
-    for term in index_terms(
+# What people do, and what they say of anything. A Chinese word is a term as it is.
+_CHINESE_EVERYDAY_WORDS = (
+    "主要 内容 名字 时间 地方 喜欢 工作 问题 推荐 建议 告诉 类型 方法 方式 办法 曾经 开始 "
+    "结束 准备 打算 决定 发生 参加 活动 情况 原因 关系 一起 一直 已经 还是 比如 比较 重要 "
+    "不同 其他 其它 所有 大家 别人 今年 去年 明年 上次 下次 第一 刚才 刚刚 平时 经常 总是 "
+    "到底 究竟 具体 大概 左右 手里 回忆 提到 提过 帮忙 介绍 安排 计划 选择 考虑 继续 变成 "
+    "成为 认识 见到 见过 持续 开心 高兴"
+)
+_EVERYDAY_WORDS = ASKING_WORDS.union(
+    _CHINESE_EVERYDAY_WORDS.split(),
+    index_terms(
         "able across actual actually add ago almost already another around ask answer away back "
         "bad begin believe best better between big both bring buy call care change check choose "
         "come cool decide describe done down during easy either else end enjoy enough ever every "
@@ -51,25 +59,15 @@ _EVERYDAY_WORDS = ASKING_WORDS | frozenset(
         "story stuff suggest suppose talk talked tell test thanks three together told tomorrow "
         "tonight tried turn two understand until up usual wait walk wanna watch weekend while "
         "wish without word work world worry write wrong yes yesterday yet young "
-        "主要 内容 內容 名字 时间 時間 地方 喜欢 喜歡 工作 问题 問題 推荐 推薦 建议 建議 "
-        "告诉 告訴 类型 類型 方法 方式 办法 辦法 曾经 曾經 开始 開始 结束 結束 准备 準備 "
-        "打算 决定 決定 发生 發生 参加 參加 活动 活動 情况 情況 原因 关系 關係 一起 一直 "
-        "已经 已經 还是 還是 比如 比较 比較 重要 不同 其他 其它 所有 大家 别人 別人 今年 "
-        "去年 明年 上次 下次 第一 刚才 剛才 刚刚 剛剛 平时 平時 经常 經常 总是 總是 到底 "
-        "究竟 具体 具體 大概 左右 手里 手裡 回忆 回憶 提到 提过 提過 帮忙 幫忙 介绍 介紹 "
-        "安排 计划 計劃 选择 選擇 考虑 考慮 继续 繼續 变成 變成 成为 成為 认识 認識 见到 "
-        "見到 见过 見過 持续 持續 开心 開心 高兴 高興"
-    )
-    if term.isascii() or len(term) > 1
+    ),
 )
 # Characters of such words; a pair of two of them is such a word, or a seam between two words.
 _EVERYDAY_CHARACTERS = frozenset(
-    "一二三四五六七八九十几幾两兩半多少每各某个個只条條台件张張本杯次些种種位名不没沒有无無在到从從"
-    "向往对對给給跟与與同比被把让讓使得地着著过過来來去上下进進出回起会會能可要想该該应應肯愿願敢做干弄"
-    "搞办辦用拿放找买買卖賣吃喝玩看听聽说說讲講聊谈談问問答叫写寫读讀教帮幫住走跑坐站等睡知道记記忘觉覺"
-    "感认認为為以因所而但如果就才又再还還也都很太真最更挺好坏壞错錯今明昨前后後早晚中午年月日天周週号號"
-    "点點时時候分钟鐘刚剛现現近什么麼怎哪谁誰啥呢吗嗎吧啊呀我你您他她它们們咱自己人事东東西样樣的了是这"
-    "這那里裡和养養爱愛怕"
+    "一二三四五六七八九十几两半多少每各某个只条台件张本杯次些种位名不没有无在到从向往对给跟与同比"
+    "被把让使得地着过来去上下进出回起会能可要想该应肯愿敢做干弄搞办用拿放找买卖吃喝玩看听说讲聊谈"
+    "问答叫写读教帮住走跑坐站等睡知道记忘觉感认为以因所而但如果就才又再还也都很太真最更挺好坏错今"
+    "明昨前后早晚中午年月日天周号点时候分钟刚现近什么怎哪谁啥呢吗吧啊呀我你您他她它们咱自己人事东"
+    "西样的了是这那里和养爱怕"
 )
 # Taken out of a run of characters, so that no pair is made of its end and what comes after it.
 _COMMON_WORDS = regex(
@@ -86,7 +84,7 @@ def evidence_in(text: str) -> dict[str, float]:
     {}
     """
     apart = _COMMON_WORDS.sub(
-        lambda found: " " if found[0] in SMALL_TALK else f" {found[0]} ", text
+        lambda found: " " if found[0] in SMALL_TALK else f" {found[0]} ", simplified(text)
     )
     told = {term: tells for term in content_terms(apart) if (tells := _tells(term))}
     most = sorted(told, key=lambda term: -told[term])[:_MOST_TERMS]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.dates import find
 from plastic_memories.rules.talk.spans import DateSpan, Lean
@@ -16,10 +17,10 @@ _MAX_TIMES = 4
 # A stretch that ends today, not the calendar's last week or month.
 _UP_TO_NOW = regex(
     r"\bin the (?:past|last) (?P<en>week|month|year)\b"
-    r"|(?:最近|近|过去|過去)(?:这|這)?一(?P<zh>[周週月年])",
+    r"|(?:最近|近|过去)这?一(?P<zh>[周月年])",
     re.IGNORECASE,
 )
-_DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "週": 7, "月": 31, "年": 366}
+_DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "月": 31, "年": 366}
 # "participate in a month ago" is no "in a month".
 _STRAY_IN = regex(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
 
@@ -36,7 +37,7 @@ def named_times(text: str, now: datetime) -> list[DateSpan]:
 
 
 def _times_and_rest(text: str, now: datetime) -> tuple[list[DateSpan], str]:
-    text = _STRAY_IN.sub("", text)
+    text = _STRAY_IN.sub("", simplified(text))
     found = [_up_to(now, match) for match in _UP_TO_NOW.finditer(text)]
     text = _UP_TO_NOW.sub(" ", text)
     rest = ""

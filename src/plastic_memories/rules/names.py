@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.text import WEAK, code, index_terms, normalise
 
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3,4}")
@@ -14,10 +15,9 @@ _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3,4}")
 _FEWEST_LETTERS = 3
 _FAMILY_NAME = {3: 1, 4: 2}
 # Who is called something else: a memory with one of these may tell another name of somebody.
+_CHINESE_CALLING = "叫 昵称 外号 绰号 小名 乳名 别名 又名"
 _CALLING = frozenset(
-    code(term)
-    for term in index_terms("call nickname alias aka 叫 昵称 外号 绰号 小名 乳名 别名 又名")
-    if len(term) > 1 or term == "叫"
+    map(code, [*index_terms("call nickname alias aka"), *_CHINESE_CALLING.split()])
 )
 
 
@@ -31,16 +31,16 @@ class Name:
 
     @classmethod
     def of(cls, name: str) -> Name:
-        whole = normalise(name)
+        whole = simplified(normalise(name))
         codes = frozenset(n for n in map(code, index_terms(whole)) if not n & WEAK)
         return cls(whole, tuple(map(_standing_alone, _forms(whole))), codes)
 
     def stands_in(self, text: str) -> bool:
-        """Say whether a normalised text names this person.
+        """Say whether a text names this person: a normalised one, in simplified characters.
 
         >>> Name.of("Priya Sharma").stands_in("what did priya say?")
         True
-        >>> Name.of("张曼婷").stands_in("曼婷去了哪里")
+        >>> Name.of("張曼婷").stands_in("曼婷去了哪里")
         True
         """
         return any(form.search(text) for form in self.forms)

@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import regex
-from plastic_memories.rules.talk.variants import VARYING, simplified
 from plastic_memories.rules.text import UNSPACED, normalise
 
 _PAUSES = ",.!;~"
@@ -37,7 +37,7 @@ _STRESS = regex(
 )
 # Beside these stress tells: "I don't really like it" is not "I really don't like it".
 _STRESS_TELLS = regex(
-    r"[不没無无非未别勿莫否吗?]|n['’]t\b"
+    r"[不没无非未别勿莫否吗?]|n['’]t\b"
     r"|\b(?:not?|never|none|nobody|nothing|neither|nor|without|hardly|barely|scarcely|dont)\b"
 )
 _CONTRACTED = regex(
@@ -47,10 +47,10 @@ _CONTRACTED = regex(
 _WHOLE = {"won": "will not", "can": "can not", "shan": "shall not", "cannot": "can not"}
 _ENDINGS = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 # Characters that two texts may have or lack and still say the same, more or less.
-_WAVERING = VARYING.union(
-    f" \u3000{_STOPS}{_PARTICLES}…‘’“”啦了也很挺超级非常特别真的心",
-    "also really truly very am are have will not",
-    "0123456789!\"#$%&'()*+,-./:;<=>?~",
+_WAVERING = frozenset(
+    f" \u3000{_STOPS}{_PARTICLES}…‘’“”啦了也很挺超级非常特别真的心"
+    "also really truly very am are have will not"
+    "0123456789!\"#$%&'()*+,-./:;<=>?~"
 )
 # The wide forms of ASCII stand in the same order as the narrow ones.
 _WIDE = {code + 0xFEE0: chr(code).lower() for code in range(ord("!"), ord("~") + 1)}
@@ -108,7 +108,7 @@ def comparable(texts: Sequence[str]) -> list[str]:
 
 def _look(text: str) -> str:
     """Return what is left of a text whatever else two of the same may differ in."""
-    return text if len(text) > _LONG else text.lower().translate(_LOOK)
+    return text if len(text) > _LONG else simplified(text).lower().translate(_LOOK)
 
 
 def _spelled_out(match: re.Match[str]) -> str:

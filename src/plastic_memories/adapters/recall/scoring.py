@@ -15,6 +15,7 @@ from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.adapters.recall.text_score import TextIndex, TextScore
 from plastic_memories.rules import fusion
 from plastic_memories.rules.fusion import Bools, Floats, Ints
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.names import Name
 from plastic_memories.rules.ordinary import COUNTS
 from plastic_memories.rules.question import Question
@@ -27,7 +28,7 @@ _ABOUT_ME = re.compile(r"\b(?:i|my|me|mine)\b|我", re.IGNORECASE)
 _ASKS_BACK = re.compile(
     r"\byou (?:\w+ )?(?:recommend|suggest|told|tell|said|mention|g[ai]ve|advis|list|provid)"
     r"|\bremind me\b"
-    r"|你(?:之前|曾经|曾經|上次)?[^，。]{0,4}(?:推荐|推薦|说|說|建议|建議|告诉|告訴|提)",
+    r"|你(?:之前|曾经|上次)?[^，。]{0,4}(?:推荐|说|建议|告诉|提)",
     re.IGNORECASE,
 )
 # Who says "I" where no name is given.
@@ -197,7 +198,7 @@ def _speaker_part(
     """
     if not index.speakers:
         return index.nothing
-    asked = normalise(text)
+    asked = simplified(normalise(text))
     names = index.kept("names", None, lambda: [Name.of(name) for name in index.speakers])
     own = bool(_ABOUT_ME.search(asked)) and not _ASKS_BACK.search(asked)
     named = [name.stands_in(asked) for name in names]
