@@ -29,7 +29,7 @@ from plastic_memories.rules.named_times import named_spans
 from plastic_memories.rules.ordinary import ORDINARY
 from plastic_memories.rules.passages import passages
 from plastic_memories.rules.question import understand
-from plastic_memories.rules.text import index_terms, term_codes
+from plastic_memories.rules.text import index_terms, is_question, term_codes
 from plastic_memories.rules.vectors import packed
 from plastic_memories.rules.weights import LEARNED, HybridWeights
 
@@ -171,7 +171,7 @@ def _entries(conversation: Conversation, vectors: Vectors) -> list[Entry]:
             expires_at=None,
             importance=0.5,
             ageless=False,
-            terms=term_codes(index_terms(memory.text)),
+            terms=term_codes(index_terms(memory.text), asks=is_question(memory.text)),
             vector=packed(vectors.of(passages(memory.text))),
         )
         for number, memory in enumerate(conversation.memories, start=1)

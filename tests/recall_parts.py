@@ -19,7 +19,7 @@ from plastic_memories.model.owner import Realm, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery
 from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.text import index_terms, term_codes
+from plastic_memories.rules.text import index_terms, is_question, term_codes
 from plastic_memories.rules.vectors import packed, unit
 from plastic_memories.rules.weights import HybridWeights
 from plastic_memories.testing.samples import MINE, NOW
@@ -48,7 +48,8 @@ def entry(memory_id: int, text: str = "", **given: Any) -> Entry:
         "ageless": False,
         "vector": None,
     }
-    return Entry(memory_id=memory_id, terms=term_codes(index_terms(text)), **{**fields, **given})
+    terms = term_codes(index_terms(text), asks=is_question(text))
+    return Entry(memory_id=memory_id, terms=terms, **{**fields, **given})
 
 
 def vector(*numbers: float) -> bytes:

@@ -47,8 +47,8 @@ def test_the_score_is_the_sum_of_its_parts() -> None:
     scores = _scores(index, "my green tea", vectors=[question], spans=[(NOW, NOW + 1.5)])
 
     assert set(scores.parts) == {
-        "text", "vectors", "linked", "neighbour", "speaker", "time", "session", "recency",
-        "importance", "repeat",
+        "text", "vectors", "linked", "share", "neighbour", "speaker", "time", "session",
+        "recency", "importance", "repeat",
     }  # fmt: skip
     assert sum(scores.parts.values()).tolist() == pytest.approx(scores.total.tolist())
 
@@ -158,6 +158,51 @@ def test_the_neighbours_of_a_hit_come_along() -> None:
     ]
 
     assert _order(talk, "kettle") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "question"),
+    [
+        ("where did you buy the kettle?", "At the market", "kettle"),
+        ("那个水壶在哪儿买的？", "集市上", "水壶"),
+        ("那个 kettle 在哪儿买的？", "集市上", "kettle"),
+    ],
+)
+def test_an_answer_follows_its_question_more_closely_than_other_talk(
+    asked: str, answer: str, question: str
+) -> None:
+    def heard(said: str, by: str) -> float:
+        talk = [
+            entry(1, said, session_id="s", speaker="Anna"),
+            entry(2, answer, session_id="s", speaker=by),
+        ]
+        return float(_scores(index_of(*talk), question).parts["neighbour"][1])
+
+    told = heard(f"{asked[:-1]}。", "Ben")
+    assert heard(asked, "Ben") > told > 0
+    assert heard(asked, "Anna") == pytest.approx(told, abs=0.01)
+
+
+def test_the_turn_but_one_comes_along_too() -> None:
+    talk = [
+        entry(1, "水壶坏了", session_id="s"),
+        entry(2, "嗯", session_id="s"),
+        entry(3, "明天去集市再买吧", session_id="s"),
+        entry(4, "下雨了", session_id="s"),
+    ]
+
+    assert _order(talk, "水壶") == [1, 2, 3]
+
+
+def test_the_questions_of_one_message_share_the_first_places() -> None:
+    about_tea = [entry(number, f"green tea shop number {number}") for number in range(1, 15)]
+    sister = entry(20, "我妹妹在上海当老师，每天坐地铁")
+    wanted = "Where is the green tea shop? Also, 我妹妹几岁？"
+
+    ranked = _ranked([*about_tea, sister], wanted)
+
+    assert 14 in ranked.order[:2]
+    assert ranked.scores.parts_at([14])[0]["share"] > 0
 
 
 def test_the_words_of_whoever_is_named_count_more() -> None:

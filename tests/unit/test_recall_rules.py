@@ -344,7 +344,16 @@ def test_the_better_neighbour_counts_and_none_takes_off() -> None:
     scores = np.array([0.2, -0.5, 0.9])
     before, after = np.array([-1, 0, 1]), np.array([1, 2, -1])
 
-    assert fusion.best_neighbour(scores, before, after).tolist() == [0, 0.9, 0]
+    assert fusion.best_neighbour(scores, [(before, 1.0), (after, 1.0)]).tolist() == [0, 0.9, 0]
+    assert fusion.best_neighbour(scores, [(before, np.array([1, 2, 1]))]).tolist() == [0, 0.4, 0]
+    assert fusion.neighbours_of(before).tolist() == [-1, -1, 0]
+
+
+def test_questions_get_equally_many_of_the_first_places() -> None:
+    strong, weak = np.array([9.0, 8.0, 1.0]), np.array([0.0, 4.0, 2.0])
+
+    assert fusion.evened([strong, weak], 2) == [-3, 3]
+    assert fusion.evened([np.zeros(0), np.zeros(0)], 2) == [0, 0]
 
 
 def test_a_session_is_as_good_as_its_best() -> None:

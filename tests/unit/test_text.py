@@ -11,8 +11,10 @@ from plastic_memories.rules.text import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARS,
     index_terms,
+    is_question,
     normalise,
     query_terms,
+    term_codes,
 )
 
 
@@ -97,6 +99,38 @@ def test_the_last_line_of_a_long_dialogue_matters_most() -> None:
 
     assert len(terms) == MAX_QUERY_TERMS
     assert terms[:2] == ["jasmin", "word99"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("What did I buy?", "I bought a kettle"),
+        ("Where did she go", "she went, she has gone"),
+        ("any child?", "two children"),
+        ("我的 mouse 呢", "mice 两只"),
+        ("Who drives?", "He drove; it was driven"),
+        ("when does she leave", "she leaves at six"),
+        ("where does she live", "she lives here"),
+    ],
+)
+def test_the_forms_of_a_word_meet(asked: str, said: str) -> None:
+    assert set(query_terms(asked)) & set(index_terms(said))
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("去哪儿了？", True),
+        ("Really?!", True),
+        ("真的？😊」", True),
+        ("why? because.", False),
+        ("问号 ? 在中间", False),
+        ("", False),
+    ],
+)
+def test_a_question_is_told_by_its_end(text: str, asks: bool) -> None:
+    assert is_question(text) is asks
+    assert len(term_codes([], asks=is_question(text))) == 4 * asks
 
 
 def test_a_short_dialogue_keeps_its_order() -> None:

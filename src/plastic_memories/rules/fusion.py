@@ -73,11 +73,30 @@ def deviations(values: Floats, among: Bools, beside: Floats, counts: float) -> F
     return above / spread if spread >= _NO_SPREAD else np.zeros_like(values)
 
 
-def best_neighbour(scores: Floats, before: Ints, after: Ints) -> Floats:
-    """Return the better score of the two neighbours, at least 0; -1 stands for "none"."""
+def best_neighbour(scores: Floats, near: Sequence[tuple[Ints, Floats | float]]) -> Floats:
+    """Return the best that neighbours hand on of their scores, at least 0.
+
+    For each neighbour it says where they are (-1 stands for "none") and how much they hand on.
+    """
     padded = np.append(scores, 0.0)
-    best: Floats = np.maximum(np.maximum(padded[before], padded[after]), 0.0)
+    best = np.zeros_like(scores)
+    for where, share in near:
+        np.maximum(best, padded[where] * share, out=best)
     return best
+
+
+def neighbours_of(neighbours: Ints) -> Ints:
+    """Return the neighbours of neighbours; -1 stands for "none"."""
+    beyond: Ints = np.append(neighbours, -1)[neighbours]
+    return beyond
+
+
+def evened(scores: Sequence[Floats], places: int) -> list[float]:
+    """Return what to add to each so that all have equally many of the first places."""
+    last = min(places, len(scores[0]))
+    least = [float(np.partition(some, -last)[-last]) if last else 0.0 for some in scores]
+    mean = sum(least) / len(least)
+    return [mean - one for one in least]
 
 
 def best_of_session(scores: Floats, sessions: Ints) -> Floats:

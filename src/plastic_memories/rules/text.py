@@ -14,6 +14,7 @@ from zlib import crc32
 import Stemmer
 
 from plastic_memories.rules.han import simplified
+from plastic_memories.rules.irregular import PLAIN_FORM
 from plastic_memories.rules.kept import kept
 from plastic_memories.rules.regex import regex
 
@@ -89,6 +90,11 @@ _FUNCTION = regex(
     f"(?:({_CONTENT_WORDS})|{_ASKED_VERB}|{_FUNCTION_WORDS}|[{_PARTICLES}])"
 )
 
+# What follows is likely an answer. Like the codes of pairs this one has both low bits.
+ASKS = array("I", [0xFFFFFFFF]).tobytes()
+_ASKED = regex(r"[?？]\W*$")
+_END_CHARS = 16
+
 _STEMMER = Stemmer.Stemmer("english", 0)
 _STEMMER_LOCK = threading.Lock()
 
@@ -162,13 +168,23 @@ def code(term: str) -> int:
     return crc32(term.encode()) & ~(WEAK | WORD) | WEAK * weak | WORD * word
 
 
-def term_codes(terms: list[str]) -> bytes:
-    """Return the codes of terms in order, four bytes each.
+def term_codes(terms: list[str], *, asks: bool = False) -> bytes:
+    """Return the codes of terms in order, four bytes each; one more if the text asks something.
 
     >>> len(term_codes(index_terms("喝茶")))
     12
     """
-    return array("I", map(code, terms)).tobytes()
+    codes = array("I", map(code, terms)).tobytes()
+    return codes + ASKS if asks else codes
+
+
+def is_question(text: str) -> bool:
+    """Say whether a text ends with a question.
+
+    >>> is_question("去哪儿了？😊"), is_question("Why? Because.")
+    (True, False)
+    """
+    return bool(_ASKED.search(text[-_END_CHARS:]))
 
 
 def query_terms(text: str) -> list[str]:
@@ -256,6 +272,7 @@ def _word_term(word: str) -> str:
     plain = word if word.isascii() else _without_accents(word)
     if not plain.isascii():
         return plain[:MAX_TERM_CHARS]
+    plain = PLAIN_FORM.get(plain, plain)
     # A Stemmer must not be used by two threads at once.
     with _STEMMER_LOCK:
         stem: str = _STEMMER.stemWord(plain[:MAX_TERM_CHARS])

@@ -13,7 +13,8 @@ class HybridWeights:
     (pool), MADial-Bench, MemoryBank (the last two in English and Chinese) and MemDaily, every
     data set counting the same, with the default embedder; rounded, because a difference of a few
     thousandths there is chance. `covering` and `repeated` came later, the others as they were:
-    they had to help, or at least not to harm, in both halves of every data set's questions.
+    they had to help, or at least not to harm, in both halves of every data set's questions. So
+    did `answer` and `two_away`, for which only LoCoMo has the right kind of talk.
     `recency` and `importance` are not learned: that data has neither.
     """
 
@@ -36,8 +37,11 @@ class HybridWeights:
     linked_from: int = 5
     linked_terms: int = 5
     open_terms: float = 1.5
-    # The better neighbour in the conversation, and the best of the whole conversation.
+    # The better neighbour in the conversation; before an answer, whoever asked; the turn but one.
+    # And the best of the whole conversation.
     neighbour: float = 0.6
+    answer: float = 0.8
+    two_away: float = 0.4
     session: float = 0.2
     # The question names who said it, or is the user's own about themself.
     speaker: float = 0.25

@@ -18,12 +18,14 @@ from plastic_memories.errors import Unavailable
 from plastic_memories.model.entry import Entry, News, Place, partitions_for
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.text import ASKS
 
 T = TypeVar("T")
 _COLUMNS: dict[str, type[np.generic]] = {
     "memory_id": np.int64, "shared": np.bool_, "place": np.int64, "session": np.int64,
     "speaker": np.int64, "happened_at": np.float64, "expires_at": np.float64,
-    "importance": np.float64, "ageless": np.bool_, "alive": np.bool_, "size": np.int64,
+    "importance": np.float64, "ageless": np.bool_, "asks": np.bool_, "alive": np.bool_,
+    "size": np.int64,
     "before": np.int64, "after": np.int64,
 }  # fmt: skip
 _NONE = -1
@@ -154,7 +156,8 @@ class OwnerIndex:
         """Bring a known entry up to date; bury it and say no if it has other words by now."""
         position = self._position[entry.memory_id]
         moved = self["place"][position] != self.places.get(entry.place, _NONE)
-        if moved or self.codes_of(position).tobytes() != entry.terms:
+        before = self.codes_of(position).tobytes() + ASKS * int(self["asks"][position])
+        if moved or before != entry.terms:
             self._bury(np.array([position]))
             return False
         self["expires_at"][position] = np.inf if entry.expires_at is None else entry.expires_at
@@ -172,7 +175,8 @@ class OwnerIndex:
         # In the order of the conversation, so that neighbours stand side by side.
         entries = sorted(entries, key=lambda entry: (entry.happened_at, entry.memory_id))
         first = len(self)
-        terms = [entry.terms for entry in entries]
+        asks = [entry.terms.endswith(ASKS) for entry in entries]
+        terms = [entry.terms.removesuffix(ASKS) for entry in entries]
         rows: dict[str, list[Any]] = {
             "memory_id": [entry.memory_id for entry in entries],
             "shared": [shared] * len(entries),
@@ -185,6 +189,7 @@ class OwnerIndex:
             ],
             "importance": [entry.importance for entry in entries],
             "ageless": [entry.ageless for entry in entries],
+            "asks": asks,
             "alive": [True] * len(entries),
             "size": [len(some) // _CODE_BYTES for some in terms],
             "before": [_NONE] * len(entries),

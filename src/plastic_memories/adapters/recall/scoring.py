@@ -31,6 +31,8 @@ _ASKS_BACK = re.compile(
     r"|你(?:之前|曾经|上次)?[^，。]{0,4}(?:推荐|说|建议|告诉|提)",
     re.IGNORECASE,
 )
+_NONE = -1
+_FIRST_PLACES = 10
 # Who says "I" where no name is given.
 _USER = "user"
 _HOUR_S = 3600.0
@@ -89,7 +91,7 @@ def score(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights)
     texts = TextIndex(index, sight, weights)
     words = [TextScore(texts, probe) for probe in asked.question.probes]
     parts = _best_probe(
-        [_probe_parts(index, scored, asked, number) for number, scored in enumerate(words)]
+        index, [_probe_parts(index, scored, asked, number) for number, scored in enumerate(words)]
     )
     total = _total(parts)
 
@@ -156,18 +158,39 @@ def _to_ordinary(asked: Asked, vector: Vector | None) -> Floats:
     return np.asarray(asked.ordinary @ vector, np.float64)
 
 
-def _best_probe(probes: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
-    """Take each entry's parts from the question it answers best."""
+def _best_probe(index: OwnerIndex, probes: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
+    """Take each entry's parts from the question it answers best.
+
+    Questions of one message share the first places: one that finds weaker matches is lifted.
+    """
     if len(probes) == 1:
-        return probes[0]
-    best = np.argmax(np.stack([_total(parts) for parts in probes]), axis=0)
-    return {name: np.choose(best, [parts[name] for parts in probes]) for name in probes[0]}
+        return probes[0] | {"share": index.nothing}
+    totals = [_total(parts) for parts in probes]
+    added = fusion.evened(totals, _FIRST_PLACES)
+    best = np.argmax(np.stack(totals) + np.array(added)[:, None], axis=0)
+    chosen = {name: np.choose(best, [parts[name] for parts in probes]) for name in probes[0]}
+    return chosen | {"share": np.array(added)[best]}
 
 
 def _neighbour_part(index: OwnerIndex, scores: Floats, weights: HybridWeights) -> Floats:
     if not index.sessions:
         return index.nothing
-    return weights.neighbour * fusion.best_neighbour(scores, index["before"], index["after"])
+    return fusion.best_neighbour(
+        scores, index.kept("neighbours", weights, lambda: _neighbours(index, weights))
+    )
+
+
+def _neighbours(index: OwnerIndex, weights: HybridWeights) -> list[tuple[Ints, Floats | float]]:
+    """Return who stands beside each entry in the conversation, and how much they hand on."""
+    before, after, speaker = index["before"], index["after"], index["speaker"]
+    asked = np.append(index["asks"], False)[before]
+    answers = asked & (np.append(speaker, _NONE)[before] != speaker)
+    return [
+        (before, np.where(answers, weights.answer, weights.neighbour)),
+        (after, weights.neighbour),
+        (fusion.neighbours_of(before), weights.two_away),
+        (fusion.neighbours_of(after), weights.two_away),
+    ]
 
 
 def _time_part(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights) -> Floats:

@@ -22,7 +22,7 @@ from plastic_memories.model.entry import Entry, News, Partition, Place, partitio
 from plastic_memories.model.memory import Memory, Scope
 from plastic_memories.model.owner import Realm
 from plastic_memories.rules.standing import is_ageless
-from plastic_memories.rules.text import term_codes
+from plastic_memories.rules.text import is_question, term_codes
 
 
 class SqliteEntryStore:
@@ -67,7 +67,7 @@ class SqliteEntryStore:
             "expires_at": memory.expires_at,
             "importance": memory.importance,
             "ageless": int(is_ageless(memory)),
-            "terms": term_codes(terms),
+            "terms": term_codes(terms, asks=is_question(memory.content)),
         }
 
     def remove(self, memory: Memory) -> None:
