@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from zoneinfo import ZoneInfo
 
 from plastic_memories.rules.regex import regex
-from plastic_memories.rules.talk.dates import find
+from plastic_memories.rules.talk.dates import Mention, find_all
 from plastic_memories.rules.talk.spans import DateSpan, Lean
 
 _MAX_TIMES = 4
@@ -21,6 +22,17 @@ _DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "週": 7, "月": 31, "�
 # "participate in a month ago" is no "in a month".
 _STRAY_IN = regex(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
 
+_SPACE_IN_CHINESE = regex(r"(?<=[\u4e00-\u9fff\d]) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=\d)")
+_SINCE = regex(r"(?:\bever since|\bsince|自从?) ?(?:the )?$", re.IGNORECASE)
+_LONGEST_SINCE = len("ever since the ")
+_SINCE_INSIDE = regex(r"since\b", re.IGNORECASE)
+_TILL_NOW = regex(
+    r"以来|至今|到(?:现在|目前|如今|今天)"
+    r"| (?:to|until|till|up to) (?:now|today|date|the present)\b| onwards?\b",
+    re.IGNORECASE,
+)
+_ON = regex(r"开始|起")
+
 
 def named_times(text: str, now: datetime) -> list[DateSpan]:
     """Return the stretches of days that a text names, seen from `now`, in its order.
@@ -30,13 +42,30 @@ def named_times(text: str, now: datetime) -> list[DateSpan]:
     >>> [str(span.start) for span in named_times("去年冬天和上个月", now)]
     ['2023-12-01', '2024-04-01']
     """
-    text = _STRAY_IN.sub("", text)
+    text = _STRAY_IN.sub("", _tidy(text))
     found = [_up_to(now, match) for match in _UP_TO_NOW.finditer(text)]
-    text = _UP_TO_NOW.sub(" ", text)
-    while len(found) < _MAX_TIMES and (mention := find(text, now, lean=Lean.PAST)):
-        found.append(mention.span)
-        text = text[mention.end :]
-    return found[:_MAX_TIMES]
+    text = _UP_TO_NOW.sub(" ", text) if found else text
+    mentions = islice(find_all(text, now, lean=Lean.PAST), _MAX_TIMES)
+    return [*found, *(_until_now(text, mention, now) for mention in mentions)][:_MAX_TIMES]
+
+
+def _tidy(text: str) -> str:
+    """One space where there are several, and none inside a Chinese date (`2025 年 3 月`)."""
+    text = " ".join(text.split()).replace("’", "'")
+    return _SPACE_IN_CHINESE.sub("", text) if " " in text else text
+
+
+def _until_now(text: str, mention: Mention, now: datetime) -> DateSpan:
+    """What began then and goes on: since last March, `上周以来`, `从三月到现在`."""
+    span, today = mention.span, now.date()
+    before = text[max(0, mention.start - _LONGEST_SINCE) : mention.start]
+    is_open = (
+        _SINCE.search(before)
+        or _SINCE_INSIDE.match(text, mention.start)
+        or _TILL_NOW.match(text, mention.end)
+        or (before.endswith("从") and _ON.match(text, mention.end))
+    )
+    return DateSpan(span.start, today) if is_open and span.start <= today else span
 
 
 def _up_to(now: datetime, match: re.Match[str]) -> DateSpan:
