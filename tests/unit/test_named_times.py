@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from plastic_memories.rules.named_times import named_spans, named_times
 from plastic_memories.rules.talk.dates import Lean, find
@@ -153,6 +155,7 @@ def test_a_part_of_a_month_or_a_week_is_that_months(text: str, expected: str) ->
         ("a week ago today", "2026-11-09"),
         ("the last 3 days", "2026-11-13..2026-11-16"),
         ("in the past few days", "2026-11-09..2026-11-16"),
+        ("early last Friday", "2026-11-13"),
         ("a few days ago 我们聊了什么", "2026-11-09..2026-11-14"),
     ],
 )
@@ -292,6 +295,10 @@ def test_spaces_and_line_breaks_do_not_matter(text: str) -> None:
         "March on",
         "an hour ago",
         "我喜欢 spring roll",
+        "我每周三去哪里",
+        "每年国庆我们都做什么",
+        "what do I do every weekend",
+        "我 every Friday 干什么",
     ],
 )
 def test_words_that_only_look_like_a_time_name_none(text: str) -> None:
@@ -309,6 +316,22 @@ def test_a_stretch_is_one_mention_from_its_first_word_to_its_last() -> None:
         assert mention is not None
         assert text[mention.start : mention.end] == words
         assert (mention.span.end - mention.span.start).days == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("我下个月周末去爬山", "下个月"),
+        ("next month on a Friday I leave", "next month"),
+        ("next month 周末去爬山", "next month"),
+    ],
+)
+def test_what_stays_unclear_is_left_in_the_sentence(text: str, words: str) -> None:
+    mention = find(text, MONDAY, lean=Lean.FUTURE)
+
+    assert mention is not None
+    assert text[mention.start : mention.end] == words
+    assert len(named_times(text, MONDAY)) == 1
 
 
 def test_the_days_of_a_stretch_are_those_where_the_user_lives() -> None:
@@ -329,3 +352,85 @@ def test_the_same_moment_is_another_day_elsewhere() -> None:
         [(start, _)] = named_spans("Christmas last year", new_year, zone)
 
         assert datetime.fromtimestamp(start, zone).date().isoformat() == f"{year}-12-25"
+
+
+WORDS = [
+    "去年",
+    "前年",
+    "今年",
+    "上个",
+    "大上个",
+    "上",
+    "下",
+    "月",
+    "月底",
+    "周",
+    "周三",
+    "周末",
+    "国庆",
+    "十一",
+    "夏天",
+    "的",
+    "到",
+    "和",
+    "之间",
+    "从",
+    "三",
+    "两",
+    "几",
+    "半",
+    "个",
+    "年",
+    "天",
+    "前",
+    "后",
+    "农历八月",
+    "3",
+    "15",
+    "号",
+    "2024",
+    "2月29日",
+    "last",
+    "this",
+    "next",
+    "the",
+    "year",
+    "before",
+    "month",
+    "week",
+    "weekend",
+    "ago",
+    "a",
+    "few",
+    "half",
+    "in",
+    "of",
+    "March",
+    "May",
+    "Friday",
+    "summer",
+    "Christmas",
+    "between",
+    "and",
+    "to",
+    "from",
+    "early",
+    "end",
+    "since",
+    "2025",
+    "-",
+    ",",
+    "5th",
+]
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=9),
+    st.sampled_from(["", " "]),
+    st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1)),  # noqa: DTZ001
+)
+def test_whatever_is_asked_begins_before_it_ends(
+    words: list[str], gap: str, moment: datetime
+) -> None:
+    for span in named_times(gap.join(words), moment.replace(tzinfo=UTC)):
+        assert span.start <= span.end

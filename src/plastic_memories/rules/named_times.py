@@ -24,12 +24,16 @@ _STRAY_IN = regex(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
 
 _SPACE_IN_CHINESE = regex(r"(?<=[\u4e00-\u9fff\d]) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=\d)")
 _SINCE = regex(r"(?:\bever since|\bsince|自从?) ?(?:the )?$", re.IGNORECASE)
-_LONGEST_SINCE = len("ever since the ")
+_LONGEST_BEFORE = len("ever since the ")
 _SINCE_INSIDE = regex(r"since\b", re.IGNORECASE)
 _TILL_NOW = regex(
     r"以来|至今|到(?:现在|目前|如今|今天)"
     r"| (?:to|until|till|up to) (?:now|today|date|the present)\b| onwards?\b",
     re.IGNORECASE,
+)
+# A habit is of no day: `每周三`, "every weekend".
+_EVERY = regex(
+    r"每(?:个?[月周年]|个|到|逢|隔)?的?$|\b(?:every|each) (?:other |single )?$", re.IGNORECASE
 )
 _ON = regex(r"开始|起")
 
@@ -45,8 +49,12 @@ def named_times(text: str, now: datetime) -> list[DateSpan]:
     text = _STRAY_IN.sub("", _tidy(text))
     found = [_up_to(now, match) for match in _UP_TO_NOW.finditer(text)]
     text = _UP_TO_NOW.sub(" ", text) if found else text
-    mentions = islice(find_all(text, now, lean=Lean.PAST), _MAX_TIMES)
-    return [*found, *(_until_now(text, mention, now) for mention in mentions)][:_MAX_TIMES]
+    once = (
+        _until_now(text, mention, now)
+        for mention in find_all(text, now, lean=Lean.PAST)
+        if not _EVERY.search(_before(text, mention))
+    )
+    return [*found, *islice(once, _MAX_TIMES)][:_MAX_TIMES]
 
 
 def _tidy(text: str) -> str:
@@ -55,10 +63,14 @@ def _tidy(text: str) -> str:
     return _SPACE_IN_CHINESE.sub("", text) if " " in text else text
 
 
+def _before(text: str, mention: Mention) -> str:
+    return text[max(0, mention.start - _LONGEST_BEFORE) : mention.start]
+
+
 def _until_now(text: str, mention: Mention, now: datetime) -> DateSpan:
     """What began then and goes on: since last March, `上周以来`, `从三月到现在`."""
     span, today = mention.span, now.date()
-    before = text[max(0, mention.start - _LONGEST_SINCE) : mention.start]
+    before = _before(text, mention)
     is_open = (
         _SINCE.search(before)
         or _SINCE_INSIDE.match(text, mention.start)

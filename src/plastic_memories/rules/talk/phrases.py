@@ -78,6 +78,8 @@ class Phrase:
     rule: Rule
     found: re.Match[str]
     frame: DateSpan | None
+    # Up to here the text says nothing more that is known.
+    skips: int = 0
 
     def seen_from(self, day: date, lean: Lean) -> DateSpan | None:
         return self.rule.meaning(self.found, day, lean)
@@ -111,9 +113,12 @@ class Reader:
                 best = self._meant(rule, found) or best
         return best
 
-    def _at(self, position: int) -> Phrase | None:
+    def _at(self, position: int, role: Role | None = None) -> Phrase | None:
+        """Return the longest that begins right here, of one role or of any."""
         best: Phrase | None = None
         for rule in (*self.rules, *self.following):
+            if role and rule.role is not role:
+                continue
             found = rule.pattern.match(self.text, position)
             if found and (best is None or found.end() > best.end):
                 best = self._meant(rule, found) or best
@@ -134,22 +139,20 @@ class Reader:
 
     def _with_next(self, phrase: Phrase) -> Phrase | None:
         gap = _GAP.match(self.text, phrase.end)
-        second = self._at(gap.end()) if gap and gap.end() < len(self.text) else None
-        if (
-            gap is None
-            or second is None
-            or {phrase.role, second.role} != {Role.FRAME, Role.FLOATING}
-        ):
+        if gap is None or gap.end() == len(self.text):
             return None
         is_first = phrase.role is Role.FRAME
+        second = self._at(gap.end(), Role.FLOATING if is_first else Role.FRAME)
+        if second is None:
+            return None
         frame, part = (phrase, second) if is_first else (second, phrase)
         if frame.frame is None or (not is_first and not gap[0].strip("的")):
             return None
         span, is_only = _inside(frame.frame, part)
         if span is None or not (is_only or is_first):
             return None
-        # "Last year on a Friday": which Friday is not said, so it stays the year.
-        span = span if is_only else frame.span
+        if not is_only:  # "last year on a Friday": which one is not said, so it stays the year
+            return replace(phrase, role=Role.FIXED, skips=second.end)
         return replace(frame, start=phrase.start, end=second.end, span=span, frame=span)
 
     def _joined(self, first: Phrase) -> Phrase:
@@ -165,8 +168,8 @@ class Reader:
             and not _WITHIN.match(self.text, second.end)
         ):
             return first
-        first, second = self._dated_together(first, second)
-        span = self._stretch(first, second)
+        dated, second = self._dated_together(first, second)
+        span = self._stretch(dated, second)
         if span is None:
             return first
         before = _FROM.search(self.text, max(0, first.start - _LONGEST_FROM), first.start)
@@ -178,7 +181,7 @@ class Reader:
         if Role.FRAME in (first.role, second.role):
             return first, second
         gap = _GAP.match(self.text, second.end)
-        year = self._at(gap.end()) if gap and gap[0] else None
+        year = self._at(gap.end(), Role.FRAME) if gap and gap[0] else None
         span = _inside(year.frame, first)[0] if year and year.frame else None
         if year is None or span is None or first.role is not Role.FLOATING:
             return first, second

@@ -206,6 +206,8 @@ def part_of(span: DateSpan, part: str, today: date) -> DateSpan | None:
     >>> str(part_of(whole_year(2025), "end", date(2026, 5, 1)).start)
     '2025-11-01'
     """
+    if span.is_day:
+        return span
     if part in {"earlier", "later"}:
         if not span.start <= today <= span.end:
             return span
