@@ -19,6 +19,7 @@ from bench.quality import report
 from bench.quality.conversations import (
     FULL,
     QUICK,
+    Conversation,
     Profile,
     UnreadableData,
     read_folder,
@@ -116,14 +117,22 @@ def quality_command(full: bool, as_json: Path | None, png: Path | None, **rest: 
 
 @main.command("tune")
 @_options("data", "cache", "sets")
-@click.option("--rounds", default=0, show_default=True, help="0 only measures what is there.")
-@click.option("--questions", type=int, help="Take at most so many of each data set.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="0 only measures what is there.",
+)
+@click.option("--questions", type=click.IntRange(1), help="Take at most so many of each data set.")
 def tune_command(data: Path, cache: Path, sets: str, rounds: int, questions: int | None) -> None:
     """Find the weights of hybrid recall (rules/weights.py) again, in this process."""
     from bench import tune
 
     console = _console()
-    found = read_folder(data, frozenset(_chosen(sets)))
+    found = _conversations(data, sets, console)
+    if not found:
+        raise SystemExit(1)
     some = sample(found, Profile("tune", questions=questions))
     prepared = tune.cases(some, tune.Vectors(cache))
     weights = tune.tune(prepared, rounds, console)
@@ -142,16 +151,8 @@ def _quality(full: bool, choice: Results) -> Results:
     names = _chosen(choice.get("only", "")) or all_names()
     if unknown := set(names) - set(all_names()):
         raise click.UsageError(f"Unknown: {', '.join(sorted(unknown))}.")
-    try:
-        found = read_folder(choice["data"], frozenset(_chosen(choice.get("sets", ""))))
-    except UnreadableData as error:
-        raise click.ClickException(str(error)) from error
+    found = _conversations(choice["data"], choice.get("sets", ""), console)
     if not found:
-        console.print(
-            f"No labelled conversations in {choice['data']}: recall is not measured. Put files "
-            "there (bench/README.md says in which format), or name a folder with --data.",
-            soft_wrap=True,
-        )
         return {}
     profile = FULL if full else QUICK
     with Progress(console=Console(stderr=True), transient=True) as progress:
@@ -159,6 +160,21 @@ def _quality(full: bool, choice: Results) -> Results:
         results = run.everything(names)
     report.show(console, results, every_score=full)
     return {"quality": {"profile": profile.name, **results}}
+
+
+def _conversations(data: Path, sets: str, console: Console) -> list[Conversation]:
+    """Read the labelled conversations; say so if there are none, and stop at bad ones."""
+    try:
+        found = read_folder(data, frozenset(_chosen(sets)))
+    except UnreadableData as error:
+        raise click.ClickException(str(error)) from error
+    if not found:
+        console.print(
+            f"No labelled conversations in {data}: recall is not measured. Put files "
+            "there (bench/README.md says in which format), or name a folder with --data.",
+            soft_wrap=True,
+        )
+    return found
 
 
 def _chosen(names: str) -> list[str]:

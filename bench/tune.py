@@ -26,9 +26,10 @@ from plastic_memories.model.entry import Entry, News, Partition, Place
 from plastic_memories.model.memory import Scope
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.rules.named_times import named_spans
+from plastic_memories.rules.ordinary import ORDINARY
 from plastic_memories.rules.passages import passages
 from plastic_memories.rules.question import understand
-from plastic_memories.rules.text import term_codes
+from plastic_memories.rules.text import index_terms, term_codes
 from plastic_memories.rules.vectors import packed
 from plastic_memories.rules.weights import LEARNED, HybridWeights
 
@@ -90,7 +91,7 @@ class _Given:
 
 def cases(conversations: Sequence[Conversation], vectors: Vectors) -> list[Case]:
     """Prepare every question of these conversations."""
-    vectors.learn(_texts(conversations))
+    vectors.learn([*ORDINARY, *_texts(conversations)])
     found = []
     for conversation in conversations:
         index = OwnerIndex(Owner("bench", conversation.dataset, conversation.id))
@@ -170,7 +171,7 @@ def _entries(conversation: Conversation, vectors: Vectors) -> list[Entry]:
             expires_at=None,
             importance=0.5,
             ageless=False,
-            terms=term_codes(memory.text),
+            terms=term_codes(index_terms(memory.text)),
             vector=packed(vectors.of(passages(memory.text))),
         )
         for number, memory in enumerate(conversation.memories, start=1)
@@ -187,6 +188,7 @@ def _asked(question: Question, conversation: Conversation, vectors: Vectors) -> 
         now=now,
         vectors=found,
         last_line=found[-1] if understood.is_dialogue else None,
+        ordinary=vectors.of(ORDINARY),
         spans=named_spans(understood.last_line, now, _UTC),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import zlib
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
+from harness import Api
 from plastic_memories.rules.vectors import unit
 
 _VOCABULARY = 256
@@ -159,3 +161,14 @@ def about(topics: Sequence[Sequence[str]]) -> Callable[[Asked], Reply]:
         return Reply(body={"object": "list", "data": data, "model": asked.body["model"]})
 
     return answer
+
+
+async def embedded(api: Api) -> None:
+    """Wait until every memory has its vector."""
+    async with asyncio.timeout(30):
+        while True:
+            health = await api.saw("/health")
+            ready = health["components"]["embedder"]["status"] == "ready"
+            if ready and health["embedding_backlog"] == 0:
+                return
+            await asyncio.sleep(0.01)

@@ -27,7 +27,7 @@ from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
 from plastic_memories.hub.converse import Converse
 from plastic_memories.hub.delete_session import DeleteSession
 from plastic_memories.hub.digest import Digest
-from plastic_memories.hub.embedding import Embedding
+from plastic_memories.hub.embedding import Embedding, Pace
 from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.forget import ForgetMemory
 from plastic_memories.hub.goals import KeepGoals
@@ -65,6 +65,7 @@ from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.digest import digest_of
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import compile_all
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
 from plastic_memories.worker.loop import Worker
@@ -114,8 +115,13 @@ async def open_storage(settings: Settings) -> AsyncIterator[StorageBackend]:
 
 
 @asynccontextmanager
-async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Hub]:
-    """Open everything the settings name, and close it at the end."""
+async def open_hub(
+    settings: Settings, clock: Clock | None = None, *, brief: bool = False
+) -> AsyncIterator[Hub]:
+    """Open everything the settings name, and close it at the end.
+
+    `brief` says that it is for one command: its embedder starts at once, and clears nothing.
+    """
     chosen = {port: plugins.factory(port, getattr(settings, _FIELDS[port])) for port in _FIELDS}
     # What is remembered of a person is nobody else's on this machine.
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -128,7 +134,9 @@ async def open_hub(settings: Settings, clock: Clock | None = None) -> AsyncItera
             meter = PrometheusMeter()
             bare = await opened.enter_async_context(chosen["storage"](settings))
             storage = MeteredStorage(bare, meter, settings.backend)
-            embedding = Embedding(storage, chosen["embedder"](settings), meter)
+            pace = Pace(settle_s=0) if brief else Pace()
+            choice = chosen["embedder"](settings)
+            embedding = Embedding(storage, choice, meter, pace, may_clear=not brief)
             context = Context(settings, storage, embedding, meter, clock or SystemClock())
             extractor = await _open_extractor(context, opened)
             hub = _assemble(context, chosen, embedding, extractor)
@@ -306,10 +314,11 @@ def _retention(settings: Settings) -> Retention:
     )
 
 
-def build_app(settings: Settings, *, alone: bool = False) -> Application:
+def build_app(settings: Settings, *, alone: bool = False, brief: bool = False) -> Application:
     """Build the web application of these settings; unknown names are refused here.
 
-    `alone` says that this process does nothing else, and may be tuned as a whole.
+    `alone` says that this process does nothing else, and may be tuned as a whole; `brief` that
+    it answers one command.
     """
     for port, name in _FIELDS.items():
         plugins.factory(port, getattr(settings, name))
@@ -318,7 +327,7 @@ def build_app(settings: Settings, *, alone: bool = False) -> Application:
     async def opened() -> AsyncIterator[Hub]:
         if alone:
             _tune_process()
-        async with open_hub(settings) as hub:
+        async with open_hub(settings, brief=brief) as hub:
             announce(settings, await first_key(hub, settings))
             settling = asyncio.create_task(_settle(), name="settle")
             try:
@@ -333,7 +342,9 @@ async def _settle() -> None:
     """Make ready what the first callers would wait for."""
     await asyncio.sleep(_SETTLE_S)
     await make_ready()
-    await asyncio.get_running_loop().run_in_executor(None, compile_all)
+    loop = asyncio.get_running_loop()
+    await loop.run_in_executor(None, compile_all)
+    await loop.run_in_executor(None, simplified, "茶")  # any such text has the table made
 
 
 def _tune_process() -> None:

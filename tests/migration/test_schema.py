@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from harness import environment
+from harness import StartHub, environment
 from plastic_memories.adapters.sqlite.connection import connect
 from plastic_memories.adapters.sqlite.migrate import (
     bring_up_to_date,
@@ -18,6 +18,7 @@ from plastic_memories.adapters.sqlite.migrate import (
 from plastic_memories.adapters.sqlite.queries import sql_file
 from plastic_memories.errors import InvalidSetting
 from plastic_memories.model.key import KeyLimits
+from plastic_memories.rules import text
 from plastic_memories.settings import load
 from plastic_memories.wiring import open_hub, open_storage
 
@@ -137,3 +138,25 @@ async def test_whichever_part_of_the_index_is_gone(tmp_path: Path, table: str) -
 
     async with open_storage(settings) as storage:
         assert await storage.read(lambda stores: stores.upkeep.check()) == []
+
+
+@pytest.mark.parametrize(("content", "query"), [("我喜歡喝烏龍茶", "乌龙茶"), ("我养鳄鱼", "鱷魚")])
+@pytest.mark.parametrize("engine", ["hybrid", "keyword"])
+async def test_an_index_of_older_terms_is_made_anew_at_the_next_start(
+    start_hub: StartHub, tmp_path: Path, engine: str, content: str, query: str
+) -> None:
+    with pytest.MonkeyPatch.context() as before:
+        # Up to version 2 of the terms, texts were indexed in the characters they came in.
+        before.setattr(text, "simplified", lambda chars: chars)
+        older = await start_hub(recall=engine)
+        await older.remember(content, "note")
+        await older.say(content, session_id="s1")
+    db = apsw.Connection(str(tmp_path / "hub.db"))
+    db.execute("UPDATE meta SET value = '2' WHERE key = 'terms_version'")
+    db.close()
+
+    newer = await start_hub(recall=engine)
+
+    found = await newer.recall(query)
+    assert [row["content"] for row in found["PERSONA_MEMORY"]] == [content]
+    assert content in str(found["CHAT_SNIPPETS"])

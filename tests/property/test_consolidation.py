@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.consolidation import Change, ChangeKind, plan, same_words, weighed
+from plastic_memories.rules.consolidation import Change, ChangeKind, plan, weighed
 from plastic_memories.rules.lifecycle import memory_from
+from plastic_memories.rules.similarity import same_words
 from plastic_memories.rules.standing import is_constraint
 
 OWNER = Owner("t", "u", "p")

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from plastic_memories.adapters.sensitive.policy import redact, strict
 from plastic_memories.rules.budget import estimate_tokens
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.sensitive import find, find_credentials
+from plastic_memories.rules.talk.variants import plain_chinese
 from plastic_memories.rules.text import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARS,
@@ -21,6 +23,7 @@ from plastic_memories.rules.text import (
 
 # Pieces that the rules look for, so that generated texts come near their borders.
 WORDS = (
+    "喜歡|甚麼|甚|么|烏龍|薴|關係|係|著|"
     "我|喜欢|什么|茶|的|了解|tea|Anna's|café|e\u0301|👍🏽|🇨🇳|\u200b|密码|是|：|:|=| |\n|，|.|-"
     "|password|token|is|hunter2|sk-|[credential]|护照号|E1234567|pin|4821|@|example.com|+1|://|「"
     "|4111 1111 1111 1111|11010519491231002X|13800138000|验证码|eyJ|a1B2c3D4a1B2c3D4a1B2c3D4"
@@ -65,6 +68,35 @@ def test_a_text_is_found_by_itself(text: str) -> None:
 @given(TEXTS)
 def test_whatever_is_indexed_can_be_asked_for(text: str) -> None:
     assert bool(query_terms(text)) == bool(index_terms(text))
+
+
+@given(TEXTS)
+def test_every_character_is_read_in_its_place_and_once(text: str) -> None:
+    for read in (simplified, plain_chinese):
+        plain = read(text)
+
+        assert len(plain) == len(text)
+        assert read(plain) == plain
+
+
+def test_no_character_is_read_as_one_that_is_read_as_another() -> None:
+    everything = "".join(map(chr, range(0x20000)))
+
+    plain = simplified(everything)
+
+    assert len(plain) == len(everything)
+    assert simplified(plain) == plain
+
+
+@given(TEXTS)
+def test_both_scripts_have_the_same_terms(text: str) -> None:
+    assert index_terms(simplified(text)) == index_terms(text)
+    assert query_terms(simplified(text)) == query_terms(text)
+
+
+@given(PLAIN)
+def test_plain_text_is_left_alone(text: str) -> None:
+    assert simplified(text) is text
 
 
 @given(st.text(max_size=2000))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.__main__ import main
 from bench.quality import report, scores, summary
 from bench.quality.conversations import (
     FULL,
@@ -24,6 +25,7 @@ from bench.quality.conversations import (
 )
 from bench.quality.environments import Environments, adapter_of, peer_names, version_of
 from bench.quality.system import Outcome, Took
+from click.testing import CliRunner
 from rich.console import Console
 
 BENCH = Path(__file__).parents[2] / "bench"
@@ -132,6 +134,72 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(UnreadableData, match=r"tea\.jsonl\.gz, line 2"):
         read_folder(tmp_path)
+
+
+ONE = {"id": "m1", "text": "我喜欢茶 and coffee"}
+ASKED = {"id": "q1", "text": "什么茶 do I like?", "gold": [["m1"]]}
+
+
+def line(**changed: Any) -> bytes:
+    whole = {"conv_id": "c1", "memories": [ONE], "questions": [ASKED], **changed}
+    return json.dumps({name: value for name, value in whole.items() if value is not None}).encode()
+
+
+UNUSABLE = [
+    (b"\xff\xfe{}", "not UTF-8"),
+    (b'{"not json', "Expecting|Unterminated"),
+    (b"[]", "not an object"),
+    (line(memories=None), "'memories' is missing"),
+    (line(memories=[]), "memories is empty"),
+    (line(memories=["m1"]), "memories is not a list of objects"),
+    (line(memories=[{"id": "m1", "text": " "}]), "memory 'm1' has no text"),
+    (line(memories=[ONE, ONE]), "memories share the id 'm1'"),
+    (line(memories=[{**ONE, "ts": "昨天"}]), "昨天"),
+    (line(questions=[]), "questions is empty"),
+    (line(questions=[{**ASKED, "gold": []}]), "no question has evidence"),
+    (line(questions=[{**ASKED, "gold": [[]]}]), "no question has evidence"),
+    (line(questions=[{**ASKED, "gold": ["m1"]}]), "'q1': gold is not a list of lists"),
+    (line(questions=[{**ASKED, "gold": [["m1", "zz"]]}]), "'q1': gold names 'zz'"),
+    (line(questions=[{**ASKED, "text": ""}]), "question 'q1' has no text"),
+    (line(conv_id="c0"), "there is a conversation 'c0' already"),
+]
+
+
+@pytest.mark.parametrize("command", ["quality", "tune"])
+@pytest.mark.parametrize(("bad", "why"), UNUSABLE)
+def test_data_that_would_spoil_a_score_is_refused_by_file_line_and_reason(
+    tmp_path: Path, command: str, bad: bytes, why: str
+) -> None:
+    (tmp_path / "tea.jsonl").write_bytes(line(conv_id="c0") + b"\n\n" + bad)
+
+    done = CliRunner().invoke(main, [command, "--data", str(tmp_path)])
+
+    assert done.exit_code == 1
+    assert re.search(rf"^Error: .*tea\.jsonl, line 3: .*(?:{why})", done.output, re.MULTILINE)
+
+
+def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tea.jsonl.gz").write_bytes(gzip.compress(line() * 100)[:60])
+
+    with pytest.raises(UnreadableData, match=r"tea\.jsonl\.gz cannot be read"):
+        read_folder(tmp_path)
+
+
+@pytest.mark.parametrize("command", ["quality", "tune"])
+@pytest.mark.parametrize("folder", ["", "missing"])
+def test_a_folder_without_conversations_is_named(tmp_path: Path, command: str, folder: str) -> None:
+    done = CliRunner().invoke(main, [command, "--data", str(tmp_path / folder)])
+
+    assert done.exit_code == 1
+    assert f"No labelled conversations in {tmp_path / folder}" in done.output
+
+
+def test_a_mark_at_the_start_of_a_file_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "tea.jsonl").write_bytes(b"\xef\xbb\xbf" + line() + b"\n")
+
+    [found] = read_folder(tmp_path)
+
+    assert found.memories[0].text == ONE["text"]
 
 
 def outcome(found: str, query_s: float, embedding_s: float = 0.0) -> Outcome:

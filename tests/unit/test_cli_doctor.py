@@ -12,7 +12,7 @@ import apsw
 import pytest
 from click.testing import CliRunner
 
-from embedding_parts import write_model
+from embedding_parts import Asked, LocalServer, Reply, serving, write_model
 from plastic_memories.cli.main import main
 from plastic_memories.hub.record import the_hub
 from plastic_memories.model.message import Message, Role
@@ -193,6 +193,22 @@ def test_a_model_that_is_damaged_is_found(patient: Patient, tmp_path: Path) -> N
 
     assert (code, checks["embedder"]["status"]) == (1, "fail")
     assert checks["embedder"]["found"].endswith("model.onnx cannot be loaded.")
+
+
+@pytest.mark.parametrize("number", [0.0, float("nan")])
+def test_an_endpoint_whose_vectors_point_nowhere_is_found(patient: Patient, number: float) -> None:
+    def answer(asked: Asked) -> Reply:
+        row = [number] * 8
+        data = [{"index": place, "embedding": row} for place in range(len(asked.body["input"]))]
+        return Reply(body={"data": data})
+
+    with serving(LocalServer(answer)) as server:
+        code, checks = patient.examined(
+            PLASTIC_MEMORIES_EMBEDDER="openai:m", PLASTIC_MEMORIES_EMBEDDER_BASE_URL=server.url
+        )
+
+    assert (code, checks["embedder"]["status"]) == (1, "fail")
+    assert "points nowhere" in checks["embedder"]["found"]
 
 
 def test_every_message_is_digested_waits_or_was_given_up(patient: Patient) -> None:

@@ -43,6 +43,16 @@ async def test_what_says_the_same_becomes_one(api: Api, clock: StillClock) -> No
     assert kept["importance"] == 0.8
 
 
+async def test_what_says_the_same_in_both_scripts_becomes_one(api: Api, clock: StillClock) -> None:
+    tea = {"attributes": {"value": "烏龍茶"}}
+    await api.remember("我很喜歡喝烏龍茶", "fact", "likes.烏龍茶", **tea)
+    await api.remember("我喜欢喝乌龙茶", "fact", "likes.乌龙茶", attributes={"value": "乌龙茶"})
+
+    await put_in_order(api, clock)
+
+    assert await api.listed() == ["我很喜歡喝烏龍茶"]
+
+
 async def test_a_merged_row_keeps_its_words_and_names_the_one_that_stays(
     api: Api, clock: StillClock
 ) -> None:

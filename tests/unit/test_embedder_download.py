@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,6 +36,8 @@ class Shelf:
     die_after: list[int] = field(default_factory=list)  # bytes of the big file, by request
     ranges: list[str] = field(default_factory=list)  # as asked for, of the big file
     wrong: bool = False
+    page: str = ""  # the content type of what is sent for every path, instead of a file
+    status: int = 0  # what every path is answered with, if not 0
     sends_checksum: bool = True
     url: str = ""
 
@@ -46,7 +49,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = self.path.removeprefix(f"/{NAME}/resolve/main/").removeprefix("/cdn/")
         content = self.shelf.files.get(path)
-        if content is None:
+        if self.shelf.status:
+            self._say(self.shelf.status)
+        elif self.shelf.page:
+            self._say(200, {"Content-Type": self.shelf.page}, b"<html>login</html>")
+        elif content is None:
             self._say(404)
         elif not self.path.startswith("/cdn/"):
             self._send_elsewhere(path, content)
@@ -73,12 +80,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content[start : start + stop])
         self.close_connection = True
 
-    def _say(self, status: int, headers: dict[str, str] | None = None) -> None:
+    def _say(self, status: int, headers: dict[str, str] | None = None, body: bytes = b"") -> None:
         self.send_response(status)
         for name, value in (headers or {}).items():
             self.send_header(name, value)
-        self.send_header("Content-Length", "0")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -135,6 +143,7 @@ def test_a_downloaded_model_can_be_used(shelf: Shelf, tmp_path: Path) -> None:
         "tokenizer.json": "sha256",
         "1_Pooling/config.json": "sha256",
     }
+    assert answer["dimension"] == 24
     assert choice.load is not None
     assert choice.load().embed(["tea"], purpose="query").shape == (1, 24)
 
@@ -232,6 +241,122 @@ def test_what_is_there_is_not_fetched_again(shelf: Shelf, hub: ModelHub, tmp_pat
     hub.fetch(BIG, tmp_path, "", _quiet)
 
     assert shelf.ranges == [""]
+
+
+def test_what_was_checked_is_remembered_and_nothing_else(
+    shelf: Shelf, hub: ModelHub, tmp_path: Path
+) -> None:
+    checked = hub.fetch(BIG, tmp_path, "", _quiet)
+    shelf.sends_checksum = False
+    unchecked = hub.fetch("tokenizer.json", tmp_path, "", _quiet)
+    again = [hub.fetch(path, tmp_path, "", _quiet) for path in (BIG, "tokenizer.json")]
+    (tmp_path / BIG).write_bytes(b"damaged since")
+    repaired = hub.fetch(BIG, tmp_path, "", _quiet)
+
+    seen = [one and one.checked for one in (checked, unchecked, *again, repaired)]
+    assert seen == ["sha256", "", "sha256", "", ""]
+    assert (tmp_path / BIG).read_bytes() == shelf.files[BIG]
+
+
+def test_what_lies_there_unnoted_is_compared_and_not_fetched_again(
+    shelf: Shelf, hub: ModelHub, tmp_path: Path
+) -> None:
+    (tmp_path / BIG).write_bytes(shelf.files[BIG])
+    reports: list[str] = []
+
+    found = hub.fetch(BIG, tmp_path, "", lambda path, _done, _total: reports.append(path))
+
+    assert found is not None
+    assert (found.checked, reports) == ("sha256", [])
+    assert (tmp_path / BIG).read_bytes() == shelf.files[BIG]
+
+
+@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "text/plain"])
+def test_a_page_is_no_model_and_the_next_command_repairs_it(
+    shelf: Shelf, tmp_path: Path, kind: str
+) -> None:
+    shelf.page = kind
+    refused, said = _download(shelf, tmp_path)
+    shelf.page = ""
+    repaired, answer = _download(shelf, tmp_path)
+
+    assert refused == 1
+    assert ("answers with a web page" if "html" in kind else "is not what its name says") in said
+    assert (repaired, answer["dimension"]) == (0, 24)
+
+
+def test_without_checksums_it_is_checked_by_loading_it(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.sends_checksum = False
+
+    _, first = _download(shelf, tmp_path)
+    _, second = _download(shelf, tmp_path)
+
+    for answer in (first, second):
+        assert {one["checked"] for one in answer["files"]} == {"loaded"}
+    assert shelf.ranges == [""]
+
+
+def test_a_model_that_does_not_load_is_not_kept(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.sends_checksum = False
+    right = shelf.files[BIG]
+    shelf.files[BIG] = b"\x08\x07 no model, but it looks like one"
+    refused, said = _download(shelf, tmp_path)
+    shelf.files[BIG] = right
+    repaired, answer = _download(shelf, tmp_path)
+
+    assert refused == 1
+    assert "What was downloaded does not work" in said
+    assert (repaired, answer["dimension"]) == (0, 24)
+
+
+def test_where_it_cannot_be_loaded_it_is_called_unchecked(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.sends_checksum = False
+    monkeypatch.setattr("plastic_memories.adapters.embedding.onnx._NEEDED", ("no_such_package",))
+
+    _, answer = _download(shelf, tmp_path)
+
+    assert answer["dimension"] is None
+    assert {one["checked"] for one in answer["files"]} == {""}
+
+
+def test_prefixes_outlive_the_next_command(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.files["config_sentence_transformers.json"] = b'{"prompts": {"query": "old: "}}'
+
+    _download(shelf, tmp_path, "--query-prefix", "问题：")
+    _, answer = _download(shelf, tmp_path)
+
+    kept = Path(answer["folder"]) / "config_sentence_transformers.json"
+    assert json.loads(kept.read_text(encoding="utf-8"))["prompts"]["query"] == "问题："
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--url", "http://127.0.0.1:1"], 1, "127.0.0.1 cannot be reached"),
+        (["--url", "notaurl"], 1, "'notaurl' is not an http(s) address"),
+        (["--url", "ftp://127.0.0.1/"], 1, "is not an http(s) address"),
+        (["--url", "http://127.0.0.1:port"], 1, "is not an http(s) address"),
+        (["--sha256", "zz"], 2, "a SHA-256 has 64 hexadecimal digits"),
+    ],
+)
+def test_what_cannot_work_is_said_at_once(
+    shelf: Shelf, tmp_path: Path, arguments: list[str], code: int, said: str
+) -> None:
+    started = time.monotonic()
+
+    done, output = _download(shelf, tmp_path, *arguments)
+
+    assert (done, said in output) == (code, True), output
+    assert time.monotonic() - started < 10
+
+
+def test_a_hub_that_is_out_of_order_is_named(shelf: Shelf, hub: ModelHub, tmp_path: Path) -> None:
+    shelf.status = 503
+
+    with pytest.raises(Unavailable, match="answered with 503 6 times"):
+        hub.fetch(BIG, tmp_path, "", _quiet)
 
 
 def test_a_hub_without_the_model_is_named(shelf: Shelf, hub: ModelHub, tmp_path: Path) -> None:

@@ -4,45 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import unicodedata
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from embedding_hub import PACE, Model, ask, embedding_with, filled, reached, until, vectors
 from embedding_parts import hashed
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.adapters.sqlite.backend import open_sqlite
 from plastic_memories.errors import InvalidInput, Unavailable
 from plastic_memories.hub.embedding import Embedding, Pace
-from plastic_memories.model.entry import partitions_for
-from plastic_memories.model.owner import Owner
-from plastic_memories.ports.embedder import EmbedderChoice, Purpose, QueryVector, Vectors
+from plastic_memories.ports.embedder import EmbedderChoice, Vectors
 from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.rules.ordinary import ORDINARY
 from plastic_memories.rules.passages import passages
 from plastic_memories.rules.vectors import packed, unpacked
 from plastic_memories.settings import load
 from plastic_memories.testing.samples import MINE, NOW, OTHER_USER, memory, remember
-
-# Quick to try again; patient where a slow machine needs it.
-PACE = Pace(settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02)
-
-
-class Model:
-    """An embedder that does what a test tells it to."""
-
-    def __init__(self, name: str = "fake/1", dimension: int = 64) -> None:
-        self.model = name
-        self.dimension = dimension
-        self.seen: list[list[str]] = []
-        self.before: Callable[[Sequence[str]], None] = lambda _: None
-        self.after: Callable[[Sequence[str], Vectors], Vectors] = lambda _, rows: rows
-
-    def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        self.before(texts)
-        self.seen.append(list(texts))
-        return self.after(texts, hashed(texts, self.dimension))
 
 
 @pytest.fixture
@@ -50,51 +32,6 @@ async def storage(tmp_path: Path) -> AsyncGenerator[StorageBackend]:
     settings = load({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)})
     async with open_sqlite(settings) as opened:
         yield opened
-
-
-@asynccontextmanager
-async def embedding_with(
-    storage: StorageBackend, model: Model, pace: Pace = PACE
-) -> AsyncGenerator[Embedding]:
-    choice = EmbedderChoice("fake", "a test", lambda: model)
-    opened = Embedding(storage, choice, PrometheusMeter(), pace)
-    task = asyncio.create_task(opened.forever())
-    try:
-        yield opened
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        await opened.close()
-
-
-async def until(so: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(20):
-        while not await so():  # noqa: ASYNC110 - what it waits for is in the database
-            await asyncio.sleep(0.005)
-
-
-async def ask(embedding: Embedding, text: str, deadline_s: float) -> QueryVector:
-    return await embedding.query_vector(text, deadline_s, tenant_id="default")
-
-
-async def filled(embedding: Embedding) -> None:
-    async def so() -> bool:
-        return embedding.status == "ready" and await embedding.backlog() == 0
-
-    await until(so)
-
-
-async def reached(embedding: Embedding, status: str) -> None:
-    async def so() -> bool:
-        return embedding.status == status
-
-    await until(so)
-
-
-async def vectors(storage: StorageBackend, owner: Owner = MINE) -> dict[int, bytes | None]:
-    own, _ = partitions_for(owner)
-    news = await storage.read(lambda stores: stores.entries.news(own))
-    return {entry.memory_id: entry.vector for entry in news.entries}
 
 
 async def test_what_is_there_gets_its_own_vector(storage: StorageBackend) -> None:
@@ -174,6 +111,49 @@ async def test_questions_that_come_together_are_embedded_together(
         assert all(one.vector is not None for one in found)
         assert sum(len(texts) for texts in model.seen) == 20
         assert len(model.seen) < 20
+
+
+@pytest.mark.parametrize("piece", ["ﷺ", "我的猫叫什么？", "What is my cat called? ", "㌀ cat 猫"])
+async def test_a_question_is_embedded_as_far_as_a_model_reads_it(
+    storage: StorageBackend, piece: str
+) -> None:
+    model = Model()
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+
+        found = await ask(embedding, piece * 2000, 10)
+        again = await ask(embedding, piece * 2001, 10)
+
+    [[embedded]] = model.seen
+    assert again.vector is found.vector is not None
+    assert (piece * 2000).startswith(embedded)
+    assert 1950 < len(unicodedata.normalize("NFKC", embedded)) <= 2000
+
+
+async def test_a_short_question_does_not_wait_for_the_long_ones_of_others(
+    storage: StorageBackend,
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def pause(texts: Sequence[str]) -> None:
+        if "first" in texts:
+            begun.set()
+            go_on.wait()
+
+    model = Model()
+    model.before = pause
+    long = [f"{letter}ﷺ" * 100 for letter in "abc"]
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+        asked = [asyncio.create_task(ask(embedding, "first", 10))]
+        await asyncio.to_thread(begun.wait)
+        asked += [asyncio.create_task(ask(embedding, text, 10)) for text in [*long, "我的猫？"]]
+        await asyncio.sleep(0)
+        go_on.set()
+        found = await asyncio.gather(*asked)
+
+    assert all(one.vector is not None for one in found)
+    assert model.seen == [["first"], ["我的猫？", long[0]], [long[1]], [long[2]]]
 
 
 async def test_until_it_is_loaded_there_are_reasons_instead_of_vectors(
@@ -380,7 +360,7 @@ async def test_one_that_returns_nothing_usable_is_ill_and_no_text_is_blamed(
 
 async def test_vectors_of_another_length_are_not_stored(storage: StorageBackend) -> None:
     model = Model()
-    model.after = lambda _, rows: rows[:, :10]
+    model.after = lambda texts, rows: rows if tuple(texts) == ORDINARY else rows[:, :10]
     await remember(storage, memory("喝茶"))
 
     async with embedding_with(storage, model) as embedding:
@@ -388,56 +368,6 @@ async def test_vectors_of_another_length_are_not_stored(storage: StorageBackend)
 
         assert embedding.error == "The embedder returned vectors of another shape."
     assert set((await vectors(storage)).values()) == {None}
-
-
-async def test_another_model_starts_anew(storage: StorageBackend) -> None:
-    await remember(storage, *(memory(f"fact {n}") for n in range(30)))
-    async with embedding_with(storage, Model()) as embedding:
-        await filled(embedding)
-
-    async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
-        await filled(embedding)
-
-    assert {unpacked(one or b"").shape for one in (await vectors(storage)).values()} == {(1, 32)}
-    assert await storage.read(lambda stores: stores.vectors.model()) == "fake/2#32"
-
-
-async def test_the_same_model_embeds_nothing_twice(storage: StorageBackend) -> None:
-    await remember(storage, memory("喝茶"))
-    async with embedding_with(storage, Model()) as embedding:
-        await filled(embedding)
-
-    again = Model()
-    async with embedding_with(storage, again) as embedding:
-        await filled(embedding)
-
-    assert again.seen == []
-
-
-async def test_clearing_that_was_cut_short_is_finished(storage: StorageBackend) -> None:
-    await remember(storage, *(memory(f"fact {n}") for n in range(10)))
-    async with embedding_with(storage, Model()) as embedding:
-        await filled(embedding)
-    # As a process leaves it that was killed after its first step.
-    await storage.write(lambda stores: stores.vectors.set_model(""))
-
-    async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
-        await filled(embedding)
-
-    assert {unpacked(one or b"").shape for one in (await vectors(storage)).values()} == {(1, 32)}
-
-
-async def test_what_another_process_changes_to_is_never_compared(
-    storage: StorageBackend,
-) -> None:
-    async with embedding_with(storage, Model()) as embedding:
-        await reached(embedding, "ready")
-        await storage.write(lambda stores: stores.vectors.set_model("other/1#64"))
-
-        await reached(embedding, "failing")
-
-        assert (await ask(embedding, "tea", 10)).vector is None
-        assert embedding.error == "Another process stores vectors of another model."
 
 
 async def test_forgotten_while_it_is_embedded_stays_forgotten(storage: StorageBackend) -> None:

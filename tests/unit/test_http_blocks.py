@@ -213,3 +213,40 @@ async def test_the_user_chooses_the_language_and_the_time_zone(api: Api) -> None
     assert "必须始终遵守" in chinese
     assert "2025-06-15" in english
     assert "2025-06-15" in chinese
+
+
+@pytest.mark.parametrize(
+    ("content", "query", "heading"),
+    [
+        ("爱喝乌龙茶", "乌龙茶", "相关记忆"),
+        ("likes oolong tea", "oolong", "Relevant memories"),
+        ("爱喝 oolong tea", "what about oolong?", "相关记忆"),
+    ],
+)
+async def test_without_core_rows_a_turn_speaks_the_language_of_its_lines(
+    api: Api, content: str, query: str, heading: str
+) -> None:
+    await api.remember(content, "note", "tea")
+
+    found = await api.recall(query)
+
+    assert found["stable_block"]["text"] == ""
+    assert f"## {heading}" in found["turn_block"]["text"]
+
+
+async def test_the_user_chooses_the_language_of_a_turn(api: Api) -> None:
+    await api.remember("爱喝乌龙茶", "note", "tea")
+    await api.did("/user/settings", language="en")
+
+    assert "## Relevant memories" in (await api.recall("乌龙茶"))["turn_block"]["text"]
+
+
+async def test_the_language_of_a_question_changes_nothing_in_the_stable_block(api: Api) -> None:
+    await api.confirmed("no peanuts", "constraints")
+    await api.remember("爱喝乌龙茶", "note", "tea")
+    english, version = await stable(api)
+
+    found = await api.recall("我爱喝的乌龙茶")
+
+    assert (found["stable_block"]["text"], found["stable_block"]["version"]) == (english, version)
+    assert "## Relevant memories" in found["turn_block"]["text"]

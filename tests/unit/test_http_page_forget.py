@@ -55,6 +55,21 @@ async def test_every_version_of_it_is_gone(api: Api, hers: Pages) -> None:
     assert hers.core == "- 别的话\n"
 
 
+@pytest.mark.parametrize(
+    ("known", "line"), [("我住在臺灣", "我住在台湾"), ("我住在台湾", "我住在臺灣")]
+)
+async def test_a_line_in_the_other_script_is_gone_as_well(
+    api: Api, hers: Pages, known: str, line: str
+) -> None:
+    memory_id = await api.remember(known, "profile", "basic_info.city")
+    hers.write(f"- {line}\n- 别的话\n")
+
+    receipt = await forget(api, memory_id)
+
+    assert receipt["lines_removed"] == 1
+    assert hers.core == "- 别的话\n"
+
+
 async def test_a_persons_own_text_that_repeats_it_stays_in_the_file_and_is_seen_by_nobody(
     api: Api, own: Pages, hers: Pages
 ) -> None:

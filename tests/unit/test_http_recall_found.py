@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
 
 import pytest
 
-from embedding_parts import LocalServer, about, serving
+from embedding_parts import LocalServer, about, embedded, serving
 from harness import Api, StartHub, StillClock
 
 ALLERGY = "我海鲜过敏"
@@ -64,7 +63,7 @@ async def test_meaning_finds_what_shares_no_word(start_hub: StartHub) -> None:
     with serving(LocalServer(about(topics))) as server:
         api: Api = await start_hub(embedder="openai:topics", embedder_base_url=server.url)
         await _keep(api, *CHATTER, ALLERGY, "I moved to another office")
-        await _embedded(api)
+        await embedded(api)
 
         cook = await api.recall("what should I cook tonight", explain=True)
         job = await api.recalled("我上班的地方")
@@ -73,16 +72,6 @@ async def test_meaning_finds_what_shares_no_word(start_hub: StartHub) -> None:
     assert cook["PERSONA_MEMORY"][0]["content"] == ALLERGY
     assert cook["explain"][0]["found_by"] == ["vectors"]
     assert job[0] == "I moved to another office"
-
-
-async def _embedded(api: Api) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            health = await api.saw("/health")
-            ready = health["components"]["embedder"]["status"] == "ready"
-            if ready and health["embedding_backlog"] == 0:
-                return
-            await asyncio.sleep(0.01)
 
 
 async def test_who_is_named_by_a_role_is_found_by_name(api: Api) -> None:

@@ -14,6 +14,7 @@ from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Asked, Scores, found_by, score
 from plastic_memories.model.entry import Entry
 from plastic_memories.rules.question import understand
+from plastic_memories.rules.vectors import unit
 from plastic_memories.rules.weights import LEARNED
 from plastic_memories.testing.samples import DAY, NOW
 from recall_parts import entry, everything, index_of, vector
@@ -100,6 +101,44 @@ def test_meaning_finds_what_has_no_word_in_common() -> None:
     assert first == 1
 
 
+_ORDINARY = unit(np.array([[0.1, 1], [0, 1], [-0.1, 1], [0.2, 1]] * 4))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_the_first_few_memories_are_found_by_meaning(number: int) -> None:
+    near = entry(1, "我养了一只小猫", vector=vector(1, 1.2))
+    far = [entry(other, f"闲谈 {other}", vector=vector(0.1, 1)) for other in range(2, number + 1)]
+    asked = {"vectors": [np.array([1, 0], np.float32)], "ordinary": _ORDINARY}
+
+    assert _order([near, *far], "what pet do I have?", **asked) == [1]
+    assert _order(far, "what pet do I have?", **asked) == []
+
+
+def test_words_stay_the_reason_while_most_have_no_vector_yet() -> None:
+    said = [entry(number, f"remark {number}", vector=vector(1, number)) for number in range(1, 9)]
+    waiting = [entry(number, f"note {number}") for number in range(9, 500)]
+    key = entry(500, "备用钥匙 hangs behind the blue shutter")
+    asked = {"vectors": [np.array([1, 0], np.float32)], "ordinary": _ORDINARY}
+
+    assert _order([*said, *waiting, key], "where is the 备用钥匙?", **asked)[0] == 500
+
+
+def test_a_named_time_tells_more_than_chance_among_what_is_alike() -> None:
+    films = [
+        entry(number, f"看了电影{title}", happened_at=NOW - 10 * DAY * number, vector=near)
+        for number, (title, near) in enumerate(
+            [("甲", vector(1, 0.20)), ("乙", vector(1, 0.25)), ("丙", vector(1, 0.22))], start=1
+        )
+    ]
+    asked = {
+        "vectors": [np.array([1, 0.2], np.float32)],
+        "ordinary": _ORDINARY,
+        "spans": [(NOW - 21 * DAY, NOW - 19 * DAY)],
+    }
+
+    assert _order(films, "那几天看了什么电影", **asked)[0] == 2
+
+
 def test_what_the_best_match_names_is_found_too() -> None:
     role = entry(1, "李明是我的下属")
     birthday = entry(2, "李明的生日是3月6日")
@@ -129,6 +168,58 @@ def test_the_words_of_whoever_is_named_count_more() -> None:
     ]
 
     assert _order(said, "Did Anna bring cake?")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("speaker", "question"),
+    [
+        ("Priya", "What did PRIYA say?"),
+        ("Priya Sharma", "Tell me about Priya"),
+        ("张曼婷", "张曼婷说了什么？"),
+        ("张曼婷", "曼婷最近怎么样"),
+        ("欧阳娜娜", "娜娜 is coming?"),
+        ("Anna-Lena", "anna-lena吃什么"),
+    ],
+)
+def test_a_name_alone_finds_the_words_of_its_owner(speaker: str, question: str) -> None:
+    said = [
+        entry(1, "I am a vegan now", speaker=speaker),
+        entry(2, "I eat everything", speaker="Ben"),
+        entry(3, "出差好累", speaker=speaker),
+    ]
+
+    ranked = _ranked(said, question)
+
+    assert set(ranked.order) == {0, 2}
+    assert found_by(ranked.scores.parts_at([0])[0]) == ("speaker",)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "told", "question"),
+    [
+        ("Priya", "Everybody calls Priya Pri", "What does Pri eat?"),
+        ("陈静", "大家都叫陈静小咕", "小咕吃什么？"),
+        ("Priya Sharma", "Priya 的外号是阿皮", "阿皮 eats what?"),
+    ],
+)
+def test_another_name_of_somebody_finds_their_words(speaker: str, told: str, question: str) -> None:
+    said = [
+        entry(1, told, speaker="user"),
+        entry(2, "I am a vegan now", speaker=speaker),
+        entry(3, "Bread again", speaker="Ben"),
+    ]
+
+    assert set(_order(said, question)) == {1, 2}
+
+
+def test_whoever_is_named_is_not_taken_for_another() -> None:
+    said = [
+        entry(1, "Anna calls Priya Pri", speaker="user"),
+        entry(2, "I am a vegan now", speaker="Priya"),
+        entry(3, "Bread again", speaker="Anna"),
+    ]
+
+    assert 2 not in _order(said, "What does Anna eat?")
 
 
 def test_a_speaker_is_not_named_by_a_part_of_a_word() -> None:
@@ -188,7 +279,6 @@ def test_a_repeated_statement_stands_behind_what_says_more(said: str, also: str,
 
     assert ranked.order[-1] == 0
     assert ranked.near == {0: 1}
-    assert ranked.same == {0: 1}
     assert ranked.scores.parts["repeat"][0] < 0
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import string
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -124,7 +126,7 @@ def test_of_a_dialogue_the_lines_of_whoever_asks_count_more_than_the_answers(
     ("text", "topic", "talk"),
     [
         ("今天去了动物园\n刺猬觉得冷", "刺猬", "觉得"),
-        ("我去了動物園\n刺猬覺得冷", "刺猬", "覺得"),
+        ("我去了動物園\n刺猬覺得冷", "刺猬", "觉得"),
         ("I was out\nThe hedgehog sounds amazing", "hedgehog", "amaz"),
         ("我出门了\nhedgehog 有点冷, amazing", "hedgehog", "amaz"),
         ("刺猬觉得冷吗？", "刺猬", "觉得"),
@@ -309,11 +311,33 @@ def test_the_best_has_less_than_one_if_it_falls_short_of_the_whole(
 
 
 def test_deviations_are_those_among_what_counts() -> None:
-    among = np.array([True, True, False])
+    assert _deviations([1, 3, 90], [True, True, False]) == [-1, 1, 0]
+    assert _deviations([2, 2, 90], [True, True, False]) == [0, 0, 0]
+    assert _deviations([2], [False]) == [0]
 
-    assert fusion.deviations(np.array([1.0, 3.0, 90.0]), among).tolist() == [-1, 1, 0]
-    assert fusion.deviations(np.array([2.0, 2.0, 90.0]), among).tolist() == [0, 0, 0]
-    assert fusion.deviations(np.array([2.0]), np.array([False])).tolist() == [0]
+
+def test_what_has_no_number_neither_counts_nor_earns() -> None:
+    assert _deviations([1, math.nan, 3, math.nan], [True] * 4) == [-1, 0, 1, 0]
+    assert _deviations([math.nan], [True]) == [0]
+
+
+def test_a_few_are_measured_by_what_stands_beside_them() -> None:
+    [alone] = _deviations([0.4], [True], beside=[0.1, 0.0, 0.1, 0.0, 0.1, 0.0])
+    alike = _deviations([0.71, 0.7, 0.69], [True] * 3, beside=[0.1, 0.0] * 4)
+    many = [0.1, 0.0, 0.2] * 1000
+
+    assert alone > 1.5
+    assert max(alike) - min(alike) < 0.1
+    assert _deviations(many, [True] * 3000, beside=[0.1, 0.0] * 4) == pytest.approx(
+        _deviations(many, [True] * 3000), abs=0.01
+    )
+
+
+def _deviations(
+    values: list[float], among: list[bool], beside: Sequence[float] = ()
+) -> list[float]:
+    found = fusion.deviations(np.array(values, float), np.array(among), np.array(beside), 0.5)
+    return [float(value) for value in found]
 
 
 def test_the_better_neighbour_counts_and_none_takes_off() -> None:

@@ -44,6 +44,15 @@ def test_a_server_starts_without_building_bodies_or_compiling_rules() -> None:
     assert int(waiting) > 100
 
 
+def test_a_server_starts_without_the_table_of_characters() -> None:
+    done = _in_a_new_process(
+        "import plastic_memories.wiring, plastic_memories.adapters.recall.hybrid; "
+        "from plastic_memories.rules import han; print(han._table.cache_info().currsize)"
+    )
+
+    assert done.stdout == "0\n", done.stderr
+
+
 async def test_making_ready_builds_all_bodies() -> None:
     await make_ready()
     compile_all()

@@ -21,6 +21,8 @@ from plastic_memories_client import AsyncPlasticMemoriesClient, ServerUnreachabl
 
 T = TypeVar("T")
 _SOURCE_APP = "cli"
+# Loading the default model takes about a second; what it has not embedded by then waits.
+_MODEL_S = 10.0
 # A hub on this machine answers in a few milliseconds, or there is none.
 _KNOCK_S = httpx.Timeout(3.0, connect=0.4)
 
@@ -48,29 +50,39 @@ class Door:
         )
 
 
-def run(place: Place, work: Callable[[Door], Awaitable[T]]) -> T:
+def run(place: Place, work: Callable[[Door], Awaitable[T]], *, by_meaning: bool = False) -> T:
     """Do something with the hub of this place."""
 
     async def opened() -> T:
-        async with open_door(place) as door:
+        async with open_door(place, by_meaning=by_meaning) as door:
             return await work(door)
 
     return asyncio.run(opened())
 
 
-def ask(place: Place, work: Callable[[AsyncPlasticMemoriesClient], Awaitable[T]]) -> T:
+def ask(
+    place: Place,
+    work: Callable[[AsyncPlasticMemoriesClient], Awaitable[T]],
+    *,
+    by_meaning: bool = False,
+) -> T:
     """Do something with one client of the hub of this place."""
 
     async def with_client(door: Door) -> T:
         async with door.client() as client:
             return await work(client)
 
-    return run(place, with_client)
+    return run(place, with_client, by_meaning=by_meaning)
 
 
 @asynccontextmanager
-async def open_door(place: Place, *, lasting: bool = False) -> AsyncIterator[Door]:
-    """Find the hub that was named, the one that runs here, or open the database ourselves."""
+async def open_door(
+    place: Place, *, lasting: bool = False, by_meaning: bool = False
+) -> AsyncIterator[Door]:
+    """Find the hub that was named, the one that runs here, or open the database ourselves.
+
+    Only whoever stays (`lasting`) or searches (`by_meaning`) waits for a model to be loaded.
+    """
     settings = configuration.load()
     url = place.url or address(settings)
     if await answers(url):
@@ -78,7 +90,8 @@ async def open_door(place: Place, *, lasting: bool = False) -> AsyncIterator[Doo
     elif place.url:
         raise ServerUnreachable(f"No hub answers at {url}.")
     else:
-        async with in_process(settings, lasting=lasting) as transport:
+        opened = in_process(settings, lasting=lasting, by_meaning=by_meaning)
+        async with opened as transport:
             key = place.key or _kept_key(settings, place.user)
             if not key:
                 raise click.ClickException(
@@ -90,7 +103,7 @@ async def open_door(place: Place, *, lasting: bool = False) -> AsyncIterator[Doo
 
 @asynccontextmanager
 async def in_process(
-    settings: Settings, *, lasting: bool = False
+    settings: Settings, *, lasting: bool = False, by_meaning: bool = False
 ) -> AsyncIterator[httpx.AsyncBaseTransport]:
     """Run the hub inside this process, behind the same front door as a server's."""
     # Only here: whoever speaks over the network need not wait for the server's imports.
@@ -98,12 +111,16 @@ async def in_process(
     from plastic_memories.wiring import build_app
 
     check_folders(settings)
-    # One command is over before a model is loaded; a server fills in the vectors later.
-    app = build_app(settings if lasting else settings.model_copy(update={"embedder": "none"}))
+    # Most commands are over before a model is loaded; whoever searches next fills in the vectors.
+    if not lasting and not by_meaning:
+        settings = settings.model_copy(update={"embedder": "none"})
+    app = build_app(settings, brief=not lasting)
     async with AsyncExitStack() as stack:
         # A first key is announced while it starts; standard output belongs to the answer.
         with redirect_stdout(sys.stderr), naming_the_file(settings):
             await stack.enter_async_context(app.router.lifespan_context(app))
+        if by_meaning:
+            await app.state.hub.embedding.settled(_MODEL_S)
         yield httpx.ASGITransport(app=app)
 
 

@@ -6,6 +6,7 @@ from plastic_memories.adapters.sqlite.doctor import Vectors, vectors_of
 from plastic_memories.cli.checks import FAIL, OK, WARN, Check
 from plastic_memories.cli.local import EMBEDDED
 from plastic_memories.errors import InvalidSetting, PlasticMemoriesError
+from plastic_memories.hub.probe import probe
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice
 from plastic_memories.settings import Settings
 from plastic_memories.wiring import embedder_choice
@@ -14,7 +15,7 @@ _NAME = "embedder"
 
 
 def of_the_embedder(settings: Settings) -> Check:
-    """Load the embedder as the hub would, and compare it with what is stored."""
+    """Load and try the embedder as the hub would, and compare it with what is stored."""
     try:
         choice = embedder_choice(settings)
     except InvalidSetting as error:
@@ -22,7 +23,9 @@ def of_the_embedder(settings: Settings) -> Check:
     if choice.load is None:
         return Check(_NAME, OK, f"{choice.name}: {choice.why}")
     try:
-        return _compared(choice, choice.load(), _stored(settings))
+        embedder = choice.load()
+        probe(embedder)
+        return _compared(choice, embedder, _stored(settings))
     except PlasticMemoriesError as error:
         advice = "Recall goes on by text. Put it right, or set EMBEDDER=none."
         return Check(_NAME, FAIL, f"{choice.name}: {error.message}", advice)

@@ -100,10 +100,11 @@ def recall(
 ) -> None:
     """Show what bears on a text, best first."""
 
-    async def work(client: AsyncPlasticMemoriesClient) -> RecallResult:
-        return await client.recall(query, limit=limit, budget_tokens=budget, explain=explain)
+    async def work(client: AsyncPlasticMemoriesClient) -> tuple[RecallResult, str]:
+        found = await client.recall(query, limit=limit, budget_tokens=budget, explain=explain)
+        return found, await _why_by_text(client) if "vectors" in found.degraded else ""
 
-    found = ask(place, work)
+    found, why = ask(place, work, by_meaning=bool(query.strip()))
     screen = Screen.of(place)
     if screen.told(found.raw):
         return
@@ -111,6 +112,15 @@ def recall(
         click.echo(found.injection_block)
         return
     _show_recalled(screen, found, explain)
+    if why:
+        screen.line(why, style="yellow")
+
+
+async def _why_by_text(client: AsyncPlasticMemoriesClient) -> str:
+    """Say why nothing was searched by meaning."""
+    seen = (await client.health()).components.get("embedder", {})
+    error = seen.get("error") or "see plastic-memories doctor"
+    return f"By text alone: the embedder is {seen.get('status', 'late')}. {error}"
 
 
 def _show_recalled(screen: Screen, found: RecallResult, explain: bool) -> None:
@@ -121,8 +131,7 @@ def _show_recalled(screen: Screen, found: RecallResult, explain: bool) -> None:
     for snippet in found.chat_snippets[:5]:
         screen.text(f"{snippet.speaker or snippet.role}: {snippet.content}", "dim", indent=2)
     if explain and isinstance(found.explain, list):
-        for part in found.explain:
-            screen.text(str(part), "dim")
+        rows.show_scores(screen, found.explain)
     if found.degraded:
         screen.line(f"Without: {', '.join(found.degraded)}", style="yellow")
     screen.line(f"{found.tokens} tokens; --block shows what a prompt would get", style="dim")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 
 from plastic_memories.cli.screen import Screen, one_line, when
@@ -58,6 +58,32 @@ def show(screen: Screen, items: Sequence[MemoryItem], *, status: bool = True) ->
         for item in items
     ]
     screen.table(columns, rows)
+
+
+def show_scores(screen: Screen, accounts: Sequence[Mapping[str, Any]]) -> None:
+    """Print where each score comes from, the largest part first."""
+    columns = ["#", "score", "made of", "found by", "left out"]
+    table = [
+        [
+            one["memory_id"],
+            f"{one['score']:.3f}",
+            _made_of(one["parts"]),
+            ", ".join(one["found_by"]),
+            one["left_out"],
+        ]
+        for one in accounts
+    ]
+    screen.table(columns, table)
+
+
+def _made_of(parts: Mapping[str, float]) -> str:
+    """Return the parts of a score on one line, without those that add nothing.
+
+    >>> _made_of({"words": 0.1, "time": 0.0, "meaning": 0.5, "repeat": -0.25})
+    'meaning 0.500, repeat -0.250, words 0.100'
+    """
+    ordered = sorted(parts.items(), key=lambda part: -abs(part[1]))
+    return ", ".join(f"{name} {value:.3f}" for name, value in ordered if round(value, 3))
 
 
 def dumped(item: MemoryItem) -> dict[str, Any]:

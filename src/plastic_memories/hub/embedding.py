@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from plastic_memories.errors import PlasticMemoriesError, Unavailable
 from plastic_memories.hub.lane import Lane
 from plastic_memories.hub.lull import Lull
+from plastic_memories.hub.probe import probe
 from plastic_memories.hub.query_vectors import QueryVectors
 from plastic_memories.hub.vectorise import Vectorise
 from plastic_memories.model.vector import EntryMark
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend, Stores
+from plastic_memories.rules.ordinary import ORDINARY
 
 logger = logging.getLogger(__name__)
 _CLEARED_AT_ONCE = 500
@@ -46,6 +49,8 @@ class Embedding:
     meter: Meter
     pace: Pace = field(default_factory=Pace)
     lull: Lull = field(default_factory=Lull)
+    # A process that is here for one command leaves the vectors of another model to the hub.
+    may_clear: bool = True
     status: str = "loading"
     error: str = ""
     _embedder: Embedder | None = None
@@ -53,6 +58,7 @@ class Embedding:
     _queries: QueryVectors | None = None
     _lane: Lane = field(default_factory=lambda: Lane("embed"))
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         if self.choice.load is None:
@@ -90,10 +96,19 @@ class Embedding:
         return {**self.names(), **more}
 
     async def backlog(self, tenant_id: str | None = None) -> int:
-        """Return how many entries wait for a vector; none does if there is no embedder."""
+        """Return how many entries wait for a vector; none does if there is no embedder.
+
+        A vector of another model is one that must be made anew.
+        """
         if self.status == "off":
             return 0
-        return await self.storage.read(lambda stores: stores.vectors.backlog(tenant_id))
+
+        def work(stores: Stores) -> int:
+            waiting = stores.vectors.backlog(tenant_id)
+            stale = self._differs_from(stores.vectors.model())
+            return waiting + stores.vectors.stored(tenant_id) if stale else waiting
+
+        return await self.storage.read(work)
 
     async def measure(self, tenant_id: str | None) -> None:
         """Show how much waits for a vector: of one tenant, or of all for None."""
@@ -103,10 +118,16 @@ class Embedding:
             return
         self.meter.show(tenant_id, "embedding_backlog", waiting)
 
+    async def settled(self, patience_s: float) -> None:
+        """Wait until everything has its vector or that has failed, for so long at most."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._settled.wait(), patience_s)
+
     async def forever(self) -> None:
         """Load, then fill in again and again; what fails is tried again, later and later."""
         if self.choice.load is None:
             logger.info("embedder", extra={"fields": {"status": "off", "why": self.choice.why}})
+            self._settled.set()
             return
         await asyncio.sleep(self.pace.settle_s)
         wait_s = self.pace.first_retry_s
@@ -120,6 +141,7 @@ class Embedding:
             except Exception as error:
                 logger.exception("embedder")
                 self._failed(f"The embedder raised {type(error).__name__}.")
+            self._settled.set()
             if self.status == "failing":
                 await asyncio.sleep(wait_s)
                 wait_s = min(wait_s * 2, self.pace.last_retry_s)
@@ -134,9 +156,11 @@ class Embedding:
             await asyncio.to_thread(self.choice.close)
 
     async def _once(self) -> None:
-        fill = self._fill or await self._prepared()
-        if self.status == "failing":
-            await fill.probe()
+        if self._fill is None:
+            self._fill = await self._prepared()
+        elif self.status == "failing":
+            await self._fill.probe()
+        fill = self._fill
         if await self.storage.read(lambda stores: stores.vectors.model()) != fill.model:
             raise Unavailable("Another process stores vectors of another model.")
         self._be("ready")
@@ -145,17 +169,22 @@ class Embedding:
     async def _prepared(self) -> Vectorise:
         if self._embedder is None:
             assert self.choice.load is not None
-            self._be("loading")
+            # One that failed is failing, for whatever reason it had, until it works.
+            if self.status != "failing":
+                self._be("loading")
             self._embedder = await self._lane.run(self.choice.load, self.pace.load_s)
         embedder = self._embedder
-        model = f"{embedder.model}#{embedder.dimension}"
-        await self._adopt(model)
-        self._queries = QueryVectors(embedder, Lane("embed-query"), self._failed, self.pace.query_s)
-        self._fill = Vectorise(
-            self.storage, self.meter, embedder, model, self.choice.name, self._lane,
-            self.pace.batch_s, lull=self.lull,
+        fill = Vectorise(
+            self.storage, self.meter, embedder, _stored_name(embedder), self.choice.name,
+            self._lane, self.pace.batch_s, lull=self.lull,
         )  # fmt: skip
-        return self._fill
+        # Good vectors of another model are not given up for an embedder that does not work.
+        ordinary = await self._lane.run(lambda: probe(embedder, ORDINARY), self.pace.batch_s)
+        await self._adopt(fill.model)
+        self._queries = QueryVectors(
+            embedder, Lane("embed-query"), self._failed, self.pace.query_s, ordinary
+        )
+        return fill
 
     async def _adopt(self, model: str) -> None:
         """Make sure that every stored vector is of this model, before one is added or asked for."""
@@ -164,10 +193,19 @@ class Embedding:
         )
         if known == model:
             return
+        if (known or stored) and not self.may_clear:
+            raise Unavailable("The stored vectors are of another model; a hub makes them anew.")
         if stored:
             self._be("clearing")
             await self._clear()
         await self.storage.write(lambda stores: stores.vectors.set_model(model))
+
+    def _differs_from(self, stored: str) -> bool:
+        """Say whether stored vectors are known to be of another model than the chosen one."""
+        if self._embedder is not None:
+            return stored != _stored_name(self._embedder)
+        # Before it is loaded its name may be known, but not how long its vectors are.
+        return self.choice.model not in ("", stored.rpartition("#")[0])
 
     async def _clear(self) -> None:
         mark: EntryMark | None = EntryMark()
@@ -199,6 +237,11 @@ class Embedding:
             fields = {"status": status, "embedder": self.choice.name, "why": self.choice.why}
             logger.info("embedder", extra={"fields": fields})
         self.status, self.error = status, ""
+
+
+def _stored_name(embedder: Embedder) -> str:
+    """Return the name under which the storage knows whose vectors it holds."""
+    return f"{embedder.model}#{embedder.dimension}"
 
 
 def _clearing(mark: EntryMark) -> Any:

@@ -9,13 +9,18 @@ from dataclasses import dataclass, field
 
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError
 from plastic_memories.hub.lane import Lane
-from plastic_memories.ports.embedder import Embedder, QueryVector
+from plastic_memories.hub.probe import OTHER_SHAPE
+from plastic_memories.ports.embedder import Embedder, QueryVector, Vectors
+from plastic_memories.rules.text import plain_length, start_of
 from plastic_memories.rules.vectors import is_usable
 
 _REMEMBERED = 2048
-# Questions that wait at the same time are embedded together; beyond the larger number they are
-# not taken on.
+# What a question is compared by; of more, one vector says little, and somebody else waits for it.
+_MOST_CHARS = 2000
+# Questions that wait at the same time are embedded together, as long as that takes no longer than
+# one long question; beyond the last number they are not taken on.
 _TOGETHER = 32
+_TOGETHER_CHARS = 2000
 _MOST_WAITING = 256
 _PATIENCE_S = 5.0
 BUSY = QueryVector(None, "too many questions wait for the embedder")
@@ -29,12 +34,14 @@ class QueryVectors:
     lane: Lane
     failed: Callable[[str], None]
     patience_s: float = _PATIENCE_S
+    ordinary: Vectors | None = None  # comes with every answer
     _known: OrderedDict[str, QueryVector] = field(default_factory=OrderedDict)
     _waiting: dict[str, asyncio.Future[QueryVector]] = field(default_factory=dict)
     _asking: asyncio.Task[None] | None = None
 
     async def get(self, text: str, deadline_s: float) -> QueryVector:
         """Return the vector of a question; the text itself is the key, so nothing goes stale."""
+        text = start_of(text, _MOST_CHARS)
         if text in self._known:
             self._known.move_to_end(text)
             return self._known[text]
@@ -56,13 +63,24 @@ class QueryVectors:
 
     async def _ask(self) -> None:
         while self._waiting:
-            texts = list(self._waiting)[:_TOGETHER]
+            texts = self._next()
             for text, answer in zip(texts, await self._embedded(texts), strict=True):
                 future = self._waiting.pop(text)
                 if not future.done():
                     future.set_result(answer)
                 if answer.vector is not None:
                     self._remember(text, answer)
+
+    def _next(self) -> list[str]:
+        """Choose what is embedded next, short ones first: they wait for nobody's long ones."""
+        chosen: list[str] = []
+        chars = 0
+        for size, text in sorted((plain_length(text), text) for text in self._waiting)[:_TOGETHER]:
+            chars += size
+            if chosen and chars > _TOGETHER_CHARS:
+                break
+            chosen.append(text)
+        return chosen
 
     async def _embedded(self, texts: Sequence[str]) -> list[QueryVector]:
         try:
@@ -79,11 +97,13 @@ class QueryVectors:
         except Exception as error:  # noqa: BLE001
             return self._none(texts, f"The embedder raised {type(error).__name__}.")
         if rows.shape != (len(texts), self.embedder.dimension):
-            return self._none(texts, "The embedder returned vectors of another shape.")
+            return self._none(texts, OTHER_SHAPE)
         usable = is_usable(rows)
         # Each a copy: one row that is remembered must not keep its whole company.
         return [
-            QueryVector(row.copy()) if good else QueryVector(None, "the question has no vector")
+            QueryVector(row.copy(), ordinary=self.ordinary)
+            if good
+            else QueryVector(None, "the question has no vector")
             for row, good in zip(rows, usable, strict=True)
         ]
 

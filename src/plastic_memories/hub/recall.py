@@ -18,7 +18,7 @@ from plastic_memories.hub.touches import Touches
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import User
 from plastic_memories.model.persona import UserSettings
-from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery, Recollection
+from plastic_memories.model.recall import Findings, Hit, RecallQuery, Recollection
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import Stores
@@ -26,13 +26,15 @@ from plastic_memories.rules.blocks import (
     Section,
     Style,
     chosen_core,
-    one_line,
+    core_order,
+    repeated,
     section_of,
     stable_block,
     style_for,
     turn_block,
 )
 from plastic_memories.rules.budget import estimate_tokens
+from plastic_memories.rules.explanation import Prompted, explained
 from plastic_memories.rules.intent import intent_of
 from plastic_memories.rules.lines import Lines
 from plastic_memories.rules.macros import Names, with_names
@@ -96,7 +98,7 @@ class Recall:
         structure: _Structure = done.get("structure", _Structure())
         found: Findings = done.get("search") or Findings((), intent_of(query.text))
         hits = [_named(hit, structure.names) for hit in structure.lines.hits(found.hits)]
-        misses = structure.lines.hits(found.near_misses, [hit.memory for hit in hits])
+        misses = structure.lines.misses(found.near_misses, hits)
         found = replace(found, hits=hits, near_misses=misses)
         structure = replace(structure, pages=done.get("pages", Looked()))
         talk = _on_line(done.get("snippets", Talk()), structure.lines)
@@ -104,9 +106,7 @@ class Recall:
         self.touches.add([hit.memory for hit in recollection.hits], query.now)
         degraded = (*late, *found.degraded)
         logger.info("memory.recall", extra={"fields": _fields(query, recollection, degraded)})
-        return replace(
-            recollection, degraded=degraded, explain=_explained(query, recollection, found)
-        )
+        return replace(recollection, degraded=degraded)
 
     async def _gathered(
         self, query: RecallQuery, include: Collection[str]
@@ -158,7 +158,10 @@ class Recall:
     ) -> Recollection:
         budget = query.budget_tokens or self.options.budget_tokens
         style = _style(structure)
-        core, cut = chosen_core(structure.core, self.options.core_budget_tokens, style)
+        ordered = core_order(structure.core)
+        twins = repeated(ordered, style)
+        unlike = [row for row in ordered if row.id not in twins]
+        core, cut = chosen_core(unlike, self.options.core_budget_tokens, style)
         pages, cut_pages = _pages(structure, core, self.options.page_budget_tokens)
         stable = stable_block(core, style, pages)
         # The stable block owes nothing to the caller's budget; what goes into one prompt does.
@@ -166,16 +169,23 @@ class Recall:
             structure, core, min(self.options.page_budget_tokens, budget // _PAGE_SHARE)
         )
         room = budget - estimate_tokens(prompt_pages)
-        within, cut_again = chosen_core(structure.core, room, style)
+        within, cut_again = chosen_core(unlike, room, style)
         is_whole = (within, prompt_pages) == (core, pages)
         prompt_core = stable.text if is_whole else stable_block(within, style, prompt_pages).text
         left = budget - estimate_tokens(prompt_core)
-        hits = _unsaid(found.hits, prompt_pages)
-        turn = turn_block(hits, (talk.said, talk.recent), style, left, already=prompt_core)
+        on_pages = _on_pages(found.hits, prompt_pages)
+        in_core = {row.id for row in within}
+        new = [hit for hit in found.hits if hit.memory.id not in in_core | on_pages]
+        same = repeated([*within, *(hit.memory for hit in new)], style)
+        new = [hit for hit in new if hit.memory.id not in same]
+        of_turn = _style_of_turn(query, structure, new, talk)
+        turn = turn_block(new, (talk.said, talk.recent), of_turn, left)
         injection = "\n".join(part for part in (prompt_core, turn.text) if part)
+        hits, without_place = _with_core(found.hits, ordered, query.limit)
+        prompted = Prompted(in_core | turn.memory_ids, twins | same, on_pages)
         return Recollection(
             profile_markdown=structure.profile,
-            hits=_with_core(found.hits, structure.core, query.limit),
+            hits=hits,
             snippets=talk.all,
             injection_block=injection,
             stable_block=stable,
@@ -186,6 +196,9 @@ class Recall:
             tokens=estimate_tokens(prompt_core) + turn.tokens,
             truncated=any((turn.truncated, cut, cut_again, cut_pages, cut_pages_again)),
             degraded=(),
+            explain=explained(hits, without_place, found.near_misses, prompted)
+            if query.explain
+            else None,
         )
 
 
@@ -210,12 +223,12 @@ def _pages(structure: _Structure, core: Sequence[Memory], budget: int) -> tuple[
     return page_block(lines, looked.index, structure.settings.language, budget)
 
 
-def _unsaid(hits: Sequence[Hit], pages: str) -> Sequence[Hit]:
-    """Leave out what a line of the pages says already."""
+def _on_pages(hits: Sequence[Hit], pages: str) -> set[int]:
+    """Return which hits a line of the pages says already."""
     if not pages:
-        return hits
+        return set()
     said = {bare(line) for line in pages.splitlines()}
-    return [hit for hit in hits if stated(hit.memory.content) not in said]
+    return {hit.memory.id for hit in hits if stated(hit.memory.content) in said}
 
 
 def _style(structure: _Structure) -> Style:
@@ -224,16 +237,34 @@ def _style(structure: _Structure) -> Style:
     return style_for(settings.language, ZoneInfo(settings.time_zone), texts)
 
 
-def _with_core(hits: Sequence[Hit], core: Sequence[Memory], limit: int) -> list[Hit]:
-    """Keep a place at the end for constraints and identity that no search found."""
+def _style_of_turn(
+    query: RecallQuery, structure: _Structure, hits: Sequence[Hit], talk: Talk
+) -> Style:
+    """Choose the language of a turn: that of the stable block; without one, that of its lines."""
+    style = _style(structure)
+    if structure.settings.language or structure.core:
+        return style
+    lines = [*(hit.memory.content for hit in hits), *(row.content for row in talk.all)]
+    return style_for("", style.zone, lines or [query.text])
+
+
+def _with_core(
+    hits: Sequence[Hit], core: Sequence[Memory], limit: int
+) -> tuple[list[Hit], Sequence[Hit]]:
+    """Return the rows of an answer, and the hits that have no place among them.
+
+    Constraints and identity that no search found come last. Half of the places and the very
+    first belong to what was found: a caller who asks for one row wants the answer to the
+    question, and finds the constraints in the stable block.
+    """
     found = {hit.memory.id for hit in hits}
     always = [
         Hit(memory, 0.0, {}, ("core",))
         for memory in core
         if section_of(memory) <= Section.IDENTITY and memory.id not in found
     ]
-    room = max(limit - len(always), limit // 2)
-    return [*hits[:room], *always][:limit]
+    room = max(limit - len(always), (limit + 1) // 2)
+    return [*hits[:room], *always][:limit], hits[room:limit]
 
 
 def _fields(query: RecallQuery, answer: Recollection, degraded: tuple[str, ...]) -> dict[str, Any]:
@@ -243,40 +274,6 @@ def _fields(query: RecallQuery, answer: Recollection, degraded: tuple[str, ...])
         "intent": answer.intent.type.value,
         "degraded": list(degraded),
     }
-
-
-def _explained(
-    query: RecallQuery, answer: Recollection, found: Findings
-) -> list[Mapping[str, Any]] | None:
-    if not query.explain:
-        return None
-    hits = [_account(hit.memory.id, hit, _why_unsaid(hit, answer)) for hit in answer.hits]
-    return hits + [
-        _account(miss.memory.id, miss, _why_left_out(miss)) for miss in found.near_misses
-    ]
-
-
-def _account(memory_id: int, of: Hit | NearMiss, left_out: str | None) -> dict[str, Any]:
-    return {
-        "memory_id": memory_id,
-        "score": round(of.score, 6),
-        "parts": {name: round(value, 6) for name, value in of.parts.items()},
-        "found_by": list(of.found_by),
-        "left_out": left_out,
-    }
-
-
-def _why_left_out(miss: NearMiss) -> str:
-    return miss.why if miss.repeats is None else f"{miss.why} as memory {miss.repeats}"
-
-
-def _why_unsaid(hit: Hit, answer: Recollection) -> str | None:
-    """Say why a hit does not stand in the prompt; None if it does."""
-    if one_line(hit.memory.content) in answer.injection_block:
-        return None
-    if hit.repeats is not None:
-        return f"not in the prompt: says the same as memory {hit.repeats}"
-    return "not in the prompt: the token budget is spent"
 
 
 def _named(hit: Hit, names: Names) -> Hit:

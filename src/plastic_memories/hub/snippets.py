@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from zoneinfo import ZoneInfo
 
-from plastic_memories.model.message import Message
+from plastic_memories.model.message import Message, Spread
 from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.text import index_terms, normalise, query_terms
+from plastic_memories.rules.evidence import (
+    best_first,
+    enough_for,
+    evidence_in,
+    evidence_of,
+    searched,
+    share_of,
+    weighed,
+    without_everyday,
+)
+from plastic_memories.rules.han import simplified
+from plastic_memories.rules.named_times import Span, spans_and_rest
+from plastic_memories.rules.text import normalise
 
 _DAY_S = 86_400.0
-# So many messages are looked at, and the best of them quoted.
+# So many messages are looked at; of the first that bear on the question the best are quoted,
+# fewer if even the best of them shares no more than a word with a long question.
 _LOOKED_AT = 12
+_WEIGHED = 6
 _QUOTED = 3
-# A message that shares less than this with the question only happens to use its words.
-_SHARED = 0.4
-_MAX_TERMS = 24
+_HINTS = 2
+# If all that was found is the question itself, asked again and again, so many more are looked at.
+_MORE = 5
+# Who names a day or a weekend asks for what was said then, in whatever words.
+_SHORT_S = 3.5 * _DAY_S
+_OF_SHORT = 8
+# Turns around a message that were said farther from it belong to another conversation.
+_AROUND_S = _DAY_S
 # A prompt that shows more than so many messages leaves no room for the last ones anyway.
 _SHOWN_MOST = 60
+_SPACING = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +69,113 @@ class Snippets:
         known |= {row.id for row in last if row.content in query.shown}
         recent = [row for row in last if row.id not in known][: self.limit][::-1]
         left_out = {*known, *(row.id for row in recent)}
-        return Talk(self._said(stores, query, left_out), recent)
+        said = _Search(stores, query, left_out).said() if query.text.strip() else []
+        return Talk(said, recent)
 
-    def _said(self, stores: Stores, query: RecallQuery, left_out: Collection[int]) -> list[Message]:
-        terms = query_terms(query.text)[:_MAX_TERMS]
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What of a question can be found in messages."""
+
+    told: Mapping[str, float]  # term → how much it tells by itself
+    spread: Spread
+    spans: Sequence[Span]  # the times it names, as far as they have begun
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One question, asked of the messages in one snapshot."""
+
+    stores: Stores
+    query: RecallQuery
+    left_out: Collection[int]  # what the caller gets or has anyway
+
+    def said(self) -> list[Message]:
+        """Return what bears on the question and the turns around it, in the order it was said."""
+        asked = self._asked()
+        then = {span: self._found(asked.told, asked.spread, span) for span in asked.spans}
+        hits = [row for rows in then.values() for row in rows]
+        if len(hits) < _QUOTED:
+            # At another time than the one that is named, everybody eats and goes somewhere, too.
+            told = without_everyday(asked.told) if then else asked.told
+            hits += self._found(told, asked.spread)
+        turns = [row for hit in hits for row in self._turns(hit)]
+        for span, rows in then.items():
+            if not rows and _is_short(span) and span[1] <= self.query.now:
+                turns += self.stores.messages.recent(
+                    self.query.viewpoint, span[0], _OF_SHORT, span[1]
+                )
+        news = {row.id: row for row in turns if self._is_news(row)}
+        return sorted(news.values(), key=lambda row: (row.ts, row.id))
+
+    def _asked(self) -> _Asked:
+        query = self.query
+        *before, last = query.text.strip().splitlines()
+        zone = ZoneInfo(self.stores.personas.settings(query.viewpoint.owner.user).time_zone)
+        spans, rest = spans_and_rest(last, query.now, zone)
+        # What names a time says when, not what: the `上个月` of May is not that of June.
+        told = evidence_in("\n".join([*before, rest]))
+        spread = self.stores.messages.spread(query.viewpoint.owner, list(told))
+        begun = [span for span in spans if span[0] <= query.now]
+        return _Asked(told, spread, begun)
+
+    def _found(
+        self, told: Mapping[str, float], spread: Spread, within: Span | None = None
+    ) -> list[Message]:
+        """Return the messages that tell most of what is asked, and the question's own repeats."""
+        weights, terms = weighed(told, spread), searched(told, spread)
+        # In a short time any word of the question will do.
+        enough = 0.0 if within and _is_short(within) else enough_for(weights)
+        # What is not there in all messages together is not there in one: that spares the search.
+        if sum(weights[term] for term in terms) < enough:
+            return []
+        rows = self._matching(terms, within)
+        repeats = [row for row in rows if self._is_the_question(row)]
+        others = [row for row in rows if self._is_news(row) and not self._is_the_question(row)]
+        # One after another: taking a text apart takes longest, and a few are enough.
+        each = ((row.id, evidence_of(row.content, weights)) for row in others)
+        telling = dict(islice((one for one in each if one[1] >= enough), _WEIGHED))
+        is_sure = max(telling.values(), default=0.0) >= share_of(weights)
+        best = best_first(telling)[: _QUOTED if is_sure else _HINTS]
+        by_id = {row.id: row for row in others}
+        # Of the answers that the question got before, the first may be the right one, or the last.
+        return [*(by_id[number] for number in best), *repeats[:1], *repeats[1:][-1:]]
+
+    def _matching(self, terms: Sequence[str], within: Span | None) -> list[Message]:
+        """Search for more than are quoted: some the caller has anyway, some only ask the same."""
         if not terms:
             return []
-        found = stores.messages.search(query.viewpoint, terms, _LOOKED_AT)
-        asked, known = normalise(query.text), frozenset(terms)
-        # One after another: taking a text apart takes longest, and a few are enough.
-        telling = islice((row for row in found if _bears_on(row, known, asked)), _QUOTED)
-        around = {
-            row.id: row
-            for hit in telling
-            for row in (hit, *stores.messages.neighbours(query.viewpoint, hit))
-            if row.id not in left_out and row.content not in query.shown
-        }
-        return [around[number] for number in sorted(around)]
+        search, view = self.stores.messages.search, self.query.viewpoint
+        most = _LOOKED_AT + min(len(self.left_out), _SHOWN_MOST)
+        rows = search(view, terms, most, within)
+        if len(rows) == most and all(map(self._is_the_question, rows)):
+            rows = search(view, terms, most * _MORE, within)
+        return rows
+
+    def _turns(self, hit: Message) -> list[Message]:
+        """Return a message with the turns around it; of the question itself only its answer."""
+        around = [
+            row
+            for row in self.stores.messages.neighbours(self.query.viewpoint, hit)
+            if abs(row.ts - hit.ts) <= _AROUND_S
+        ]
+        if self._is_the_question(hit):
+            return [row for row in around if row.id > hit.id]
+        return [hit, *around]
+
+    def _is_the_question(self, row: Message) -> bool:
+        asked = self.query.text
+        # To even out a long text takes long, and no long one is a short one.
+        is_as_long = len(row.content) <= 2 * len(asked) + _SPACING
+        return is_as_long and _plain(row.content) == _plain(asked)
+
+    def _is_news(self, row: Message) -> bool:
+        return row.id not in self.left_out and row.content not in self.query.shown
 
 
-def _bears_on(message: Message, terms: frozenset[str], asked: str) -> bool:
-    """Say whether a message shares enough with the question, and is not the question itself."""
-    if normalise(message.content) == asked:
-        return False
-    return len(terms.intersection(index_terms(message.content))) >= _SHARED * len(terms)
+def _plain(text: str) -> str:
+    return simplified(normalise(text))
+
+
+def _is_short(span: Span) -> bool:
+    return span[1] - span[0] <= _SHORT_S

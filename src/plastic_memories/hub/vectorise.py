@@ -14,6 +14,7 @@ import numpy as np
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError, Unavailable
 from plastic_memories.hub.lane import Lane
 from plastic_memories.hub.lull import Lull
+from plastic_memories.hub.probe import OTHER_SHAPE, probe
 from plastic_memories.model.vector import Unembedded
 from plastic_memories.ports.embedder import Embedder, Vectors
 from plastic_memories.ports.meter import Meter
@@ -65,12 +66,7 @@ class Vectorise:
 
     async def probe(self) -> None:
         """Embed something harmless; raise `Unavailable` if that fails."""
-        try:
-            [vector] = await self._run(["."])
-        except InvalidInput as error:
-            raise Unavailable(error.message) from error
-        if vector is None:
-            raise Unavailable("The embedder returned a vector that points nowhere.")
+        await self.lane.run(lambda: probe(self.embedder), self.patience_s)
 
     async def _read(self, after_id: int) -> list[Unembedded]:
         return await self.storage.read(lambda stores: stores.vectors.waiting(after_id, self.batch))
@@ -142,7 +138,7 @@ class Vectorise:
             self.lull.wait()
             made = self.embedder.embed([texts[number] for number in some], purpose="passage")
             if made.shape != (len(some), self.embedder.dimension):
-                raise Unavailable("The embedder returned vectors of another shape.")
+                raise Unavailable(OTHER_SHAPE)
             rows[some] = made
         return rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,3 +45,11 @@ class Stored:
 
     message_id: int
     deduped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How common words are in what was said to a persona; large numbers are not counted out."""
+
+    messages: int
+    holding: Mapping[str, int]  # term → how many messages hold it

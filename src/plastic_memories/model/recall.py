@@ -52,7 +52,6 @@ class Hit:
     score: float
     parts: Mapping[str, float] = field(default_factory=dict)
     found_by: tuple[str, ...] = ()
-    repeats: int | None = None  # a better hit that says just the same
 
 
 @dataclass(frozen=True, slots=True)

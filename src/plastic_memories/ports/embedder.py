@@ -52,6 +52,7 @@ class EmbedderChoice:
     why: str
     load: Callable[[], Embedder] | None = None  # None: there are no vectors
     close: Callable[[], None] | None = None  # called once, at the end
+    model: str = ""  # the embedder's `model`, where it is known before it is loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class QueryVector:
 
     vector: Vectors | None = None
     reason: str = ""
+    # Those of `rules/ordinary.py`, of the same model.
+    ordinary: Vectors | None = None
 
 
 class QueryEmbedder(Protocol):

@@ -149,14 +149,16 @@ class TombstoneStore(Protocol):
         """Say whether the owner has any mark at all; most have none."""
         ...
 
-    def add(self, owner: Owner, marks: Marks, now: float) -> None: ...
+    def add(self, owner: Owner, marks: Marks, now: float) -> None:
+        """Set `marks.digests`."""
+        ...
 
     def covers(self, owner: Owner, marks: Marks) -> bool:
-        """Say whether any of the marks is set."""
+        """Say whether any of `marks.sought` is set."""
         ...
 
     def lift(self, owner: Owner, marks: Marks) -> int:
-        """Remove these marks and, where a key holds one value, all others of the key."""
+        """Remove `marks.sought` and, where a key holds one value, all others of the key."""
         ...
 
     def secret(self) -> bytes:

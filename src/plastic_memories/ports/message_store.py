@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from plastic_memories.model.message import Message, Stored
+from plastic_memories.model.message import Message, Spread, Stored
 from plastic_memories.model.owner import Owner, Viewpoint
 
 
@@ -37,7 +38,9 @@ class MessageStore(Protocol):
         """Return the owner's messages that match, newest first."""
         ...
 
-    def recent(self, view: Viewpoint, since_ts: float, limit: int) -> list[Message]:
+    def recent(
+        self, view: Viewpoint, since_ts: float, limit: int, until_ts: float = math.inf
+    ) -> list[Message]:
         """Return what a recall from this viewpoint may quote, newest first, nothing hidden."""
         ...
 
@@ -52,8 +55,25 @@ class MessageStore(Protocol):
         """
         ...
 
-    def search(self, view: Viewpoint, terms: Sequence[str], limit: int) -> list[Message]:
-        """Return messages that hold one of the terms, best first; nothing hidden."""
+    def search(
+        self,
+        view: Viewpoint,
+        terms: Sequence[str],
+        limit: int,
+        within: tuple[float, float] | None = None,
+    ) -> list[Message]:
+        """Return messages that hold one of the terms, best first; nothing hidden.
+
+        `within` a time: said from then, up to then.
+        """
+        ...
+
+    def spread(self, owner: Owner, terms: Sequence[str]) -> Spread:
+        """Count the messages of a persona, and those that hold each term, as far as it matters.
+
+        Whoever counts may stop at some thousand. What is hidden or erased is not counted as
+        holding anything.
+        """
         ...
 
     def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:

@@ -30,8 +30,8 @@ class VectorStore(Protocol):
         """Return how many entries have no vector: of one tenant, or of all for None."""
         ...
 
-    def stored(self) -> int:
-        """Return how many entries have one."""
+    def stored(self, tenant_id: str | None = None) -> int:
+        """Return how many entries have one: of one tenant, or of all for None."""
         ...
 
     def put(self, model: str, rows: Sequence[tuple[Unembedded, bytes]]) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import IntEnum
@@ -15,6 +16,7 @@ from plastic_memories.model.message import Message
 from plastic_memories.model.recall import Hit, StableBlock
 from plastic_memories.rules.budget import estimate_tokens
 from plastic_memories.rules.regex import regex
+from plastic_memories.rules.similarity import comparable
 from plastic_memories.rules.standing import is_constraint, is_name
 
 FENCE = "plastic_memories"
@@ -22,6 +24,10 @@ FENCE = "plastic_memories"
 _FENCE_LIKE = regex(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
 _LINE_BREAKS = regex(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
 _HAN = regex(r"[\u4e00-\u9fff]")
+# Who speaks in a memory without a speaker is the user; some callers write it down all the same.
+_USER = ("user", "User", "用户", "用戶")
+_BY_THE_USER = regex(rf"^(?:{'|'.join(_USER)})\s*[:：]\s*")
+_WRITTEN_AS_THEY_ARE = frozenset({MemoryType.PERSONA, MemoryType.RULE})
 
 
 class Section(IntEnum):
@@ -126,6 +132,50 @@ def section_of(memory: Memory) -> Section:
     return Section.RULES if memory.type is MemoryType.RULE else Section.CORE
 
 
+def repeated(memories: Iterable[Memory], style: Style) -> dict[int, int]:
+    """Return which memories tell a reader nothing new, by id, and which one told it before.
+
+    Two lines are the same only if nothing that tells differs: a word, a name, a number, who says
+    it, the day it happened. A line too many costs tokens, one too few costs a fact.
+    """
+    rows = list(memories)
+    statements = comparable([_stated(row) for row in rows])
+    same: dict[int, int] = {}
+    if len(set(statements)) == len(rows):
+        return same
+    told: defaultdict[str, list[Memory]] = defaultdict(list)
+    for row, statement in zip(rows, statements, strict=True):
+        first = next((other for other in told[statement] if _tells_all(other, row, style)), None)
+        if first is None:
+            told[statement].append(row)
+        else:
+            same[row.id] = first.id
+    return same
+
+
+def _stated(memory: Memory) -> str:
+    if memory.type in _WRITTEN_AS_THEY_ARE:
+        return memory.content.strip()
+    text = _spoken(memory)
+    return _BY_THE_USER.sub("", text, count=1) if text.startswith(_USER) else text
+
+
+def _tells_all(first: Memory, later: Memory, style: Style) -> bool:
+    """Say whether one of two lines with the same words holds all that the other does."""
+    if first.status is not later.status and first.status is Status.CANDIDATE:
+        return False
+    # An allergy and a name hold on every day, and a row without a day of its own names none.
+    if section_of(first) <= Section.IDENTITY or later.occurred_at is None:
+        return True
+    return _day(first, style) == _day(later, style)
+
+
+def core_order(core: Iterable[Memory]) -> list[Memory]:
+    """Put the most important first, and what is certain before what waits to be confirmed."""
+    waits = Status.CANDIDATE
+    return sorted(core, key=lambda row: (section_of(row), row.status is waits, row.id))
+
+
 def chosen_core(core: Sequence[Memory], budget: int, style: Style) -> tuple[list[Memory], bool]:
     """Return what fits the budget, by section, then id; constraints and identity always do.
 
@@ -160,21 +210,26 @@ def stable_block(core: Sequence[Memory], style: Style, pages: str = "") -> Stabl
 
 
 def _core_item(memory: Memory, style: Style) -> str:
-    if memory.type in (MemoryType.PERSONA, MemoryType.RULE):
+    if memory.type in _WRITTEN_AS_THEY_ARE:
         return unfenced(memory.content.strip())
     return memory_line(memory, style)
 
 
 def memory_line(memory: Memory, style: Style) -> str:
     """Write one memory as one line: when, who, what."""
-    happened = memory.created_at if memory.occurred_at is None else memory.occurred_at
+    mark = f" ({style.words.unconfirmed})" if memory.status is Status.CANDIDATE else ""
+    return f"- [{_day(memory, style)}] {_spoken(memory)}{mark}"
+
+
+def _day(memory: Memory, style: Style) -> str:
+    return style.date(memory.created_at if memory.occurred_at is None else memory.occurred_at)
+
+
+def _spoken(memory: Memory) -> str:
     who = f"{one_line(memory.speaker)}: " if memory.speaker else ""
     text = one_line(memory.content)
     # Transcripts often carry the speaker in the text already.
-    if who and text.startswith(who):
-        who = ""
-    mark = f" ({style.words.unconfirmed})" if memory.status is Status.CANDIDATE else ""
-    return f"- [{style.date(happened)}] {who}{text}{mark}"
+    return text if who and text.startswith(who) else f"{who}{text}"
 
 
 def message_line(message: Message, style: Style) -> str:
@@ -187,6 +242,7 @@ class TurnBlock:
     text: str
     truncated: bool
     tokens: int = 0
+    memory_ids: frozenset[int] = frozenset()  # those that found room
 
 
 def turn_block(
@@ -194,42 +250,42 @@ def turn_block(
     talk: tuple[Sequence[Message], Sequence[Message]],
     style: Style,
     budget: int,
-    already: str = "",
 ) -> TurnBlock:
     """Write what belongs to this turn, best first, until the budget is spent.
 
     `talk` is what was said about it before and what was said last, both oldest first; the newest
-    are kept. Nothing that stands in `already` (the stable block) or says the same as a better
-    line is written again.
+    are kept. What was said before is quoted once; what was said last stands as it was said.
     """
-    told = {hit.memory.id for hit in hits}
-    memories = [memory_line(hit.memory, style) for hit in hits if hit.repeats not in told]
-    memories = [line for line in memories if line not in already]
+    memories = [memory_line(hit.memory, style) for hit in hits]
     said, recent = ([message_line(message, style) for message in some] for some in talk)
+    said = [line for line in dict.fromkeys(said) if line not in recent]
     words = style.words
     # Of talk the newest lines are kept, so it is offered from its end.
     offered = {words.memories: memories, words.said: said[::-1], words.snippets: recent[::-1]}
     # One more for the line break that joins the block to the one before it.
     left = budget - estimate_tokens(_fenced("turn", [f"## {heading}" for heading in offered])) - 1
     kept: dict[str, list[str]] = {}
+    places: dict[str, list[int]] = {}
     for heading, lines in offered.items():
-        kept[heading], left = _fitting(lines, left)
+        places[heading], left = _fitting(lines, left)
+        kept[heading] = [lines[place] for place in places[heading]]
     truncated = any(len(kept[heading]) < len(lines) for heading, lines in offered.items())
     kept[words.said].reverse()
     kept[words.snippets].reverse()
     lines = [line for heading, some in kept.items() if some for line in (f"## {heading}", *some)]
     if not lines:
         return TurnBlock("", truncated)
-    return TurnBlock(_fenced("turn", lines), truncated, budget - left)
+    shown = frozenset(hits[place].memory.id for place in places[words.memories])
+    return TurnBlock(_fenced("turn", lines), truncated, budget - left, shown)
 
 
-def _fitting(lines: Sequence[str], budget: int) -> tuple[list[str], int]:
-    """Return the lines that fit, in order, and what is left; a long line lets shorter ones by."""
-    kept: list[str] = []
-    for line in lines:
+def _fitting(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
+    """Return which lines fit, in order, and what is left; a long line lets shorter ones by."""
+    kept: list[int] = []
+    for place, line in enumerate(lines):
         cost = estimate_tokens(line) + 1
         if cost <= budget:
-            kept.append(line)
+            kept.append(place)
             budget -= cost
     return kept, budget
 

@@ -15,9 +15,11 @@ from typing import Any
 
 from plastic_memories.model.memory import Memory, MemoryType, SourceType, Status
 from plastic_memories.rules.calendar import next_of, read_anchor
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.lifecycle import value_of
 from plastic_memories.rules.lines import said_at
 from plastic_memories.rules.regex import regex
+from plastic_memories.rules.similarity import same_words
 from plastic_memories.rules.standing import SEARCHED, core_level, is_constraint
 from plastic_memories.rules.text import UNSPACED, normalise
 
@@ -41,13 +43,7 @@ _ARCHIVED = frozenset({MemoryType.NOTE, MemoryType.FACT, MemoryType.EVENT, Memor
 _LEAST_CHARS = 4
 _LEAST_WORDS = 3
 
-# Marks between digits are part of a number or a time. A question mark makes another sentence.
-_MARKS = regex(r'[。、…~～“”"]+|(?<!\d)[,.!;:]+|[,.!;:]+(?!\d)')
-_FILLERS = regex(
-    r"[啊呀哦噢嘛啦哈]+(?=\s|$)|(?<![不没是])(?:很|非常|特别|超级|真的)(?=喜欢|爱|讨厌|怕)"
-)
-_ARTICLES = regex(r"\b(?:the|really|very)\s+")
-_BESIDE_UNSPACED = regex(rf"(?<=[{UNSPACED}])\s+|\s+(?=[{UNSPACED}])")
+_UNSPACED = regex(rf"(?<=[{UNSPACED}])\s+|\s+(?=[{UNSPACED}])")
 _UNSPACED = regex(f"[{UNSPACED}]")
 _KEY_SPACE = regex(r"[\s_-]+")
 
@@ -103,21 +99,9 @@ def plan(rows: Sequence[Memory], now: float, branched: Collection[str] = ()) -> 
     return [c for c in changes if c.kind is ChangeKind.MERGE or c.memory.id not in kept]
 
 
-def same_words(text: str) -> str:
-    """Return a text without what changes nothing about its meaning.
-
-    >>> same_words("我很喜欢喝绿茶！") == same_words("我喜欢喝绿茶")
-    True
-    >>> same_words("I work at Google") == same_words("I worked at Google")
-    False
-    """
-    bare = _FILLERS.sub("", _MARKS.sub(" ", normalise(text)))
-    return " ".join(_BESIDE_UNSPACED.sub("", _ARTICLES.sub("", bare)).split())
-
-
 def plain_key(key: str) -> str:
-    """Return a key as it is compared: `favorite-food` is `Favorite Food`."""
-    return _KEY_SPACE.sub("_", normalise(key))
+    """Return a key as it is compared: `favorite-food` is `Favorite Food`, `綠茶` is `绿茶`."""
+    return _KEY_SPACE.sub("_", simplified(normalise(key)))
 
 
 def _merges(rows: Sequence[Memory]) -> Iterable[Change]:
@@ -171,7 +155,11 @@ def _adds_nothing(row: Memory, kept: Memory) -> bool:
 
 
 def _is_part(some: Mapping[str, Any], whole: Mapping[str, Any]) -> bool:
-    return all(name in whole and whole[name] == value for name, value in some.items())
+    return all(name in whole and _plain(whole[name]) == _plain(some[name]) for name in some)
+
+
+def _plain(value: object) -> object:
+    return simplified(value) if isinstance(value, str) else value
 
 
 def _contradictions(rows: Sequence[Memory]) -> Iterable[Change]:

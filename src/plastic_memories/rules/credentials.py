@@ -56,7 +56,7 @@ _KEY_HINT = regex(r"[A-Za-z0-9_:.~+/-]{14}|PRIVATE KEY")
 _LABEL_HINTS = (
     "pass", "pwd", "key", "token", "secret", "credential", "密", "秘", "私", "口令", "令牌",
 )  # fmt: skip
-_CODE_HINTS = ("pin", "otp", "code", "phrase", "mnemonic", "码", "碼", "口令", "助记词")
+_CODE_HINTS = ("pin", "otp", "code", "phrase", "mnemonic", "码", "口令", "助记词")
 
 
 def _keys(text: str) -> Iterator[Span]:
@@ -97,7 +97,7 @@ _LABEL = regex(
     (?P<label>
       (?P<strong>pass(?:word|wd|phrase|code)s? | (?<![a-z])pwd | api[ _-]?keys?
         | (?:secret|access|private|encryption)[ _-]?(?:access[ _-]?)?key
-        | (?P<han>密[码碼] | 口令 | [密秘私][钥鑰]))
+        | (?P<han>密码 | 口令 | [密秘私]钥))
     | (?<![a-z])(?:token|secret|credentials?) | 令牌 )
     (?![a-z])["'`]?
     (?:\ (?:for|to|of|on|at|in|here)(?:\ [a-z0-9.@'-]{1,30}){0,4}?(?=\ is\ |\ was\ |:))?
@@ -106,7 +106,7 @@ _LABEL = regex(
         (?:is|was|has\ been|will\ be)\b(?:\ (?:now|still|just|currently|simply|probably))?
           (?:\ (?:set|changed|reset|updated)\ to\b)?
       | (?:changed|set|reset|updated)\ to\b
-      | 是|为|為|叫|(?:设置?|改|换|換|設置?)[成为為](?:了)?
+      | 是|为|叫|(?:设置?|改|换)[成为](?:了)?
       )?\s{0,3}(?:[:=]{1,2}|->|→|-\ )?)
     \s{0,3}["'`“‘「『《【（(]?
     (?P<value>[a-z0-9!@\#$%^&*_+~.\\/-][!\#-&(-_a-~]{2,255})"""
@@ -123,7 +123,7 @@ _ORDINARY_WORDS = (
 _ORDINARY = frozenset(_ORDINARY_WORDS.split())
 _ORDINARY_END = regex(r"(?i)(?:ed|ing|able|ible|ly|ful|ous|ive)$")
 _CLAUSE_END = regex(r"""\s*(?:$|[\n.,;!?)"'`”’」』》。，、！？；）]|(?:and|but|so|for)\b)""")
-_COUNTED = regex(r"\s?(?:年|月|日|号|次|位|个|個|天|种|种|元|块|条|字|周|人|%|characters?|chars)")
+_COUNTED = regex(r"\s?(?:年|月|日|号|次|位|个|天|种|种|元|块|条|字|周|人|%|characters?|chars)")
 _DESCRIBED = regex(r"的|编码|加密|格式|登录|验证|保护|算法|还是|吗|么")
 
 
@@ -204,14 +204,12 @@ _CODE = regex(
     r"""(?ix)(?:
       (?<![a-z])(?:pin(?:\ code|\ number)?|otp|(?:verification|security|one-time|login)\ code)
         \s?(?:is|was|[:=]|是|为)
-    | (?:pin\ ?码|验证码|驗證碼|动态码|校验码)\s?(?:是|为|為|[:=])?
+    | (?:pin\ ?码|验证码|动态码|校验码)\s?(?:是|为|[:=])?
     )\s{0,3}([0-9]{4,8})(?![0-9A-Za-z])"""
 )
-_NUMERALS = regex(
-    r"(?:密[码碼]|口令|验证码)\s?就?(?:是|为|為|:)\s?([零〇一二三四五六七八九幺]{4,})"
-)
+_NUMERALS = regex(r"(?:密码|口令|验证码)\s?就?(?:是|为|:)\s?([零〇一二三四五六七八九幺]{4,})")
 _HAN_SECRET = regex(
-    r"我的?[^\s，。！？]{0,8}密[码碼]就?(?:是|为|為|:)\s?[“「『\"]?"
+    r"我的?[^\s，。！？]{0,8}密码就?(?:是|为|:)\s?[“「『\"]?"
     r"(?!什|甚|啥|多少|哪|谁|怎|错|对|不|很|太|非常|重要|保密|秘密|安全|正确|空|一|由|用|随机|自己|以前|之前|默认"
     r"|忘|旧|新|没|有|要|需要|必须|只|可|被|在|从|给|他|她|你|别|系统|为了|最|比|属于|公司|加密|密)"
     r"([\u4e00-\u9fff]{2,12})(?<![的吗嘛呢了么啊吧])(?=[\s，。！？,.!?;；”」』\"]|$)"

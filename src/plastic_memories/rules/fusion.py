@@ -52,16 +52,24 @@ def best_first(scores: Floats, number: int) -> list[int]:
     return found
 
 
-def deviations(values: Floats, among: Bools) -> Floats:
-    """Return how many standard deviations each lies above the mean of those that count."""
+def deviations(values: Floats, among: Bools, beside: Floats, counts: float) -> Floats:
+    """Return how many standard deviations each lies above the mean of those that count.
+
+    What stands `beside` them is counted in, each so much; what has no number is left out.
+    """
+    among = among & np.isfinite(values)
     number = int(np.count_nonzero(among))
     if not number:
         return np.zeros_like(values)
-    mean = values.mean() if number == len(values) else values[among].mean()
+    whole = number == len(values)
+    every = number + counts * len(beside)
+    mean = float(values.sum() if whole else values[among].sum()) + counts * float(beside.sum())
+    mean /= every
     above = values - mean
-    if number < len(values):
+    if not whole:
         above[~among] = 0.0
-    spread = math.sqrt(float(above @ above) / number)
+    apart = beside - mean
+    spread = math.sqrt((float(above @ above) + counts * float(apart @ apart)) / every)
     return above / spread if spread >= _NO_SPREAD else np.zeros_like(values)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from plastic_memories.model.recall import Intent, IntentType
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import regex
 
 _SIGNS = {
@@ -38,7 +39,8 @@ def intent_of(text: str) -> Intent:
     """
     if not text.strip():
         return Intent(IntentType.NONE, 1.0)
-    found = [kind for kind, sign in _SIGNS.items() if sign.search(text)]
+    asked = simplified(text)
+    found = [kind for kind, sign in _SIGNS.items() if sign.search(asked)]
     queries = (text,)
     if not found:
         return Intent(IntentType.NONE, 0.5, queries)

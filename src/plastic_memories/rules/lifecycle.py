@@ -16,6 +16,7 @@ from plastic_memories.model.memory import (
     Status,
 )
 from plastic_memories.model.owner import Owner
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.text import normalise
 
 # How sure a source is when it does not say; a later, surer word wins over an earlier one.
@@ -215,8 +216,13 @@ def activated(candidate: Memory, replaced: Sequence[Memory], now: float) -> Memo
 
 
 def value_of(memory: Memory | Draft) -> str:
-    """Return what a memory says about its key, in one normal form.
+    """Return what a memory says about its key, in one normal form and in simplified characters.
 
     Extractors put the bare value into the attributes; without one, the content is the value.
     """
+    return simplified(written_value(memory))
+
+
+def written_value(memory: Memory | Draft) -> str:
+    """Return the same in the characters it was written in."""
     return normalise(str(memory.attributes.get("value") or memory.content))

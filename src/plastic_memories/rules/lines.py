@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.message import Message
@@ -12,7 +11,6 @@ from plastic_memories.model.recall import Hit, NearMiss
 from plastic_memories.model.session import Branch
 
 MAIN = ""
-Found = TypeVar("Found", Hit, NearMiss)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +32,26 @@ class Lines:
     def messages(self, rows: Iterable[Message]) -> list[Message]:
         return [row for row in rows if self.hold(row.session_id, row.branch_id, row.id)]
 
-    def hits(self, found: Sequence[Found], beside: Sequence[Memory] = ()) -> Sequence[Found]:
+    def hits(self, found: Sequence[Hit]) -> Sequence[Hit]:
+        """Leave out what a viewpoint must not see; the order stays."""
+        if not self.of_session:
+            return found
+        kept = {memory.id for memory in self.memories([hit.memory for hit in found])}
+        return [hit for hit in found if hit.memory.id in kept]
+
+    def misses(self, found: Sequence[NearMiss], hits: Sequence[Hit]) -> Sequence[NearMiss]:
         """Leave out what a viewpoint must not see, by itself or as what another repeats.
 
-        The order stays. What stands `beside` them counts where two branches say one thing.
+        The hits beside them count where two branches say one thing.
         """
         if not self.of_session:
             return found
-        kept = {memory.id for memory in self.memories([*beside, *(hit.memory for hit in found)])}
+        rows = [*(hit.memory for hit in hits), *(miss.memory for miss in found)]
+        kept = {memory.id for memory in self.memories(rows)}
         return [
-            hit if hit.repeats is None or hit.repeats in kept else replace(hit, repeats=None)
-            for hit in found
-            if hit.memory.id in kept
+            miss if miss.repeats is None or miss.repeats in kept else replace(miss, repeats=None)
+            for miss in found
+            if miss.memory.id in kept
         ]
 
     def memories(self, rows: Sequence[Memory]) -> list[Memory]:

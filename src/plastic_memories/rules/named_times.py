@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk.dates import Mention, find_all
 from plastic_memories.rules.talk.spans import DateSpan, Lean
 
+Span = tuple[float, float]  # from, up to
 _MAX_TIMES = 4
 # A stretch that ends today, not the calendar's last week or month.
 _UP_TO_NOW = regex(
-    r"\bin the (?:past|last) (?P<en>week|month|year)\b"
-    r"|(?:最近|近|过去|過去)(?:这|這)?一(?P<zh>[周週月年])",
+    r"\b(?:(?:in|over|during|within|for) the (?:past|last)|the past) (?P<en>week|month|year)\b"
+    r"|(?:最近|近|过去)这?一(?P<zh>[周月年])",
     re.IGNORECASE,
 )
-_DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "週": 7, "月": 31, "年": 366}
+_DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "月": 31, "年": 366}
 # "participate in a month ago" is no "in a month".
 _STRAY_IN = regex(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
 
@@ -46,15 +48,22 @@ def named_times(text: str, now: datetime) -> list[DateSpan]:
     >>> [str(span.start) for span in named_times("去年冬天和上个月", now)]
     ['2023-12-01', '2024-04-01']
     """
-    text = _STRAY_IN.sub("", _tidy(text))
+    return _times_and_rest(text, now)[0]
+
+
+def _times_and_rest(text: str, now: datetime) -> tuple[list[DateSpan], str]:
+    text = _STRAY_IN.sub("", _tidy(simplified(text)))
     found = [_up_to(now, match) for match in _UP_TO_NOW.finditer(text)]
     text = _UP_TO_NOW.sub(" ", text) if found else text
-    once = (
-        _until_now(text, mention, now)
-        for mention in find_all(text, now, lean=Lean.PAST)
-        if not _EVERY.search(_before(text, mention))
-    )
-    return [*found, *islice(once, _MAX_TIMES)][:_MAX_TIMES]
+    rest, end = "", 0
+    for mention in find_all(text, now, lean=Lean.PAST):
+        if len(found) >= _MAX_TIMES:
+            break
+        if not _EVERY.search(_before(text, mention)):
+            found.append(_until_now(text, mention, now))
+            rest += f"{text[end : mention.start]} "
+            end = mention.end
+    return found[:_MAX_TIMES], rest + text[end:]
 
 
 def _tidy(text: str) -> str:
@@ -85,16 +94,28 @@ def _up_to(now: datetime, match: re.Match[str]) -> DateSpan:
     return DateSpan(now.date() - timedelta(days=days), now.date())
 
 
-def named_spans(text: str, now: float, zone: ZoneInfo) -> list[tuple[float, float]]:
+def named_spans(text: str, now: float, zone: ZoneInfo) -> list[Span]:
     """Return the same in epoch seconds: from, up to. Beyond the calendar there is no time."""
+    return list(spans_and_rest(text, now, zone)[0])
+
+
+# One recall asks for the times of its question in several places.
+@lru_cache(maxsize=64)
+def spans_and_rest(text: str, now: float, zone: ZoneInfo) -> tuple[tuple[Span, ...], str]:
+    """Return the spans that a text names, and the text without the words that name them.
+
+    >>> spans_and_rest("前天我吃了什么", 1_700_000_000.0, ZoneInfo("UTC"))[1]
+    ' 我吃了什么'
+    """
     try:
         here = datetime.fromtimestamp(now, UTC).astimezone(zone)
-        return [_in_seconds(span, zone) for span in named_times(text, here)]
+        times, rest = _times_and_rest(text, here)
+        return tuple(_in_seconds(span, zone) for span in times), rest
     except (OverflowError, ValueError, OSError):  # a caller's `now` in the year 1 or 10,000
-        return []
+        return (), text
 
 
-def _in_seconds(span: DateSpan, zone: ZoneInfo) -> tuple[float, float]:
+def _in_seconds(span: DateSpan, zone: ZoneInfo) -> Span:
     midnight = datetime.min.time()
     return (
         datetime.combine(span.start, midnight, zone).timestamp(),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.text import MAX_QUERY_TERMS, WEAK, WORD, code, index_terms, query_terms
 
@@ -22,7 +23,7 @@ _BEFORE = 0.25
 # How much a word counts that is not what is asked for.
 _IDLE = 0.4
 # Words of asking: an answer seldom repeats them. In a conversation they tell what happened.
-_ASKING_WORDS = frozenset(
+ASKING_WORDS = frozenset(
     term
     for term in index_terms(
         "first happen event time day week month year total many much order different type number "
@@ -30,35 +31,32 @@ _ASKING_WORDS = frozenset(
         "previous last next go went get got take took make made use used participate attend visit"
     )
 )
-# Words that keep a conversation going, whatever it is about.
-_SMALL_TALK = frozenset(
-    term
-    for term in index_terms(
-        "觉得 覺得 感觉 感覺 感到 听起 聽起 起来 起來 可能 也许 也許 或许 或許 应该 應該 有点 有點 "
-        "有些 时候 時候 有时 有時 当然 當然 可以 谢谢 謝謝 不错 不錯 太好 真棒 太棒 一定 肯定 确实 "
-        "確實 非常 特别 特別 其实 其實 现在 現在 今天 最近 然后 然後 试试 試試 想想 看看 没事 沒事 "
-        "哈哈 明白 理解 希望 需要 没有 沒有 不会 不會 不想 不能 想要 一些 一点 一點 一样 一樣 好像 "
-        "事情 东西 東西 "
+# Words that keep a conversation going, whatever it is about. A Chinese one is a term as it is.
+_CHINESE_SMALL_TALK = (
+    "觉得 感觉 感到 听起 起来 可能 也许 或许 应该 有点 有些 时候 有时 当然 可以 谢谢 不错 "
+    "太好 真棒 太棒 一定 肯定 确实 非常 特别 其实 现在 今天 最近 然后 试试 想想 看看 没事 "
+    "哈哈 明白 理解 希望 需要 没有 不会 不想 不能 想要 一些 一点 一样 好像 事情 东西 "
+)
+SMALL_TALK = frozenset(_CHINESE_SMALL_TALK.split()) | frozenset(
+    index_terms(
         "feel felt think thought sound great good nice really maybe perhaps sure always sometimes "
         "today now lately recently thing want need try yes yeah oh well right okay thank hope "
         "understand lot bit little like kind way get got make made something anything everything "
         "much more even still only never let say said see look wow haha glad amazing wonderful "
         "awesome"
     )
-    # Of a Chinese word the pair, not its characters: they are part of other words.
-    if len(term) > 1
 )
 # Here one question ends and another begins.
 _ALSO = regex(
-    r"(?:另外|此外|还有|還有|对了|對了|顺便问一下|順便問一下|再问一下|再問一下)[，,：:\s]"
+    r"(?:另外|此外|还有|对了|顺便问一下|再问一下)[，,：:\s]"
     r"|(?<=[.?!])\s*(?:and\s+)?(?:also|by the way|besides|another thing)[,:]\s",
     re.IGNORECASE,
 )
 # What stands before such words was not the question.
 _REALLY = regex(
-    r"(?:真正|其实|其實|实际|實際|本来|本來)(?:上)?(?:是)?(?:想|要)?[^，。：:？?]{0,8}"
-    r"(?:问|問|了解|知道|搞清楚|弄清楚|确认|確認)[^，。：:？?]{0,8}[，：:]"
-    r"|真正的(?:问题|問題)[^：:，]{0,4}[：:，]"
+    r"(?:真正|其实|实际|本来)(?:上)?(?:是)?(?:想|要)?[^，。：:？?]{0,8}"
+    r"(?:问|了解|知道|搞清楚|弄清楚|确认)[^，。：:？?]{0,8}[，：:]"
+    r"|真正的问题[^：:，]{0,4}[：:，]"
     r"|\bwhat i (?:actually|really) (?:want|wanted|meant) to (?:ask|know)[^.?!,:]{0,20}[,:]"
     r"|\bmy (?:actual|real) question is[,:]?",
     re.IGNORECASE,
@@ -103,7 +101,7 @@ def understand(text: str, recent: Sequence[str] = (), also: Sequence[str] = ()) 
     before = [line[-_LINE_CHARS:] for line in recent[-_RECENT_LINES:]]
     if len(lines) > 1:
         weighed = [(line, _BEFORE) for line in before] + _weighed(lines)
-        own = [_probe(text, weighed, lines[-1], idle=_SMALL_TALK)]
+        own = [_probe(text, weighed, lines[-1], idle=SMALL_TALK)]
     else:
         context = [(line, _BEFORE) for line in before]
         own = [_probe(part, [*context, (part, 1.0)], part) for part in _parts(text)]
@@ -113,17 +111,22 @@ def understand(text: str, recent: Sequence[str] = (), also: Sequence[str] = ()) 
 
 
 def _parts(text: str) -> list[str]:
-    asked = [_asked(part) for part in _ALSO.split(text)]
+    plain = simplified(text)
+    breaks = list(_ALSO.finditer(plain))
+    starts = [0, *(found.end() for found in breaks)]
+    ends = [*(found.start() for found in breaks), len(text)]
+    asked = [_asked(text, plain, *span) for span in zip(starts, ends, strict=True)]
     parts = [part for part in asked if part.strip().strip(" ，,。.")]
     if len(parts) > _MAX_PARTS:
         parts[_MAX_PARTS - 1 :] = [" ".join(parts[_MAX_PARTS - 1 :])]
     return parts or [text]
 
 
-def _asked(part: str) -> str:
-    corrections = list(_REALLY.finditer(part))
-    rest = part[corrections[-1].end() :] if corrections else ""
-    return rest if rest.strip() else part
+def _asked(text: str, plain: str, start: int, end: int) -> str:
+    """Return what is asked between two places, as it is written; `plain` is the text to read."""
+    corrections = list(_REALLY.finditer(plain[start:end]))
+    rest = text[start + corrections[-1].end() : end] if corrections else ""
+    return rest if rest.strip() else text[start:end]
 
 
 def _weighed(lines: Sequence[str]) -> list[tuple[str, float]]:
@@ -137,7 +140,7 @@ def _probe(
     text: str,
     weighed: Iterable[tuple[str, float]],
     last: str,
-    idle: frozenset[str] = _SMALL_TALK | _ASKING_WORDS,
+    idle: frozenset[str] = SMALL_TALK | ASKING_WORDS,
 ) -> Probe:
     weights: dict[str, float] = {}
     for line, weight in weighed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from plastic_memories.model.owner import Realm
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import regex
 
 _HAN = "\u3400-\u9fff"
@@ -100,7 +101,7 @@ def realm_of(text: str, session_realm: Realm = Realm.REAL) -> Realm:
     >>> realm_of("((我明天要考试，先下了))", Realm.STORY)
     <Realm.OOC: 'ooc'>
     """
-    text = text[:_LONGEST]
+    text = simplified(text[:_LONGEST])
     rest = _OOC_PART.sub(" ", text)
     if _is_ooc(text, rest, session_realm):
         return Realm.OOC
@@ -117,9 +118,12 @@ def spoken_by_the_player(text: str) -> str:
     >>> spoken_by_the_player("((hi)) "), spoken_by_the_player("ooc: hi")
     ('  hi   ', '     hi')
     """
-    text = _OOC_OPENING.sub(lambda found: " " * len(found[0]), text)
-    text = _SLASHES.sub(lambda found: " " * len(found[0]), text)
-    return _OOC_PART.sub(_without_brackets, text)
+    plain = simplified(text)
+    bare = _OOC_OPENING.sub(_spaces, plain)
+    bare = _OOC_PART.sub(_without_brackets, _SLASHES.sub(_spaces, bare))
+    if bare == plain:
+        return text
+    return "".join(" " if left == " " else char for char, left in zip(text, bare, strict=True))
 
 
 def _without_brackets(found: re.Match[str]) -> str:

@@ -18,6 +18,7 @@ from plastic_memories.rules.credentials import (
     group_spans,
     holds_any,
 )
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import regex
 
 CREDENTIAL, PAYMENT, GOV_ID, CONTACT = "credential", "payment", "gov_id", "contact"
@@ -63,7 +64,9 @@ _MOST_FOLDED = 4096
 
 
 def _fold_char(char: str) -> str:
-    """Return the ASCII look of a full-width or styled character; nothing for an invisible one."""
+    """Return the plain look of a character: ASCII for a full-width or styled one, simplified for a
+    traditional one, nothing for an invisible one.
+    """
     if unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f":
         return ""
     digit = unicodedata.decimal(char, None)
@@ -71,11 +74,12 @@ def _fold_char(char: str) -> str:
         return str(digit)
     plain = unicodedata.normalize("NFKC", char)
     # Full-width commas and brackets stay: they end a value, which their ASCII kin may be part of.
-    return plain if len(plain) == 1 and (plain.isalnum() or plain in _FOLDED_SIGNS) else char
+    is_plain = len(plain) == 1 and (plain.isalnum() or plain in _FOLDED_SIGNS)
+    return simplified(plain) if is_plain else char
 
 
 class _Folded(dict[int, str]):
-    """What each character looks like in ASCII, as far as it was asked for."""
+    """What each character looks like without disguise, as far as it was asked for."""
 
     def __missing__(self, place: int) -> str:
         if len(self) >= _MOST_FOLDED:
@@ -135,7 +139,7 @@ _CARD = regex(
 )
 # A number that is called something else is that, even if its last digit happens to fit.
 _OTHER_NUMBER = regex(
-    r"(?i)(?:[订訂]单编?号?|[运運]单号?|快递单?号?|单号|流水号|条形?码|编号|(?<![a-z])(?:order|tracking|"
+    r"(?i)(?:订单编?号?|运单号?|快递单?号?|单号|流水号|条形?码|编号|(?<![a-z])(?:order|tracking|"
     r"invoice|message|user|channel|guild)[ _]?(?:number|no\.?|id|\#)?|isbn|barcode|snowflake|"
     r"(?<![a-z])id)\s?(?:is|是|为|[:=#])?\s{0,2}$"
 )
@@ -206,9 +210,9 @@ _SSN = regex(
     r"((?!000|666|9)[0-9]{3}[ -]?(?!00)[0-9]{2}[ -]?(?!0000)[0-9]{4})(?![0-9A-Za-z])"
 )
 _PASSPORT = regex(
-    r"(?i)(?:护照|護照|(?<![a-z])passport(?![a-z]))\s?"
-    r"(?:(?:号码?|號碼?|编号|numbers?|no\.?|num|#)\s?(?:is|was|[:=]|是|为|為)?\s{0,3}[a-z]{0,2}"
-    r"|(?:is|[:=]|是|为|為)?\s{0,3}[a-z]{1,2})([0-9]{6,9})(?![0-9a-z])"
+    r"(?i)(?:护照|(?<![a-z])passport(?![a-z]))\s?"
+    r"(?:(?:号码?|编号|numbers?|no\.?|num|#)\s?(?:is|was|[:=]|是|为)?\s{0,3}[a-z]{0,2}"
+    r"|(?:is|[:=]|是|为)?\s{0,3}[a-z]{1,2})([0-9]{6,9})(?![0-9a-z])"
 )
 _PASSPORT_LETTERS = regex(r"[A-Za-z]{0,2}$")
 

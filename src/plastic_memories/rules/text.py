@@ -13,11 +13,12 @@ from zlib import crc32
 
 import Stemmer
 
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.kept import kept
 from plastic_memories.rules.regex import regex
 
 # Raise it with every change to what a text is indexed under: indexes are then made anew.
-TERMS_VERSION = 2
+TERMS_VERSION = 3
 # What the code of a term tells: it says little by itself (a function word, a single character);
 # it is a word between spaces.
 WEAK, WORD = 1, 2
@@ -70,17 +71,17 @@ _CONTENT_WORDS = (
     "和平|和谐|和服|和尚|和解|和牛|和室|和风|和田|温和|暖和|柔和|饱和|共和|总和|酒吧|网吧|书吧|吧台|"
     "贴吧|啦啦|吗啡|呢子|那英|刹那|哪吒|也门|很久"
 )
+# In simplified characters, as all of this: what is asked is read so before they are looked for.
 _FUNCTION_WORDS = (
-    "为什么|為什麼|为啥|什么|什麼|怎么样|怎麼樣|怎么|怎麼|怎样|怎樣|如何|多少|哪里|哪裡|哪儿|哪些|哪个|"
-    "哪個|哪天|哪位|几岁|几点|几号|几月|是不是|有没有|有沒有|能不能|会不会|要不要|可不可以|还记得|還記得|"
-    "记不记得|记得|記得|告诉|告訴|知不知道|知道|请问|請問|一下|一个|一個|那个|那個|这个|這個|这些|這些|"
-    "那些|那么|那麼|这么|這麼|我们|我們|你们|你們|他们|他們|她们|她們|咱们|因为|因為|所以|但是|可是|"
-    "不过|而且|然后|或者|以及|如果|的话|的話|关于|關於|对于"
+    "为什么|为啥|什么|怎么样|怎么|怎样|如何|多少|哪里|哪儿|哪些|哪个|哪天|哪位|几岁|几点|几号|几月|是不是|"
+    "有没有|能不能|会不会|要不要|可不可以|还记得|记不记得|记得|告诉|知不知道|知道|请问|一下|一个|那个|这个|"
+    "这些|那些|那么|这么|我们|你们|他们|她们|咱们|因为|所以|但是|可是|不过|而且|然后|或者|以及|如果|的话|"
+    "关于|对于"
 )
-_PARTICLES = "的了吗嗎呢吧啊呀哦噢嘛啦么麼我你您他她它们們是也很和这這那哪谁誰啥"
+_PARTICLES = "的了吗呢吧啊呀哦噢嘛啦么我你您他她它们是也很和这那哪谁啥"
 # `猫吃什么` asks for a cat and for eating, not for the pair `猫吃`.
-_VERBS = "叫喝吃爱愛去玩看买買养養住做姓听聽读讀学學怕"
-_ASKED_VERB = f"([{_VERBS}])(?=什么|什麼|啥|哪|谁|誰)"
+_VERBS = "叫喝吃爱去玩看买养住做姓听读学怕"
+_ASKED_VERB = f"([{_VERBS}])(?=什么|啥|哪|谁)"
 # The look ahead is for speed: most characters begin no such word.
 _FIRST = "".join(word[0] for word in f"{_CONTENT_WORDS}|{_FUNCTION_WORDS}".split("|"))
 _FUNCTION = regex(
@@ -106,16 +107,41 @@ def normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", visible).split())
 
 
+def plain_length(text: str) -> int:
+    """Return how many characters a model reads of a text: some stand for eighteen others.
+
+    >>> plain_length("tea 茶"), plain_length("ﷺ")
+    (5, 18)
+    """
+    return len(text) if text.isascii() else len(unicodedata.normalize("NFKC", text))
+
+
+def start_of(text: str, most: int) -> str:
+    """Return as much of the start of a text as is read as at most so many characters.
+
+    >>> start_of("茶ﷺ茶 tea", 20), start_of("茶 tea", 3)
+    ('茶ﷺ茶', '茶 t')
+    """
+    start = text[:most]
+    if plain_length(start) <= most:
+        return start
+    for place, char in enumerate(start):
+        most -= plain_length(char)
+        if most < 0:
+            return start[:place]
+    return start
+
+
 def index_terms(text: str) -> list[str]:
     """Return the terms a text is indexed under, in order, with repetition.
 
-    >>> index_terms("喝茶 Anna's cafés")
-    ['喝', '喝茶', '茶', 'anna', 'cafe']
+    >>> index_terms("飲茶 Anna's cafés")
+    ['饮', '饮茶', '茶', 'anna', 'cafe']
     """
     if text.isascii():
         return list(map(_word_term, _ASCII_WORD.findall(text.lower())))
     terms: list[str] = []
-    for run, word, emoji in _PIECE.findall(_unmarked(normalise(text))):
+    for run, word, emoji in _pieces(text):
         if word:
             terms.append(_word_term(word))
         elif run:
@@ -156,6 +182,16 @@ def query_terms(text: str) -> list[str]:
     return list(_query_terms(text))
 
 
+def content_terms(text: str) -> list[str]:
+    """Return the unique terms of a text but for its function words, those of its last line first.
+
+    >>> content_terms("Where is it? 我是谁")
+    []
+    """
+    lines = reversed(text.splitlines())
+    return _unique(_line_terms(line, keep_all=False) for line in lines)
+
+
 # One recall asks for the terms of its question in several places.
 @lru_cache(maxsize=64)
 def _query_terms(text: str) -> tuple[str, ...]:
@@ -171,7 +207,7 @@ def _query_terms(text: str) -> tuple[str, ...]:
 
 def _line_terms(line: str, *, keep_all: bool) -> list[str]:
     terms: list[str] = []
-    for run, word, emoji in _PIECE.findall(_unmarked(normalise(line))):
+    for run, word, emoji in _pieces(line):
         for part in [run or word or emoji] if keep_all else _content(run, word, emoji):
             if word:
                 terms.append(_word_term(word))
@@ -180,6 +216,11 @@ def _line_terms(line: str, *, keep_all: bool) -> list[str]:
             else:
                 terms.append(part)
     return terms
+
+
+def _pieces(text: str) -> list[tuple[str, str, str]]:
+    # Compatibility forms first: one of them may stand for a traditional character.
+    return _PIECE.findall(_unmarked(simplified(normalise(text))))
 
 
 def _content(run: str, word: str, emoji: str) -> list[str]:

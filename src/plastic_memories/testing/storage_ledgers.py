@@ -56,6 +56,19 @@ class TombstoneStoreContract:
         await storage.write(lambda s: s.tombstones.lift(MINE, in_other_words))
         assert await storage.read(lambda s: s.tombstones.covers(MINE, said)) is False
 
+    async def test_an_older_mark_holds_and_is_lifted_but_not_set(
+        self, storage: StorageBackend
+    ) -> None:
+        now = replace(marks("a"), as_written="older")
+        await storage.write(lambda s: s.tombstones.add(MINE, marks("older"), NOW))
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, now)) is True
+        await storage.write(lambda s: s.tombstones.lift(MINE, now))
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, now)) is False
+
+        await storage.write(lambda s: s.tombstones.add(MINE, now, NOW))
+
+        assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("older"))) is False
+
     async def test_an_owner_knows_whether_there_is_any_mark(self, storage: StorageBackend) -> None:
         assert await storage.read(lambda s: s.tombstones.exist(MINE)) is False
 

@@ -134,6 +134,39 @@ class MessageStoreContract:
         assert await _recent(storage, since_ts=NOW - 50) == ["new", "between"]
         assert await _recent(storage, limit=1) == ["new"]
 
+    async def test_what_was_said_in_a_time_is_found_by_its_words(
+        self, storage: StorageBackend
+    ) -> None:
+        await say(
+            storage,
+            message("oolong 茶", ts=NOW),
+            message("green 茶", ts=NOW - 100),
+            message("coffee", ts=NOW - 100),
+            message("white 茶", ts=NOW - 200),
+        )
+
+        def work(stores: Stores) -> list[str]:
+            within = (NOW - 100, NOW)
+            return contents(stores.messages.search(view_of(), ["茶"], 10, within))
+
+        assert await storage.read(work) == ["green 茶"]
+        quoted = await storage.read(
+            lambda stores: stores.messages.recent(view_of(), NOW - 150, 10, NOW)
+        )
+        assert sorted(contents(quoted)) == ["coffee", "green 茶"]
+
+    async def test_what_is_hidden_or_a_strangers_is_not_counted(
+        self, storage: StorageBackend
+    ) -> None:
+        hidden, _ = await say(storage, message("moon tea"), message("green tea"))
+        await say(storage, *(message("moon tea", stranger) for stranger in STRANGERS))
+        await storage.write(lambda s: s.messages.hide(MINE, [hidden], NOW))
+
+        spread = await storage.read(lambda s: s.messages.spread(MINE, ["tea", '"']))
+
+        assert spread.messages >= 1
+        assert spread.holding["tea"] == 1
+
     async def test_another_bot_or_realm_is_not_quoted(self, storage: StorageBackend) -> None:
         await say(
             storage,

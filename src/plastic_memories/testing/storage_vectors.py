@@ -37,7 +37,7 @@ class VectorStoreContract:
         assert [one.memory_id for one in later] == [ids[2], ids[3]]
         assert await storage.read(lambda s: s.vectors.backlog()) == 3
 
-    async def test_what_waits_is_counted_by_tenant(self, storage: StorageBackend) -> None:
+    async def test_vectors_are_counted_by_tenant(self, storage: StorageBackend) -> None:
         mine = [memory("喝茶", key=f"k{number}") for number in range(3)]
         await remember(storage, *mine, memory("of another", owner=OTHER_TENANT))
 
@@ -45,7 +45,15 @@ class VectorStoreContract:
             tenants = (None, MINE.tenant_id, OTHER_TENANT.tenant_id, "nobody")
             return [stores.vectors.backlog(tenant) for tenant in tenants]
 
+        def stored(stores: Stores) -> list[int]:
+            tenants = (None, MINE.tenant_id, OTHER_TENANT.tenant_id, "nobody")
+            return [stores.vectors.stored(tenant) for tenant in tenants]
+
         assert await storage.read(counts) == [4, 3, 1, 0]
+        assert await storage.read(stored) == [0, 0, 0, 0]
+        await _embed(storage)
+        assert await storage.read(counts) == [0, 0, 0, 0]
+        assert await storage.read(stored) == [4, 3, 1, 0]
 
     async def test_a_stored_vector_is_news_to_readers(self, storage: StorageBackend) -> None:
         own, _ = partitions_for(MINE)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
 
+from plastic_memories.adapters.embedding.known_files import KnownFiles, sha256_of
 from plastic_memories.adapters.embedding.model_folder import MODEL_FILES, PROMPTS, TOKENIZER
 from plastic_memories.errors import InvalidInput, Unavailable
 
@@ -29,6 +31,16 @@ _RANGE_IS_EMPTY = 416
 _PASSING = 500
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _GIT_BLOB = re.compile(r"[0-9a-f]{40}")
+# Where trying again soon is of no use, if nothing has come from there yet.
+_UNREACHABLE = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+)
+# How files begin that are no model: pages, messages, and what git keeps instead of large files.
+_TEXT = (b"<", b"{", b"version https://git-lfs")
+_HEAD = 256
 Progress = Callable[[str, int, int], None]  # file, bytes done, bytes in all (0 if unknown)
 
 
@@ -36,14 +48,15 @@ Progress = Callable[[str, int, int], None]  # file, bytes done, bytes in all (0 
 class Fetched:
     path: Path
     size: int
-    checked: str  # how: "sha256", "git", or empty if nobody gave a checksum
+    # How: by the checksum "sha256" or "git", because the model was "loaded", or empty: not at all.
+    checked: str
 
 
 class _CutOff(Exception):
     """The connection ended in the middle; what arrived is kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ModelHub:
     """One model at one revision, as a hub serves it: {url}/{name}/resolve/{revision}/{path}."""
 
@@ -52,48 +65,84 @@ class ModelHub:
     name: str
     revision: str = "main"
     wait: Callable[[float], None] = time.sleep
+    _was_reached: bool = False
+    _sent_a_page: bool = False
+
+    def __post_init__(self) -> None:
+        if not _is_address(self.url):
+            raise InvalidInput(f"{self.url!r} is not an http(s) address.")
 
     def fetch_model(
         self, folder: Path, model_file: str, sha256: str, progress: Progress
     ) -> list[Fetched]:
         """Fetch everything an embedder needs into the folder."""
-        found = [self._model(folder, model_file, sha256, progress)]
+        found = self._model(folder, model_file, sha256, progress)
         tokenizer = self.fetch(TOKENIZER, folder, "", progress)
         if tokenizer is None:
-            raise InvalidInput(f"{self.name} has no {TOKENIZER}.")
+            raise InvalidInput(self._missing(TOKENIZER))
         extras = [self.fetch(path, folder, "", progress) for path in EXTRAS]
         return [*found, tokenizer, *(extra for extra in extras if extra is not None)]
 
     def fetch(self, path: str, folder: Path, sha256: str, progress: Progress) -> Fetched | None:
         """Fetch one file; return None if the hub has none of this name."""
-        target = folder / path
-        if target.is_file() and sha256 in ("", _digest(target, "sha256")):
-            return Fetched(target, target.stat().st_size, "earlier")
+        target, wanted = folder / path, sha256.lower()
+        known = KnownFiles(folder, self.revision)
+        how = _checked_as(target, wanted) if wanted else known.how(path)
+        if how:
+            return Fetched(target, target.stat().st_size, how)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")
-        for number in range(_TRIES):
-            try:
-                answer = self._into(part, path, progress)
-            except (_CutOff, httpx.TransportError) as error:
-                if number == _TRIES - 1:
-                    raise Unavailable(
-                        f"{path} was cut off {_TRIES} times; run it again to go on."
-                    ) from error
-                self.wait(0.5 * 2**number)
-            else:
-                return None if answer is None else _finished(part, target, sha256, answer)
-        raise AssertionError("the last try returns or raises")
+        given = self._arrived(part, target, path, progress)
+        if given is None:
+            return None
+        found = _finished(part, target, wanted, given)
+        if found.checked:
+            known.note(path, found.checked)
+        return found
 
-    def _model(self, folder: Path, model_file: str, sha256: str, progress: Progress) -> Fetched:
+    def loaded(self, folder: Path, files: Sequence[Fetched]) -> list[Fetched]:
+        """Note that the model was loaded: a check, for files of which nobody gave a checksum."""
+        known = KnownFiles(folder, self.revision)
+        for one in files:
+            if not one.checked:
+                known.note(str(one.path.relative_to(folder)), "loaded")
+        return [one if one.checked else replace(one, checked="loaded") for one in files]
+
+    def _model(
+        self, folder: Path, model_file: str, sha256: str, progress: Progress
+    ) -> list[Fetched]:
         for path in (model_file,) if model_file else MODEL_FILES:
             found = self.fetch(path, folder, sha256, progress)
             if found is not None:
                 # Large models keep their weights in a second file.
-                self.fetch(f"{path}_data", folder, "", progress)
-                return found
-        raise InvalidInput(f"{self.name} has no {model_file or 'model in ONNX'}.")
+                weights = self.fetch(f"{path}_data", folder, "", progress)
+                return [found] if weights is None else [found, weights]
+        raise InvalidInput(self._missing(model_file or "model in ONNX"))
 
-    def _into(self, part: Path, path: str, progress: Progress) -> str | None:
+    def _missing(self, what: str) -> str:
+        if self._sent_a_page:
+            return f"{self.url} answers with a web page where {self.name} should have its files."
+        return f"{self.name} has no {what}."
+
+    def _arrived(self, part: Path, target: Path, path: str, progress: Progress) -> str | None:
+        """Fetch a file in as many pieces as it takes; return the checksum the hub gives."""
+        problem: Exception = _CutOff()
+        for number in range(_TRIES):
+            try:
+                return self._into(part, target, path, progress)
+            except _UNREACHABLE as error:
+                if not self._was_reached:
+                    host = error.request.url.host
+                    raise Unavailable(f"{host} cannot be reached: {error}.") from error
+                problem = error
+            except (_CutOff, httpx.TransportError) as error:
+                problem = error
+            if number < _TRIES - 1:
+                self.wait(0.5 * 2**number)
+        why = str(problem) if isinstance(problem, _CutOff) else "was cut off"
+        raise Unavailable(f"{path} {why} {_TRIES} times; run it again to go on.") from problem
+
+    def _into(self, part: Path, target: Path, path: str, progress: Progress) -> str | None:
         """Add what is missing to the part that is there; return the checksum the hub gives."""
         have = part.stat().st_size if part.is_file() else 0
         address = f"{self.url.rstrip('/')}/{self.name}/resolve/{self.revision}/{path}"
@@ -101,21 +150,40 @@ class ModelHub:
         # Compressed on the way, a range would be of other bytes than those that are kept.
         headers["Accept-Encoding"] = "identity"
         with self.client.stream("GET", address, headers=headers, follow_redirects=True) as answer:
-            if answer.status_code == _NOT_FOUND:
+            self._was_reached = True
+            given = _checksum(answer)
+            if self._has_none(answer):
                 return None
             if answer.status_code == _RANGE_IS_EMPTY:
-                return _checksum(answer)  # it was all there; the checksum will tell
+                return given  # it was all there; the checksum will tell
             if answer.status_code >= _PASSING:
-                raise _CutOff
+                raise _CutOff(f"was answered with {answer.status_code}")
             if not answer.is_success:
                 raise Unavailable(f"{path}: the hub answered {answer.status_code}.")
+            if given and target.is_file() and _digest(target, _kind(given)) == given:
+                target.replace(part)  # an earlier command has fetched it, and nobody noted it
+                return given
             resumed = have if answer.status_code == _PARTIAL else 0
             total = resumed + int(answer.headers.get("content-length") or 0)
             with part.open("ab" if resumed else "wb") as file:
                 for done, chunk in _counted(answer, resumed):
                     file.write(chunk)
                     progress(path, done, total)
-            return _checksum(answer)
+            return given
+
+    def _has_none(self, answer: httpx.Response) -> bool:
+        """Say whether the hub has no such file: some send a page instead of saying so."""
+        is_page = answer.headers.get("content-type", "").lower().startswith("text/html")
+        self._sent_a_page |= answer.is_success and is_page
+        return answer.status_code == _NOT_FOUND or (answer.is_success and is_page)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL:
+        return False
+    return url.scheme in ("http", "https") and bool(url.host)
 
 
 def _counted(answer: httpx.Response, done: int) -> Iterator[tuple[int, bytes]]:
@@ -137,20 +205,42 @@ def _checksum(answer: httpx.Response) -> str:
 
 def _finished(part: Path, target: Path, sha256: str, given: str) -> Fetched:
     """Compare, and give the file its name; a wrong one is thrown away."""
-    expected = sha256.lower() or given
-    kind = "git" if _GIT_BLOB.fullmatch(expected) else "sha256" if expected else ""
-    if expected and _digest(part, kind) != expected:
+    expected = sha256 or given
+    problem = ""
+    if expected and _digest(part, _kind(expected)) != expected:
+        problem = "arrived damaged (its checksum differs); run it again"
+    elif not expected and not _may_be(part, target.suffix):
+        problem = "is not what its name says: the hub sends something else"
+    if problem:
         part.unlink()
-        raise Unavailable(f"{target.name} arrived damaged (its checksum differs); run it again.")
+        raise Unavailable(f"{target.name} {problem}.")
     size = part.stat().st_size
     part.replace(target)
-    return Fetched(target, size, kind)
+    return Fetched(target, size, _kind(expected))
+
+
+def _may_be(file: Path, suffix: str) -> bool:
+    """Say whether a file that nobody gave a checksum for can be what its name says."""
+    if suffix != ".json":
+        with file.open("rb") as opened:
+            return not opened.read(_HEAD).lstrip().startswith(_TEXT)
+    try:
+        return isinstance(json.loads(file.read_bytes()), dict)
+    except ValueError:
+        return False
+
+
+def _checked_as(file: Path, sha256: str) -> str:
+    return "sha256" if file.is_file() and sha256_of(file) == sha256 else ""
+
+
+def _kind(checksum: str) -> str:
+    return "git" if _GIT_BLOB.fullmatch(checksum) else "sha256" if checksum else ""
 
 
 def _digest(file: Path, kind: str) -> str:
     if kind == "sha256":
-        with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
+        return sha256_of(file)
     # Small files are named by what git calls them, which is no secret-keeping matter.
     content = file.read_bytes()
     header = f"blob {len(content)}\0".encode()

@@ -71,12 +71,9 @@ class OnnxEmbedder:
 
 def onnx(options: EmbeddingOptions) -> EmbedderChoice:
     """Choose the model of the folder or name that EMBEDDER_MODEL gives."""
-    missing = [name for name in _NEEDED if find_spec(name) is None]
+    missing = missing_packages()
     if missing:
-        raise InvalidSetting(
-            f"PLASTIC_MEMORIES_EMBEDDER=onnx needs {' and '.join(missing)}: "
-            "pip install 'plastic-memories[onnx]'"
-        )
+        raise InvalidSetting(f"PLASTIC_MEMORIES_EMBEDDER=onnx needs {missing}")
     folder = read_folder(model_path(options))
     why = f"EMBEDDER=onnx, from {folder.path}"
 
@@ -84,6 +81,12 @@ def onnx(options: EmbeddingOptions) -> EmbedderChoice:
         return OnnxEmbedder(folder, options.embedder_threads)
 
     return EmbedderChoice("onnx", why, load)
+
+
+def missing_packages() -> str:
+    """Say which packages are missing and how to get them; empty if none is."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    return f"{' and '.join(missing)}: pip install 'plastic-memories[onnx]'" if missing else ""
 
 
 def model_path(options: EmbeddingOptions) -> Path:

@@ -34,7 +34,7 @@ class EndpointEmbedder:
         self._client = client
         self._asked_model = model
         self._wait = wait
-        self.model = f"openai/{client.base_url.netloc.decode()}/{model}"
+        self.model = _named(client.base_url, model)
         self.dimension = 0
         self.dimension = int(self.embed(["."], purpose="passage").shape[1])
 
@@ -104,7 +104,12 @@ def openai(options: EmbeddingOptions) -> EmbedderChoice:
         for client in opened:
             client.close()
 
-    return EmbedderChoice("openai", f"EMBEDDER=openai, at {url.host}", load, close)
+    why, model = f"EMBEDDER=openai, at {url.host}", _named(url, options.embedder_model)
+    return EmbedderChoice("openai", why, load, close, model)
+
+
+def _named(url: httpx.URL, model: str) -> str:
+    return f"openai/{url.netloc.decode()}/{model}"
 
 
 def _client(url: httpx.URL, options: EmbeddingOptions) -> httpx.Client:

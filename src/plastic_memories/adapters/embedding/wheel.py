@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,13 @@ class WheelModel:
     def is_installed(self) -> bool:
         return find_spec(self.module) is not None
 
+    @property
+    def model(self) -> str:
+        try:
+            return f"{self.package}/{version(self.package)}"
+        except PackageNotFoundError:  # a frozen program; the weights are compared all the same
+            return f"{self.package}/{self.version}"
+
     def load(self, threads: int) -> Embedder:
         try:
             module = import_module(self.module)
@@ -86,7 +93,7 @@ class WheelModel:
         weights = Path(str(module.__file__)).parent / self.weights
         if _digest(weights) != self.sha256:
             raise Unavailable(f"{self.package}: its weights are not those of {self.version}.")
-        return self.build(f"{self.package}/{version(self.package)}", module, threads)
+        return self.build(self.model, module, threads)
 
 
 # Young packages of one author: pinned here by what they hold, in constraints.txt by version.
@@ -126,7 +133,8 @@ def wheel(options: EmbeddingOptions) -> EmbedderChoice:
             f"pip install {chosen.package}=={chosen.version}"
         )
     why = f"the package {chosen.package} is installed"
-    return EmbedderChoice("wheel", why, partial(chosen.load, options.embedder_threads))
+    load = partial(chosen.load, options.embedder_threads)
+    return EmbedderChoice("wheel", why, load, model=chosen.model)
 
 
 def is_installed() -> bool:

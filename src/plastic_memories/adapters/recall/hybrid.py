@@ -11,7 +11,6 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plastic_memories.adapters.recall.index_cache import IndexCache
 from plastic_memories.adapters.recall.keyword import KeywordEngine
@@ -22,7 +21,7 @@ from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery
-from plastic_memories.ports.embedder import QueryEmbedder
+from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.rules.intent import intent_of
@@ -90,22 +89,20 @@ class HybridEngine:
 
     async def _prepared(self, query: RecallQuery) -> _Search:
         question = understand(query.text, [line for _, line in query.recent], query.also)
-        vectors, degraded = await self._vectors(question, query)
+        vectors = await self._vectors(question, query)
+        failed = any(each.vector is None and each.reason for each in vectors)
+        degraded = ("vectors",) if failed else ()
         return _Search(self._cache, self._weights, query, question, vectors, degraded)
 
-    async def _vectors(
-        self, question: Question, query: RecallQuery
-    ) -> tuple[list[NDArray[np.float32] | None], tuple[str, ...]]:
-        """Return a vector for each text that is compared by meaning; name the part if it failed."""
+    async def _vectors(self, question: Question, query: RecallQuery) -> list[QueryVector]:
+        """Return a vector for each text that is compared by meaning, or why there is none."""
         tenant = query.viewpoint.owner.tenant_id
         deadline_s = query.deadline_s * _FOR_VECTORS
         asked = [
             self._embedder.query_vector(text, deadline_s, tenant_id=tenant)
             for text in question.texts
         ]
-        found = [await asked[0]] if len(asked) == 1 else await asyncio.gather(*asked)
-        failed = any(each.vector is None and each.reason for each in found)
-        return [each.vector for each in found], ("vectors",) if failed else ()
+        return [await asked[0]] if len(asked) == 1 else await asyncio.gather(*asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ class _Search:
     weights: HybridWeights
     query: RecallQuery
     question: Question
-    vectors: Sequence[NDArray[np.float32] | None]
+    vectors: Sequence[QueryVector]
     degraded: tuple[str, ...]
 
     def __call__(self, stores: Stores, view: Viewpoint) -> Findings:
@@ -153,7 +150,7 @@ class _Search:
         # Told only to those who ask for it: that takes as long as finding the rows.
         parts = scores.parts_at(chosen) if query.explain else [{}] * len(chosen)
         hits = [
-            _hit(rows[memory_id], index, ranked, position, told)
+            _hit(rows[memory_id], float(scores.total[position]), told)
             for memory_id, position, told in zip(ids, chosen, parts, strict=False)
             if memory_id in rows
         ]
@@ -165,30 +162,22 @@ def _asked(
     stores: Stores,
     query: RecallQuery,
     question: Question,
-    vectors: Sequence[NDArray[np.float32] | None],
+    vectors: Sequence[QueryVector],
 ) -> Asked:
     zone = ZoneInfo(stores.personas.settings(query.viewpoint.owner.user).time_zone)
     return Asked(
         text=query.text,
         question=question,
         now=query.now,
-        vectors=vectors,
-        last_line=vectors[-1] if question.is_dialogue else None,
+        vectors=[each.vector for each in vectors],
+        last_line=vectors[-1].vector if question.is_dialogue else None,
+        ordinary=vectors[-1].ordinary,
         spans=named_spans(question.last_line, query.now, zone),
     )
 
 
-def _hit(
-    memory: Memory, index: OwnerIndex, ranked: Ranked, position: int, parts: Mapping[str, float]
-) -> Hit:
-    first = ranked.same.get(position)
-    return Hit(
-        memory,
-        float(ranked.scores.total[position]),
-        parts,
-        found_by(parts) if parts else (),
-        repeats=None if first is None else int(index["memory_id"][first]),
-    )
+def _hit(memory: Memory, total: float, parts: Mapping[str, float]) -> Hit:
+    return Hit(memory, total, parts, found_by(parts) if parts else ())
 
 
 def _near_misses(

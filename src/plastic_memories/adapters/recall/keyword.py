@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
-from plastic_memories.model.recall import Findings, Hit, RecallQuery, TextMatches
+from plastic_memories.model.recall import Findings, RecallQuery, TextMatches
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.intent import intent_of
 from plastic_memories.rules.ranking import rank
-from plastic_memories.rules.similarity import repeats
 from plastic_memories.rules.text import query_terms
 
 logger = logging.getLogger(__name__)
@@ -50,23 +47,14 @@ class KeywordEngine:
         ranked = rank(matches, query.now)
         if query.among is not None:
             ranked = [hit for hit in ranked if hit.memory.id in query.among]
-        hits = _marked(ranked[: query.limit])
-        return Findings(hits, intent, ("text_index",) if matches.degraded else ())
+        degraded = ("text_index",) if matches.degraded else ()
+        return Findings(ranked[: query.limit], intent, degraded)
 
     async def _search(self, query: RecallQuery, terms: list[str]) -> TextMatches:
         limit = query.limit * _SPARE if query.among is None else _LOOKED_THROUGH
         return await self._storage.read(
             lambda stores: stores.memories.search(query.viewpoint, terms, limit, query.now)
         )
-
-
-def _marked(hits: Sequence[Hit]) -> list[Hit]:
-    """Note on each hit whether a better one says the same."""
-    same = repeats(hit.memory.content for hit in hits)
-    return [
-        replace(hit, repeats=hits[same[place]].memory.id) if place in same else hit
-        for place, hit in enumerate(hits)
-    ]
 
 
 def keyword_engine(context: RecallContext) -> RecallEngine:

@@ -10,11 +10,8 @@ import numpy as np
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Scores
 from plastic_memories.rules.fusion import Floats, Ints, repeats
-from plastic_memories.rules.similarity import SAME_WORDS
 from plastic_memories.rules.weights import HybridWeights
 
-# From this cosine on, two lines in a prompt tell the reader nothing new.
-_SAME_MEANING = 0.97
 # What is not seen scores less than any number.
 _LOWEST = float(np.finfo(np.float64).min)
 
@@ -23,14 +20,13 @@ _LOWEST = float(np.finfo(np.float64).min)
 class Ranked:
     """Positions in the order they are returned, best first.
 
-    `near` says which of them stand behind a better one because they tell nearly the same, and
-    `same` which of those tell a reader nothing new at all.
+    `near` says which of them stand behind a better one because they tell nearly the same. That is
+    enough to stand further back, never to be left out.
     """
 
     order: Sequence[int]
     scores: Scores
     near: Mapping[int, int]
-    same: Mapping[int, int]
 
 
 def ordered(index: OwnerIndex, scores: Scores, weights: HybridWeights, wanted: int) -> Ranked:
@@ -40,15 +36,12 @@ def ordered(index: OwnerIndex, scores: Scores, weights: HybridWeights, wanted: i
     looked_at = found[: weights.looked_at]
     words, meaning = _overlaps(index, looked_at), index.vectors.alike(looked_at)
     nearly = (words >= weights.near_words) | (meaning >= weights.near_meaning)
-    wholly = (words >= SAME_WORDS) | (meaning >= _SAME_MEANING)
-    rows = repeats(nearly)
-    near = {looked_at[one]: looked_at[other] for one, other in rows.items()}
-    same = {looked_at[one]: looked_at[rows[one]] for one in rows if wholly[one, rows[one]]}
+    near = {looked_at[one]: looked_at[other] for one, other in repeats(nearly).items()}
     if near:
         scores.lower([*near], weights.repeated)
         # Equals keep their order, so that a repeat never stands before its first.
         found.sort(key=lambda position: -scores.total[position])
-    return Ranked(found, scores, near, same)
+    return Ranked(found, scores, near)
 
 
 def _overlaps(index: OwnerIndex, positions: Sequence[int]) -> Floats:

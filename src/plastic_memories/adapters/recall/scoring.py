@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,23 +15,29 @@ from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.adapters.recall.text_score import TextIndex, TextScore
 from plastic_memories.rules import fusion
 from plastic_memories.rules.fusion import Bools, Floats, Ints
+from plastic_memories.rules.han import simplified
+from plastic_memories.rules.names import Name
+from plastic_memories.rules.ordinary import COUNTS
 from plastic_memories.rules.question import Question
 from plastic_memories.rules.text import normalise
 from plastic_memories.rules.weights import HybridWeights
 
 Vector = NDArray[np.float32]
+Vectors = NDArray[np.float32]
 _ABOUT_ME = re.compile(r"\b(?:i|my|me|mine)\b|我", re.IGNORECASE)
 _ASKS_BACK = re.compile(
     r"\byou (?:\w+ )?(?:recommend|suggest|told|tell|said|mention|g[ai]ve|advis|list|provid)"
     r"|\bremind me\b"
-    r"|你(?:之前|曾经|曾經|上次)?[^，。]{0,4}(?:推荐|推薦|说|說|建议|建議|告诉|告訴|提)",
+    r"|你(?:之前|曾经|上次)?[^，。]{0,4}(?:推荐|说|建议|告诉|提)",
     re.IGNORECASE,
 )
 # Who says "I" where no name is given.
 _USER = "user"
 _HOUR_S = 3600.0
 # So much of a part makes it the reason why something was found.
-_TELLING = {"text": 0.0, "vectors": 0.3, "linked": 0.05, "neighbour": 0.25, "time": 0.0}
+_TELLING = {
+    "text": 0.0, "vectors": 0.3, "linked": 0.05, "neighbour": 0.25, "speaker": 0.15, "time": 0.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,7 @@ class Asked:
     # For each probe the vector of its text; for a dialogue, of its last line as well.
     vectors: Sequence[Vector | None] = ()
     last_line: Vector | None = None
+    ordinary: Vectors | None = None  # of the same model: what a likeness is measured by
     spans: Sequence[tuple[float, float]] = ()
 
 
@@ -80,10 +87,10 @@ def found_by(parts: Mapping[str, float]) -> tuple[str, ...]:
 def score(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights) -> Scores:
     """Score what is seen; everything else is out of reach."""
     texts = TextIndex(index, sight, weights)
-    probes = [
-        _probe_parts(index, texts, asked, number) for number in range(len(asked.question.probes))
-    ]
-    parts = _best_probe(probes)
+    words = [TextScore(texts, probe) for probe in asked.question.probes]
+    parts = _best_probe(
+        [_probe_parts(index, scored, asked, number) for number, scored in enumerate(words)]
+    )
     total = _total(parts)
 
     def add(name: str, part: Floats) -> None:
@@ -91,7 +98,8 @@ def score(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights)
         np.add(total, part, out=total)
 
     add("neighbour", _neighbour_part(index, sight.only(total, 0.0), weights))
-    add("speaker", _speaker_part(index, asked.text, weights))
+    called = frozenset().union(*(scored.called for scored in words))
+    add("speaker", _speaker_part(index, asked.text, called, weights))
     add("time", _time_part(index, sight, asked, weights))
     so_far = sight.only(total, -np.inf)
     add("session", weights.session * fusion.best_of_session(so_far, index["session"]))
@@ -106,10 +114,9 @@ def _total(parts: Mapping[str, Floats]) -> Floats:
 
 
 def _probe_parts(
-    index: OwnerIndex, texts: TextIndex, asked: Asked, number: int
+    index: OwnerIndex, scored: TextScore, asked: Asked, number: int
 ) -> dict[str, Floats]:
-    weights, question, sight = texts.weights, asked.question, texts.sight
-    scored = TextScore(texts, question.probes[number])
+    weights, question, sight = scored.texts.weights, asked.question, scored.texts.sight
     # A conversation is never covered: there its best match by words stays the measure.
     text = scored.by_words(0.0 if question.is_dialogue else weights.covering)
     meaning = weights.meaning_in_dialogue if question.is_dialogue else weights.meaning
@@ -127,16 +134,26 @@ def _meaning(
     near = _similarity(index, vector, weights)
     if near is None:
         return index.nothing
+    beside = _to_ordinary(asked, vector)
     last = _similarity(index, asked.last_line, weights)
     if last is not None:
-        near = (1 - weights.last_line) * near + weights.last_line * last
-    return fusion.deviations(near, sight.seen)
+        share = weights.last_line
+        near = (1 - share) * near + share * last
+        beside = (1 - share) * beside + share * _to_ordinary(asked, asked.last_line)
+    return fusion.deviations(near, sight.seen, beside, COUNTS)
 
 
 def _similarity(index: OwnerIndex, vector: Vector | None, weights: HybridWeights) -> Floats | None:
     if vector is None:
         return None
     return index.vectors.similarity(vector, len(index), weights.passage)
+
+
+def _to_ordinary(asked: Asked, vector: Vector | None) -> Floats:
+    """Return how near a question is to what people say every day."""
+    if asked.ordinary is None or vector is None:
+        return np.zeros(0)
+    return np.asarray(asked.ordinary @ vector, np.float64)
 
 
 def _best_probe(probes: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
@@ -171,27 +188,27 @@ def _recency_part(index: OwnerIndex, now: float, weights: HybridWeights) -> Floa
     return index.kept("recency", (now, weights.recency, weights.half_life_days), faded)
 
 
-def _speaker_part(index: OwnerIndex, text: str, weights: HybridWeights) -> Floats:
-    """Return what an entry earns for being the words of somebody the question is about."""
-    asked = normalise(text)
-    earned = np.zeros(len(index.speakers) + 1)  # the last is for "nobody"
-    own = bool(_ABOUT_ME.search(asked)) and not _ASKS_BACK.search(asked)
-    for name, number in index.speakers.items():
-        said_by = normalise(name)
-        if said_by == _USER:
-            earned[number] = weights.own_words if own else 0.0
-        elif _is_named(said_by, asked):
-            earned[number] = weights.speaker
-    if not earned.any():
+def _speaker_part(
+    index: OwnerIndex, text: str, called: Collection[int], weights: HybridWeights
+) -> Floats:
+    """Return what an entry earns for being the words of somebody the question is about.
+
+    `called` are the terms of memories that tell what somebody is called: a question that names
+    nobody we know may name one of them by another name.
+    """
+    if not index.speakers:
         return index.nothing
-    part: Floats = earned[index["speaker"]]
+    asked = simplified(normalise(text))
+    names = index.kept("names", None, lambda: [Name.of(name) for name in index.speakers])
+    own = bool(_ABOUT_ME.search(asked)) and not _ASKS_BACK.search(asked)
+    named = [name.stands_in(asked) for name in names]
+    if called and not any(named):
+        named = [not name.codes.isdisjoint(called) for name in names]
+    earned = [
+        (weights.own_words if own else 0.0) if name.whole == _USER else weights.speaker * is_named
+        for name, is_named in zip(names, named, strict=True)
+    ]
+    if not any(earned):
+        return index.nothing
+    part: Floats = np.array([*earned, 0.0])[index["speaker"]]  # the last is for "nobody"
     return part
-
-
-def _is_named(name: str, text: str) -> bool:
-    return len(name) > 1 and name in text and bool(_standing_alone(name).search(text))
-
-
-@functools.lru_cache(maxsize=4096)
-def _standing_alone(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])")

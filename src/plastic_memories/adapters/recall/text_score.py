@@ -11,9 +11,13 @@ from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.postings import Codes, find, frequency
 from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.rules.fusion import Floats, Ints, as_covering, best_first
+from plastic_memories.rules.names import tells_a_name
 from plastic_memories.rules.question import Probe
 from plastic_memories.rules.text import WEAK
 from plastic_memories.rules.weights import HybridWeights
+
+# What bears less on the question than this leads nowhere.
+_LEADS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +90,12 @@ class TextScore:
     """The scores of all entries for one question."""
 
     def __init__(self, texts: TextIndex, probe: Probe) -> None:
-        self._texts = texts
+        self.texts = texts
         self._probe = probe
         self._weights = texts.weights
         self._found = texts.gains([*probe.terms, *probe.pairs])
+        # Terms of the best matches that may tell another name of who is asked for.
+        self.called: frozenset[int] = frozenset()
 
     def by_words(self, covering: float) -> Floats:
         """Return the score for the question's words; those that stand together count again.
@@ -103,7 +109,7 @@ class TextScore:
         gain = found.weighed(weights)
         of_pairs = self._weights.pairs * found.idf[terms:]
         gain[words:] = np.repeat(of_pairs, found.sizes[terms:])
-        scores = self._of_seen(_sum(found.entry, gain, len(self._texts)))
+        scores = self._of_seen(_sum(found.entry, gain, len(self.texts)))
         return as_covering(scores, float(found.idf @ weights), covering)
 
     def linked(self, scores: Floats) -> Floats:
@@ -112,8 +118,9 @@ class TextScore:
         `他几岁` about "the one who works in Shanghai": the best match names him, and leaves the
         age open. So its own telling words are asked for, with the words it leaves open.
         """
-        best = [at for at in best_first(scores, self._weights.linked_from) if scores[at] > 0]
-        own = self._texts.terms_of(best)
+        best = [at for at in best_first(scores, self._weights.linked_from) if scores[at] > _LEADS]
+        own = self.texts.terms_of(best)
+        self.called = frozenset().union(*filter(tells_a_name, own))
         leading = [
             (position, known, named)
             for position, known, named in zip(best, own, self._named(own), strict=True)
@@ -133,7 +140,7 @@ class TextScore:
         self, own: Sequence[frozenset[int]], named: Sequence[Mapping[int, float]]
     ) -> Iterator[Floats]:
         """Yield scores for each match: for what it names, and for what it leaves open."""
-        found = self._texts.gains([term for terms in named for term in terms])
+        found = self.texts.gains([term for terms in named for term in terms])
         gain = found.weighed([weight for terms in named for weight in terms.values()])
         open_entry, open_gain = self._left_open(own)
         ends = [0, *np.cumsum(found.sizes).tolist()]
@@ -143,7 +150,7 @@ class TextScore:
             first += len(terms)
             entry = np.concatenate([found.entry[span], open_entry])
             gains = np.concatenate([gain[span], left_open])
-            yield self._of_seen(_sum(entry, gains, len(self._texts)))
+            yield self._of_seen(_sum(entry, gains, len(self.texts)))
 
     def _left_open(self, own: Sequence[frozenset[int]]) -> tuple[Ints, Floats]:
         """Return what the question's words give to entries; for each match those it lacks."""
@@ -158,8 +165,8 @@ class TextScore:
 
     def _of_seen(self, scores: Floats) -> Floats:
         """Take its score from what is not seen."""
-        if not self._texts.sight.is_whole:
-            scores[~self._texts.sight.seen] = 0.0
+        if not self.texts.sight.is_whole:
+            scores[~self.texts.sight.seen] = 0.0
         return scores
 
     def _named(self, own: Sequence[frozenset[int]]) -> list[dict[int, float]]:
@@ -172,8 +179,8 @@ class TextScore:
             for terms in own
         ]
         every = list({term for terms in telling for term in terms})
-        holding = self._texts.holding(every)
-        rarity = dict(zip(every, self._texts.idf_of(holding).tolist(), strict=True))
+        holding = self.texts.holding(every)
+        rarity = dict(zip(every, self.texts.idf_of(holding).tolist(), strict=True))
         return [self._rarest(terms, rarity) for terms in telling]
 
     def _rarest(self, terms: Sequence[int], rarity: Mapping[int, float]) -> dict[int, float]:

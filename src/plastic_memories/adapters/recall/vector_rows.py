@@ -93,7 +93,7 @@ class VectorRows:
         """Return the cosine of each entry with a question; None if nothing can be compared.
 
         A long text has several vectors: `passage` is the share of the nearest of them, the rest
-        is the whole text's. An entry without any gets the mean, which tells nothing.
+        is the whole text's. An entry without any gets no number (NaN).
         """
         if not self._first or self._rows.array.shape[1] != len(question):
             return None
@@ -106,7 +106,7 @@ class VectorRows:
             blend = (1 - passage) * blend + passage * best
         if len(blend) == entries:
             return blend
-        found = np.full(entries, blend.mean())
+        found = np.full(entries, np.nan)
         found[whose.entries] = blend
         return found
 

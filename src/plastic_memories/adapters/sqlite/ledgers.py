@@ -109,7 +109,7 @@ class SqliteTombstoneStore:
             self._db.execute(QUERIES["add_tombstone"], {**params, "now": now})
 
     def covers(self, owner: Owner, marks: Marks) -> bool:
-        params = {**owner_params(owner), "digests": to_json(list(marks.digests))}
+        params = {**owner_params(owner), "digests": to_json(list(marks.sought))}
         row = fetch_one(self._db, QUERIES["covering_tombstones"], params)
         return bool(row and row["n"])
 
@@ -117,7 +117,7 @@ class SqliteTombstoneStore:
         self._known.pop(owner, None)
         params = {
             **owner_params(owner),
-            "digests": to_json(list(marks.digests)),
+            "digests": to_json(list(marks.sought)),
             "key_digest": marks.of_key if marks.covers_key else "",
         }
         return execute(self._db, QUERIES["lift_tombstones"], params)

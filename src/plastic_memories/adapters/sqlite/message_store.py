@@ -8,7 +8,14 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert
+from plastic_memories.adapters.sqlite.connection import (
+    Params,
+    Row,
+    execute,
+    fetch,
+    fetch_one,
+    insert,
+)
 from plastic_memories.adapters.sqlite.filters import select
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import (
@@ -19,7 +26,7 @@ from plastic_memories.adapters.sqlite.rows import (
     view_params,
 )
 from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
-from plastic_memories.model.message import Message, Stored
+from plastic_memories.model.message import Message, Spread, Stored
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.rules.text import index_terms
@@ -27,6 +34,10 @@ from plastic_memories.rules.text import index_terms
 logger = logging.getLogger(__name__)
 # Without the index, this many of the newest messages are searched.
 _SCANNED = 1000
+# A word that so many messages hold is common, and so many messages are many.
+_COUNTED = 2_000
+_COUNTED_MESSAGES = 20_000
+_EVER = (-math.inf, math.inf)
 _OWNED = "tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id"
 
 
@@ -45,24 +56,42 @@ class SqliteMessageStore:
         sql, params = select("messages", wanted)
         return [message_of(row) for row in fetch(self._db, sql, {**owner_params(owner), **params})]
 
-    def recent(self, view: Viewpoint, since_ts: float, limit: int) -> list[Message]:
-        params = {**view_params(view), "since_ts": since_ts, "limit": limit}
+    def recent(
+        self, view: Viewpoint, since_ts: float, limit: int, until_ts: float = math.inf
+    ) -> list[Message]:
+        params = {**view_params(view), "since_ts": since_ts, "until_ts": until_ts, "limit": limit}
         return [message_of(row) for row in fetch(self._db, QUERIES["recent_messages"], params)]
 
-    def search(self, view: Viewpoint, terms: Sequence[str], limit: int) -> list[Message]:
+    def search(
+        self,
+        view: Viewpoint,
+        terms: Sequence[str],
+        limit: int,
+        within: tuple[float, float] | None = None,
+    ) -> list[Message]:
         partition = self._partitions.of_persona(view.owner)
         if partition is None or not terms:
             return []
-        params = {**view_params(view), "since_ts": -math.inf, "limit": limit}
+        params = {**view_params(view), "limit": limit}
         try:
             if self._index is not None:
                 params["match"] = self._index.match([partition], terms)
-                rows = fetch(self._db, QUERIES["search_messages"], params)
-                return [message_of(row) for row in rows]
+                return [message_of(row) for row in self._matching(params, within)]
         except apsw.SQLError as error:
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
-        newest = self.recent(view, -math.inf, _SCANNED)
+        since, until = within or _EVER
+        newest = self.recent(view, since, _SCANNED, until)
         return _holding(newest, frozenset(terms))[:limit]
+
+    def spread(self, owner: Owner, terms: Sequence[str]) -> Spread:
+        partition = self._partitions.of_persona(owner)
+        if partition is None or not terms:
+            return Spread(0, {})
+        holding = self._counted(partition, terms)
+        # Beside a hundred times as many every word is as rare as can be: no need to count on.
+        most = min(_COUNTED_MESSAGES, 100 * max(holding.values()))
+        row = fetch_one(self._db, QUERIES["count_messages"], {**owner_params(owner), "limit": most})
+        return Spread(int(row["n"]) if row else 0, holding)
 
     def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
         params = {**view_params(view), "session_id": message.session_id, "id": message.id}
@@ -129,6 +158,24 @@ class SqliteMessageStore:
         for message in visible:
             self._index_message(message.owner, message.id, message.content)
         return len(visible)
+
+    def _counted(self, partition: str, terms: Sequence[str]) -> dict[str, int]:
+        try:
+            if self._index is not None:
+                return self._index.holding(partition, terms, _COUNTED)
+        except apsw.SQLError as error:
+            logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
+        # Without the index nobody knows: each word may be rare, and is searched for.
+        return dict.fromkeys(terms, 1)
+
+    def _matching(self, params: Params, within: tuple[float, float] | None) -> list[Row]:
+        if within is None:
+            return fetch(self._db, QUERIES["search_messages"], params)
+        timed = {**params, "since_ts": within[0], "until_ts": within[1]}
+        ids = fetch_one(self._db, QUERIES["ids_between"], timed)
+        if ids is None or ids["first_id"] is None:
+            return []
+        return fetch(self._db, QUERIES["search_messages_of"], {**timed, **ids})
 
     def _append(self, message: Message) -> Stored:
         params = message_params(message)

@@ -84,15 +84,37 @@ UPDATE messages SET bot_id = :bot_id, session_id = :session_id, client_msg_id = 
 -- recent_messages --
 SELECT * FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND ts >= :since_ts AND hidden_at IS NULL AND realm = :realm
+   AND ts >= :since_ts AND ts < :until_ts AND hidden_at IS NULL AND realm = :realm
    AND (:all_bots OR bot_id = :bot_id)
    AND (NOT :only_session OR session_id = :session_id)
  ORDER BY ts DESC, id DESC LIMIT :limit;
+
+-- count_messages --
+SELECT count(*) AS n FROM (
+    SELECT 1 FROM messages
+     WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+     LIMIT :limit);
+
+-- The ids between which all messages of a time lie: the index is then read only there.
+-- ids_between --
+SELECT min(id) AS first_id, max(id) AS last_id FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND ts >= :since_ts AND ts < :until_ts;
 
 -- search_messages --
 SELECT m.* FROM fts_messages JOIN messages m ON m.id = fts_messages.rowid
  WHERE fts_messages MATCH :match
    AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
+   AND (NOT :only_session OR m.session_id = :session_id)
+ ORDER BY fts_messages.rank LIMIT :limit;
+
+-- By words first (CROSS keeps the order): row by row the index would be searched again and again.
+-- search_messages_of --
+SELECT m.* FROM fts_messages CROSS JOIN messages m ON m.id = fts_messages.rowid
+ WHERE fts_messages MATCH :match AND fts_messages.rowid BETWEEN :first_id AND :last_id
+   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND m.ts >= :since_ts AND m.ts < :until_ts
    AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
    AND (NOT :only_session OR m.session_id = :session_id)
  ORDER BY fts_messages.rank LIMIT :limit;
@@ -670,7 +692,7 @@ SELECT count(*) AS n FROM recall_entries
  WHERE vector IS NULL AND (:tenant_id IS NULL OR tenant_id = :tenant_id);
 
 -- count_entries --
-SELECT count(*) AS n FROM recall_entries;
+SELECT count(*) AS n FROM recall_entries WHERE :tenant_id IS NULL OR tenant_id = :tenant_id;
 
 -- entries_after --
 SELECT tenant_id, user_id, partition_id, memory_id, vector IS NOT NULL AS embedded

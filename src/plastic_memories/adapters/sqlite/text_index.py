@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import Params, fetch_one
+from plastic_memories.adapters.sqlite.connection import Params, fetch_one, run
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_params, user_params
 from plastic_memories.model.owner import Owner, User
@@ -62,6 +62,18 @@ class TextIndex:
         # A term has letters and digits only (rules/text.py), and is quoted all the same.
         terms = [term for term in terms if _SAFE.fullmatch(term)]
         return " OR ".join(f'"{part}x{term}"' for part in partitions for term in terms)
+
+    def holding(self, partition: str, terms: Sequence[str], most: int) -> dict[str, int]:
+        """Return how many rows of a partition hold each term; counts no further than `most`."""
+        sql = (
+            f"SELECT count(*) AS n FROM (SELECT 1 FROM {self._table} "  # noqa: S608 - a constant
+            f"WHERE {self._table} MATCH ? LIMIT ?)"
+        )
+        counts = dict.fromkeys(terms, 0)
+        for term in terms:
+            if match := self.match([partition], [term]):
+                [(counts[term],)] = run(self._db, sql, (match, most))
+        return counts
 
     def telling(self, partitions: Sequence[str], terms: Sequence[str], documents: int) -> list[str]:
         """Leave out the terms that too many rows of a large partition hold, if others remain."""

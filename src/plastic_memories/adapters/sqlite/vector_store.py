@@ -47,8 +47,9 @@ class SqliteVectorStore:
     def backlog(self, tenant_id: str | None = None) -> int:
         return self._number("count_unembedded", {"tenant_id": tenant_id})
 
-    def stored(self) -> int:
-        return self._number("count_entries") - self.backlog()
+    def stored(self, tenant_id: str | None = None) -> int:
+        entries = self._number("count_entries", {"tenant_id": tenant_id})
+        return entries - self.backlog(tenant_id)
 
     def put(self, model: str, rows: Sequence[tuple[Unembedded, bytes]]) -> int:
         if self.model() != model:

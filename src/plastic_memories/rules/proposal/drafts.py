@@ -15,6 +15,7 @@ from plastic_memories.rules.proposal.standing import About
 from plastic_memories.rules.talk.found import LIKELY, SURE
 from plastic_memories.rules.talk.reading import origin_of
 from plastic_memories.rules.talk.sentences import Clause
+from plastic_memories.rules.talk.variants import as_written
 
 _MOST_IMPORTANT = 10
 # Whatever a model thinks of them, these are never left out.
@@ -69,7 +70,7 @@ def draft_of(point: Point, item: Mapping[str, Any], evidence: Evidence, clause: 
     return Draft(
         type=point.type,
         key=point.key,
-        content=clause.said,
+        content=as_written(clause.said, clause.quote),
         realm=message.realm,
         source_type=(
             SourceType.MODEL_INFERRED if point.about is About.UNCLEAR else SourceType.USER_EXPLICIT
@@ -78,7 +79,7 @@ def draft_of(point: Point, item: Mapping[str, Any], evidence: Evidence, clause: 
         **origin_of(message),
         confidence=_confidence(item),
         importance=_importance(item, point.key),
-        attributes={"value": point.value, **point.attributes},
+        attributes={"value": as_written(point.value, clause.quote), **point.attributes},
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from plastic_memories.model.memory import Draft, MemoryType
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.proposal.drafts import Point, Talk, draft_of, text_of
 from plastic_memories.rules.proposal.evidence import Evidence, find_quote, says
 from plastic_memories.rules.proposal.reading import Item
@@ -121,7 +122,7 @@ def _when(
     pointed = text_of(item, "date_text", "date")
     said = [clause.text, *(other.text for other in evidence.clauses)]
     if pointed and says(evidence.message.content, pointed):
-        said.append(pointed)
+        said.append(simplified(pointed))
     for text in said:
         mention = dates.find(text, now, lean=lean)
         if mention:
@@ -131,7 +132,7 @@ def _when(
 
 def _title(item: Item, clause: Clause) -> str:
     """The model's title if the user said it so, else the user's clause."""
-    title = text_of(item, "title")
+    title = simplified(text_of(item, "title"))
     return (title if says(clause.quote, title) else clause.said)[:_LONGEST_TITLE]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plastic_memories.model.message import Message, Role
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.talk.members import is_the_bot
 from plastic_memories.rules.talk.sentences import Clause, believable
 
@@ -47,15 +48,15 @@ def find_quote(quote: str, messages: Sequence[Message]) -> Evidence | str:
 def bare(text: str) -> str:
     """Return the letters and digits of a text, in one normal form.
 
-    >>> bare("Ｉ'm Tom。 "), bare("我叫 Tom！")
-    ('imtom', '我叫tom')
+    >>> bare("Ｉ'm Tom。 "), bare("我愛 Tom！")
+    ('imtom', '我爱tom')
     """
     return "".join(char for char, _ in _letters(text))
 
 
 def _letters(text: str) -> Iterator[tuple[str, int]]:
     # Character by character, so that a place in the result leads back to one in the text.
-    for place, char in enumerate(text):
+    for place, char in enumerate(simplified(text)):
         for plain in unicodedata.normalize("NFKC", char).casefold():
             if plain.isalnum():
                 yield plain, place

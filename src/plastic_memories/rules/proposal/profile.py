@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from plastic_memories.model.memory import Draft, MemoryType
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.proposal.drafts import Point, Talk, draft_of, overlap, text_of
 from plastic_memories.rules.proposal.evidence import Evidence, find_quote, says
 from plastic_memories.rules.proposal.reading import Item
@@ -49,7 +50,7 @@ def check_profile(item: Item, talk: Talk) -> Draft | str:
     family = family_of(text_of(item, "category", "type"), text_of(item, "key", "name"))
     if family is None:
         return "unknown key"
-    value = text_of(item, "value")
+    value = simplified(text_of(item, "value"))
     if not 0 < len(value) <= _LONGEST_VALUE or value.lower() in _SAYS_NOTHING:
         return "no value"
     evidence = find_quote(text_of(item, "quote"), talk.messages)

@@ -283,6 +283,7 @@ _THING = (
     rf"(?:(?P<unit>weekend|week|month|year|quarter)\b|{_SEASON}\b|{_WEEKDAY}|{_HOLIDAY}"
     rf"|{_MAY_IS_A_VERB}{MONTH}(?! \d))"
 )
+_ANY_THING = "|".join((*_HOLIDAYS, *_WEEKDAY_NAMES, "week|month|year|spring|summer|fall|winter"))
 _THINGS = (
     rf"(?:(?P<unit>weekend)s?\b|{_SEASON}s?\b|(?P<wd>{'|'.join(_WEEKDAY_NAMES)})s?\b"
     rf"|(?P<name>christmas)(?:es)?\b|(?P<m>(?!)))"
@@ -333,7 +334,7 @@ _GRAMMAR: tuple[tuple[str, Meaning, Role, str], ...] = (
         "turn weekday",
     ),
     (
-        rf"\b(?:the )?{_THING} (?:before last|after next)\b",
+        rf"\b(?:the )?{_THING} (?:before last|after next)\b(?! (?:{_ANY_THING}))",
         _turned_twice,
         _FRAME,
         f"turn {_THING_HINTS}",

@@ -86,7 +86,7 @@ def en_number(text: str) -> int:
 
 
 EN_COUNT = (
-    r"(?:half an?|(?:a )?few|several|(?:a )?couple(?: of)?|\d{1,3}\.5"
+    r"(?:(?:a )?half(?: an?)?|(?:a )?few|several|(?:a )?couple(?: of)?|\d{1,3}\.5"
     rf"|{EN_NUMBER}(?: and a half)?)"
 )
 
@@ -102,7 +102,7 @@ def en_count(text: str) -> tuple[float, float]:
         return FEW
     if "couple" in text:
         return 2, 2
-    if text.startswith("half"):
+    if text.startswith(("half", "a half")):
         return 0.5, 0.5
     if "." in text:
         return float(text), float(text)

@@ -15,6 +15,7 @@ from datetime import datetime, tzinfo
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
+from plastic_memories.rules.han import simplified
 from plastic_memories.rules.realm import realm_of
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates
@@ -86,7 +87,7 @@ def of_persona(
     return latest(
         replace(draft, speaker=message.speaker or persona_name or message.owner.persona_id)
         for message in replies
-        if len(message.content) <= _LONGEST and not _WRITTEN.search(message.content)
+        if len(message.content) <= _LONGEST and not _WRITTEN.search(simplified(message.content))
         for draft in _of_reply(message, zone)
     )
 

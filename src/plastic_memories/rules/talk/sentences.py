@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from plastic_memories.rules.regex import regex
-from plastic_memories.rules.talk.variants import simplified
+from plastic_memories.rules.talk.variants import plain_chinese
 
 CJK = "\u3400-\u9fff"
 _BREAK = "\n"
@@ -211,7 +211,7 @@ def believable(content: str, *, in_story: bool = False) -> Iterator[Clause]:
     >>> [clause.text for clause in believable("我叫小明，你记得吗？如果我是猫就好了。")]
     ['我叫小明']
     """
-    masked = _masked(simplified(content))
+    masked = _masked(plain_chinese(content))
     for start, end in _sentence_spans(masked):
         if _SARCASM.search(masked, start, end):
             continue

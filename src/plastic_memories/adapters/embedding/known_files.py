@@ -1,0 +1,47 @@
+"""What is known of a downloaded model's files: how each was checked, and what it was then."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_RECORD = ".checked.json"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFiles:
+    """The record beside the files of one model, of what was fetched at one revision."""
+
+    folder: Path
+    revision: str
+
+    def how(self, path: str) -> str:
+        """Return how the file that lies there was checked; empty if it was not, or is another."""
+        known = self._read().get(path)
+        if not isinstance(known, dict) or known.get("revision") != self.revision:
+            return ""
+        file = self.folder / path
+        is_same = file.is_file() and sha256_of(file) == known.get("sha256")
+        return str(known.get("how", "")) if is_same else ""
+
+    def note(self, path: str, how: str) -> None:
+        """Remember that the file that lies there now was checked."""
+        digest = sha256_of(self.folder / path)
+        entry = {"how": how, "sha256": digest, "revision": self.revision}
+        record = json.dumps({**self._read(), path: entry}, indent=2)
+        (self.folder / _RECORD).write_text(record, encoding="utf-8")
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads((self.folder / _RECORD).read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # without it everything is fetched and checked again
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def sha256_of(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -1,0 +1,58 @@
+"""Says of each memory how it came into an answer, or why it did not. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plastic_memories.model.recall import Hit, NearMiss
+
+_NO_PLACE = "below the limit: the last places are for constraints and identity"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """Which memories have a line in the prompt, and why others have none."""
+
+    shown: Collection[int]
+    repeats: Mapping[int, int]  # the memory whose line says the same
+    on_pages: Collection[int]
+
+    def why_not(self, memory_id: int) -> str | None:
+        """Say why a memory has no line; None if it has one."""
+        if memory_id in self.shown:
+            return None
+        if memory_id in self.on_pages:
+            return "not in the prompt: a page says the same"
+        if memory_id in self.repeats:
+            return f"not in the prompt: says the same as memory {self.repeats[memory_id]}"
+        return "not in the prompt: the token budget is spent"
+
+
+def explained(
+    hits: Sequence[Hit],
+    without_place: Sequence[Hit],
+    near_misses: Sequence[NearMiss],
+    prompted: Prompted,
+) -> list[Mapping[str, Any]]:
+    """Account for the rows of an answer, then for those that nearly were among them."""
+    return [
+        *(_account(hit, prompted.why_not(hit.memory.id)) for hit in hits),
+        *(_account(hit, _NO_PLACE) for hit in without_place),
+        *(_account(miss, _why_left_out(miss)) for miss in near_misses),
+    ]
+
+
+def _account(of: Hit | NearMiss, left_out: str | None) -> dict[str, Any]:
+    return {
+        "memory_id": of.memory.id,
+        "score": round(of.score, 6),
+        "parts": {name: round(value, 6) for name, value in of.parts.items()},
+        "found_by": list(of.found_by),
+        "left_out": left_out,
+    }
+
+
+def _why_left_out(miss: NearMiss) -> str:
+    return miss.why if miss.repeats is None else f"{miss.why} as memory {miss.repeats}"
