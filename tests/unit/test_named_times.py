@@ -210,6 +210,25 @@ def test_from_one_to_another_is_the_whole_stretch(text: str, expected: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("去年三月和五月", "2025-03-01..2025-03-31 2025-05-01..2025-05-31"),
+        ("去年国庆和圣诞", "2025-10-01 2025-12-25"),
+        ("上周一和周三", "2026-11-09 2026-11-11"),
+        ("昨天和周三", "2026-11-15 2026-11-11"),
+        ("三月和去年五月", "2026-03-01..2026-03-31 2025-05-01..2025-05-31"),
+        ("March and April last year", "2025-03-01..2025-03-31 2025-04-01..2025-04-30"),
+        ("last year in March and in May", "2025-03-01..2025-03-31 2025-05-01..2025-05-31"),
+        ("去年圣诞和国庆", "2025-12-25 2025-10-01"),
+        ("去年 Christmas 和国庆", "2025-12-25 2025-10-01"),
+        ("Wednesday and Monday last week", "2026-11-11 2026-11-09"),
+    ],
+)
+def test_times_in_a_list_share_their_year_or_week(text: str, expected: str) -> None:
+    assert days(text) == expected
+
+
+@pytest.mark.parametrize(
     ("now", "text", "expected"),
     [
         # Before it, while it is on, and after it.

@@ -89,7 +89,7 @@ def find_all(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> Iterator[
     phrase = reader.first()
     while phrase:
         yield Mention(phrase.span, phrase.start, phrase.end)
-        phrase = reader.first(max(phrase.end, phrase.skips))
+        phrase = reader.after(phrase)
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -23,6 +23,9 @@ _GAP = regex(
 _TO = regex(r" ?(?:一直)?[到至~～] ?| ?[-–—]+ ?| (?:up )?(?:to|through|until|till) (?:the )?", _I)
 _AND = regex(r" and (?:the )?| ?[和与跟] ?", _I)
 _WITHIN = regex(r"之间|期间")
+# Named groups of the rules, and what two of a kind have in common if they stand in a list.
+_KINDS = {"m": "year", "name": "year", "season": "year", "wd": "week"}
+_LISTED = regex(r" ?(?:[和与跟、,，及]|and|or|或|还有) ?(?:in |on |the )?", _I)
 _FROM = regex(r"(?:\b(?:from|between) (?:the )?|从|自)$", _I)
 _LONGEST_FROM = len("between the ")
 _DAY = timedelta(days=1)
@@ -99,9 +102,19 @@ class Reader:
     rules: Sequence[Rule]
     following: Sequence[Rule]
 
-    def first(self, start: int = 0) -> Phrase | None:
+    def first(self) -> Phrase | None:
         """Return the first expression of time, with all that belongs to it."""
-        found = self._leftmost(start)
+        return self._read(self._leftmost(0))
+
+    def after(self, last: Phrase) -> Phrase | None:
+        """Return the next one; of `去年三月和五月` the second has the year of the first."""
+        found = self._read(self._leftmost(max(last.end, last.skips)))
+        if found is None or last.role is Role.FLOATING:
+            return found
+        is_listed = _LISTED.fullmatch(self.text, last.end, found.start)
+        return _beside(found, last) if is_listed else found
+
+    def _read(self, found: Phrase | None) -> Phrase | None:
         return self._joined(self._narrowed(found)) if found else None
 
     def _leftmost(self, start: int) -> Phrase | None:
@@ -153,7 +166,9 @@ class Reader:
             return None
         if not is_only:  # "last year on a Friday": which one is not said, so it stays the year
             return replace(phrase, role=Role.FIXED, skips=second.end)
-        return replace(frame, start=phrase.start, end=second.end, span=span, frame=span)
+        return replace(
+            part, start=phrase.start, end=second.end, span=span, role=Role.FRAME, frame=span
+        )
 
     def _joined(self, first: Phrase) -> Phrase:
         """Read on up to the end of a stretch: from March to May."""
@@ -161,13 +176,14 @@ class Reader:
         second = self._at(link.end()) if link else None
         if link is None or second is None:
             return first
-        second = self._narrowed(second)
+        is_bare, second = second.role is Role.FLOATING, self._narrowed(second)
         if (
             _AND.fullmatch(link[0])
             and not self._is_between(first)
             and not _WITHIN.match(self.text, second.end)
         ):
-            return first
+            # March and April last year: both are last year's.
+            return _beside(first, second) if is_bare else first
         dated, second = self._dated_together(first, second)
         span = self._stretch(dated, second)
         if span is None:
@@ -218,6 +234,17 @@ def _inside(frame: DateSpan, part: Phrase) -> tuple[DateSpan | None, bool]:
         return None, False
     after = part.seen_from(span.end + _DAY, Lean.FUTURE)
     return span, after is None or not span.start < after.start <= frame.end
+
+
+def _beside(phrase: Phrase, other: Phrase) -> Phrase:
+    """A month, holiday or season in the year of another, or a weekday in the week of another."""
+    if phrase.role is not Role.FLOATING or other.role is Role.FLOATING:
+        return phrase
+    one, two = phrase.found.groupdict(), other.found.groupdict()
+    alike = next((kind for kind in _KINDS if one.get(kind) and two.get(kind)), None)
+    frame = alike and spans.whole_unit(other.span.start, _KINDS[alike])
+    span = _inside(frame, phrase)[0] if frame else None
+    return replace(phrase, span=span, role=Role.FRAME) if span else phrase
 
 
 def _ordered(one: DateSpan | None, other: DateSpan | None) -> DateSpan | None:
