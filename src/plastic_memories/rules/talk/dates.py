@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import dates_en, dates_zh
 from plastic_memories.rules.talk.numerals import zh_number
+from plastic_memories.rules.talk.phrases import Reader, Rule, worth_trying
 from plastic_memories.rules.talk.spans import DateSpan, Lean, date_or_none
 
 __all__ = [
@@ -19,6 +22,7 @@ __all__ = [
     "calendar_date",
     "dated",
     "find",
+    "find_all",
     "lunar",
     "resolve",
     "settled",
@@ -69,31 +73,39 @@ def resolve(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> DateSpan |
 
 
 def find(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> Mention | None:
-    """Return the first expression of time; of two that begin together, the longer one."""
-    if lunar(text):
-        return None
-    best: Mention | None = None
-    for pattern, meaning in _rules_for(text):
-        found = pattern.search(text)
-        if found is None or (best and not _comes_before(found, best)):
-            continue
-        span = meaning(found, now.date(), lean)
-        if span:
-            best = Mention(span, found.start(), found.end())
-    return best
+    """Return the first expression of time, with all that belongs to it: `去年国庆` is one."""
+    return next(find_all(text, now, lean=lean), None)
 
 
-def _rules_for(text: str) -> list[tuple[re.Pattern[str], dates_zh.Meaning]]:
-    rules: list[tuple[re.Pattern[str], dates_zh.Meaning]] = []
-    if dates_zh.HINT.search(text):
-        rules += dates_zh.RULES
-    if _LATIN.search(text) and dates_en.HINT.search(text):
-        rules += dates_en.RULES
-    return rules
+def find_all(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> Iterator[Mention]:
+    """Return the expressions of time one after the other.
+
+    Lunar dates are passed over: they have no fixed day in our calendar.
+    """
+    rules, following = _rules_for(text)
+    if not rules:
+        return
+    reader = Reader(dates_zh.LUNAR.sub(_blank, text), now.date(), lean, rules, following)
+    phrase = reader.first()
+    while phrase:
+        yield Mention(phrase.span, phrase.start, phrase.end)
+        phrase = reader.after(phrase)
 
 
-def _comes_before(found: re.Match[str], best: Mention) -> bool:
-    return (found.start(), -found.end()) < (best.start, -best.end)
+def _blank(found: re.Match[str]) -> str:
+    return "_" * len(found[0])  # as long as before, so that places in the text stay
+
+
+def _rules_for(text: str) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    hints = dates_zh.hints(text)
+    return _chosen(hints.union(dates_en.hints(text)) if _LATIN.search(text) else hints)
+
+
+@lru_cache(maxsize=4096)
+def _chosen(hints: frozenset[str]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The rules worth trying: trying all of them took most of the time of a question."""
+    rules = worth_trying((*dates_zh.RULES, *dates_en.RULES), hints)
+    return rules, worth_trying((*dates_zh.FOLLOWING, *dates_en.FOLLOWING), hints)
 
 
 _DAY_ALONE = regex(r"[\d一二三四五六七八九十廿]+[日号]|on the \d+\w*")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import date
 
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import spans
-from plastic_memories.rules.talk.numerals import EN_NUMBER, en_number
+from plastic_memories.rules.talk.numerals import EN_COUNT, en_count
+from plastic_memories.rules.talk.phrases import Meaning, Role, Rule
 from plastic_memories.rules.talk.spans import DateSpan, Lean
-
-Meaning = Callable[["re.Match[str]", date, Lean], DateSpan | None]
 
 _MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec"
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), start=1)}
@@ -40,10 +38,9 @@ _DAYS = {
 _TURNS = {
     "last": -1,
     "past": -1,
+    "this past": -1,
     "previous": -1,
     "this": 0,
-    "this coming": 0,
-    "coming": 0,
     "next": 1,
 }
 _HOLIDAYS = {
@@ -52,40 +49,72 @@ _HOLIDAYS = {
     "halloween": (10, 31),
     "christmas eve": (12, 24),
     "christmas": (12, 25),
+    "xmas": (12, 25),
     "new year's eve": (12, 31),
 }
 MONTH = (
     r"(?P<m>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
+_ANY_MONTH = MONTH.replace("?P<m>", "?:")
 _WEEKDAY = rf"(?P<wd>{'|'.join(_WEEKDAY_NAMES)})\b"
 # Short names are common words too ("I sat in the sun"): they need a word before them.
 _SHORT_WEEKDAY = r"(?P<wd>mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b"
-_TURN = r"(?P<rel>this coming|last|this|next|coming|past|previous)"
+_TURN = r"(?P<rel>this coming|this past|last|this|next|coming|past|previous)"
 DAY = r"(?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 YEAR = r"(?P<y>(?:19|20)\d\d)"
 _SEASON = r"(?P<season>spring|summer|autumn|fall|winter)"
-_N = EN_NUMBER
-_UNIT = r"(?P<unit>day|week|month|year)s?"
+_UNIT = r"(?P<unit>day|week|fortnight|month|year|decade)s?"
+_HOLIDAY = rf"(?P<name>{'|'.join(_HOLIDAYS)})(?: day)?\b"
+_PARTS = {
+    "early": "begin",
+    "begin": "begin",
+    "start": "begin",
+    "mid": "middle",
+    "late": "end",
+    "end": "end",
+    "first": "first",
+    "second": "second",
+    "earlier": "earlier",
+    "later": "later",
+}
+_PART = (
+    r"(?:in |at |by |around )?(?:the )?(?P<part>earlier|early|later|late|mid(?:dle)?"
+    r"|end|beginning|start|first half|second half)(?: of| in)?(?: the|-)?"
+)
+# "This may be": a month only if it is written as one, or nothing comes after it.
+_MAY_IS_A_VERB = r"(?!(?-i:may)\b(?! ?(?:$|[,.?!])))"
 
 
 def month_number(text: str) -> int:
     return int(text) if text.isdigit() else _MONTHS[text.lower()[:3]]
 
 
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
 def _day_word(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return spans.days_away(today, _DAYS[found["day"].lower()])
+    return spans.days_away(today, _DAYS[_plain(found["day"])])
+
+
+def _counted(found: re.Match[str]) -> str:
+    return found["unit"].lower()
 
 
 def _distance(found: re.Match[str], today: date, sign: int) -> DateSpan | None:
-    count = en_number(found["n"]) * sign
-    if found["unit"].lower() in {"day", "week"}:
-        return spans.days_away(today, count * (7 if found["unit"].lower() == "week" else 1))
-    return spans.months_away(today, count * (12 if found["unit"].lower() == "year" else 1))
+    (low, high), unit = en_count(found["n"]), _counted(found)
+    if found["low"]:
+        low = en_count(found["low"])[0]
+    more = {" and a half": (0.5, 0.5), " or two": (0, 1)}.get((found["half"] or "").lower(), (0, 0))
+    low, high = low + more[0], high + more[1]
+    near, far = (spans.units_away(today, count * sign, unit) for count in (low, high))
+    return spans.between(near, far)
 
 
 def _ahead(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return _distance(found, today, 1)
+    span = _distance(found, today, 1)
+    return span if span and span.is_day else None  # "in a few days" is no date
 
 
 def _ago(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
@@ -93,30 +122,75 @@ def _ago(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
 
 
 def _lately(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    start = _distance(found, today, -1)
+    high = en_count(found["n"] or "one")[1]
+    start = spans.units_away(today, -high, _counted(found))
     return DateSpan(start.start, today) if start else None
 
 
-def _weekday(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    """Last Friday is the latest one past; next Friday is the one of next week."""
-    weekday = _WEEKDAYS[found["wd"].lower()[:3]]
-    rel = _TURNS.get((found["rel"] or "").lower())
-    if rel == 1 or found["week"]:
-        return spans.weekday_of_week(today, 1, weekday)
-    return spans.nearest_weekday(today, weekday, Lean.PAST if rel == -1 else lean)
+def _the_other_day(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    return spans.between(spans.days_away(today, -7), spans.days_away(today, -1))
 
 
-def _week(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return spans.whole_week(today, _TURNS[found["rel"].lower()])
+def _same_day(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    """This time last year."""
+    day = spans.units_away(today, _TURNS[found["rel"].lower()], _counted(found))
+    if day is None or "time" not in found[0].lower():
+        return day
+    return spans.around(day, _counted(found))
 
 
-def _weekend(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return spans.weekend_of_week(today, _TURNS[(found["rel"] or "this").lower()])
+def _thing(found: re.Match[str], today: date, turn: int, lean: Lean) -> DateSpan | None:
+    """Last, this or next: week, summer, Friday, March, Christmas."""
+    if found["season"]:
+        name = found["season"].lower().replace("fall", "autumn")
+        return spans.turned_season(today, name, turn, lean)
+    if found["wd"]:
+        return spans.turned_weekday(today, _WEEKDAYS[found["wd"].lower()[:3]], turn, lean)
+    if found["m"]:
+        return spans.turned_month(today, month_number(found["m"]), turn)
+    if found["name"]:
+        return spans.turned_month_day(today, *_HOLIDAYS[_plain(found["name"])], turn, lean)
+    return _turned_unit(today, found["unit"].lower(), turn, lean)
 
 
-def _relative_month(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    turn = _TURNS[found["rel"].lower()]
-    return spans.whole_month(*spans.shifted_month(today.year, today.month, turn))
+def _turned_unit(today: date, unit: str, turn: int, lean: Lean) -> DateSpan | None:
+    if unit == "week":
+        return spans.whole_week(today, turn)
+    if unit == "weekend":
+        return spans.turned_weekend(today, turn, lean)
+    if unit == "quarter":
+        return spans.turned_quarter(today, turn)
+    if unit == "month":
+        return spans.whole_month(*spans.shifted_month(today.year, today.month, turn))
+    return spans.whole_year(today.year + turn)
+
+
+def _turned(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    word = found["rel"].lower()
+    if word.endswith("coming"):
+        # The coming weekend is this week's, the coming week is the next.
+        is_near = found["wd"] or (found["unit"] or "").lower() == "weekend"
+        return _thing(found, today, 0 if is_near else 1, Lean.FUTURE)
+    return _thing(found, today, _TURNS[word], lean)
+
+
+def _turned_twice(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    """The week before last, the summer after next."""
+    turn = -1 if "before" in found[0].lower() else 1
+    once = _thing(found, today, turn, lean)
+    if once is None:
+        return None
+    return _thing(found, once.start if turn < 0 else once.end, turn, lean)
+
+
+def _turned_often(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    """Three summers ago."""
+    count = en_count(found["n"])[1]
+    span, day = None, today
+    for _ in range(int(count) if count <= _MOST_TURNS else 0):
+        span = _thing(found, day, -1, lean)
+        day = span.start if span else day
+    return span
 
 
 def _day_of_relative_month(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
@@ -125,31 +199,20 @@ def _day_of_relative_month(found: re.Match[str], today: date, lean: Lean) -> Dat
     return spans.one_day(spans.date_or_none(year, month, int(found["d"])))
 
 
-def _relative_year(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return spans.whole_year(today.year + _TURNS[found["rel"].lower()])
+def _weekday(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    return spans.nearest_weekday(today, _WEEKDAYS[found["wd"].lower()[:3]], lean)
 
 
-def _named_month(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    """The last, this or the next month of that name."""
-    month, turn = month_number(found["m"]), _TURNS[found["rel"].lower()]
-    if turn == 0:
-        return spans.whole_month(today.year, month)
-    passed = month < today.month if turn < 0 else month <= today.month
-    return spans.whole_month(today.year - (turn < 0 and not passed) + (turn > 0 and passed), month)
+def _weekend(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    return spans.floating_weekend(today, lean)
 
 
 def _season(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    name = found["season"].lower().replace("fall", "autumn")
-    if found["y"]:
-        return spans.season(int(found["y"]), name)
-    turn = _TURNS[found["rel"].lower()]
-    around = [spans.season(today.year + step, name) for step in (-2, -1, 0, 1, 2)]
-    known = [span for span in around if span]
-    if turn < 0:
-        return next(span for span in reversed(known) if span.end < today)
-    if turn > 0:
-        return next(span for span in known if span.start > today)
-    return next(span for span in known if span.end >= today)
+    return spans.floating_season(today, found["season"].lower().replace("fall", "autumn"), lean)
+
+
+def _season_of_year(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    return spans.season(int(found["y"]), found["season"].lower().replace("fall", "autumn"))
 
 
 def _month_day(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
@@ -167,6 +230,11 @@ def _month(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
     return spans.year_of_month(today, month_number(found["m"]), lean)
 
 
+def _quarter(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    last = int(found["q"]) * 3
+    return spans.floating_months(today, last - 2, last, lean)
+
+
 def _numeric(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
     return spans.one_day(spans.date_or_none(int(found["y"]), int(found["m"]), int(found["d"])))
 
@@ -175,57 +243,212 @@ def _year(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
     return spans.whole_year(int(found["y"]))
 
 
+def _years(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    first, last = int(found["from"]), int(found["y"])
+    return spans.between(spans.whole_year(first), spans.whole_year(last)) if first < last else None
+
+
 def _day_of_month(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    day, ahead = int(found["d"]), lean is Lean.FUTURE
-    passed = day < today.day if ahead else day > today.day
-    step = (1 if ahead else -1) if passed else 0
-    year, month = spans.shifted_month(today.year, today.month, step)
-    return spans.one_day(spans.date_or_none(year, month, day))
+    return spans.day_of_month(today, int(found["d"]), lean)
 
 
 def _holiday(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return spans.year_of_month_day(today, *_HOLIDAYS[found["name"].lower()], lean)
+    return spans.year_of_month_day(today, *_HOLIDAYS[_plain(found["name"])], lean)
 
 
-def _month_end(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return spans.third_of_month(today.year, today.month, "end")
+def _this_one(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+    """The end of the month, of the year."""
+    return spans.whole_unit(today, _counted(found))
 
 
-_MONTH_DAY = rf"\b(?:on )?{MONTH} (?:the )?{DAY}\b(?:,? {YEAR}\b)?"
+def _part_of(meaning: Meaning) -> Meaning:
+    """Let "early", "late" or "the end of" cut a piece off what an expression means."""
+
+    def cut(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+        span = meaning(found, today, lean)
+        if span is None or not found["part"]:
+            return span
+        word = found["part"].lower()
+        part = next(part for begin, part in _PARTS_LONGEST_FIRST if word.startswith(begin))
+        return spans.part_of(span, part, today)
+
+    return cut
+
+
+_PARTS_LONGEST_FIRST = sorted(_PARTS.items(), key=lambda item: -len(item[0]))
+_MONTH_DAY = rf"\b(?:on )?{MONTH} (?:the )?{DAY}\b(?! (?:day|week|month|year)s?\b)(?:,? {YEAR}\b)?"
 _DAY_MONTH = rf"\b(?:on )?(?:the )?{DAY} (?:of )?{MONTH}(?:,? {YEAR}\b)?"
 CALENDAR = tuple(regex(text, re.IGNORECASE | re.ASCII) for text in (_MONTH_DAY, _DAY_MONTH))
-_GRAMMAR: tuple[tuple[str, Meaning], ...] = (
-    (rf"\b(?P<day>{'|'.join(_DAYS)})\b", _day_word),
-    (rf"\b(?:in|within) (?P<n>{_N}) {_UNIT}(?:' time)?\b", _ahead),
-    (rf"\b(?P<n>{_N}) {_UNIT} (?:from now|from today|later)\b", _ahead),
-    (rf"\b(?P<n>{_N}) {_UNIT} ago\b", _ago),
-    (rf"\b(?:in )?(?:the )?(?:last|past) (?P<n>{_N}) {_UNIT}\b", _lately),
-    (rf"\b(?:on )?(?:{_TURN} )?{_WEEKDAY}(?P<week> next week)?", _weekday),
-    (rf"\b(?:on|{_TURN}) {_SHORT_WEEKDAY}(?P<week> next week)?", _weekday),
-    (rf"\b{_TURN} week\b", _week),
-    (rf"\b(?:on |over |at )?(?:the )?(?:{_TURN} )?weekend\b", _weekend),
-    (rf"\b(?:on )?the {DAY} of {_TURN} month\b", _day_of_relative_month),
-    (rf"\b{_TURN} month\b", _relative_month),
-    (rf"\b{_TURN} year\b", _relative_year),
-    (rf"\b{_TURN} {MONTH}(?! \d)", _named_month),
-    (rf"\b(?:in (?:the )?)?(?:{_TURN} )?{_SEASON}(?: of)? ?(?P<y>(?:19|20)\d\d)\b", _season),
-    (rf"\b{_TURN} {_SEASON}(?P<y>)\b", _season),
-    (_MONTH_DAY, _month_day),
-    (_DAY_MONTH, _month_day),
-    (rf"\b(?:in )?{MONTH},? (?:of )?{YEAR}\b", _month_of_year),
-    (rf"\b(?:in|since|by|until) {MONTH}(?! \d)", _month),
-    (r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)", _numeric),
-    (rf"\bin {YEAR}\b", _year),
-    (r"\bon the (?P<d>3[01]|[12]?\d)(?:st|nd|rd|th)\b", _day_of_month),
-    (rf"\b(?:on |at )?(?P<name>{'|'.join(_HOLIDAYS)})(?: day)?\b", _holiday),
-    (r"\b(?:at |by )?the end of (?:the|this) month\b", _month_end),
+_THING = (
+    rf"(?:(?P<unit>weekend|week|month|year|quarter)\b|{_SEASON}\b|{_WEEKDAY}|{_HOLIDAY}"
+    rf"|{_MAY_IS_A_VERB}{MONTH}(?! \d))"
+)
+_ANY_THING = "|".join((*_HOLIDAYS, *_WEEKDAY_NAMES, "week|month|year|spring|summer|fall|winter"))
+_THINGS = (
+    rf"(?:(?P<unit>weekend)s?\b|{_SEASON}s?\b|(?P<wd>{'|'.join(_WEEKDAY_NAMES)})s?\b"
+    rf"|(?P<name>christmas)(?:es)?\b|(?P<m>(?!)))"
+)
+_COUNT = (
+    rf"(?<![\d.])(?:(?P<low>{EN_COUNT})(?: or | to |-))?(?P<n>{EN_COUNT}) {_UNIT}"
+    r"(?P<half> and a half| or (?:two|so))?"
+)
+_MOST_TURNS = 50
+_CUT = rf"\b(?:{_PART} ?)?"
+_BARE_MONTH_BEFORE = (
+    r"(?=,? (?:of |in )?(?:(?:last|this|next|previous) year|the year before last)\b"
+    r"| (?:to|until|till) (?:now|today|date|the present)\b"
+    rf"|,? (?:{EN_COUNT}) years? ago\b| ?[-–到至~] ?(?:{_ANY_MONTH})"
+    rf"| (?:to|through|until|till|and) (?:early |late |mid-?|the end of )?(?:{_ANY_MONTH}))"
+)
+_FIXED, _FLOATING, _FRAME = Role.FIXED, Role.FLOATING, Role.FRAME
+_THING_HINTS = "unit/season/weekday/month/holiday"
+_GRAMMAR: tuple[tuple[str, Meaning, Role, str], ...] = (
+    (rf"\b(?P<day>{'|'.join(_DAYS)})\b", _day_word, _FIXED, "today"),
+    (rf"\b(?:in|within) {_COUNT}(?:' time)?\b", _ahead, _FIXED, "unit in"),
+    (rf"\b{_COUNT} (?:from now|from today|later)\b", _ahead, _FIXED, "unit later"),
+    (
+        rf"\b(?:in )?(?:the )?(?:last|past) (?P<n>{EN_COUNT}) {_UNIT}\b",
+        _lately,
+        _FIXED,
+        "turn unit",
+    ),
+    (
+        r"\b(?:the )?(?:last|past) (?P<unit>fortnight|decade)(?P<n>)\b",
+        _lately,
+        _FIXED,
+        "turn unit",
+    ),
+    (r"\bthe other (?:day|night|morning|evening)\b", _the_other_day, _FIXED, "unit/today"),
+    (
+        r"\b(?:today|(?:this|the same|same) (?:day|time)),? (?P<rel>last|next) "
+        r"(?P<unit>week|month|year)\b",
+        _same_day,
+        _FIXED,
+        "turn unit",
+    ),
+    (rf"{_CUT}{_TURN} {_THING}", _part_of(_turned), _FRAME, f"turn {_THING_HINTS}"),
+    (
+        rf"\b{_TURN} {_SHORT_WEEKDAY}(?P<season>)(?P<m>)(?P<name>)",
+        _turned,
+        _FIXED,
+        "turn weekday",
+    ),
+    (
+        rf"\b(?:the )?{_THING} (?:before last|after next)\b(?! (?:{_ANY_THING}))",
+        _turned_twice,
+        _FRAME,
+        f"turn {_THING_HINTS}",
+    ),
+    (rf"\b(?P<n>{EN_COUNT}) {_THINGS} ago\b", _turned_often, _FRAME, f"ago {_THING_HINTS}"),
+    (rf"\b(?:on )?{_WEEKDAY}", _weekday, _FLOATING, "weekday"),
+    (rf"\bon {_SHORT_WEEKDAY}", _weekday, _FLOATING, "weekday"),
+    (r"\b(?:on |over |at |during )?(?:the )?weekend\b", _weekend, _FLOATING, "unit"),
+    (rf"\b(?:on )?the {DAY} of {_TURN} month\b", _day_of_relative_month, _FIXED, "turn unit"),
+    (
+        rf"{_CUT}(?:in )?(?:the )?{_SEASON}(?: of)? ?(?P<y>(?:19|20)\d\d)\b",
+        _part_of(_season_of_year),
+        _FRAME,
+        "season year",
+    ),
+    (rf"\b(?:in|during|over)(?: the)? {_SEASON}\b", _season, _FLOATING, "season"),
+    (
+        rf"\b(?:the )?{_SEASON}"
+        rf"(?= (?:of )?(?:last year|this year|the year before|{EN_COUNT} years? ago))",
+        _season,
+        _FLOATING,
+        "season unit",
+    ),
+    (_MONTH_DAY, _month_day, _FLOATING, "month"),
+    (_DAY_MONTH, _month_day, _FLOATING, "month"),
+    (
+        rf"{_CUT}(?:in )?{MONTH},? (?:of )?{YEAR}\b",
+        _part_of(_month_of_year),
+        _FRAME,
+        "month year",
+    ),
+    (rf"\b(?:in|since|by|until|during) {MONTH}(?! \d)", _month, _FLOATING, "month"),
+    (rf"\b{_PART} ?{MONTH}(?! \d)", _part_of(_month), _FLOATING, "month part"),
+    (rf"\b(?:from |between )?{MONTH}{_BARE_MONTH_BEFORE}", _month, _FLOATING, "month"),
+    (r"\bq(?P<q>[1-4])\b", _quarter, _FLOATING, "quarter"),
+    (
+        r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)",
+        _numeric,
+        _FIXED,
+        "year",
+    ),
+    (rf"\b(?:in|(?:in )?the year) {YEAR}\b", _year, _FRAME, "year"),
+    (rf"\b{_PART} {YEAR}\b", _part_of(_year), _FRAME, "year part"),
+    (
+        r"\b(?:in|from|between|during) (?P<from>(?:19|20)\d\d)"
+        rf"(?: ?[-–] ?| (?:and|to|until|till|through) ){YEAR}\b",
+        _years,
+        _FIXED,
+        "year",
+    ),
+    (r"\bon the (?P<d>3[01]|[12]?\d)(?:st|nd|rd|th)\b", _day_of_month, _FLOATING, "ordinal"),
+    (rf"\b(?:on |at |over )?{_HOLIDAY}", _holiday, _FLOATING, "holiday"),
+    (rf"\b{_PART} (?P<unit>month|year|week)\b", _part_of(_this_one), _FIXED, "unit part"),
+)
+# Right behind another expression of time fewer words are needed.
+_BEHIND: tuple[tuple[str, Meaning, Role, str], ...] = (
+    (rf"{MONTH}(?! \d)", _month, _FLOATING, "month"),
+    (rf"{_SEASON}\b", _season, _FLOATING, "season"),
+    (_SHORT_WEEKDAY, _weekday, _FLOATING, "weekday"),
+    (rf"{YEAR}\b(?![-/.]\d)", _year, _FRAME, "year"),
+    (r"(?P<d>3[01]|[12]?\d)(?:st|nd|rd|th)\b", _day_of_month, _FLOATING, "ordinal"),
+    (rf"(?<=[-–]){DAY}\b(?![-/.:]\d)", _day_of_month, _FLOATING, "month"),
 )
 # ASCII: a Chinese character beside an English date does not belong to it.
 _FLAGS = re.IGNORECASE | re.ASCII
-RULES = tuple((regex(pattern, _FLAGS), meaning) for pattern, meaning in _GRAMMAR)
-HINT = regex(
-    r"day\b|night|morrow|week|month|year|ago\b|spring|summer|autumn|fall|winter|morning|noon"
-    r"|evening|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)"
-    r"|(?:19|20)\d\d|christmas|halloween|\d(?:st|nd|rd|th)\b",
-    re.IGNORECASE | re.ASCII,
-)
+
+
+def _needed(hints: str) -> tuple[frozenset[str], ...]:
+    """Read what a text must hold: "turn unit/season" is a turn, and a unit or a season."""
+    return tuple(frozenset(one.split("/")) for one in hints.split())
+
+
+def _rules(grammar: tuple[tuple[str, Meaning, Role, str], ...]) -> tuple[Rule, ...]:
+    return tuple(
+        Rule(regex(pattern, _FLAGS), meaning, role, _needed(hints))
+        for pattern, meaning, role, hints in grammar
+    )
+
+
+_AGO = regex(rf"\b{_COUNT} ago(?: today)?\b", _FLAGS)
+RULES = (*_rules(_GRAMMAR), Rule(_AGO, _ago, Role.FRAME, _needed("unit ago"), _counted))
+FOLLOWING = _rules(_BEHIND)
+_WORD = regex(r"[a-z0-9]+")
+_KINDS = {
+    "today": "today tonight tomorrow yesterday night morning afternoon evening",
+    "unit": "day days week weeks weekend weekends month months year years fortnight fortnights "
+    "decade decades quarter",
+    "turn": "last this next coming past previous",
+    "ago": "ago",
+    "in": "in within",
+    "later": "from later",
+    "part": "early earlier late later mid middle end beginning start first second",
+    "season": "spring summer autumn fall winter springs summers autumns falls winters",
+    "month": f"{_MONTH_NAMES} january february march april june july august sept september october "
+    "november december",
+    "weekday": "mon tue tues wed thu thur thurs fri sat sun "
+    + " ".join(_WEEKDAY_NAMES)
+    + " "
+    + " ".join(f"{name}s" for name in _WEEKDAY_NAMES),
+    "holiday": "christmas christmases xmas halloween valentine new",
+    "quarter": "q1 q2 q3 q4",
+}
+_KIND_OF: dict[str, tuple[str, ...]] = {}
+for _kind, _words in _KINDS.items():
+    for _word in _words.split():
+        _KIND_OF[_word] = (*_KIND_OF.get(_word, ()), _kind)
+
+
+def hints(text: str) -> set[str]:
+    """Tell what kinds of words of time a text holds."""
+    kinds: set[str] = set()
+    for word in _WORD.findall(text.lower()):
+        if word in _KIND_OF:
+            kinds.update(_KIND_OF[word])
+        elif word[0].isdigit():
+            kinds.add("year" if word.isdigit() else "ordinal")
+    return kinds

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from plastic_memories.rules.regex import regex
+
 ZH_DIGITS = dict(zip("零〇一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 _EN_SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -11,6 +13,9 @@ _EN_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", 
 _EN = {word: number for number, word in enumerate(_EN_SMALL.split())}
 _EN |= {word: number * 10 for number, word in enumerate(_EN_TENS, start=2)}
 _EN |= {"a": 1, "an": 1, "a couple of": 2, "couple": 2}
+# "A few" of anything: not one, and one would name a larger unit instead of ten.
+FEW = (2, 7)
+_ZH_VAGUE = {"几": FEW, "好几": FEW, "十几": (11, 19), "二十几": (21, 29), "几十": (20, 90)}
 
 ZH_NUMBER = r"(?:\d{1,4}|[零〇一二两三四五六七八九十百廿]{1,5})"
 EN_NUMBER = (
@@ -48,6 +53,24 @@ def zh_number(text: str) -> int:
     return int("".join(str(ZH_DIGITS[char]) for char in text))
 
 
+_ZH_GUESS = regex(r"一[二两]|[二两]三|三[四五]|四五|五六|六七|七八|八九")
+ZH_COUNT = rf"(?:几十|二?十几|好?几|{ZH_NUMBER})"
+
+
+def zh_count(text: str) -> tuple[int, int]:
+    """Read how many, from and up to: two neighbouring digits are a guess, not a number.
+
+    >>> zh_count("两三"), zh_count("十几"), zh_count("十二"), zh_count("12")
+    ((2, 3), (11, 19), (12, 12), (12, 12))
+    """
+    if text in _ZH_VAGUE:
+        return _ZH_VAGUE[text]
+    if _ZH_GUESS.fullmatch(text):
+        low, high = (ZH_DIGITS[char] for char in text)
+        return low, high
+    return zh_number(text), zh_number(text)
+
+
 def en_number(text: str) -> int:
     """Read a number written in digits or in English words.
 
@@ -60,3 +83,29 @@ def en_number(text: str) -> int:
     if text in _EN:
         return _EN[text]
     return sum(_EN[part] for part in text.replace("-", " ").split())
+
+
+EN_COUNT = (
+    r"(?:(?:a )?half(?: an?)?|(?:a )?few|several|(?:a )?couple(?: of)?|\d{1,3}\.5"
+    rf"|{EN_NUMBER}(?: and a half)?)"
+)
+
+
+def en_count(text: str) -> tuple[float, float]:
+    """Read how many, from and up to: halves, and "a few".
+
+    >>> en_count("half a"), en_count("two and a half"), en_count("a few"), en_count("a couple of")
+    ((0.5, 0.5), (2.5, 2.5), (2, 7), (2, 2))
+    """
+    text = text.lower()
+    if "few" in text or text == "several":
+        return FEW
+    if "couple" in text:
+        return 2, 2
+    if text.startswith(("half", "a half")):
+        return 0.5, 0.5
+    if "." in text:
+        return float(text), float(text)
+    whole = text.removesuffix(" and a half")
+    count = en_number(whole) + (0.5 if whole != text else 0)
+    return count, count

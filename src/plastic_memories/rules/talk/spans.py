@@ -10,8 +10,24 @@ from enum import StrEnum
 SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 _MONTHS = 12
 _WEEK = 7
+_SATURDAY = 5
 # Further away than this no talk means it, and date arithmetic would overflow.
 _FURTHEST_DAYS = 365 * 300
+
+
+# "Early" in a year are its first two months, "mid" are June and July, "late" are the last two.
+_PARTS_OF_YEAR = {
+    "begin": (1, 2),
+    "middle": (6, 7),
+    "end": (11, 12),
+    "first": (1, 6),
+    "second": (7, 12),
+}
+_THIRDS = {"begin": (0, 1 / 3), "middle": (1 / 3, 2 / 3), "end": (2 / 3, 1)}
+_SHARES = _THIRDS | {"first": (0, 1 / 2), "second": (1 / 2, 1)}
+_MONTHS_OF = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
+_DAYS_OF = {"day": 1, "week": _WEEK, "fortnight": 2 * _WEEK}
+_HALF_A_MONTH = 15
 
 
 class Lean(StrEnum):
@@ -88,6 +104,41 @@ def months_away(today: date, months: int) -> DateSpan | None:
     return one_day(date(year, month, min(today.day, monthrange(year, month)[1])))
 
 
+def units_away(today: date, count: float, unit: str) -> DateSpan | None:
+    """The single day so many days, weeks, months or years from today; halves are understood.
+
+    >>> str(units_away(date(2026, 11, 16), -1.5, "month").start)
+    '2026-10-01'
+    """
+    if unit in _DAYS_OF:
+        return days_away(today, round(count * _DAYS_OF[unit]))
+    months = count * _MONTHS_OF[unit]
+    away = months_away(today, int(months))
+    return (
+        days_away(away.start, round((months - int(months)) * 2 * _HALF_A_MONTH)) if away else None
+    )
+
+
+def between(one: DateSpan | None, other: DateSpan | None) -> DateSpan | None:
+    """From the first day of both to the last."""
+    if one is None or other is None:
+        return None
+    return DateSpan(min(one.start, other.start), max(one.end, other.end))
+
+
+def around(day: DateSpan, unit: str) -> DateSpan:
+    """About that day: this time last year is a matter of weeks, this time last week of days."""
+    slack = timedelta(days={"week": 1, "month": 3}.get(unit, _HALF_A_MONTH))
+    return DateSpan(day.start - slack, day.end + slack)
+
+
+def whole_unit(day: date, unit: str) -> DateSpan | None:
+    """The week, month or year that a day lies in."""
+    if unit in {"week", "fortnight"}:
+        return whole_week(day, 0)
+    return whole_month(day.year, day.month) if unit == "month" else whole_year(day.year)
+
+
 def whole_month(year: int, month: int) -> DateSpan | None:
     first = date_or_none(year, month, 1)
     return DateSpan(first, first.replace(day=monthrange(year, month)[1])) if first else None
@@ -143,6 +194,133 @@ def third_of_month(year: int, month: int, part: str) -> DateSpan | None:
     if part == "middle":
         return DateSpan(first.replace(day=11), first.replace(day=20))
     return DateSpan(first.replace(day=21), last)
+
+
+def months_of_year(year: int, first: int, last: int) -> DateSpan | None:
+    return between(whole_month(year, first), whole_month(year, last))
+
+
+def part_of(span: DateSpan, part: str, today: date) -> DateSpan | None:
+    """The beginning, middle, end or half of a stretch; or what of it is before or after today.
+
+    >>> str(part_of(whole_year(2025), "end", date(2026, 5, 1)).start)
+    '2025-11-01'
+    """
+    if span.is_day:
+        return span
+    if part in {"earlier", "later"}:
+        if not span.start <= today <= span.end:
+            return span
+        return DateSpan(span.start, today) if part == "earlier" else DateSpan(today, span.end)
+    if span == whole_year(span.start.year):
+        return months_of_year(span.start.year, *_PARTS_OF_YEAR[part])
+    if part in _THIRDS and span == whole_month(span.start.year, span.start.month):
+        return third_of_month(span.start.year, span.start.month, part)
+    days = (span.end - span.start).days + 1
+    first, last = _SHARES[part]
+    return DateSpan(
+        span.start + timedelta(days=int(days * first)),
+        span.start + timedelta(days=round(days * last) - 1),
+    )
+
+
+def turned_season(today: date, name: str, turn: int, lean: Lean) -> DateSpan | None:
+    """Last, this or next summer, seen from a day.
+
+    Looking back, this summer is that of the calendar year, whether it has come, is on or is
+    over. A winter lies in two years: this winter is the one that is nearest.
+    """
+    around = [season(today.year + step, name) for step in (-2, -1, 0, 1, 2)]
+    known = [span for span in around if span]
+    if turn < 0:
+        return next((span for span in reversed(known) if span.end < today), None)
+    if turn > 0:
+        return next((span for span in known if span.start > today), None)
+    if lean is Lean.FUTURE:
+        return next((span for span in known if span.end >= today), None)
+    return nearest(known, today) if name == "winter" else season(today.year, name)
+
+
+def nearest(known: list[DateSpan], today: date) -> DateSpan | None:
+    """The stretch that holds today, or else the one that is fewest days away; then the later."""
+
+    def gap(span: DateSpan) -> tuple[int, int]:
+        away = max((span.start - today).days, (today - span.end).days, 0)
+        return away, -span.start.toordinal()
+
+    return min(known, key=gap, default=None)
+
+
+def floating_season(today: date, name: str, lean: Lean) -> DateSpan | None:
+    """A summer without a year: the one that is on, or the next, or the last."""
+    known = [span for step in (-1, 0, 1) if (span := season(today.year + step, name))]
+    if lean is Lean.FUTURE:
+        return next((span for span in known if span.end >= today), None)
+    return next((span for span in reversed(known) if span.start <= today), None)
+
+
+def turned_weekend(today: date, turn: int, lean: Lean) -> DateSpan | None:
+    """Last, this or next weekend. On a Monday, looking back, "this weekend" is just over."""
+    if turn or lean is Lean.FUTURE:
+        return weekend_of_week(today, turn)
+    around = [weekend_of_week(today, step) for step in (-1, 0)]
+    return nearest([span for span in around if span], today)
+
+
+def floating_weekend(today: date, lean: Lean) -> DateSpan | None:
+    """The weekend alone: looking back from a weekday it is the last one."""
+    is_over = lean is Lean.PAST and today.weekday() < _SATURDAY
+    return weekend_of_week(today, -1 if is_over else 0)
+
+
+def turned_weekday(today: date, weekday: int, turn: int, lean: Lean) -> DateSpan | None:
+    """Last Friday is the latest one past; next Friday is the one of next week."""
+    if turn > 0:
+        return weekday_of_week(today, turn, weekday)
+    if turn == 0 and lean is Lean.PAST:
+        return weekday_of_week(today, 0, weekday)
+    return nearest_weekday(today, weekday, Lean.PAST if turn < 0 else lean)
+
+
+def turned_month_day(today: date, month: int, day: int, turn: int, lean: Lean) -> DateSpan | None:
+    """Last, this or next Christmas; looking back, "this" is the nearest."""
+    tomorrow, yesterday = today + timedelta(days=1), today - timedelta(days=1)
+    if turn < 0:
+        return year_of_month_day(yesterday, month, day, Lean.PAST)
+    if turn > 0:
+        return year_of_month_day(tomorrow, month, day, Lean.FUTURE)
+    if lean is Lean.FUTURE:
+        return year_of_month_day(today, month, day, lean)
+    around = [year_of_month_day(today, month, day, way) for way in Lean]
+    return nearest([span for span in around if span], today)
+
+
+def turned_month(today: date, month: int, turn: int) -> DateSpan | None:
+    """The last, this or the next month of that name."""
+    if turn == 0:
+        return whole_month(today.year, month)
+    passed = month < today.month if turn < 0 else month <= today.month
+    return whole_month(today.year - (turn < 0 and not passed) + (turn > 0 and passed), month)
+
+
+def turned_quarter(today: date, turn: int) -> DateSpan | None:
+    year, month = shifted_month(today.year, (today.month - 1) // 3 * 3 + 1, 3 * turn)
+    return months_of_year(year, month, month + 2)
+
+
+def floating_months(today: date, first: int, last: int, lean: Lean) -> DateSpan | None:
+    """So many months of a year that is not named; those we are in count both ways."""
+    if lean is Lean.FUTURE:
+        return months_of_year(today.year + (last < today.month), first, last)
+    return months_of_year(today.year - (first > today.month), first, last)
+
+
+def day_of_month(today: date, day: int, lean: Lean) -> DateSpan | None:
+    """The 5th of a month that is not named: the next one, or the last."""
+    ahead = lean is Lean.FUTURE
+    passed = day < today.day if ahead else day > today.day
+    year, month = shifted_month(today.year, today.month, (1 if ahead else -1) if passed else 0)
+    return one_day(date_or_none(year, month, day))
 
 
 def year_of_month_day(today: date, month: int, day: int, lean: Lean) -> DateSpan | None:
