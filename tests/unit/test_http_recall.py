@@ -205,7 +205,7 @@ async def test_the_best_comes_first_and_is_explained(api: Api) -> None:
     first = found["explain"][0]
     assert first["memory_id"] == found["PERSONA_MEMORY"][0]["id"]
     assert set(first["parts"]) == {
-        "text", "vectors", "linked", "neighbour", "speaker", "time", "session", "recency",
+        "text", "vectors", "linked", "share", "neighbour", "speaker", "time", "session", "recency",
         "importance", "repeat",
     }  # fmt: skip
     assert sum(first["parts"].values()) == pytest.approx(first["score"], abs=1e-3)
