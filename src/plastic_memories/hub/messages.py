@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from plastic_memories.hub.archiving import archive_again
@@ -113,12 +113,10 @@ class KeepMessages:
         The job is stored with the message.
         """
         is_due = False
-        new = [one for one, row in zip(messages, stored, strict=True) if not row.deduped]
-        said: Counter[Conversation] = Counter(map(conversation_of, new))
-        by_user = Counter(conversation_of(one) for one in new if one.role is Role.USER)
-        for place, number in said.items():
-            session = stores.sessions.heard(place, number, by_user[place], now)
-            if self._is_enough(session.rounds, by_user[place]):
+        new = (one for one, row in zip(messages, stored, strict=True) if not row.deduped)
+        for place, (number, by_user) in _counted(new).items():
+            session = stores.sessions.heard(place, number, by_user, now)
+            if self._is_enough(session.rounds, by_user):
                 open_job(stores, session, Trigger.THRESHOLD, now, self.formation)
                 is_due = True
         return is_due
@@ -165,6 +163,16 @@ class KeepMessages:
         deleted, _ = await self.exports.follow(owner, work)
         self.bell.ring()  # copies in the archive go too
         return deleted
+
+
+def _counted(messages: Iterable[Message]) -> dict[Conversation, tuple[int, int]]:
+    """Count the messages of each conversation, and those of the user among them."""
+    found: dict[Conversation, tuple[int, int]] = {}
+    for one in messages:
+        place = conversation_of(one)
+        number, by_user = found.get(place, (0, 0))
+        found[place] = number + 1, by_user + (one.role is Role.USER)
+    return found
 
 
 def in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
