@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import apsw
+import numpy as np
 import pytest
 
 from harness import StartHub, environment
@@ -17,9 +18,13 @@ from plastic_memories.adapters.sqlite.migrate import (
 )
 from plastic_memories.adapters.sqlite.queries import sql_file
 from plastic_memories.errors import InvalidSetting
+from plastic_memories.model.entry import partition_of
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.rules import text
+from plastic_memories.rules.text import index_terms, term_codes
+from plastic_memories.rules.vectors import packed, unit
 from plastic_memories.settings import load
+from plastic_memories.testing.samples import memory, remember
 from plastic_memories.wiring import open_hub, open_storage
 
 Schema = dict[str, object]
@@ -160,3 +165,24 @@ async def test_an_index_of_older_terms_is_made_anew_at_the_next_start(
     found = await newer.recall(query)
     assert [row["content"] for row in found["PERSONA_MEMORY"]] == [content]
     assert content in str(found["CHAT_SNIPPETS"])
+
+
+async def test_vectors_stay_when_the_terms_are_made_anew(tmp_path: Path) -> None:
+    settings = load({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)})
+    vector = packed(unit(np.array([[1.0, 2.0]])))
+    async with open_storage(settings) as storage:
+        [active] = await remember(storage, memory("烏龍茶"))
+        await storage.write(lambda stores: stores.vectors.set_model("m"))
+        [waiting] = await storage.read(lambda stores: stores.vectors.waiting(0, 9))
+        await storage.write(lambda stores: stores.vectors.put("m", [(waiting, vector)]))
+    db = apsw.Connection(str(settings.db_path))
+    db.execute("UPDATE meta SET value = '2' WHERE key = 'terms_version'")
+    db.execute("UPDATE recall_entries SET terms = x'00000000'")
+    db.close()
+
+    async with open_storage(settings) as storage:
+        news = await storage.read(lambda stores: stores.entries.news(partition_of(active)))
+
+    [entry] = news.entries
+    assert (entry.memory_id, entry.vector) == (active.id, vector)
+    assert entry.terms == term_codes(index_terms("乌龙茶"))

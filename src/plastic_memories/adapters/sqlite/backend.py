@@ -173,8 +173,10 @@ def _fill_indexes(db: apsw.Connection, *, indexed: bool) -> None:
     db.execute("BEGIN IMMEDIATE")
     for table in ("fts_memory", "fts_messages") if indexed else ():
         db.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")  # noqa: S608 - constants
-    upkeep = SqliteStores(db, indexed=indexed).upkeep
+    stores = SqliteStores(db, indexed=indexed)
     for row in fetch(db, "SELECT tenant_id, user_id, persona_id FROM personas"):
-        upkeep.rebuild_index(owner_of(row))
+        # Texts have other terms now, but say the same.
+        stores.memories.reindex(owner_of(row), keep_vectors=True)
+        stores.messages.reindex(owner_of(row))
     note(db, "terms_version", str(TERMS_VERSION))
     db.execute("COMMIT")

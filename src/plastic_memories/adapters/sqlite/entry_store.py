@@ -42,14 +42,15 @@ class SqliteEntryStore:
         present = [row["memory_id"] for row in fetch(self._db, QUERIES["present_entries"], params)]
         return News(now["revision"], entries, present)
 
-    def put(self, memories: Iterable[tuple[Memory, list[str]]]) -> None:
+    def put(self, memories: Iterable[tuple[Memory, list[str]]], *, same_text: bool = False) -> None:
         """Add the entries of active memories, or bring them up to date: each with its terms.
 
-        A vector stays as long as the words are the same.
+        A vector stays as long as the terms are the same, or the text is said to be.
         """
-        run_all(self._db, QUERIES["put_entry"], (self._params(*one) for one in memories))
+        rows = (self._params(memory, terms, same_text) for memory, terms in memories)
+        run_all(self._db, QUERIES["put_entry"], rows)
 
-    def _params(self, memory: Memory, terms: list[str]) -> Params:
+    def _params(self, memory: Memory, terms: list[str], same_text: bool) -> Params:
         partition = partition_of(memory)
         happened = memory.created_at if memory.occurred_at is None else memory.occurred_at
         return {
@@ -67,6 +68,7 @@ class SqliteEntryStore:
             "expires_at": memory.expires_at,
             "importance": memory.importance,
             "ageless": int(is_ageless(memory)),
+            "same_text": same_text,
             "terms": term_codes(terms, asks=is_question(memory.content)),
         }
 

@@ -196,13 +196,14 @@ class SqliteMemoryStore:
                 QUERIES["touch_memory"], {**owner_params(owner), "id": memory_id, "now": now}
             )
 
-    def reindex(self, owner: Owner) -> int:
+    def reindex(self, owner: Owner, *, keep_vectors: bool = False) -> int:
         """Make the index entries of this owner's rows anew; return how many."""
         rows = self.find(owner, MemoryFilter())
         for memory in rows:
             self._unindex(memory)
-            self._entries.remove(memory)
-        self._index_rows(rows)
+            if memory.status is not Status.ACTIVE or not keep_vectors:
+                self._entries.remove(memory)
+        self._index_rows(rows, same_text=True)
         return sum(memory.status is Status.ACTIVE for memory in rows)
 
     def _note_end(self, memory: Memory) -> None:
@@ -251,13 +252,13 @@ class SqliteMemoryStore:
         for message_id in memory.source_message_ids:
             self._run("add_source", memory, message_id=message_id, memory_id=memory.id)
 
-    def _index_rows(self, memories: Sequence[Memory]) -> None:
+    def _index_rows(self, memories: Sequence[Memory], *, same_text: bool = False) -> None:
         active = [
             (memory, index_terms(memory_text(memory)))
             for memory in memories
             if memory.status is Status.ACTIVE
         ]
-        self._entries.put(active)
+        self._entries.put(active, same_text=same_text)
         if self._index is not None:
             self._index.put((row.id, self._partition(row), terms) for row, terms in active)
 

@@ -406,7 +406,8 @@ VALUES (:tenant_id, :user_id, :partition_id, :memory_id, :revision, :bot_id,
 ON CONFLICT (tenant_id, user_id, partition_id, memory_id)
 DO UPDATE SET revision = excluded.revision, expires_at = excluded.expires_at,
               importance = excluded.importance, ageless = excluded.ageless,
-              vector = CASE WHEN terms = excluded.terms THEN vector END, terms = excluded.terms;
+              vector = CASE WHEN :same_text OR terms = excluded.terms THEN vector END,
+              terms = excluded.terms;
 
 -- remove_entry --
 DELETE FROM recall_entries
