@@ -257,6 +257,39 @@ def test_another_name_of_somebody_finds_their_words(speaker: str, told: str, que
     assert set(_order(said, question)) == {1, 2}
 
 
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("I must call Priya about the plumber", "When should the plumber come?"),
+        ("记得叫陈静明天下午带上家里那台水泵", "水泵坏了吗？"),
+    ],
+)
+def test_who_is_merely_called_is_not_asked_for(told: str, question: str) -> None:
+    said = [
+        entry(1, told, speaker="user"),
+        entry(2, "The soup was salty", speaker="Priya"),
+        entry(3, "汤太咸了", speaker="陈静"),
+    ]
+
+    assert _order(said, question) == [1]
+
+
+def test_the_same_in_other_words_takes_no_places_from_the_question() -> None:
+    entries = [entry(number, f"green tea shop number {number}") for number in range(1, 6)]
+    entries += [entry(number, f"remark {number} about a kettle") for number in range(6, 12)]
+    asked = understand("green tea shop", also=["a kettle, perhaps"])
+    index = index_of(*entries)
+
+    scores = score(
+        index,
+        everything(index),
+        Asked(text="green tea shop", question=asked, now=NOW),
+        LEARNED,
+    )
+
+    assert not scores.parts["share"].any()
+
+
 def test_whoever_is_named_is_not_taken_for_another() -> None:
     said = [
         entry(1, "Anna calls Priya Pri", speaker="user"),

@@ -350,9 +350,10 @@ def test_the_better_neighbour_counts_and_none_takes_off() -> None:
 
 
 def test_questions_get_equally_many_of_the_first_places() -> None:
-    strong, weak = np.array([9.0, 8.0, 1.0]), np.array([0.0, 4.0, 2.0])
+    strong, weak = np.array([9.0, 8.0, 1.0, 0.0]), np.array([0.0, 4.0, 2.0, 1.0])
 
     assert fusion.evened([strong, weak], 2) == [-3, 3]
+    assert fusion.evened([strong[:2], weak[:2]], 2) == [-2.5, 2.5]
     assert fusion.evened([np.zeros(0), np.zeros(0)], 2) == [0, 0]
 
 

@@ -64,6 +64,9 @@ DIFFERENT = [
     ("Call me on 3 May", "Call me on 3 March"),
     ("I was in Rome last year", "I was in Rome the last year"),
     ("周五去 Tokyo", "周六去 Tokyo"),
+    # Titles and quotes
+    ('My song is "Really Love"', 'My song is "Love"'),
+    ("我在听《超喜欢你》", "我在听《喜欢你》"),
     # Numbers
     ("飞机航班号 CA1234", "飞机航班号 CA1235"),
     ("我跑了5公里", "我跑了15公里"),

@@ -117,6 +117,10 @@ def test_the_forms_of_a_word_meet(asked: str, said: str) -> None:
     assert set(query_terms(asked)) & set(index_terms(said))
 
 
+def test_a_form_of_a_stop_word_is_one() -> None:
+    assert query_terms("who knew of the kettle?") == ["kettl"]
+
+
 @pytest.mark.parametrize(
     ("text", "asks"),
     [

@@ -16,10 +16,9 @@ from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.page import CORE_ID, PageFile, Shelf
 from plastic_memories.ports.pages import PageFolders
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.han import simplified
 from plastic_memories.rules.page_lines import Line, joined, mark_of, parse, stated
 from plastic_memories.rules.pages import page_id
-from plastic_memories.rules.text import normalise
+from plastic_memories.rules.text import plain
 
 _TRIES = 3
 # Fewer letters stand in too many lines that have nothing to do with it.
@@ -34,16 +33,11 @@ class Gone:
     roots: frozenset[int]
 
     def is_said_by(self, line: Line) -> bool:
-        return bool(line.text) and _plain(line.text) in self.said
+        return bool(line.text) and plain(line.text) in self.said
 
     def is_repeated_in(self, text: str) -> bool:
-        said = _plain(text)
+        said = plain(text)
         return any(_weight(words) >= _SHORTEST and words in said for words in self.said)
-
-
-def _plain(text: str) -> str:
-    # What is forgotten in one script is not left standing in the other.
-    return simplified(normalise(text))
 
 
 @dataclass(slots=True)
@@ -73,7 +67,7 @@ class ForgetInPages:
         if self.folders is None or not gone:
             return {}
         what = Gone(
-            frozenset(text for one in gone if (text := _plain(stated(one.content)))),
+            frozenset(text for one in gone if (text := plain(stated(one.content)))),
             frozenset(one.root_id for one in gone),
         )
         try:

@@ -18,7 +18,13 @@ from plastic_memories.hub.touches import Touches
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import User
 from plastic_memories.model.persona import UserSettings
-from plastic_memories.model.recall import Findings, Hit, RecallQuery, Recollection
+from plastic_memories.model.recall import (
+    Findings,
+    Hit,
+    RecallQuery,
+    Recollection,
+    StableBlock,
+)
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import Stores
@@ -71,6 +77,18 @@ class _Structure:
     pages: Looked = field(default_factory=Looked)
     settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
     names: Names = field(default_factory=Names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What stands in a prompt whatever the question is."""
+
+    stable: StableBlock
+    text: str  # as much of it as the caller's budget holds
+    rows: Sequence[Memory]  # whose lines those are
+    pages: str
+    twins: Mapping[int, int]  # rows without a line of their own, and whose line says the same
+    truncated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +176,37 @@ class Recall:
     ) -> Recollection:
         budget = query.budget_tokens or self.options.budget_tokens
         style = _style(structure)
+        told = self._told(structure, style, budget)
+        new, same, on_pages = _unsaid(found.hits, told, style)
+        turn = turn_block(
+            new,
+            (talk.said, talk.recent),
+            _style_of_turn(style, query, structure, new, talk),
+            budget - estimate_tokens(told.text),
+        )
+        hits, without_place = _with_core(found.hits, core_order(structure.core), query.limit)
+        shown = {row.id for row in told.rows} | turn.memory_ids
+        prompted = Prompted(shown, {**told.twins, **same}, on_pages)
+        return Recollection(
+            profile_markdown=structure.profile,
+            hits=hits,
+            snippets=talk.all,
+            injection_block="\n".join(part for part in (told.text, turn.text) if part),
+            stable_block=told.stable,
+            turn_block=turn.text,
+            turn_tokens=turn.tokens,
+            intent=found.intent,
+            # Part by part: never less than the whole costs.
+            tokens=estimate_tokens(told.text) + turn.tokens,
+            truncated=turn.truncated or told.truncated,
+            degraded=(),
+            explain=explained(hits, without_place, found.near_misses, prompted)
+            if query.explain
+            else None,
+        )
+
+    def _told(self, structure: _Structure, style: Style, budget: int) -> _Told:
+        """Write what stands in the prompt whatever the question is."""
         ordered = core_order(structure.core)
         twins = repeated(ordered, style)
         unlike = [row for row in ordered if row.id not in twins]
@@ -171,35 +220,9 @@ class Recall:
         room = budget - estimate_tokens(prompt_pages)
         within, cut_again = chosen_core(unlike, room, style)
         is_whole = (within, prompt_pages) == (core, pages)
-        prompt_core = stable.text if is_whole else stable_block(within, style, prompt_pages).text
-        left = budget - estimate_tokens(prompt_core)
-        on_pages = _on_pages(found.hits, prompt_pages)
-        in_core = {row.id for row in within}
-        new = [hit for hit in found.hits if hit.memory.id not in in_core | on_pages]
-        same = repeated([*within, *(hit.memory for hit in new)], style)
-        new = [hit for hit in new if hit.memory.id not in same]
-        of_turn = _style_of_turn(query, structure, new, talk)
-        turn = turn_block(new, (talk.said, talk.recent), of_turn, left)
-        injection = "\n".join(part for part in (prompt_core, turn.text) if part)
-        hits, without_place = _with_core(found.hits, ordered, query.limit)
-        prompted = Prompted(in_core | turn.memory_ids, twins | same, on_pages)
-        return Recollection(
-            profile_markdown=structure.profile,
-            hits=hits,
-            snippets=talk.all,
-            injection_block=injection,
-            stable_block=stable,
-            turn_block=turn.text,
-            turn_tokens=turn.tokens,
-            intent=found.intent,
-            # Part by part: never less than the whole costs.
-            tokens=estimate_tokens(prompt_core) + turn.tokens,
-            truncated=any((turn.truncated, cut, cut_again, cut_pages, cut_pages_again)),
-            degraded=(),
-            explain=explained(hits, without_place, found.near_misses, prompted)
-            if query.explain
-            else None,
-        )
+        text = stable.text if is_whole else stable_block(within, style, prompt_pages).text
+        truncated = any((cut, cut_again, cut_pages, cut_pages_again))
+        return _Told(stable, text, within, prompt_pages, twins, truncated)
 
 
 async def _with_search(
@@ -223,6 +246,17 @@ def _pages(structure: _Structure, core: Sequence[Memory], budget: int) -> tuple[
     return page_block(lines, looked.index, structure.settings.language, budget)
 
 
+def _unsaid(
+    hits: Sequence[Hit], told: _Told, style: Style
+) -> tuple[list[Hit], Mapping[int, int], Collection[int]]:
+    """Return the hits that tell something new; which repeat what row, and which a page says."""
+    on_pages = _on_pages(hits, told.pages)
+    known = {row.id for row in told.rows} | on_pages
+    new = [hit for hit in hits if hit.memory.id not in known]
+    same = repeated([*told.rows, *(hit.memory for hit in new)], style)
+    return [hit for hit in new if hit.memory.id not in same], same, on_pages
+
+
 def _on_pages(hits: Sequence[Hit], pages: str) -> set[int]:
     """Return which hits a line of the pages says already."""
     if not pages:
@@ -238,10 +272,9 @@ def _style(structure: _Structure) -> Style:
 
 
 def _style_of_turn(
-    query: RecallQuery, structure: _Structure, hits: Sequence[Hit], talk: Talk
+    style: Style, query: RecallQuery, structure: _Structure, hits: Sequence[Hit], talk: Talk
 ) -> Style:
     """Choose the language of a turn: that of the stable block; without one, that of its lines."""
-    style = _style(structure)
     if structure.settings.language or structure.core:
         return style
     lines = [*(hit.memory.content for hit in hits), *(row.content for row in talk.all)]

@@ -145,12 +145,14 @@ class _Batch:
         self._owner = owner
         self._now = now
         self._waiting: dict[tuple[MemoryType, str], tuple[int, Memory]] = {}
+        self._idempotency_keys: set[str] = set()  # of what waits
         self._outcomes: dict[int, Written] = {}
 
     def take(self, index: int, draft: Draft) -> None:
         """Apply the write rules to the draft at this place of the request."""
         place = draft.type, draft.key
-        if place in self._waiting or draft.idempotency_key or draft.supersedes_id is not None:
+        is_known = place in self._waiting or draft.idempotency_key in self._idempotency_keys
+        if is_known or draft.supersedes_id is not None:
             self._store_waiting()  # the rules may ask for what waits
         try:
             decided = _decided(self._stores, self._owner, draft, self._now, learned=False)
@@ -163,6 +165,8 @@ class _Batch:
             self._outcomes[index] = _stored(self._stores, self._caller, decided, self._now)
         else:
             self._waiting[place] = index, decided.memory
+            if draft.idempotency_key:
+                self._idempotency_keys.add(draft.idempotency_key)
 
     def result(self, skipped: Sequence[tuple[int, str]]) -> BatchResult:
         """Store what waits; return what became of all, beside what never came this far."""
@@ -178,6 +182,7 @@ class _Batch:
             return
         places, rows = zip(*self._waiting.values(), strict=True)
         self._waiting.clear()
+        self._idempotency_keys.clear()
         self._stores.personas.ensure(self._owner, self._now)
         added = self._stores.memories.add_all(rows)
         record_memories(self._stores, self._caller, "memory.write", added, self._now)

@@ -177,14 +177,15 @@ def core_order(core: Iterable[Memory]) -> list[Memory]:
 
 
 def chosen_core(core: Sequence[Memory], budget: int, style: Style) -> tuple[list[Memory], bool]:
-    """Return what fits the budget, by section, then id; constraints and identity always do.
+    """Return what of `core_order` fits the budget; constraints and identity always do.
 
-    Costs are counted part by part, which is never less than the whole costs.
+    What is kept stands by section, then id, as it is written. Costs are counted part by part,
+    which is never less than the whole costs.
     """
     kept: list[Memory] = []
     sections: set[Section] = set()
     spent = estimate_tokens(_fenced("stable", [style.words.notice]))
-    for memory in sorted(core, key=lambda row: (section_of(row), row.id)):
+    for memory in core:
         section = section_of(memory)
         cost = estimate_tokens(_core_item(memory, style)) + 1
         if section not in sections:
@@ -194,6 +195,7 @@ def chosen_core(core: Sequence[Memory], budget: int, style: Style) -> tuple[list
         kept.append(memory)
         sections.add(section)
         spent += cost
+    kept.sort(key=lambda row: (section_of(row), row.id))
     return kept, len(kept) < len(core)
 
 

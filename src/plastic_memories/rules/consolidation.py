@@ -21,7 +21,7 @@ from plastic_memories.rules.lines import said_at
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.similarity import same_words
 from plastic_memories.rules.standing import SEARCHED, core_level, is_constraint
-from plastic_memories.rules.text import UNSPACED, normalise
+from plastic_memories.rules.text import UNSPACED, plain
 
 _DAY_S = 86_400.0
 # Without use a memory loses a tenth of its weight each month, and never all of it.
@@ -43,7 +43,6 @@ _ARCHIVED = frozenset({MemoryType.NOTE, MemoryType.FACT, MemoryType.EVENT, Memor
 _LEAST_CHARS = 4
 _LEAST_WORDS = 3
 
-_UNSPACED = regex(rf"(?<=[{UNSPACED}])\s+|\s+(?=[{UNSPACED}])")
 _UNSPACED = regex(f"[{UNSPACED}]")
 _KEY_SPACE = regex(r"[\s_-]+")
 
@@ -101,7 +100,7 @@ def plan(rows: Sequence[Memory], now: float, branched: Collection[str] = ()) -> 
 
 def plain_key(key: str) -> str:
     """Return a key as it is compared: `favorite-food` is `Favorite Food`, `綠茶` is `绿茶`."""
-    return _KEY_SPACE.sub("_", simplified(normalise(key)))
+    return _KEY_SPACE.sub("_", plain(key))
 
 
 def _merges(rows: Sequence[Memory]) -> Iterable[Change]:

@@ -25,8 +25,9 @@ class Prompted:
             return None
         if memory_id in self.on_pages:
             return "not in the prompt: a page says the same"
-        if memory_id in self.repeats:
-            return f"not in the prompt: says the same as memory {self.repeats[memory_id]}"
+        twin = self.repeats.get(memory_id)
+        if twin in self.shown:
+            return f"not in the prompt: says the same as memory {twin}"
         return "not in the prompt: the token budget is spent"
 
 

@@ -92,8 +92,11 @@ def neighbours_of(neighbours: Ints) -> Ints:
 
 
 def evened(scores: Sequence[Floats], places: int) -> list[float]:
-    """Return what to add to each so that all have equally many of the first places."""
-    last = min(places, len(scores[0]))
+    """Return what to add to each so that all have equally many of the first places.
+
+    Where there are few to share, only as many places count as there are for each.
+    """
+    last = min(places, max(1, len(scores[0]) // len(scores)), len(scores[0]))
     least = [float(np.partition(some, -last)[-last]) if last else 0.0 for some in scores]
     mean = sum(least) / len(least)
     return [mean - one for one in least]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from plastic_memories.rules.han import simplified
-from plastic_memories.rules.text import WEAK, code, index_terms, normalise
+from plastic_memories.rules.text import WEAK, WORD, code, index_terms, plain
 
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3,4}")
 # A shorter word is as likely a title, an initial or a word of its own.
 _FEWEST_LETTERS = 3
 _FAMILY_NAME = {3: 1, 4: 2}
-# Who is called something else: a memory with one of these may tell another name of somebody.
+# Who is called something else: a memory with one of these may tell another name of somebody, if
+# both names stand as near as this, in terms.
+_NEAR_WORDS, _NEAR_CHARACTERS = 3, 10
 _CHINESE_CALLING = "叫 昵称 外号 绰号 小名 乳名 别名 又名"
 _CALLING = frozenset(
     map(code, [*index_terms("call nickname alias aka"), *_CHINESE_CALLING.split()])
@@ -31,7 +32,7 @@ class Name:
 
     @classmethod
     def of(cls, name: str) -> Name:
-        whole = simplified(normalise(name))
+        whole = plain(name)
         codes = frozenset(n for n in map(code, index_terms(whole)) if not n & WEAK)
         return cls(whole, tuple(map(_standing_alone, _forms(whole))), codes)
 
@@ -46,9 +47,20 @@ class Name:
         return any(form.search(text) for form in self.forms)
 
 
-def tells_a_name(terms: Collection[int]) -> bool:
-    """Say whether a memory with these terms may tell what somebody is called."""
-    return not _CALLING.isdisjoint(terms)
+def told_beside(asked: Set[int], said: Sequence[int]) -> frozenset[int]:
+    """Return what a memory tells of somebody who is called by one of the terms that are asked for.
+
+    `said` are its terms in order. In "everybody calls Priya Pri" it is `priya`, if `pri` is asked
+    for; in "I must call Priya about the tap" nothing, if it is the tap.
+    """
+    told: set[int] = set()
+    for place, number in enumerate(said):
+        if number in _CALLING:
+            near = _NEAR_WORDS if number & WORD else _NEAR_CHARACTERS
+            beside = said[max(0, place - near) : place + near + 1]
+            if not asked.isdisjoint(beside):
+                told.update(beside)
+    return frozenset(told)
 
 
 def _forms(name: str) -> list[str]:

@@ -77,6 +77,8 @@ class Question:
     probes: tuple[Probe, ...]
     # A conversation rather than a question: its drift matters more than its words.
     is_dialogue: bool = False
+    # So many probes come first that say the same in other words.
+    in_other_words: int = 0
 
     @property
     def last_line(self) -> str:
@@ -107,7 +109,7 @@ def understand(text: str, recent: Sequence[str] = (), also: Sequence[str] = ()) 
         own = [_probe(part, [*context, (part, 1.0)], part) for part in _parts(text)]
     # Other words go first: the last line of the last probe is what the user said last.
     others = [_probe(other, [(other, 1.0)], other) for other in also if other.strip()]
-    return Question((*others, *own), is_dialogue=len(lines) > 1)
+    return Question((*others, *own), len(lines) > 1, len(others))
 
 
 def _parts(text: str) -> list[str]:

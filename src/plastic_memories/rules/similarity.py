@@ -35,9 +35,10 @@ _STRESS = regex(
     r"|(?<!also )(?<!really )(?<!truly )(?<!very )\b(?:(?:also|really|truly|very) )+"
     r"(?=(?:likes?|loves?|enjoys?|adores?|hates?|dislikes?|miss(?:es)?|happy|glad|sad)\b)"
 )
-# Beside these stress tells: "I don't really like it" is not "I really don't like it".
+# Beside these stress tells: "I don't really like it" is not "I really don't like it", and
+# 《超喜欢你》 is not 《喜欢你》.
 _STRESS_TELLS = regex(
-    r"[不没无非未别勿莫否吗?]|n['’]t\b"
+    r"[不没无非未别勿莫否吗?\"“”《》「」『』]|n['’]t\b"
     r"|\b(?:not?|never|none|nobody|nothing|neither|nor|without|hardly|barely|scarcely|dont)\b"
 )
 _CONTRACTED = regex(
@@ -83,15 +84,15 @@ def same_words(text: str) -> str:
     said = _PAUSE.sub(", ", said).lstrip(" ,").rstrip(f" :{_PAUSES}")
     if not said.isascii():
         said = _BESIDE_UNSPACED.sub("", said)
-    plain = _STRESS.sub("", said)
-    return said if plain == said or _STRESS_TELLS.search(plain) else plain
+    calm = _STRESS.sub("", said)
+    return said if calm == said or _STRESS_TELLS.search(calm) else calm
 
 
 def comparable(texts: Sequence[str]) -> list[str]:
     """Return texts of which those that say the same are equal.
 
-    Only what resembles another is taken apart: that takes ten times as long as to see that it
-    does not, and hardly any line in a prompt resembles another.
+    But for compatibility forms (`㎏`, `①`): only what resembles another is taken apart. That
+    takes ten times as long as to see that it does not, and hardly any line in a prompt does.
 
     >>> comparable(["I like tea!", "I like coffee", "I really like tea"])
     ['i like tea', 'I like coffee', 'i like tea']

@@ -19,7 +19,7 @@ from plastic_memories.rules.kept import kept
 from plastic_memories.rules.regex import regex
 
 # Raise it with every change to what a text is indexed under: indexes are then made anew.
-TERMS_VERSION = 3
+TERMS_VERSION = 4
 # What the code of a term tells: it says little by itself (a function word, a single character);
 # it is a word between spaces.
 WEAK, WORD = 1, 2
@@ -138,6 +138,16 @@ def start_of(text: str, most: int) -> str:
     return start
 
 
+def plain(text: str) -> str:
+    """Return a text as it is compared whatever script it is written in.
+
+    >>> plain("我喜歡 ＴＥＡ")
+    '我喜欢 tea'
+    """
+    # Compatibility forms first: one of them may stand for a traditional character.
+    return simplified(normalise(text))
+
+
 def index_terms(text: str) -> list[str]:
     """Return the terms a text is indexed under, in order, with repetition.
 
@@ -235,8 +245,7 @@ def _line_terms(line: str, *, keep_all: bool) -> list[str]:
 
 
 def _pieces(text: str) -> list[tuple[str, str, str]]:
-    # Compatibility forms first: one of them may stand for a traditional character.
-    return _PIECE.findall(_unmarked(simplified(normalise(text))))
+    return _PIECE.findall(_unmarked(plain(text)))
 
 
 def _content(run: str, word: str, emoji: str) -> list[str]:
@@ -246,7 +255,7 @@ def _content(run: str, word: str, emoji: str) -> list[str]:
     """
     if run:
         return _FUNCTION.sub(lambda match: match[1] or f" {match[2] or ''} ", run).split()
-    return [] if word in _STOP_WORDS else [word or emoji]
+    return [] if PLAIN_FORM.get(word, word) in _STOP_WORDS else [word or emoji]
 
 
 def _singles_and_pairs(run: str) -> list[str]:

@@ -171,7 +171,7 @@ def _asked(
         now=query.now,
         vectors=[each.vector for each in vectors],
         last_line=vectors[-1].vector if question.is_dialogue else None,
-        ordinary=vectors[-1].ordinary,
+        ordinary=next((each.ordinary for each in vectors if each.vector is not None), None),
         spans=named_spans(question.last_line, query.now, zone),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.adapters.recall.text_score import TextIndex, TextScore
+from plastic_memories.ports.embedder import Vectors
 from plastic_memories.rules import fusion
 from plastic_memories.rules.fusion import Bools, Floats, Ints
-from plastic_memories.rules.han import simplified
-from plastic_memories.rules.names import Name
+from plastic_memories.rules.names import Name, told_beside
 from plastic_memories.rules.ordinary import COUNTS
 from plastic_memories.rules.question import Question
-from plastic_memories.rules.text import normalise
+from plastic_memories.rules.text import plain
 from plastic_memories.rules.weights import HybridWeights
 
 Vector = NDArray[np.float32]
-Vectors = NDArray[np.float32]
 _ABOUT_ME = re.compile(r"\b(?:i|my|me|mine)\b|我", re.IGNORECASE)
 _ASKS_BACK = re.compile(
     r"\byou (?:\w+ )?(?:recommend|suggest|told|tell|said|mention|g[ai]ve|advis|list|provid)"
@@ -33,6 +32,7 @@ _ASKS_BACK = re.compile(
 )
 _NONE = -1
 _FIRST_PLACES = 10
+_LOOKED_AT = 5
 # Who says "I" where no name is given.
 _USER = "user"
 _HOUR_S = 3600.0
@@ -89,10 +89,10 @@ def found_by(parts: Mapping[str, float]) -> tuple[str, ...]:
 def score(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights) -> Scores:
     """Score what is seen; everything else is out of reach."""
     texts = TextIndex(index, sight, weights)
-    words = [TextScore(texts, probe) for probe in asked.question.probes]
-    parts = _best_probe(
-        index, [_probe_parts(index, scored, asked, number) for number, scored in enumerate(words)]
-    )
+    probes = [
+        _probe_parts(index, texts, asked, number) for number in range(len(asked.question.probes))
+    ]
+    parts = _best_probe(index, sight, probes, asked.question.in_other_words)
     total = _total(parts)
 
     def add(name: str, part: Floats) -> None:
@@ -100,8 +100,7 @@ def score(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights)
         np.add(total, part, out=total)
 
     add("neighbour", _neighbour_part(index, sight.only(total, 0.0), weights))
-    called = frozenset().union(*(scored.called for scored in words))
-    add("speaker", _speaker_part(index, asked.text, called, weights))
+    add("speaker", _speaker_part(index, sight.only(total, 0.0), asked, weights))
     add("time", _time_part(index, sight, asked, weights))
     so_far = sight.only(total, -np.inf)
     add("session", weights.session * fusion.best_of_session(so_far, index["session"]))
@@ -116,9 +115,10 @@ def _total(parts: Mapping[str, Floats]) -> Floats:
 
 
 def _probe_parts(
-    index: OwnerIndex, scored: TextScore, asked: Asked, number: int
+    index: OwnerIndex, texts: TextIndex, asked: Asked, number: int
 ) -> dict[str, Floats]:
-    weights, question, sight = scored.texts.weights, asked.question, scored.texts.sight
+    weights, question, sight = texts.weights, asked.question, texts.sight
+    scored = TextScore(texts, question.probes[number])
     # A conversation is never covered: there its best match by words stays the measure.
     text = scored.by_words(0.0 if question.is_dialogue else weights.covering)
     meaning = weights.meaning_in_dialogue if question.is_dialogue else weights.meaning
@@ -158,7 +158,9 @@ def _to_ordinary(asked: Asked, vector: Vector | None) -> Floats:
     return np.asarray(asked.ordinary @ vector, np.float64)
 
 
-def _best_probe(index: OwnerIndex, probes: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
+def _best_probe(
+    index: OwnerIndex, sight: Sight, probes: Sequence[dict[str, Floats]], in_other_words: int
+) -> dict[str, Floats]:
     """Take each entry's parts from the question it answers best.
 
     Questions of one message share the first places: one that finds weaker matches is lifted.
@@ -166,7 +168,8 @@ def _best_probe(index: OwnerIndex, probes: Sequence[dict[str, Floats]]) -> dict[
     if len(probes) == 1:
         return probes[0] | {"share": index.nothing}
     totals = [_total(parts) for parts in probes]
-    added = fusion.evened(totals, _FIRST_PLACES)
+    own = totals[in_other_words:]
+    added = [0.0] * in_other_words + fusion.evened([one[sight.seen] for one in own], _FIRST_PLACES)
     best = np.argmax(np.stack(totals) + np.array(added)[:, None], axis=0)
     chosen = {name: np.choose(best, [parts[name] for parts in probes]) for name in probes[0]}
     return chosen | {"share": np.array(added)[best]}
@@ -212,20 +215,17 @@ def _recency_part(index: OwnerIndex, now: float, weights: HybridWeights) -> Floa
 
 
 def _speaker_part(
-    index: OwnerIndex, text: str, called: Collection[int], weights: HybridWeights
+    index: OwnerIndex, scores: Floats, asked: Asked, weights: HybridWeights
 ) -> Floats:
-    """Return what an entry earns for being the words of somebody the question is about.
-
-    `called` are the terms of memories that tell what somebody is called: a question that names
-    nobody we know may name one of them by another name.
-    """
+    """Return what an entry earns for being the words of somebody the question is about."""
     if not index.speakers:
         return index.nothing
-    asked = simplified(normalise(text))
+    text = plain(asked.text)
     names = index.kept("names", None, lambda: [Name.of(name) for name in index.speakers])
-    own = bool(_ABOUT_ME.search(asked)) and not _ASKS_BACK.search(asked)
-    named = [name.stands_in(asked) for name in names]
-    if called and not any(named):
+    own = bool(_ABOUT_ME.search(text)) and not _ASKS_BACK.search(text)
+    named = [name.stands_in(text) for name in names]
+    if not any(named):
+        called = _called(index, scores, asked.question)
         named = [not name.codes.isdisjoint(called) for name in names]
     earned = [
         (weights.own_words if own else 0.0) if name.whole == _USER else weights.speaker * is_named
@@ -235,3 +235,11 @@ def _speaker_part(
         return index.nothing
     part: Floats = np.array([*earned, 0.0])[index["speaker"]]  # the last is for "nobody"
     return part
+
+
+def _called(index: OwnerIndex, scores: Floats, question: Question) -> frozenset[int]:
+    """Return terms of who is called, in one of the best matches, what the question names."""
+    asked = frozenset(term for probe in question.probes for term in probe.terms)
+    best = fusion.best_first(scores, _LOOKED_AT)
+    every = [told_beside(asked, codes.tolist()) for codes in index.codes_of_each(best)]
+    return frozenset().union(*every)

@@ -11,7 +11,6 @@ from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.postings import Codes, find, frequency
 from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.rules.fusion import Floats, Ints, as_covering, best_first
-from plastic_memories.rules.names import tells_a_name
 from plastic_memories.rules.question import Probe
 from plastic_memories.rules.text import WEAK
 from plastic_memories.rules.weights import HybridWeights
@@ -90,12 +89,10 @@ class TextScore:
     """The scores of all entries for one question."""
 
     def __init__(self, texts: TextIndex, probe: Probe) -> None:
-        self.texts = texts
+        self._texts = texts
         self._probe = probe
         self._weights = texts.weights
         self._found = texts.gains([*probe.terms, *probe.pairs])
-        # Terms of the best matches that may tell another name of who is asked for.
-        self.called: frozenset[int] = frozenset()
 
     def by_words(self, covering: float) -> Floats:
         """Return the score for the question's words; those that stand together count again.
@@ -109,7 +106,7 @@ class TextScore:
         gain = found.weighed(weights)
         of_pairs = self._weights.pairs * found.idf[terms:]
         gain[words:] = np.repeat(of_pairs, found.sizes[terms:])
-        scores = self._of_seen(_sum(found.entry, gain, len(self.texts)))
+        scores = self._of_seen(_sum(found.entry, gain, len(self._texts)))
         return as_covering(scores, float(found.idf @ weights), covering)
 
     def linked(self, scores: Floats) -> Floats:
@@ -119,8 +116,7 @@ class TextScore:
         age open. So its own telling words are asked for, with the words it leaves open.
         """
         best = [at for at in best_first(scores, self._weights.linked_from) if scores[at] > _LEADS]
-        own = self.texts.terms_of(best)
-        self.called = frozenset().union(*filter(tells_a_name, own))
+        own = self._texts.terms_of(best)
         leading = [
             (position, known, named)
             for position, known, named in zip(best, own, self._named(own), strict=True)
@@ -140,7 +136,7 @@ class TextScore:
         self, own: Sequence[frozenset[int]], named: Sequence[Mapping[int, float]]
     ) -> Iterator[Floats]:
         """Yield scores for each match: for what it names, and for what it leaves open."""
-        found = self.texts.gains([term for terms in named for term in terms])
+        found = self._texts.gains([term for terms in named for term in terms])
         gain = found.weighed([weight for terms in named for weight in terms.values()])
         open_entry, open_gain = self._left_open(own)
         ends = [0, *np.cumsum(found.sizes).tolist()]
@@ -150,7 +146,7 @@ class TextScore:
             first += len(terms)
             entry = np.concatenate([found.entry[span], open_entry])
             gains = np.concatenate([gain[span], left_open])
-            yield self._of_seen(_sum(entry, gains, len(self.texts)))
+            yield self._of_seen(_sum(entry, gains, len(self._texts)))
 
     def _left_open(self, own: Sequence[frozenset[int]]) -> tuple[Ints, Floats]:
         """Return what the question's words give to entries; for each match those it lacks."""
@@ -165,8 +161,8 @@ class TextScore:
 
     def _of_seen(self, scores: Floats) -> Floats:
         """Take its score from what is not seen."""
-        if not self.texts.sight.is_whole:
-            scores[~self.texts.sight.seen] = 0.0
+        if not self._texts.sight.is_whole:
+            scores[~self._texts.sight.seen] = 0.0
         return scores
 
     def _named(self, own: Sequence[frozenset[int]]) -> list[dict[int, float]]:
@@ -179,8 +175,8 @@ class TextScore:
             for terms in own
         ]
         every = list({term for terms in telling for term in terms})
-        holding = self.texts.holding(every)
-        rarity = dict(zip(every, self.texts.idf_of(holding).tolist(), strict=True))
+        holding = self._texts.holding(every)
+        rarity = dict(zip(every, self._texts.idf_of(holding).tolist(), strict=True))
         return [self._rarest(terms, rarity) for terms in telling]
 
     def _rarest(self, terms: Sequence[int], rarity: Mapping[int, float]) -> dict[int, float]:
