@@ -132,6 +132,17 @@ def test_an_older_mark_over_traditional_characters_still_holds() -> None:
     assert _OLDER_MARK not in now.digests
 
 
+@pytest.mark.parametrize("former", ["蘿蔔", "萝蔔", "蘿卜"])
+def test_an_older_mark_over_a_key_left_as_written_still_holds(former: str) -> None:
+    [draft] = extract([_said("我喜歡蘿蔔")])
+    older = replace(draft, key=draft.key.replace("萝卜", former), content="")
+    now, then = marks_of(b"s", OWNER, draft), marks_of(b"s", OWNER, older)
+
+    assert draft.key.endswith("萝卜")
+    assert {then.of_key, then.of_value} <= set(now.sought)
+    assert then.of_key not in now.digests
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

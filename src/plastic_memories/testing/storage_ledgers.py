@@ -59,7 +59,7 @@ class TombstoneStoreContract:
     async def test_an_older_mark_holds_and_is_lifted_but_not_set(
         self, storage: StorageBackend
     ) -> None:
-        now = replace(marks("a"), as_written="older")
+        now = replace(marks("a"), formerly=("older",))
         await storage.write(lambda s: s.tombstones.add(MINE, marks("older"), NOW))
         assert await storage.read(lambda s: s.tombstones.covers(MINE, now)) is True
         await storage.write(lambda s: s.tombstones.lift(MINE, now))
