@@ -47,6 +47,8 @@ The entry point names a function with one argument.
   backend.
 - **embedder** is given the `Settings`, looks at them, and returns an `EmbedderChoice`: a name, the
   reason, and a function that loads the model. That is called later, on a thread of its own.
+  With its `model`, where that is known so early, stored vectors of another model count as
+  waiting before it is loaded.
 - **extractor** is given the context below, and returns an async context manager that yields
   the implementation. It is optional: it goes with the judge of the same name.
 - **The others** are given a context with `settings`, `storage`, `query_embedder`, `meter` and

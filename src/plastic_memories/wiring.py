@@ -55,6 +55,7 @@ from plastic_memories.hub.transfer import Transfer
 from plastic_memories.hub.undo import UndoChange
 from plastic_memories.hub.upcoming import LookAhead
 from plastic_memories.hub.upkeep import KeepUp, Retention
+from plastic_memories.hub.vectorise import AT_ONCE, BATCH
 from plastic_memories.hub.work import Work
 from plastic_memories.hub.write import WriteMemory
 from plastic_memories.model.key import KeyLimits
@@ -136,7 +137,9 @@ async def open_hub(
             storage = MeteredStorage(bare, meter, settings.backend)
             pace = Pace(settle_s=0) if brief else Pace()
             choice = chosen["embedder"](settings)
-            embedding = Embedding(storage, choice, meter, pace, may_clear=not brief)
+            embedding = Embedding(
+                storage, choice, meter, pace, may_clear=not brief, batch=AT_ONCE if brief else BATCH
+            )
             context = Context(settings, storage, embedding, meter, clock or SystemClock())
             extractor = await _open_extractor(context, opened)
             hub = _assemble(context, chosen, embedding, extractor)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 import pytest
 from click.testing import CliRunner
 
-from embedding_parts import Asked, LocalServer, Reply, serving, write_model
+from embedding_hub import Model
+from embedding_parts import Asked, LocalServer, Reply, serving, well_behaved, write_model
 from plastic_memories.cli.main import main
 from plastic_memories.hub.record import the_hub
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
+from plastic_memories.ports.embedder import EmbedderChoice, Vectors
 from plastic_memories.settings import load
 from plastic_memories.wiring import open_hub
 
@@ -209,6 +212,49 @@ def test_an_endpoint_whose_vectors_point_nowhere_is_found(patient: Patient, numb
 
     assert (code, checks["embedder"]["status"]) == (1, "fail")
     assert "points nowhere" in checks["embedder"]["found"]
+
+
+@pytest.mark.parametrize("refused", ["The bus was late again this morning.", "我想换一部新手机。"])
+def test_the_embedder_is_tried_as_the_hub_tries_it(patient: Patient, refused: str) -> None:
+    def answer(asked: Asked) -> Reply:
+        return Reply(401, {}) if refused in asked.body["input"] else well_behaved(asked)
+
+    with serving(LocalServer(answer)) as server:
+        code, checks = patient.examined(
+            PLASTIC_MEMORIES_EMBEDDER="openai:m", PLASTIC_MEMORIES_EMBEDDER_BASE_URL=server.url
+        )
+
+    assert (code, checks["embedder"]["status"]) == (1, "fail")
+    assert "answered 401" in checks["embedder"]["found"]
+
+
+def _without_a_shape() -> Model:
+    model = Model()
+    model.after = lambda _, rows: cast("Vectors", rows.tolist())
+    return model
+
+
+def _unloadable() -> Model:
+    raise ImportError("no such library")
+
+
+@pytest.mark.parametrize(
+    ("loaded", "said"),
+    [
+        (_without_a_shape, "mine: The embedder returned vectors of another shape."),
+        (_unloadable, "mine raised ImportError."),
+    ],
+)
+def test_a_plug_in_that_does_something_else_is_found(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch, loaded: Callable[[], Model], said: str
+) -> None:
+    choice = EmbedderChoice("mine", "a test", loaded)
+    monkeypatch.setattr("plastic_memories.cli.embedder_check.embedder_choice", lambda _: choice)
+
+    code, checks = patient.examined()
+
+    assert (code, checks["embedder"]["status"]) == (1, "fail")
+    assert checks["embedder"]["found"] == said
 
 
 def test_every_message_is_digested_waits_or_was_given_up(patient: Patient) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,39 @@ def test_one_command_does_not_clear_the_vectors_of_a_hub(desk: Desk) -> None:
     assert "vectors are of another model" in shown
     assert None not in made
     assert desk.vectors() == made
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("Mochi", "A kitten called Mochi moved in"),
+        ("喝茶", "我每天早上喝茶"),
+        ("新 鞋子 please", "I need new 鞋子"),
+    ],
+)
+def test_a_question_does_not_wait_until_everything_has_its_vector(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, query: str, said: str
+) -> None:
+    asked = threading.Event()
+
+    def slow(request: Asked) -> Reply:
+        if set(request.body["input"]) & set(NOTES):
+            asked.wait(30)
+        return CATS(request)
+
+    desk.server.answer = slow
+    monkeypatch.setattr("plastic_memories.cli.doorway._VECTORS_S", 0.1)
+    started = time.monotonic()
+    done = desk.run("recall", query, "--json")
+    took = time.monotonic() - started
+    asked.set()
+    later = desk.run("recall", query, "--json")
+
+    found = json.loads(done.stdout)
+    assert took < 9  # or it has waited as for a model that is being loaded
+    assert (found["PERSONA_MEMORY"][0]["content"], found["degraded"]) == (said, [])
+    assert done.stderr.count(f"still wait for their vectors: {len(NOTES)} memories.") == 1
+    assert "still wait" not in later.stderr
 
 
 def test_where_a_score_comes_from_is_a_table(desk: Desk) -> None:

@@ -331,6 +331,36 @@ def test_prefixes_outlive_the_next_command(shelf: Shelf, tmp_path: Path) -> None
     assert json.loads(kept.read_text(encoding="utf-8"))["prompts"]["query"] == "问题："
 
 
+PROMPTS = "config_sentence_transformers.json"
+
+
+def test_prefixes_are_the_users_own_also_where_the_hub_gives_no_checksum(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    shelf.sends_checksum = False
+    shelf.files[PROMPTS] = b'{"prompts": {"query": "old: "}}'
+
+    _, first = _download(shelf, tmp_path, "--query-prefix", "问题 query：")
+    _, again = _download(shelf, tmp_path)
+
+    for answer in (first, again):
+        [kept] = [one for one in answer["files"] if one["path"] == PROMPTS]
+        file = Path(answer["folder"]) / PROMPTS
+        assert (kept["checked"], kept["bytes"]) == ("prefixes", file.stat().st_size)
+        assert json.loads(file.read_text(encoding="utf-8"))["prompts"]["query"] == "问题 query："
+
+
+def test_prefixes_outlive_a_model_that_does_not_load(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.sends_checksum = False
+    shelf.files |= {PROMPTS: b"{}", BIG: b"no model"}
+
+    code, _ = _download(shelf, tmp_path, "--query-prefix", "问题：")
+
+    [kept] = tmp_path.rglob(PROMPTS)
+    assert code == 1
+    assert json.loads(kept.read_text(encoding="utf-8"))["prompts"]["query"] == "问题："
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

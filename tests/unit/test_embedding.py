@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -154,6 +155,79 @@ async def test_a_short_question_does_not_wait_for_the_long_ones_of_others(
 
     assert all(one.vector is not None for one in found)
     assert model.seen == [["first"], ["我的猫？", long[0]], [long[1]], [long[2]]]
+
+
+@pytest.mark.parametrize("piece", ["长问题", "a long one ", "长 question "])
+async def test_where_too_many_wait_the_longest_goes(
+    storage: StorageBackend, monkeypatch: pytest.MonkeyPatch, piece: str
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def pause(texts: Sequence[str]) -> None:
+        begun.set()
+        go_on.wait()
+
+    model = Model()
+    long = [piece * number for number in (60, 50, 40)]
+    monkeypatch.setattr("plastic_memories.hub.query_vectors._MOST_WAITING", 4)
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+        model.before = pause
+        # What the embedder has already is the longest of all, and stays.
+        asked = [asyncio.create_task(ask(embedding, piece * 80, 10))]
+        await asyncio.to_thread(begun.wait)
+        late = await asyncio.gather(*(ask(embedding, text, 0.01) for text in long))
+        asked += [asyncio.create_task(ask(embedding, text, 10)) for text in ("猫?", "cat 猫")]
+        longer = await ask(embedding, piece * 70, 10)
+        go_on.set()
+        found = await asyncio.gather(*asked)
+        await until(lambda: _were_seen(model, 4))
+
+    assert {one.reason for one in late} == {"the embedder was too slow"}
+    assert all(one.vector is not None for one in found)
+    assert longer.reason == "too many questions wait for the embedder"
+    assert model.seen == [[piece * 80], ["猫?", "cat 猫", long[2]]]
+
+
+async def test_whoever_is_sent_away_is_told_at_once(
+    storage: StorageBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def pause(texts: Sequence[str]) -> None:
+        begun.set()
+        go_on.wait()
+
+    model = Model()
+    monkeypatch.setattr("plastic_memories.hub.query_vectors._MOST_WAITING", 2)
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+        model.before = pause
+        asked = [asyncio.create_task(ask(embedding, "first", 60))]
+        await asyncio.to_thread(begun.wait)
+        long = asyncio.create_task(ask(embedding, "很长的 question" * 9, 60))
+        await asyncio.sleep(0)
+        asked.append(asyncio.create_task(ask(embedding, "猫？", 60)))
+
+        sent_away = await asyncio.wait_for(long, 10)
+        go_on.set()
+        found = await asyncio.gather(*asked)
+
+    assert sent_away.reason == "too many questions wait for the embedder"
+    assert all(one.vector is not None for one in found)
+
+
+async def test_an_answer_to_a_question_that_is_no_vector_is_a_failure_and_nobody_waits(
+    storage: StorageBackend,
+) -> None:
+    model = Model()
+    async with embedding_with(storage, model) as embedding:
+        await reached(embedding, "ready")
+        model.after = lambda _, rows: cast("Vectors", rows.tolist())
+
+        found = await ask(embedding, "喝 tea", 10)
+
+    assert found.reason == "The embedder returned vectors of another shape."
 
 
 async def test_until_it_is_loaded_there_are_reasons_instead_of_vectors(
@@ -411,6 +485,10 @@ async def test_called_off_in_the_middle_the_next_start_goes_on(storage: StorageB
         await filled(embedding)
 
     assert None not in (await vectors(storage)).values()
+
+
+async def _were_seen(model: Model, number: int) -> bool:
+    return sum(map(len, model.seen)) >= number
 
 
 async def _only_set_aside(embedding: Embedding, number: int) -> bool:

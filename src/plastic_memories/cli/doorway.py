@@ -21,8 +21,11 @@ from plastic_memories_client import AsyncPlasticMemoriesClient, ServerUnreachabl
 
 T = TypeVar("T")
 _SOURCE_APP = "cli"
-# Loading the default model takes about a second; what it has not embedded by then waits.
+# Loading the default model takes about a second.
 _MODEL_S = 10.0
+# What has no vector after that is searched by its words: a question must not wait for thousands.
+_VECTORS_S = 2.0
+_STILL_WAIT = "Searched by their words alone, for they still wait for their vectors: {} memories."
 # A hub on this machine answers in a few milliseconds, or there is none.
 _KNOCK_S = httpx.Timeout(3.0, connect=0.4)
 
@@ -120,7 +123,9 @@ async def in_process(
         with redirect_stdout(sys.stderr), naming_the_file(settings):
             await stack.enter_async_context(app.router.lifespan_context(app))
         if by_meaning:
-            await app.state.hub.embedding.settled(_MODEL_S)
+            waiting = await app.state.hub.embedding.settled(_MODEL_S, _VECTORS_S)
+            if waiting:
+                click.echo(_STILL_WAIT.format(waiting), err=True)
         yield httpx.ASGITransport(app=app)
 
 

@@ -83,7 +83,8 @@ def download(
         hub = ModelHub(client, url or settings.embedder_hub_url, name, revision)
         found = hub.fetch_model(folder, model_file, sha256, report)
     if query_prefix or passage_prefix:
-        _keep_prefixes(folder, revision, query_prefix, passage_prefix)
+        kept = _keep_prefixes(folder, revision, query_prefix, passage_prefix)
+        found = [kept if one.path == kept.path else one for one in found]
     missing, dimension = _tried(folder, found)
     if dimension:
         found = hub.loaded(folder, found)
@@ -131,7 +132,8 @@ def _tried(folder: Path, found: Sequence[Fetched]) -> tuple[str, int | None]:
     return "", embedder.dimension
 
 
-def _keep_prefixes(folder: Path, revision: str, query: str, passage: str) -> None:
+def _keep_prefixes(folder: Path, revision: str, query: str, passage: str) -> Fetched:
+    from plastic_memories.adapters.embedding.download import Fetched
     from plastic_memories.adapters.embedding.known_files import KnownFiles
     from plastic_memories.adapters.embedding.model_folder import PROMPTS
 
@@ -141,6 +143,7 @@ def _keep_prefixes(folder: Path, revision: str, query: str, passage: str) -> Non
     file.write_text(json.dumps({**known, "prompts": prompts}, indent=2), encoding="utf-8")
     # No longer what the hub has: the next command must leave it as it is.
     KnownFiles(folder, revision).note(PROMPTS, "prefixes")
+    return Fetched(file, file.stat().st_size, "prefixes")
 
 
 COMMANDS = {"embedder": embedder}

@@ -12,6 +12,7 @@ from plastic_memories.settings import Settings
 from plastic_memories.wiring import embedder_choice
 
 _NAME = "embedder"
+_ADVICE = "Recall goes on by text. Put it right, or set EMBEDDER=none."
 
 
 def of_the_embedder(settings: Settings) -> Check:
@@ -27,8 +28,10 @@ def of_the_embedder(settings: Settings) -> Check:
         probe(embedder)
         return _compared(choice, embedder, _stored(settings))
     except PlasticMemoriesError as error:
-        advice = "Recall goes on by text. Put it right, or set EMBEDDER=none."
-        return Check(_NAME, FAIL, f"{choice.name}: {error.message}", advice)
+        return Check(_NAME, FAIL, f"{choice.name}: {error.message}", _ADVICE)
+    # A plug-in may raise anything while it is loaded; the other checks go on.
+    except Exception as error:  # noqa: BLE001
+        return Check(_NAME, FAIL, f"{choice.name} raised {type(error).__name__}.", _ADVICE)
     finally:
         if choice.close is not None:
             choice.close()

@@ -14,12 +14,11 @@ from plastic_memories.hub.lane import Lane
 from plastic_memories.hub.lull import Lull
 from plastic_memories.hub.probe import probe
 from plastic_memories.hub.query_vectors import QueryVectors
-from plastic_memories.hub.vectorise import Vectorise
+from plastic_memories.hub.vectorise import BATCH, Vectorise
 from plastic_memories.model.vector import EntryMark
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.rules.ordinary import ORDINARY
 
 logger = logging.getLogger(__name__)
 _CLEARED_AT_ONCE = 500
@@ -51,6 +50,8 @@ class Embedding:
     lull: Lull = field(default_factory=Lull)
     # A process that is here for one command leaves the vectors of another model to the hub.
     may_clear: bool = True
+    # How many are embedded before they are stored: what ends soon must not lose much.
+    batch: int = BATCH
     status: str = "loading"
     error: str = ""
     _embedder: Embedder | None = None
@@ -58,6 +59,7 @@ class Embedding:
     _queries: QueryVectors | None = None
     _lane: Lane = field(default_factory=lambda: Lane("embed"))
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _tried: asyncio.Event = field(default_factory=asyncio.Event)
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -118,16 +120,24 @@ class Embedding:
             return
         self.meter.show(tenant_id, "embedding_backlog", waiting)
 
-    async def settled(self, patience_s: float) -> None:
-        """Wait until everything has its vector or that has failed, for so long at most."""
+    async def settled(self, load_s: float, fill_s: float) -> int:
+        """Wait until it is ready, then until everything has its vector, each for so long at most.
+
+        It does not wait for one that fails. Return how many still wait for their vectors, if it
+        is ready.
+        """
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._settled.wait(), patience_s)
+            await asyncio.wait_for(self._tried.wait(), load_s)
+            await asyncio.wait_for(self._settled.wait(), fill_s)
+        if self.status != "ready" or self._fill is None:
+            return 0
+        return max(0, await self.backlog() - len(self._fill.set_aside))
 
     async def forever(self) -> None:
         """Load, then fill in again and again; what fails is tried again, later and later."""
         if self.choice.load is None:
             logger.info("embedder", extra={"fields": {"status": "off", "why": self.choice.why}})
-            self._settled.set()
+            self._settle()
             return
         await asyncio.sleep(self.pace.settle_s)
         wait_s = self.pace.first_retry_s
@@ -141,7 +151,7 @@ class Embedding:
             except Exception as error:
                 logger.exception("embedder")
                 self._failed(f"The embedder raised {type(error).__name__}.")
-            self._settled.set()
+            self._settle()
             if self.status == "failing":
                 await asyncio.sleep(wait_s)
                 wait_s = min(wait_s * 2, self.pace.last_retry_s)
@@ -164,6 +174,7 @@ class Embedding:
         if await self.storage.read(lambda stores: stores.vectors.model()) != fill.model:
             raise Unavailable("Another process stores vectors of another model.")
         self._be("ready")
+        self._tried.set()
         await fill.round()
 
     async def _prepared(self) -> Vectorise:
@@ -176,10 +187,10 @@ class Embedding:
         embedder = self._embedder
         fill = Vectorise(
             self.storage, self.meter, embedder, _stored_name(embedder), self.choice.name,
-            self._lane, self.pace.batch_s, lull=self.lull,
+            self._lane, self.pace.batch_s, self.batch, self.lull,
         )  # fmt: skip
         # Good vectors of another model are not given up for an embedder that does not work.
-        ordinary = await self._lane.run(lambda: probe(embedder, ORDINARY), self.pace.batch_s)
+        ordinary = await self._lane.run(lambda: probe(embedder), self.pace.batch_s)
         await self._adopt(fill.model)
         self._queries = QueryVectors(
             embedder, Lane("embed-query"), self._failed, self.pace.query_s, ordinary
@@ -225,6 +236,10 @@ class Embedding:
         except TimeoutError:
             pass
         self._woken.clear()
+
+    def _settle(self) -> None:
+        self._tried.set()
+        self._settled.set()
 
     def _failed(self, why: str) -> None:
         if self.status != "failing" or self.error != why:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from plastic_memories.errors import PlasticMemoriesError, Unavailable
 from plastic_memories.ports.embedder import Embedder, Vectors
+from plastic_memories.rules.ordinary import ORDINARY
 from plastic_memories.rules.vectors import is_usable
 
-OTHER_SHAPE = "The embedder returned vectors of another shape."
+_OTHER_SHAPE = "The embedder returned vectors of another shape."
 _NOWHERE = "The embedder returned a vector that points nowhere: zeros, or no numbers."
-_TEXT = "."
 
 
-def probe(embedder: Embedder, texts: Sequence[str] = (_TEXT,)) -> Vectors:
+def probe(embedder: Embedder, texts: Sequence[str] = ORDINARY) -> Vectors:
     """Embed something harmless; raise `Unavailable` unless vectors come back that can be used.
 
     The hub asks before it trusts an embedder with anything, and `doctor` asks the same: both
@@ -21,13 +21,20 @@ def probe(embedder: Embedder, texts: Sequence[str] = (_TEXT,)) -> Vectors:
     """
     try:
         rows = embedder.embed(texts, purpose="passage")
+        check_shape(rows, (len(texts), embedder.dimension))
+        usable = is_usable(rows).all()
     except PlasticMemoriesError as error:
         raise Unavailable(error.message) from error
-    # A plug-in's model may raise anything.
+    # A plug-in's model may raise anything, and return anything.
     except Exception as error:
         raise Unavailable(f"The embedder raised {type(error).__name__}.") from error
-    if rows.shape != (len(texts), embedder.dimension):
-        raise Unavailable(OTHER_SHAPE)
-    if not is_usable(rows).all():
+    if not usable:
         raise Unavailable(_NOWHERE)
     return rows
+
+
+def check_shape(rows: Vectors, wanted: tuple[int, int]) -> None:
+    """Raise `Unavailable` unless these are vectors, as many and as long as wanted."""
+    # A plug-in may return something that has no shape at all.
+    if getattr(rows, "shape", None) != wanted:
+        raise Unavailable(_OTHER_SHAPE)

@@ -14,7 +14,7 @@ import numpy as np
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError, Unavailable
 from plastic_memories.hub.lane import Lane
 from plastic_memories.hub.lull import Lull
-from plastic_memories.hub.probe import OTHER_SHAPE, probe
+from plastic_memories.hub.probe import check_shape, probe
 from plastic_memories.model.vector import Unembedded
 from plastic_memories.ports.embedder import Embedder, Vectors
 from plastic_memories.ports.meter import Meter
@@ -23,9 +23,9 @@ from plastic_memories.rules.passages import passages
 from plastic_memories.rules.vectors import is_usable, packed
 
 logger = logging.getLogger(__name__)
-_BATCH = 256
+BATCH = 256
 # Texts that a model is given in one call.
-_AT_ONCE = 32
+AT_ONCE = 32
 _PATIENCE_S = 120.0
 Packed = list[tuple[Unembedded, bytes]]
 
@@ -41,7 +41,7 @@ class Vectorise:
     backend: str
     lane: Lane
     patience_s: float = _PATIENCE_S
-    batch: int = _BATCH
+    batch: int = BATCH
     lull: Lull = field(default_factory=Lull)
     # What the model will not take. Not tried again before the next start.
     set_aside: set[int] = field(default_factory=set)
@@ -66,7 +66,8 @@ class Vectorise:
 
     async def probe(self) -> None:
         """Embed something harmless; raise `Unavailable` if that fails."""
-        await self.lane.run(lambda: probe(self.embedder), self.patience_s)
+        # It was tried with more before it was taken on; this is asked again and again.
+        await self.lane.run(lambda: probe(self.embedder, (".",)), self.patience_s)
 
     async def _read(self, after_id: int) -> list[Unembedded]:
         return await self.storage.read(lambda stores: stores.vectors.waiting(after_id, self.batch))
@@ -133,12 +134,11 @@ class Vectorise:
         # Texts of one length together: less padding, where a model pads.
         order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
         rows = np.empty((len(texts), self.embedder.dimension), np.float32)
-        for start in range(0, len(order), _AT_ONCE):
-            some = order[start : start + _AT_ONCE]
+        for start in range(0, len(order), AT_ONCE):
+            some = order[start : start + AT_ONCE]
             self.lull.wait()
             made = self.embedder.embed([texts[number] for number in some], purpose="passage")
-            if made.shape != (len(some), self.embedder.dimension):
-                raise Unavailable(OTHER_SHAPE)
+            check_shape(made, (len(some), self.embedder.dimension))
             rows[some] = made
         return rows
 

@@ -49,6 +49,7 @@ class Fetched:
     path: Path
     size: int
     # How: by the checksum "sha256" or "git", because the model was "loaded", or empty: not at all.
+    # "prefixes" is no longer what the hub has, but the user's own.
     checked: str
 
 
