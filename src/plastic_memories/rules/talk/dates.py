@@ -115,6 +115,7 @@ _RELATIVE = regex(
     r"|\b(?:yesterday|tomorrow|last|next|ago)\b",
     re.IGNORECASE,
 )
+_HAN = regex("[\u4e00-\u9fff]")
 _AFTER_PREPOSITION = regex(
     r"\b(?:on|in|at|by|for|until|till|since|from|before|after)\s$", re.IGNORECASE
 )
@@ -127,16 +128,23 @@ def dated(content: str, said: str, written: str) -> str:
     '我 2024-05-16 有个面试'
     >>> dated("I promise to call you tomorrow", "tomorrow", "2024-05-16")
     'I promise to call you on 2024-05-16'
+    >>> dated("我tomorrow有个面试", "tomorrow", "2024-05-16")
+    '我 2024-05-16 有个面试'
     """
     found = re.search(r"\s*".join(re.escape(char) for char in said if not char.isspace()), content)
     if not found:
         return f"{written} {content}"
     before, after = content[: found.start()], content[found.end() :]
-    if _LATIN.search(said):
+    if _LATIN.search(said) and not _stands_in_chinese(before, after):
         return f"{before}{_placed(written, before)}{after}"
     if after.startswith("的") and not after[1:]:
         after = ""
     return f"{before.rstrip()} {written} {after.lstrip()}".strip()
+
+
+def _stands_in_chinese(before: str, after: str) -> bool:
+    """Say whether the words between these are part of a Chinese sentence, in whatever script."""
+    return bool(_HAN.search(before.rstrip()[-1:] + after.lstrip()[:1]))
 
 
 def _placed(written: str, before: str) -> str:
