@@ -139,8 +139,8 @@ def _counted(found: re.Match[str]) -> str:
 def _distance(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
     low, high = zh_count(found["n"])
     sign = -1 if "前" in found["way"] else 1
-    if low != high and sign > 0:
-        return None  # "in a few days" is no date
+    if high - low > 1 and sign > 0:
+        return None  # "in a few days" is no date, "in two or three" is
     half = 0.5 if found["half"] or found["mid"] == "半" else 0
     near, far = (
         spans.units_away(today, (count + half) * sign, _counted(found)) for count in (low, high)
