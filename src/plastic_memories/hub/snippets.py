@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from plastic_memories.model.message import Message, Spread
 from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.evidence import (
+from plastic_memories.rules.bearing import (
     best_first,
     enough_for,
     evidence_in,

@@ -1,4 +1,4 @@
-"""Which words of a question are evidence that an old message bears on it, and how much. Pure rules.
+"""Which words of a question bear on an old message, and how much they tell. Pure rules.
 
 One rare, telling word is enough; any number of words that every conversation uses is not.
 """
