@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from plastic_memories.adapters.sqlite import message_store
 from plastic_memories.adapters.sqlite.backend import SqliteBackend, open_sqlite
 from plastic_memories.adapters.sqlite.connection import fetch
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
@@ -18,7 +19,7 @@ from plastic_memories.adapters.sqlite.rows import view_params
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.testing import StorageContract
-from plastic_memories.testing.samples import MINE, memory, remember
+from plastic_memories.testing.samples import MINE, memory, message, remember, say
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,17 @@ class TestSqlite(StorageContract):
             kept = await storage.read(lambda s: s.memories.get(added.owner, added.id))
 
         assert kept == added
+
+    async def test_where_counting_stops_is_said(
+        self, storage: StorageBackend, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(message_store, "_COUNTED", 3)
+        await say(storage, *(message(f"茶 tea {n}") for n in range(5)), message("green tea 绿茶"))
+
+        spread = await storage.read(lambda s: s.messages.spread(MINE, ["茶", "tea", "green"]))
+
+        assert spread.holding == {"茶": 3, "tea": 3, "green": 1}
+        assert [spread.is_common(term) for term in ("茶", "tea", "green")] == [True, True, False]
 
     async def test_recalled_rows_are_read_by_their_ids(self, storage: StorageBackend) -> None:
         """Left to itself, SQLite walks all rows of the user, be there a hundred thousand."""

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from harness import Api, StartHub, StillClock
+from plastic_memories.adapters.sqlite import message_store
+from plastic_memories.hub import snippets
 
 DAY = 86_400.0
 CHATTER = [
@@ -113,6 +115,40 @@ async def test_a_word_that_is_said_all_the_time_is_no_evidence_in_a_long_questio
     assert await _said(api, "咖啡") != []
 
 
+async def test_words_in_more_messages_than_are_counted_bring_nothing_by_chance(
+    api: Api, clock: StillClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_store, "_COUNTED", 40)
+    monkeypatch.setattr(message_store, "_COUNTED_MESSAGES", 400)
+    day = datetime(2025, 6, 13, 12, tzinfo=UTC).timestamp()
+    await _tell(api, clock.at - 20 * DAY, *(f"小雨和猫咪 with coffee {n}" for n in range(60)))
+    await _tell(api, day, "小雨的护照 came with coffee", session="s1")
+    await _chat(api, clock)
+
+    for query in ("小雨猫咪", "小雨", "coffee", "小雨 with coffee"):
+        assert await _said(api, query) == []
+    for query in ("小雨的护照", "护照 and coffee", "前天小雨怎么了", "coffee 前天"):
+        assert await _said(api, query) == ["小雨的护照 came with coffee"]
+
+
+@pytest.mark.parametrize("filler", ["天气不错", "nice day ", "今天 nice "])
+async def test_long_messages_that_tell_too_little_are_not_all_read(
+    api: Api, clock: StillClock, monkeypatch: pytest.MonkeyPatch, filler: str
+) -> None:
+    read: list[str] = []
+
+    def evidence_of(content: str, weights: Any) -> float:
+        read.append(content)
+        return 0.0
+
+    monkeypatch.setattr(snippets, "evidence_of", evidence_of)
+    await _tell(api, clock.at - 20 * DAY, *(f"Priya {n}: {filler * 800}" for n in range(30)))
+    await _chat(api, clock)
+
+    assert await _said(api, "Where does Priya live?") == []
+    assert len(read) == 8
+
+
 async def test_what_tells_more_comes_without_what_only_shares_a_word(
     api: Api, clock: StillClock
 ) -> None:
@@ -152,6 +188,23 @@ async def test_the_same_question_again_finds_the_answer_it_got(
 
     old = [row["content"] for row in found["CHAT_SNIPPETS"] if row["session_id"] == "old"]
     assert old == [answer]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("Which RESTAURANT for the  wedding?", "which restaurant for the wedding?"),
+        ("婚禮我們定了哪家餐廳？", "婚礼我们定了哪家餐厅？"),
+        ("Wedding 的餐廳定在哪裡？", "wedding 的餐厅定在哪里？"),
+    ],
+)
+async def test_the_same_question_in_other_letters_is_the_same(
+    api: Api, clock: StillClock, before: str, now: str
+) -> None:
+    await _tell(api, clock.at - 10 * DAY, before, "Old Mill 老磨坊")
+    await _chat(api, clock)
+
+    assert await _said(api, now) == ["Old Mill 老磨坊"]
 
 
 async def test_a_question_that_was_asked_every_day_does_not_hide_what_was_told(

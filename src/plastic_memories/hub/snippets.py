@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from zoneinfo import ZoneInfo
 
 from plastic_memories.model.message import Message, Spread
 from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.evidence import (
+from plastic_memories.rules.bearing import (
+    READ_OF_EACH,
     best_first,
     enough_for,
     evidence_in,
@@ -31,6 +33,8 @@ _LOOKED_AT = 12
 _WEIGHED = 6
 _QUOTED = 3
 _HINTS = 2
+# Taking texts apart takes longest: so many characters are read, whatever they tell.
+_READ_IN_ALL = 24_000
 # If all that was found is the question itself, asked again and again, so many more are looked at.
 _MORE = 5
 # Who names a day or a weekend asks for what was said then, in whatever words.
@@ -82,7 +86,7 @@ class _Asked:
     spans: Sequence[Span]  # the times it names, as far as they have begun
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: they leave no room for what is worked out once
 class _Search:
     """One question, asked of the messages in one snapshot."""
 
@@ -123,17 +127,16 @@ class _Search:
         self, told: Mapping[str, float], spread: Spread, within: Span | None = None
     ) -> list[Message]:
         """Return the messages that tell most of what is asked, and the question's own repeats."""
-        weights, terms = weighed(told, spread), searched(told, spread)
+        in_short = within is not None and _is_short(within)
+        weights, terms = weighed(told, spread), searched(told, spread, in_short=in_short)
         # In a short time any word of the question will do.
-        enough = 0.0 if within and _is_short(within) else enough_for(weights)
+        enough = 0.0 if in_short else enough_for(weights)
         # What is not there in all messages together is not there in one: that spares the search.
         if sum(weights[term] for term in terms) < enough:
             return []
-        rows = self._matching(terms, within)
-        repeats = [row for row in rows if self._is_the_question(row)]
-        others = [row for row in rows if self._is_news(row) and not self._is_the_question(row)]
-        # One after another: taking a text apart takes longest, and a few are enough.
-        each = ((row.id, evidence_of(row.content, weights)) for row in others)
+        repeats, others = self._matching(terms, within)
+        # One after another: a few that bear on the question are enough.
+        each = ((row.id, evidence_of(row.content, weights)) for row in self._read(others))
         telling = dict(islice((one for one in each if one[1] >= enough), _WEIGHED))
         is_sure = max(telling.values(), default=0.0) >= share_of(weights)
         best = best_first(telling)[: _QUOTED if is_sure else _HINTS]
@@ -141,16 +144,37 @@ class _Search:
         # Of the answers that the question got before, the first may be the right one, or the last.
         return [*(by_id[number] for number in best), *repeats[:1], *repeats[1:][-1:]]
 
-    def _matching(self, terms: Sequence[str], within: Span | None) -> list[Message]:
-        """Search for more than are quoted: some the caller has anyway, some only ask the same."""
+    def _matching(
+        self, terms: Sequence[str], within: Span | None
+    ) -> tuple[list[Message], list[Message]]:
+        """Return what only asks the same, and the others.
+
+        Searches for more than are quoted: some of them the caller has anyway.
+        """
         if not terms:
-            return []
+            return [], []
         search, view = self.stores.messages.search, self.query.viewpoint
         most = _LOOKED_AT + min(len(self.left_out), _SHOWN_MOST)
-        rows = search(view, terms, most, within)
-        if len(rows) == most and all(map(self._is_the_question, rows)):
-            rows = search(view, terms, most * _MORE, within)
-        return rows
+        repeats, others = self._divided(search(view, terms, most, within))
+        if len(repeats) == most:
+            return self._divided(search(view, terms, most * _MORE, within))
+        return repeats, others
+
+    def _divided(self, rows: Sequence[Message]) -> tuple[list[Message], list[Message]]:
+        repeats: list[Message] = []
+        others: list[Message] = []
+        for row in rows:
+            (repeats if self._is_the_question(row) else others).append(row)
+        return repeats, others
+
+    def _read(self, rows: Sequence[Message]) -> Iterator[Message]:
+        """Yield what the caller does not have, until enough was read."""
+        left = _READ_IN_ALL
+        for row in filter(self._is_news, rows):
+            left -= min(len(row.content), READ_OF_EACH)
+            if left < 0:
+                return
+            yield row
 
     def _turns(self, hit: Message) -> list[Message]:
         """Return a message with the turns around it; of the question itself only its answer."""
@@ -163,11 +187,17 @@ class _Search:
             return [row for row in around if row.id > hit.id]
         return [hit, *around]
 
+    @cached_property
+    def _plain_question(self) -> str:
+        return _plain(self.query.text)
+
     def _is_the_question(self, row: Message) -> bool:
         asked = self.query.text
+        if row.content == asked:
+            return True
         # To even out a long text takes long, and no long one is a short one.
         is_as_long = len(row.content) <= 2 * len(asked) + _SPACING
-        return is_as_long and _plain(row.content) == _plain(asked)
+        return is_as_long and _plain(row.content) == self._plain_question
 
     def _is_news(self, row: Message) -> bool:
         return row.id not in self.left_out and row.content not in self.query.shown

@@ -52,4 +52,9 @@ class Spread:
     """How common words are in what was said to a persona; large numbers are not counted out."""
 
     messages: int
-    holding: Mapping[str, int]  # term → how many messages hold it
+    holding: Mapping[str, int]  # term → how many messages hold it, or `most` if more do
+    most: int | None = None  # None: all that hold a term were counted
+
+    def is_common(self, term: str) -> bool:
+        """Tell whether so many messages hold a term that nobody counted on."""
+        return self.most is not None and self.holding.get(term, 0) >= self.most

@@ -71,8 +71,11 @@ class MessageStore(Protocol):
     def spread(self, owner: Owner, terms: Sequence[str]) -> Spread:
         """Count the messages of a persona, and those that hold each term, as far as it matters.
 
-        Whoever counts may stop at some thousand. What is hidden or erased is not counted as
-        holding anything.
+        Whoever counts may stop at some thousand that hold a term, and says where (`most`): a term
+        with such a count is common, however many hold it in truth. Messages may be counted up to
+        ten times as many as `most`, and up to a hundred times as many as hold any of the terms:
+        no term then looks rarer than it is. What is hidden or erased is not counted as holding
+        anything.
         """
         ...
 

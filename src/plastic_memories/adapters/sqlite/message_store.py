@@ -34,7 +34,8 @@ from plastic_memories.rules.text import index_terms
 logger = logging.getLogger(__name__)
 # Without the index, this many of the newest messages are searched.
 _SCANNED = 1000
-# A word that so many messages hold is common, and so many messages are many.
+# A word that so many messages hold is common. One that fewer hold is, beside so many messages,
+# rare enough to search for: to count on would change little and take long.
 _COUNTED = 2_000
 _COUNTED_MESSAGES = 20_000
 _EVER = (-math.inf, math.inf)
@@ -87,11 +88,11 @@ class SqliteMessageStore:
         partition = self._partitions.of_persona(owner)
         if partition is None or not terms:
             return Spread(0, {})
-        holding = self._counted(partition, terms)
+        holding, counted = self._counted(partition, terms)
         # Beside a hundred times as many every word is as rare as can be: no need to count on.
         most = min(_COUNTED_MESSAGES, 100 * max(holding.values()))
         row = fetch_one(self._db, QUERIES["count_messages"], {**owner_params(owner), "limit": most})
-        return Spread(int(row["n"]) if row else 0, holding)
+        return Spread(int(row["n"]) if row else 0, holding, counted)
 
     def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
         params = {**view_params(view), "session_id": message.session_id, "id": message.id}
@@ -159,14 +160,15 @@ class SqliteMessageStore:
             self._index_message(message.owner, message.id, message.content)
         return len(visible)
 
-    def _counted(self, partition: str, terms: Sequence[str]) -> dict[str, int]:
+    def _counted(self, partition: str, terms: Sequence[str]) -> tuple[dict[str, int], int | None]:
+        """Return how many messages hold each term, and at which number the counting stopped."""
         try:
             if self._index is not None:
-                return self._index.holding(partition, terms, _COUNTED)
+                return self._index.holding(partition, terms, _COUNTED), _COUNTED
         except apsw.SQLError as error:
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
         # Without the index nobody knows: each word may be rare, and is searched for.
-        return dict.fromkeys(terms, 1)
+        return dict.fromkeys(terms, 1), None
 
     def _matching(self, params: Params, within: tuple[float, float] | None) -> list[Row]:
         if within is None:

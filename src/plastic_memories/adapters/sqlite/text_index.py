@@ -65,6 +65,8 @@ class TextIndex:
 
     def holding(self, partition: str, terms: Sequence[str], most: int) -> dict[str, int]:
         """Return how many rows of a partition hold each term; counts no further than `most`."""
+        # Not by `_frequency`: for a term's number fts5vocab reads all its rows, and a persona may
+        # have said a word fifty thousand times. Here the reading stops at `most`.
         sql = (
             f"SELECT count(*) AS n FROM (SELECT 1 FROM {self._table} "  # noqa: S608 - a constant
             f"WHERE {self._table} MATCH ? LIMIT ?)"
@@ -83,6 +85,9 @@ class TextIndex:
         return rare or sorted(known, key=lambda term: frequency[term])[:1]
 
     def _frequency(self, partitions: Sequence[str], terms: Sequence[str]) -> dict[str, int]:
+        # Not by `holding`: what is common depends on how many rows there are, so all are counted.
+        # Only memories ask, of which a persona has far fewer than messages: `fts_messages_terms`
+        # has no reader, and stays until a migration drops it.
         counts = dict.fromkeys(terms, 0)
         sql = f"SELECT doc FROM {self._table}_terms WHERE term = ?"  # noqa: S608 - a constant
         for term in terms:

@@ -1,4 +1,4 @@
-"""Which words of a question are evidence that an old message bears on it, and how much. Pure rules.
+"""Which words of a question bear on an old message, and how much they tell. Pure rules.
 
 One rare, telling word is enough; any number of words that every conversation uses is not.
 """
@@ -34,6 +34,8 @@ _LEAST = 0.1
 _UNSAID = 100
 # What so many rows hold takes longer to search for than it tells.
 _MOST_ROWS = 8_000
+# To take a text apart takes long, and who writes much says early what it is about.
+READ_OF_EACH = 3_000
 
 # What people do, and what they say of anything. A Chinese word is a term as it is.
 _CHINESE_EVERYDAY_WORDS = (
@@ -107,7 +109,7 @@ def weighed(told: Mapping[str, float], spread: Spread) -> dict[str, float]:
     """
     held = spread.holding
     return {
-        term: tells * _rarity(held.get(term, 0), spread.messages)
+        term: tells * _rarity(term, spread)
         for term, tells in told.items()
         if tells > _EVERYDAY or held.get(term, 0)
     }
@@ -122,17 +124,26 @@ def without_everyday(told: Mapping[str, float]) -> dict[str, float]:
     return {term: tells for term, tells in told.items() if tells > _EVERYDAY}
 
 
-def _rarity(holding: int, messages: int) -> float:
+def _rarity(term: str, spread: Spread) -> float:
+    holding = spread.holding.get(term, 0)
     if not holding:
         return 1.0
-    share = holding / (messages + _UNSAID)
+    if spread.is_common(term):
+        return _LEAST
+    share = holding / (spread.messages + _UNSAID)
     return min(1.0, max(_LEAST, math.log(share) / math.log(_RARE)))
 
 
-def searched(told: Collection[str], spread: Spread) -> list[str]:
-    """Return the terms to search for, rarest first: those that are there and not too common."""
+def searched(told: Collection[str], spread: Spread, *, in_short: bool = False) -> list[str]:
+    """Return the terms to search for, rarest first: those that are there and not too common.
+
+    If all are common, one of them chooses in a short time. Of all that was said it would choose
+    thousands, and none of them for a reason.
+    """
     held = {term: count for term in told if (count := spread.holding.get(term, 0))}
-    rarest = sorted(held, key=held.__getitem__)
+    rarest = sorted((term for term in held if not spread.is_common(term)), key=held.__getitem__)
+    if not rarest:
+        return list(held)[:1] if in_short else []
     rows = 0
     for position, term in enumerate(rarest):
         rows += held[term]
@@ -142,8 +153,8 @@ def searched(told: Collection[str], spread: Spread) -> list[str]:
 
 
 def evidence_of(content: str, weights: Mapping[str, float]) -> float:
-    """Return how much of what is asked for a message tells."""
-    return sum(weights[term] for term in weights.keys() & index_terms(content))
+    """Return how much of what is asked for a message tells; of a long one its beginning counts."""
+    return sum(weights[term] for term in weights.keys() & index_terms(content[:READ_OF_EACH]))
 
 
 def enough_for(weights: Mapping[str, float]) -> float:
