@@ -319,3 +319,38 @@ async def test_without_the_text_index_it_is_found_all_the_same(api: Api, clock: 
     )  # type: ignore[attr-defined]
 
     assert await _said(api, "Where does Priya live these days?") == ["Priya moved to Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("told", "query"),
+    [
+        (
+            ("我订了去成都的机票", "什么时候走？", "下周三早上八点"),
+            "成都的机票什么时候走",
+        ),
+        (
+            ("I booked the flight to Chengdu", "When do you leave?", "At eight on Wednesday"),
+            "When does the flight to Chengdu leave?",
+        ),
+    ],
+)
+async def test_a_quotation_does_not_end_with_a_question(
+    api: Api, clock: StillClock, told: tuple[str, ...], query: str
+) -> None:
+    await _tell(api, clock.at - 30 * DAY, *told, "嗯 fine")
+    await _chat(api, clock)
+
+    assert await _said(api, query) == [*told]
+
+
+@pytest.mark.parametrize("query", ["王国庆是谁", "王国庆的爱好是什么", "who is 王国庆?"])
+async def test_a_name_that_looks_like_a_time_is_searched_for(
+    api: Api, clock: StillClock, query: str
+) -> None:
+    about = "王国庆在铁路局上班，周末钓鱼"
+    await _tell(api, clock.at - 30 * DAY, about)
+    for number in range(30):
+        await _tell(api, clock.at - (number + 2) * DAY, f"小王是谁谁的爱好？王老师问我 {number}")
+    await _chat(api, clock)
+
+    assert about in await _said(api, query)

@@ -22,9 +22,8 @@ from plastic_memories.rules.bearing import (
     weighed,
     without_everyday,
 )
-from plastic_memories.rules.han import simplified
 from plastic_memories.rules.named_times import Span, spans_and_rest
-from plastic_memories.rules.text import normalise
+from plastic_memories.rules.text import is_question, plain
 
 _DAY_S = 86_400.0
 # So many messages are looked at; of the first that bear on the question the best are quoted,
@@ -177,19 +176,27 @@ class _Search:
             yield row
 
     def _turns(self, hit: Message) -> list[Message]:
-        """Return a message with the turns around it; of the question itself only its answer."""
-        around = [
+        """Return a message with the turns around it; of the question itself only its answer.
+
+        Where the turn after it asks something, the answer to that comes too.
+        """
+        around = self._beside(hit)
+        if self._is_the_question(hit):
+            return [row for row in around if row.id > hit.id]
+        asked = [row for row in around if row.id > hit.id and is_question(row.content)]
+        answers = [row for one in asked for row in self._beside(one) if row.id > one.id]
+        return [hit, *around, *answers]
+
+    def _beside(self, hit: Message) -> list[Message]:
+        return [
             row
             for row in self.stores.messages.neighbours(self.query.viewpoint, hit)
             if abs(row.ts - hit.ts) <= _AROUND_S
         ]
-        if self._is_the_question(hit):
-            return [row for row in around if row.id > hit.id]
-        return [hit, *around]
 
     @cached_property
     def _plain_question(self) -> str:
-        return _plain(self.query.text)
+        return plain(self.query.text)
 
     def _is_the_question(self, row: Message) -> bool:
         asked = self.query.text
@@ -197,14 +204,10 @@ class _Search:
             return True
         # To even out a long text takes long, and no long one is a short one.
         is_as_long = len(row.content) <= 2 * len(asked) + _SPACING
-        return is_as_long and _plain(row.content) == self._plain_question
+        return is_as_long and plain(row.content) == self._plain_question
 
     def _is_news(self, row: Message) -> bool:
         return row.id not in self.left_out and row.content not in self.query.shown
-
-
-def _plain(text: str) -> str:
-    return simplified(normalise(text))
 
 
 def _is_short(span: Span) -> bool:

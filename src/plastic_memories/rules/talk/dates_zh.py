@@ -85,10 +85,14 @@ _NUMBER = r"零〇一二两三四五六七八九十百"
 _NO_NUMBER = (
     rf"(?<![第\d{_NUMBER}]..)(?![个点岁号日年月天位块元人次米斤层楼路班中度%％.\d千万{_NUMBER}])"
 )
+# `王国庆` is a man.
+_NO_SURNAME = "(?<![王李张刘陈杨黄赵吴徐孙朱胡郭何林罗郑梁谢宋唐韩冯邓曹彭曾董袁潘蒋蔡])"
 _HOLIDAY = (
     "(?P<name>"
     + "|".join(
-        name + (_NO_NUMBER if name in {"五一", "六一", "十一"} else "")
+        (_NO_SURNAME if name == "国庆" else "")
+        + name
+        + (_NO_NUMBER if name in {"五一", "六一", "十一"} else "")
         for name in sorted(_HOLIDAYS, key=len, reverse=True)
     )
     + ")"
