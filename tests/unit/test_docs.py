@@ -19,7 +19,7 @@ from plastic_memories import __version__, errors
 from plastic_memories.plugins import COMPANIONS, PORTS
 from plastic_memories.settings import Settings
 
-_SKIPPED = {".venv", ".test_tmp", "node_modules", "build", "dist", ".pytest_cache"}
+_SKIPPED = {".venv", ".clients", ".test_tmp", "node_modules", "build", "dist", ".pytest_cache"}
 _FENCE = re.compile(r"^(```+)(.*?)^\1\s*$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
