@@ -177,13 +177,16 @@ def _counted(messages: Iterable[Message]) -> dict[Conversation, tuple[int, int]]
 
 def in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
     """Say of messages in a session that was called a story that they are part of it."""
-    places = {(one.owner, one.session_id, one.bot_id) for one in messages if one.session_id}
-    realms = {place: stores.sessions.realm_of(*place) for place in places}
+    known: dict[tuple[Owner, str, str], Realm | None] = {}
     placed = []
     for one in messages:
-        realm = realms.get((one.owner, one.session_id, one.bot_id))
-        says_nothing = one.realm is Realm.REAL
-        placed.append(replace(one, realm=realm) if realm and says_nothing else one)
+        place = one.owner, one.session_id, one.bot_id
+        realm = None
+        if one.session_id and one.realm is Realm.REAL:
+            if place not in known:
+                known[place] = stores.sessions.realm_of(*place)
+            realm = known[place]
+        placed.append(replace(one, realm=realm) if realm else one)
     return placed
 
 

@@ -49,8 +49,18 @@ def fetch(db: apsw.Connection, sql: str, params: Params | Sequence[Any] = ()) ->
     first = cursor.fetchone()
     if first is None:
         return []
-    names = [column[0] for column in cursor.get_description()]
+    names = _columns(cursor, sql, len(first))
     return [dict(zip(names, row, strict=True)) for row in (first, *cursor)]
+
+
+def _columns(cursor: apsw.Cursor, sql: str, number: int) -> Sequence[str]:
+    """Return the names of a row's columns; a statement of ours keeps them."""
+    if isinstance(sql, Statement) and len(sql.columns) == number:
+        return sql.columns
+    names = tuple(column[0] for column in cursor.get_description())
+    if isinstance(sql, Statement):
+        sql.columns = names
+    return names
 
 
 def fetch_one(db: apsw.Connection, sql: str, params: Params | Sequence[Any] = ()) -> Row | None:

@@ -20,7 +20,7 @@ class Statement(str):
     statement itself. `short` has numbers for names, and no comments.
     """
 
-    __slots__ = ("_values", "names", "short")
+    __slots__ = ("_values", "columns", "names", "short")
 
     def __init__(self, text: str) -> None:
         self.names = tuple(dict.fromkeys(_NAME.findall(_COMMENT.sub("", text))))
@@ -28,6 +28,7 @@ class Statement(str):
         bare = " ".join(_COMMENT.sub("", text).split())
         self.short = _NAME.sub(lambda match: numbers[match[1]], bare)
         self._values = itemgetter(*self.names) if len(self.names) > 1 else None
+        self.columns: tuple[str, ...] = ()  # of its rows, once it has returned one
 
     def values(self, params: Any) -> tuple[Any, ...]:
         """Return the parameters in the order of their numbers."""
