@@ -176,7 +176,8 @@ class Recall:
     ) -> Recollection:
         budget = query.budget_tokens or self.options.budget_tokens
         style = _style(structure)
-        told = self._told(structure, style, budget)
+        core = core_order(structure.core)
+        told = self._told(structure, core, style, budget)
         new, same, on_pages = _unsaid(found.hits, told, style)
         turn = turn_block(
             new,
@@ -184,7 +185,7 @@ class Recall:
             _style_of_turn(style, query, structure, new, talk),
             budget - estimate_tokens(told.text),
         )
-        hits, without_place = _with_core(found.hits, core_order(structure.core), query.limit)
+        hits, without_place = _with_core(found.hits, core, query.limit)
         shown = {row.id for row in told.rows} | turn.memory_ids
         prompted = Prompted(shown, {**told.twins, **same}, on_pages)
         return Recollection(
@@ -205,9 +206,10 @@ class Recall:
             else None,
         )
 
-    def _told(self, structure: _Structure, style: Style, budget: int) -> _Told:
+    def _told(
+        self, structure: _Structure, ordered: Sequence[Memory], style: Style, budget: int
+    ) -> _Told:
         """Write what stands in the prompt whatever the question is."""
-        ordered = core_order(structure.core)
         twins = repeated(ordered, style)
         unlike = [row for row in ordered if row.id not in twins]
         core, cut = chosen_core(unlike, self.options.core_budget_tokens, style)

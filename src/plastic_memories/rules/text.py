@@ -278,14 +278,14 @@ def _unmarked(text: str) -> str:
 
 @kept(most=16_384)
 def _word_term(word: str) -> str:
-    plain = word if word.isascii() else _without_accents(word)
-    if not plain.isascii():
-        return plain[:MAX_TERM_CHARS]
-    plain = PLAIN_FORM.get(plain, plain)
+    spelled = word if word.isascii() else _without_accents(word)
+    if not spelled.isascii():
+        return spelled[:MAX_TERM_CHARS]
+    spelled = PLAIN_FORM.get(spelled, spelled)
     # A Stemmer must not be used by two threads at once.
     with _STEMMER_LOCK:
-        stem: str = _STEMMER.stemWord(plain[:MAX_TERM_CHARS])
-    return stem or plain
+        stem: str = _STEMMER.stemWord(spelled[:MAX_TERM_CHARS])
+    return stem or spelled
 
 
 def _without_accents(word: str) -> str:

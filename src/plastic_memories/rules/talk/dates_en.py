@@ -8,7 +8,7 @@ from datetime import date
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import spans
 from plastic_memories.rules.talk.numerals import EN_COUNT, en_count
-from plastic_memories.rules.talk.phrases import Meaning, Role, Rule
+from plastic_memories.rules.talk.phrases import Grammar, Meaning, Role, Rule, rules_of
 from plastic_memories.rules.talk.spans import DateSpan, Lean
 
 _MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec"
@@ -302,7 +302,7 @@ _BARE_MONTH_BEFORE = (
 )
 _FIXED, _FLOATING, _FRAME = Role.FIXED, Role.FLOATING, Role.FRAME
 _THING_HINTS = "unit/season/weekday/month/holiday"
-_GRAMMAR: tuple[tuple[str, Meaning, Role, str], ...] = (
+_GRAMMAR: Grammar = (
     (rf"\b(?P<day>{'|'.join(_DAYS)})\b", _day_word, _FIXED, "today"),
     (rf"\b(?:in|within) {_COUNT}(?:' time)?\b", _ahead, _FIXED, "unit in"),
     (rf"\b{_COUNT} (?:from now|from today|later)\b", _ahead, _FIXED, "unit later"),
@@ -390,7 +390,7 @@ _GRAMMAR: tuple[tuple[str, Meaning, Role, str], ...] = (
     (rf"\b{_PART} (?P<unit>month|year|week)\b", _part_of(_this_one), _FIXED, "unit part"),
 )
 # Right behind another expression of time fewer words are needed.
-_BEHIND: tuple[tuple[str, Meaning, Role, str], ...] = (
+_BEHIND: Grammar = (
     (rf"{MONTH}(?! \d)", _month, _FLOATING, "month"),
     (rf"{_SEASON}\b", _season, _FLOATING, "season"),
     (_SHORT_WEEKDAY, _weekday, _FLOATING, "weekday"),
@@ -407,16 +407,12 @@ def _needed(hints: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(one.split("/")) for one in hints.split())
 
 
-def _rules(grammar: tuple[tuple[str, Meaning, Role, str], ...]) -> tuple[Rule, ...]:
-    return tuple(
-        Rule(regex(pattern, _FLAGS), meaning, role, _needed(hints))
-        for pattern, meaning, role, hints in grammar
-    )
-
-
 _AGO = regex(rf"\b{_COUNT} ago(?: today)?\b", _FLAGS)
-RULES = (*_rules(_GRAMMAR), Rule(_AGO, _ago, Role.FRAME, _needed("unit ago"), _counted))
-FOLLOWING = _rules(_BEHIND)
+RULES = (
+    *rules_of(_GRAMMAR, _needed, _FLAGS),
+    Rule(_AGO, _ago, Role.FRAME, _needed("unit ago"), _counted),
+)
+FOLLOWING = rules_of(_BEHIND, _needed, _FLAGS)
 _WORD = regex(r"[a-z0-9]+")
 _KINDS = {
     "today": "today tonight tomorrow yesterday night morning afternoon evening",

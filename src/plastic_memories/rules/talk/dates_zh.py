@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.talk import spans
 from plastic_memories.rules.talk.numerals import FEW, ZH_COUNT, ZH_NUMBER, zh_count, zh_number
-from plastic_memories.rules.talk.phrases import Meaning, Role, Rule
+from plastic_memories.rules.talk.phrases import Grammar, Role, Rule, rules_of
 from plastic_memories.rules.talk.spans import DateSpan, Lean
 
 _DAYS = {
@@ -357,7 +357,7 @@ def _needed(hints: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(any_of) for any_of in hints.split())
 
 
-_GRAMMAR: tuple[tuple[str, Meaning, Role, str], ...] = (
+_GRAMMAR: Grammar = (
     (
         rf"(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))})",
         _day_word,
@@ -470,10 +470,7 @@ _AGO = (
 )
 _AGO_NEEDS = _needed(f"前后 {_UNIT_HINTS}")
 RULES = (
-    *(
-        Rule(regex(pattern), meaning, role, _needed(hints))
-        for pattern, meaning, role, hints in _GRAMMAR
-    ),
+    *rules_of(_GRAMMAR, _needed),
     Rule(regex(_AGO[0]), _distance, Role.FRAME, _AGO_NEEDS, _counted),
     Rule(regex(_AGO[1]), _half, Role.FRAME, _AGO_NEEDS, _counted),
 )

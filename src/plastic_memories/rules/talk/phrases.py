@@ -41,6 +41,11 @@ class Role(Enum):
     FRAME = auto()
 
 
+# A line of a grammar: pattern, meaning, role, and the hints without which it is not tried.
+Grammar = Sequence[tuple[str, Meaning, Role, str]]
+Needed = Callable[[str], tuple[frozenset[str], ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A pattern, the days it means, and what it does beside others."""
@@ -61,6 +66,14 @@ class Rule:
             unit = self.unit(found)
             return None if unit == "day" else spans.whole_unit(span.start, unit)
         return None if span.is_day else span
+
+
+def rules_of(grammar: Grammar, needed: Needed, flags: int = 0) -> tuple[Rule, ...]:
+    """Make the rules of a grammar; `needed` reads the hints in its last column."""
+    return tuple(
+        Rule(regex(pattern, flags), meaning, role, needed(hints))
+        for pattern, meaning, role, hints in grammar
+    )
 
 
 def worth_trying(rules: Iterable[Rule], hints: Set[str]) -> tuple[Rule, ...]:
