@@ -1,4 +1,4 @@
-"""`python -m docs.generate`: write the generated pages; `--check` only says which are stale."""
+"""`python -m docs.generate`: write the generated files; `--check` only says which are stale."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
+from clients.python.generator import memory_models, sync_client
 
 from docs.generator import api, cli, errors, http_file, plugins, settings
 
@@ -20,6 +21,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/plugins.md": plugins.page,
     "docs/requests.http": http_file.page,
     "examples/requests.http": http_file.page,
+    # The sync client of the SDK, and its types of a memory.
+    **sync_client.files(),
+    **memory_models.files(),
 }
 
 

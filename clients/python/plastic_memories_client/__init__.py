@@ -26,6 +26,7 @@ from .errors import (
     UnreadableAnswer,
     ValidationFailed,
 )
+from .memory_options import MemoryChange, MemoryFields
 from .models import (
     AppendResult,
     AuditEntry,
@@ -73,8 +74,6 @@ from .models import (
 )
 from .options import (
     ForgetOptions,
-    MemoryChange,
-    MemoryFields,
     MemoryFilter,
     MessageFilter,
     NewMemory,

@@ -78,7 +78,7 @@ class Connection:
             "proxy": None if self.is_local else True,
         }
 
-    def failed(self, error: Exception) -> ServerUnreachable:
+    def unreachable_error(self, error: Exception) -> ServerUnreachable:
         """Return what it means for the caller that an attempt failed."""
         if isinstance(error, httpx.TimeoutException | TimeoutError):
             return TimedOut(f"{self.base_url} did not answer in {self._timeout_s:g} s.")

@@ -11,15 +11,18 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from .connection import Connection
 from .errors import EventsClosed, Forbidden, PlasticMemoriesClientError, Unauthorized
 from .models import HubEvent
-from .protocol import Reply, check, given
+from .protocol import Reply, check, without_none
 
 PATH = "/ws/events"
-LOST = (WebSocketException, OSError)  # TimeoutError is an OSError
+DISCONNECTS = (WebSocketException, OSError)  # TimeoutError is an OSError
 
-NORMAL = 1000
+NORMAL_CLOSE_CODE = 1000
 # Restart, no close frame, a fault, "try again later": the stream goes on where it stopped.
-PASSING = frozenset({1001, 1005, 1006, 1011, 1012, 1013, 1014})
-MEANING: dict[int, type[PlasticMemoriesClientError]] = {4401: Unauthorized, 4403: Forbidden}
+TRANSIENT_CLOSE_CODES = frozenset({1001, 1005, 1006, 1011, 1012, 1013, 1014})
+ERROR_BY_CLOSE_CODE: dict[int, type[PlasticMemoriesClientError]] = {
+    4401: Unauthorized,
+    4403: Forbidden,
+}
 
 
 class EventFeed:
@@ -36,7 +39,7 @@ class EventFeed:
 
     def socket(self) -> dict[str, Any]:
         """Return the WebSocket to open next."""
-        params = given(persona_id=self._persona_id, resume_from=self._last_id)
+        params = without_none(persona_id=self._persona_id, resume_from=self._last_id)
         return self._connection.socket(PATH, params)
 
     def read(self, frame: str | bytes) -> HubEvent | None:
@@ -50,20 +53,20 @@ class EventFeed:
         self._may_reconnect = True
         return event
 
-    def lost(self, error: Exception) -> None:
+    def reconnect_or_raise(self, error: Exception) -> None:
         """Return if the stream goes on or has ended as it should; else raise why not."""
         if isinstance(error, ConnectionClosed) and error.rcvd is not None:
-            self._closed(error.rcvd.code, error.rcvd.reason)
+            self._check_close_code(error.rcvd.code, error.rcvd.reason)
         elif isinstance(error, InvalidStatus):
             answer = error.response
             check(Reply(answer.status_code, answer.headers, bytes(answer.body or b"")))
         if self.is_open and not self._may_reconnect:
-            raise self._connection.failed(error) from error
+            raise self._connection.unreachable_error(error) from error
         self._may_reconnect = False
 
-    def _closed(self, code: int, reason: str) -> None:
-        if code == NORMAL:
+    def _check_close_code(self, code: int, reason: str) -> None:
+        if code == NORMAL_CLOSE_CODE:
             self.is_open = False
-        elif code not in PASSING:
-            kind = MEANING.get(code, EventsClosed)
+        elif code not in TRANSIENT_CLOSE_CODES:
+            kind = ERROR_BY_CLOSE_CODE.get(code, EventsClosed)
             raise kind(reason or "The hub closed the event stream.", detail={"close_code": code})

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Required, TypedDict
 
+from .memory_options import MemoryFields, Realm, Scope
 from .models import Message
 
 Utterance = Message | Mapping[str, Any]
-Realm = Literal["real", "story", "hypothetical", "ooc"]
-Scope = Literal["session", "app", "persona", "global"]
+Utterances = Utterance | Sequence[Utterance]
+CardSource = bytes | str | os.PathLike[str]
+Lines = bytes | str | os.PathLike[str] | Iterable[bytes | str]
 CardFormat = Literal["png", "json"]
 ExportFormat = Literal["jsonl", "markdown", "bundle"]
 
@@ -44,30 +47,6 @@ class TalkOptions(Origin, total=False):
     realm: Realm
 
 
-class MemoryFields(TypedDict, total=False):
-    """What a memory may say about itself."""
-
-    tags: Sequence[str]
-    ttl_seconds: float | None
-    expires_at: float | None
-    temporary: bool
-    scope: Scope
-    realm: Realm
-    source_type: Literal["user_explicit", "model_inferred", "imported", "tool"]
-    source_ref: str
-    source_app: str | None
-    session_id: str | None
-    bot_id: str | None
-    speaker: str
-    occurred_at: float | None
-    confidence: float | None
-    importance: float | None
-    metadata: Mapping[str, Any]
-    attributes: Mapping[str, Any]
-    supersedes_id: int | None
-    idempotency_key: str
-
-
 class NewMemory(MemoryFields, total=False):
     """One of the items of `write_items`."""
 
@@ -78,17 +57,6 @@ class NewMemory(MemoryFields, total=False):
 
 class WriteOptions(MemoryFields, total=False):
     persona_id: str | None
-
-
-class MemoryChange(TypedDict, total=False):
-    """What is given is sent, None too: `expires_at=None` takes the expiry away."""
-
-    content: str
-    tags: Sequence[str]
-    importance: float
-    pinned: bool
-    scope: Scope
-    expires_at: float | None
 
 
 class MemoryFilter(TypedDict, total=False):

@@ -48,6 +48,7 @@ class Call(Generic[T]):
     content: bytes | None = None
     content_type: str = "application/json"
     fallback: Callable[[PlasticMemoriesClientError], T] | None = None
+    retry: bool = True
 
     def recover(self, error: PlasticMemoriesClientError) -> T:
         """Return the fallback's value; without one, raise the error again."""
@@ -63,10 +64,10 @@ class Call(Generic[T]):
         return json.dumps(self.json, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def given(**fields: Any) -> dict[str, Any]:
+def without_none(**fields: Any) -> dict[str, Any]:
     """Return the fields that are not None.
 
-    >>> given(limit=3, days=None)
+    >>> without_none(limit=3, days=None)
     {'limit': 3}
     """
     return {name: value for name, value in fields.items() if value is not None}

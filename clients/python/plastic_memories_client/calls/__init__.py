@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from .cards import CardCalls
-from .hub import HubCalls
-from .memory import MemoryCalls
-from .messages import MessageCalls
+from .conversation import ConversationCalls
+from .formation import FormationCalls
+from .memories import MemoryCalls
+from .operations import OperationCalls
 from .pages import PageCalls
-from .persona import PersonaCalls
+from .personas import PersonaCalls
 from .recall import RecallCalls
+from .transfer import TransferCalls
 
 
-class Calls(PersonaCalls, CardCalls, MessageCalls, MemoryCalls, PageCalls, RecallCalls, HubCalls):
+class Calls(
+    PersonaCalls,
+    ConversationCalls,
+    MemoryCalls,
+    RecallCalls,
+    FormationCalls,
+    PageCalls,
+    TransferCalls,
+    OperationCalls,
+):
     """All of them: what a client holds."""
 
 

@@ -1,22 +1,20 @@
-"""/memory/pages, /memory/page"""
+"""/memory/pages and /memory/page"""
 
 from __future__ import annotations
 
 from ..models import Page, PageIndex, PageSync
 from ..protocol import Call, get, post, records, result
-from .origin import CallsFrom
+from .context import CallContext
 
 
-class PageCalls(CallsFrom):
-    """The user's Markdown pages."""
-
+class PageCalls(CallContext):
     __slots__ = ()
 
     def pages(self, persona_id: str | None) -> Call[PageIndex]:
-        return get("/memory/pages", result(PageIndex), self.about(persona_id))
+        return get("/memory/pages", result(PageIndex), self.persona_fields(persona_id))
 
     def page(self, page_id: str, persona_id: str | None) -> Call[Page]:
-        return get("/memory/page", result(Page), self.about(persona_id, page_id=page_id))
+        return get("/memory/page", result(Page), self.persona_fields(persona_id, page_id=page_id))
 
     def pages_sync(self, persona_id: str | None) -> Call[list[PageSync]]:
-        return post("/memory/pages/sync", records(PageSync), self.about(persona_id))
+        return post("/memory/pages/sync", records(PageSync), self.persona_fields(persona_id))

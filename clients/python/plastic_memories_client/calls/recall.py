@@ -9,13 +9,11 @@ from ..errors import PlasticMemoriesClientError
 from ..models import RecallResult
 from ..options import RecallOptions
 from ..protocol import Call, post, result
-from .messages import spoken
-from .origin import CallsFrom
+from .context import CallContext
+from .conversation import wire_messages
 
 
-class RecallCalls(CallsFrom):
-    """What bears on a text."""
-
+class RecallCalls(CallContext):
     __slots__ = ()
 
     def recall(
@@ -23,8 +21,8 @@ class RecallCalls(CallsFrom):
     ) -> Call[RecallResult]:
         fields: dict[str, Any] = {**options, "query": query}
         if "recent_messages" in options:
-            fields["recent_messages"] = spoken(options["recent_messages"])
-        call = post("/memory/recall", result(RecallResult), self.within(fields))
+            fields["recent_messages"] = wire_messages(options["recent_messages"])
+        call = post("/memory/recall", result(RecallResult), self.conversation_fields(fields))
         return replace(call, fallback=_nothing) if fail_open else call
 
 

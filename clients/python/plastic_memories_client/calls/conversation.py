@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
+from ..memory_options import Realm
 from ..models import AppendResult, Branch, Job, Message, Record, Removed, Result
-from ..options import MessageFilter, Realm, TalkOptions, Utterance, WhichMessage
-from ..protocol import Call, get, given, post, record, records, result
-from .origin import CallsFrom
+from ..options import MessageFilter, TalkOptions, Utterances, WhichMessage
+from ..protocol import Call, get, post, record, records, result, without_none
+from .context import CallContext
 
 APPEND_LIMIT = 100
 
-Utterances = Utterance | Sequence[Utterance]
 
-
-def spoken(messages: Utterances) -> list[dict[str, Any]]:
+def wire_messages(messages: Utterances) -> list[dict[str, Any]]:
     """Return one utterance or several as they are sent.
 
-    >>> spoken(Message(role="user", content="hi"))
+    >>> wire_messages(Message(role="user", content="hi"))
     [{'role': 'user', 'content': 'hi'}]
     """
     several = [messages] if isinstance(messages, Message | Mapping) else messages
@@ -27,18 +26,16 @@ def spoken(messages: Utterances) -> list[dict[str, Any]]:
     ]
 
 
-class MessageCalls(CallsFrom):
-    """What was said."""
-
+class ConversationCalls(CallContext):
     __slots__ = ()
 
     def append_messages(
         self, messages: Utterances, **options: Unpack[TalkOptions]
     ) -> list[Call[AppendResult]]:
         """Return one call for each hundred messages: the hub takes no more at once."""
-        place = self.within(dict(options))
+        place = self.conversation_fields(dict(options))
         persona_id = place.pop("persona_id")
-        sent = [place | given(**message) for message in spoken(messages)]
+        sent = [place | without_none(**message) for message in wire_messages(messages)]
         return [
             post(
                 "/messages/append",
@@ -49,7 +46,7 @@ class MessageCalls(CallsFrom):
         ]
 
     def recent_messages(self, **wanted: Unpack[MessageFilter]) -> Call[list[Message]]:
-        params = self.about(None) | given(**wanted)
+        params = self.persona_fields(None) | without_none(**wanted)
         return get("/messages/recent", records(Message, "messages"), params)
 
     def purge_messages(
@@ -60,7 +57,7 @@ class MessageCalls(CallsFrom):
         session_id: str | None,
         persona_id: str | None,
     ) -> Call[Removed]:
-        body = self.about(
+        body = self.persona_fields(
             persona_id,
             before_ts=before_ts,
             days=days,
@@ -70,13 +67,17 @@ class MessageCalls(CallsFrom):
         return post("/messages/purge", result(Removed), body)
 
     def message_edit(self, content: str, **which: Unpack[WhichMessage]) -> Call[Result]:
-        return post("/messages/edit", result(Result), self._one({**which, "content": content}))
+        return post(
+            "/messages/edit", result(Result), self._message_fields({**which, "content": content})
+        )
 
     def message_replace(self, content: str, **which: Unpack[WhichMessage]) -> Call[Result]:
-        return post("/messages/replace", result(Result), self._one({**which, "content": content}))
+        return post(
+            "/messages/replace", result(Result), self._message_fields({**which, "content": content})
+        )
 
     def message_delete(self, **which: Unpack[WhichMessage]) -> Call[Result]:
-        return post("/messages/delete", result(Result), self._one(which))
+        return post("/messages/delete", result(Result), self._message_fields(which))
 
     def branch(
         self,
@@ -86,7 +87,7 @@ class MessageCalls(CallsFrom):
         session_id: str | None,
         persona_id: str | None,
     ) -> Call[Branch]:
-        body = self._session(
+        body = self._session_fields(
             session_id,
             persona_id,
             from_message_id=from_message_id,
@@ -96,25 +97,28 @@ class MessageCalls(CallsFrom):
         return post("/messages/branch", result(Branch), body)
 
     def session_end(self, session_id: str | None, persona_id: str | None) -> Call[Job]:
-        return post("/sessions/end", record(Job, "job"), self._session(session_id, persona_id))
+        return post(
+            "/sessions/end", record(Job, "job"), self._session_fields(session_id, persona_id)
+        )
 
     def session_delete(
         self, session_id: str, keep_branches: Sequence[str] | None, persona_id: str | None
     ) -> Call[Result]:
         kept = None if keep_branches is None else list(keep_branches)
-        body = self._session(session_id, persona_id, all=True, keep_branches=kept)
+        body = self._session_fields(session_id, persona_id, all=True, keep_branches=kept)
         return post("/messages/delete", result(Result), body)
 
     def session_update(
         self, realm: Realm, session_id: str | None, persona_id: str | None
     ) -> Call[Record]:
-        body = self._session(session_id, persona_id, realm=realm)
+        body = self._session_fields(session_id, persona_id, realm=realm)
         return post("/sessions/update", record(Record, "session"), body)
 
-    def _one(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return self.about(None) | given(**fields)
+    def _message_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return self.persona_fields(None) | without_none(**fields)
 
-    def _session(
+    def _session_fields(
         self, session_id: str | None, persona_id: str | None, **fields: Any
     ) -> dict[str, Any]:
-        return self.about(persona_id, session_id=session_id or self.session_id, **fields)
+        session_id = session_id or self.session_id
+        return self.persona_fields(persona_id, session_id=session_id, **fields)

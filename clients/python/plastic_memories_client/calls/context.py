@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..protocol import given
+from ..protocol import without_none
 
 
 @dataclass(frozen=True, slots=True)
-class CallsFrom:
+class CallContext:
     """The client's own persona, app, session and bot; a call may name others.
 
     `bots="all"` looks at the rows of every bot: for the user's own view, not for a bot's.
@@ -22,14 +22,16 @@ class CallsFrom:
     bot_id: str | None = None
     bots: Literal["all"] | None = None
 
-    def about(self, persona_id: str | None, **fields: Any) -> dict[str, Any]:
+    def persona_fields(self, persona_id: str | None, **fields: Any) -> dict[str, Any]:
         """Return a request about a persona: by its bot, if there is one, and the given fields."""
         # A row with a bot exists only for requests of that bot, so each one says which it is.
-        place = given(persona_id=persona_id or self.persona_id, bot_id=self.bot_id, bots=self.bots)
-        return place | given(**fields)
-
-    def within(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a request that is also part of a conversation in an app."""
-        return self.about(None, session_id=self.session_id, source_app=self.source_app) | given(
-            **fields
+        place = without_none(
+            persona_id=persona_id or self.persona_id, bot_id=self.bot_id, bots=self.bots
         )
+        return place | without_none(**fields)
+
+    def conversation_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a request that is also part of a conversation in an app."""
+        return self.persona_fields(
+            None, session_id=self.session_id, source_app=self.source_app
+        ) | without_none(**fields)

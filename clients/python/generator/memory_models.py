@@ -1,0 +1,155 @@
+"""Derive the SDK's types of a memory from the hub's bodies of /memory/*.
+
+The SDK installs without the hub, so it cannot import them: a new field of a memory gets
+into the SDK when these files are generated again.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from clients.python.generator.source import PACKAGE, ROOT, generated
+from pydantic import BaseModel
+
+from plastic_memories.model.memory import Scope, SourceType
+from plastic_memories.model.owner import Realm
+from plastic_memories.wire import memory as wire
+
+# Closed lists with a name of their own; other enumerations are plain text to the SDK.
+ALIASES: dict[type[StrEnum], str] = {Realm: "Realm", Scope: "Scope", SourceType: "SourceType"}
+# Every form in which the hub returns a memory is one class of the SDK.
+ROWS = (wire.MemoryRow, wire.ListedRow, wire.ScoredRow, wire.VersionRow)
+NESTED: dict[type[BaseModel], str] = {wire.ReplacedRow: "Replaced"}
+# What an older hub does not say.
+DEFAULTS = {"realm": '"real"'}
+NO_DEFAULT = {"int": "0", "str": '""', "bool": "False"}
+
+
+def files() -> dict[str, Callable[[], str]]:
+    """Return the generated files by their name in the repository, each with its generator."""
+    made = {"models/memory_item.py": _models, "memory_options.py": _options}
+    folder = PACKAGE.relative_to(ROOT).as_posix()
+    return {f"{folder}/{name}": _generator(name, body) for name, body in made.items()}
+
+
+def _generator(name: str, body: Callable[[], str]) -> Callable[[], str]:
+    return lambda: generated(body(), PACKAGE / name, "the hub's wire/memory.py")
+
+
+def _models() -> str:
+    return "\n".join(
+        [
+            '"""A memory as the hub returns it."""',
+            "from __future__ import annotations",
+            "from typing import Any",
+            "from pydantic import Field",
+            "from .record import Record",
+            "class Replaced(Record):",
+            '    """An active memory that a yes to a candidate would end."""',
+            *_model_lines(wire.ReplacedRow),
+            "class MemoryItem(Record):",
+            '    """One version of one remembered thing. Times are epoch seconds, UTC."""',
+            *_model_lines(*ROWS),
+            "",
+        ]
+    )
+
+
+def _options() -> str:
+    return "\n".join(
+        [
+            '"""What a memory may say about itself, and what can be changed later."""',
+            "from __future__ import annotations",
+            "from collections.abc import Mapping, Sequence",
+            "from typing import Any, Literal, TypedDict",
+            *(f"{name} = {_literal(kind)}" for kind, name in ALIASES.items()),
+            "class MemoryFields(TypedDict, total=False):",
+            '    """What a memory may say about itself."""',
+            *_option_lines(wire.Item, without={"type", "key", "content"}),
+            "class MemoryChange(TypedDict, total=False):",
+            '    """What is given is sent, None too: `expires_at=None` takes the expiry away."""',
+            *_option_lines(wire.UpdateRequest, without={"memory_id", *wire.AsBot.model_fields}),
+            "",
+        ]
+    )
+
+
+def _fields(*bodies: type[BaseModel]) -> dict[str, Any]:
+    return {name: field.annotation for body in bodies for name, field in body.model_fields.items()}
+
+
+def _model_lines(first: type[BaseModel], *others: type[BaseModel]) -> Iterator[str]:
+    for name, annotation in _fields(first, *others).items():
+        # What only some forms say is not known of the others.
+        kind = _read_type(annotation if name in first.model_fields else annotation | None)
+        yield f"    {name}: {kind} = {DEFAULTS.get(name) or _default(kind)}"
+
+
+def _option_lines(body: type[BaseModel], without: set[str]) -> Iterator[str]:
+    for name, annotation in _fields(body).items():
+        if name not in without:
+            yield f"    {name}: {_send_type(annotation)}"
+
+
+def _read_type(annotation: Any) -> str:
+    """Return the SDK's type of a field that is read: any hub may leave it out."""
+    kind, optional = _without_none(annotation)
+    origin = get_origin(kind)
+    if origin is list:
+        return f"list[{_read_type(get_args(kind)[0])}]"
+    if origin is dict or (_is_class(kind, BaseModel) and kind not in NESTED):
+        return "dict[str, Any]"
+    if kind in NESTED:
+        return NESTED[kind]
+    if _is_class(kind, StrEnum) or kind is str:
+        return "str"
+    return f"{kind.__name__} | None" if optional or kind is float else kind.__name__
+
+
+def _default(kind: str) -> str:
+    if kind.endswith("None"):
+        return "None"
+    if "[" in kind:
+        return f"Field(default_factory={kind.partition('[')[0]})"
+    return NO_DEFAULT[kind]
+
+
+def _send_type(annotation: Any) -> str:
+    """Return the SDK's type of a field that is sent."""
+    kind, optional = _without_none(annotation)
+    return _send_name(kind) + (" | None" if optional else "")
+
+
+def _send_name(kind: Any) -> str:
+    origin = get_origin(kind)
+    if origin in (list, tuple):
+        return f"Sequence[{_send_type(get_args(kind)[0])}]"
+    if origin is dict:
+        return "Mapping[str, Any]"
+    if origin is Literal:
+        return _literal(get_args(kind))
+    if _is_class(kind, StrEnum):
+        return ALIASES.get(kind, "str")
+    return str(kind.__name__)
+
+
+def _without_none(annotation: Any) -> tuple[Any, bool]:
+    """Return a type without its limits and without None, and whether None was allowed."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) not in (Union, types.UnionType):
+        return annotation, False
+    kinds = [part for part in get_args(annotation) if part is not types.NoneType]
+    return _without_none(kinds[0])[0], True
+
+
+def _literal(values: Iterable[str]) -> str:
+    return f"Literal[{', '.join(json.dumps(value) for value in values)}]"
+
+
+def _is_class(kind: Any, base: type) -> bool:
+    return isinstance(kind, type) and issubclass(kind, base)

@@ -1,0 +1,95 @@
+"""Messages, sessions and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+from ..memory_options import Realm
+from ..models import AppendResult, Branch, Job, Message, Record, Removed, Result
+from ..options import MessageFilter, TalkOptions, Utterances, WhichMessage
+from .sender import AsyncSender
+
+
+class AsyncConversation(AsyncSender):
+    async def append_messages(
+        self, messages: Utterances, **options: Unpack[TalkOptions]
+    ) -> AppendResult:
+        """Store one message or many, a hundred at a time.
+
+        If a later hundred fails the earlier ones are stored; messages with a
+        `client_msg_id` may be sent again and are stored once.
+        """
+        calls = self._calls.append_messages(messages, **options)
+        return AppendResult.merge([await self._send(call) for call in calls])
+
+    async def recent_messages(self, **wanted: Unpack[MessageFilter]) -> list[Message]:
+        """Return what was said, newest first."""
+        return await self._send(self._calls.recent_messages(**wanted))
+
+    async def purge_messages(
+        self,
+        *,
+        before_ts: float | None = None,
+        days: float | None = None,
+        everything: bool = False,
+        session_id: str | None = None,
+        persona_id: str | None = None,
+    ) -> Removed:
+        """Erase messages: those before a time, older than some days, or everything."""
+        return await self._send(
+            self._calls.purge_messages(before_ts, days, everything, session_id, persona_id)
+        )
+
+    async def message_edit(self, content: str, **which: Unpack[WhichMessage]) -> Result:
+        """Change a message; what was learned from it is derived anew."""
+        return await self._send(self._calls.message_edit(content, **which))
+
+    async def message_replace(self, content: str, **which: Unpack[WhichMessage]) -> Result:
+        """Put another answer in a message's place (a swipe)."""
+        return await self._send(self._calls.message_replace(content, **which))
+
+    async def message_delete(self, **which: Unpack[WhichMessage]) -> Result:
+        """Delete a message, and what only it supported."""
+        return await self._send(self._calls.message_delete(**which))
+
+    async def branch(
+        self,
+        from_message_id: int | None = None,
+        *,
+        from_client_msg_id: str | None = None,
+        branch_id: str | None = None,
+        session_id: str | None = None,
+        persona_id: str | None = None,
+    ) -> Branch:
+        """Let a conversation go on from an earlier message.
+
+        With a `branch_id` of your own, asking twice makes one branch.
+        """
+        return await self._send(
+            self._calls.branch(
+                from_message_id, from_client_msg_id, branch_id, session_id, persona_id
+            )
+        )
+
+    async def session_end(
+        self, session_id: str | None = None, *, persona_id: str | None = None
+    ) -> Job:
+        """End a conversation; the job digests it."""
+        return await self._send(self._calls.session_end(session_id, persona_id))
+
+    async def session_delete(
+        self,
+        session_id: str,
+        *,
+        keep_branches: Sequence[str] | None = None,
+        persona_id: str | None = None,
+    ) -> Result:
+        """Delete a conversation, and what only it supported; some branches may stay."""
+        return await self._send(self._calls.session_delete(session_id, keep_branches, persona_id))
+
+    async def session_update(
+        self, realm: Realm, *, session_id: str | None = None, persona_id: str | None = None
+    ) -> Record:
+        """Say whether a conversation is real or a story."""
+        return await self._send(self._calls.session_update(realm, session_id, persona_id))

@@ -1,0 +1,62 @@
+"""Export and import of everything a user has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from os import PathLike
+from pathlib import Path
+
+from ..connection import FAILURES
+from ..models import ExportedFile, Imported
+from ..options import ExportFormat, Lines
+from ..partial_file import partial_file
+from ..protocol import Reply, check
+from .sender import AsyncSender
+
+
+class AsyncTransfer(AsyncSender):
+    async def export(self, format: ExportFormat = "jsonl") -> bytes:  # noqa: A002 - the contract's word
+        """Return everything of the user's as one file."""
+        return await self._send(self._calls.export(format))
+
+    async def export_iter(self, format: ExportFormat = "jsonl") -> AsyncGenerator[bytes]:  # noqa: A002
+        """Yield the same file in pieces."""
+        request = self._http.build_request(**self._connection.request(self._calls.export(format)))
+        try:
+            response = await self._http.send(request, stream=True)
+            try:
+                if response.is_error:
+                    check(Reply(response.status_code, response.headers, await response.aread()))
+                async for piece in response.aiter_bytes():
+                    yield piece
+            finally:
+                await response.aclose()
+        except FAILURES as error:
+            raise self._connection.unreachable_error(error) from error
+
+    async def export_to(
+        self,
+        path: str | PathLike[str],
+        format: ExportFormat = "jsonl",  # noqa: A002
+    ) -> Path:
+        """Save the same file; at `path` there is either all of it or nothing new."""
+        with partial_file(path) as file:
+            async for piece in self.export_iter(format):
+                await asyncio.to_thread(file.write, piece)
+        return Path(path)
+
+    async def export_file(self) -> ExportedFile:
+        """Have the hub write everything of the user's into one file of its archive."""
+        return await self._send(self._calls.export_file())
+
+    async def export_files(self) -> list[ExportedFile]:
+        """Return the exports that lie in the archive, newest first."""
+        return await self._send(self._calls.export_files())
+
+    async def import_(self, source: Lines, *, dry_run: bool = False) -> Imported:
+        """Take in JSON lines: a text, an iterable of lines, or a file named by a `Path`."""
+        call = await asyncio.to_thread(  # it may read a file
+            self._calls.import_lines, source, dry_run
+        )
+        return await self._send(call)

@@ -1,0 +1,80 @@
+"""What goes over the wire, typed; every model accepts fields it does not know."""
+
+from __future__ import annotations
+
+from .conversation import AppendResult, Branch, Message, Removed
+from .formation import Job
+from .memories import (
+    Changed,
+    ChangedItem,
+    ChangedMany,
+    Forgotten,
+    MemoryPage,
+    Skipped,
+    WriteResult,
+    Written,
+)
+from .memory_item import MemoryItem, Replaced
+from .operations import AuditEntry, Capabilities, Health, HubEvent, Rebuilt, UserSettings
+from .pages import Page, PageIndex, PageSync, PageTitle, SkippedLine
+from .personas import (
+    CardImported,
+    Goal,
+    GoalCreated,
+    GoalLink,
+    GoalLinked,
+    Persona,
+    PersonaCreated,
+    PersonaProfile,
+    Slot,
+    TemplateApplied,
+)
+from .recall import Block, Intent, RecallResult
+from .record import Record, Result
+from .transfer import ExportedFile, Imported
+
+__all__ = [
+    "AppendResult",
+    "AuditEntry",
+    "Block",
+    "Branch",
+    "Capabilities",
+    "CardImported",
+    "Changed",
+    "ChangedItem",
+    "ChangedMany",
+    "ExportedFile",
+    "Forgotten",
+    "Goal",
+    "GoalCreated",
+    "GoalLink",
+    "GoalLinked",
+    "Health",
+    "HubEvent",
+    "Imported",
+    "Intent",
+    "Job",
+    "MemoryItem",
+    "MemoryPage",
+    "Message",
+    "Page",
+    "PageIndex",
+    "PageSync",
+    "PageTitle",
+    "Persona",
+    "PersonaCreated",
+    "PersonaProfile",
+    "Rebuilt",
+    "RecallResult",
+    "Record",
+    "Removed",
+    "Replaced",
+    "Result",
+    "Skipped",
+    "SkippedLine",
+    "Slot",
+    "TemplateApplied",
+    "UserSettings",
+    "WriteResult",
+    "Written",
+]

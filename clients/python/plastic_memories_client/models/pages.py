@@ -1,0 +1,45 @@
+"""Markdown pages."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from .record import Record, Result
+
+
+class PageTitle(Record):
+    id: str = ""
+    title: str = ""
+
+
+class Page(Result):
+    """A Markdown page; `truncated` if it is too long to be shown whole."""
+
+    id: str = ""
+    title: str = ""
+    text: str = ""
+    truncated: bool = False
+
+
+class PageIndex(Result):
+    """The core page as a whole, of the others titles and ids."""
+
+    core: Page | None = None
+    extended: list[PageTitle] = Field(default_factory=list)
+
+
+class SkippedLine(Record):
+    line: int = 0
+    reason: str = ""
+
+
+class PageSync(Record):
+    """What one round has done: ids of memories, and lines that were written or refused."""
+
+    page: str = ""
+    added: list[int] = Field(default_factory=list)
+    changed: list[int] = Field(default_factory=list)
+    revoked: list[int] = Field(default_factory=list)
+    conflicts: list[int] = Field(default_factory=list)
+    written: int = 0
+    skipped: list[SkippedLine] = Field(default_factory=list)

@@ -1,0 +1,123 @@
+# Generated from async_methods/memories.py (`make docs`); do not edit.
+"""What is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Unpack
+
+from ..memory_options import MemoryChange
+from ..models import Changed, ChangedMany, Forgotten, MemoryItem, MemoryPage, WriteResult
+from ..options import ForgetOptions, MemoryFilter, NewMemory, TalkOptions, Utterances, WriteOptions
+from .sender import Sender
+
+
+class Memories(Sender):
+    def write(
+        self, messages: Utterances, confirm: bool = False, **options: Unpack[TalkOptions]
+    ) -> WriteResult:
+        """Learn from what was said.
+
+        `confirm` accepts the candidates of this call that conflict with nothing.
+        """
+        return self._send(self._calls.write(messages, confirm, **options))
+
+    def write_item(
+        self,
+        type: str,  # noqa: A002 - the contract's word
+        key: str,
+        content: str,
+        **fields: Unpack[WriteOptions],
+    ) -> WriteResult:
+        """Remember one thing; slot types wait as candidates for `confirm`."""
+        return self._send(self._calls.write_item(type, key, content, **fields))
+
+    def write_items(
+        self, items: Sequence[NewMemory], *, persona_id: str | None = None
+    ) -> WriteResult:
+        """Remember many things, five hundred at a time; a bad one does not stop the rest."""
+        calls = self._calls.write_items(items, persona_id)
+        return WriteResult.merge([self._send(call) for call in calls])
+
+    def confirm(
+        self,
+        memory_id: int,
+        supersedes_id: int | None = None,
+        *,
+        coexist: bool = False,
+        content: str | None = None,
+        persona_id: str | None = None,
+    ) -> Changed:
+        """Make a candidate active; `NeedsSupersedes` names the row that is in its place."""
+        call = self._calls.confirm(memory_id, supersedes_id, coexist, content, persona_id)
+        return self._send(call)
+
+    def reject(
+        self, memory_id: int, *, never_again: bool = False, persona_id: str | None = None
+    ) -> Changed:
+        """Turn a candidate down."""
+        return self._send(self._calls.reject(memory_id, never_again, persona_id))
+
+    def confirm_many(
+        self, memory_ids: Sequence[int], *, coexist: bool = False, persona_id: str | None = None
+    ) -> ChangedMany:
+        """Make candidates active; what stands against one does not stop the rest."""
+        return self._send(self._calls.confirm_many(memory_ids, coexist, persona_id))
+
+    def reject_many(
+        self,
+        memory_ids: Sequence[int],
+        *,
+        never_again: bool = False,
+        persona_id: str | None = None,
+    ) -> ChangedMany:
+        """Turn candidates down."""
+        return self._send(self._calls.reject_many(memory_ids, never_again, persona_id))
+
+    def undo(self, audit_id: int, *, persona_id: str | None = None) -> Changed:
+        """Undo what the hub has done by itself; `audit` shows the number."""
+        return self._send(self._calls.undo(audit_id, persona_id))
+
+    def revoke(self, memory_id: int, *, persona_id: str | None = None) -> Changed:
+        """Take a memory back; its row stays in the history."""
+        return self._send(self._calls.revoke(memory_id, persona_id))
+
+    def forget_memory(
+        self,
+        type: str | None = None,  # noqa: A002 - the contract's word
+        key: str | None = None,
+        **options: Unpack[ForgetOptions],
+    ) -> Forgotten:
+        """Erase memories for good: by type and key, by id, or by a query (`dry_run` first)."""
+        return self._send(self._calls.forget_memory(type, key, **options))
+
+    def update_memory(
+        self, memory_id: int, *, persona_id: str | None = None, **change: Unpack[MemoryChange]
+    ) -> WriteResult:
+        """Write a new version of a memory."""
+        return self._send(self._calls.update_memory(memory_id, persona_id, **change))
+
+    def list_memory(self, **wanted: Unpack[MemoryFilter]) -> MemoryPage:
+        """Return one page of a persona's memories."""
+        return self._send(self._calls.list_memory(**wanted))
+
+    def iter_memory(self, **wanted: Unpack[MemoryFilter]) -> Iterator[MemoryItem]:
+        """Yield a persona's memories, page after page."""
+        page = self.list_memory(**wanted)
+        yield from page.items
+        while page.next_cursor:
+            wanted["cursor"] = page.next_cursor
+            page = self.list_memory(**wanted)
+            yield from page.items
+
+    def memory_get(self, memory_id: int, *, persona_id: str | None = None) -> MemoryItem:
+        """Return one memory."""
+        return self._send(self._calls.memory_get(memory_id, persona_id))
+
+    def memory_history(self, memory_id: int, *, persona_id: str | None = None) -> list[MemoryItem]:
+        """Return the versions of a memory."""
+        return self._send(self._calls.memory_history(memory_id, persona_id))
+
+    def upcoming_events(self, days: int = 30, *, persona_id: str | None = None) -> list[MemoryItem]:
+        """Return remembered events that come in the next days."""
+        return self._send(self._calls.upcoming_events(days, persona_id))

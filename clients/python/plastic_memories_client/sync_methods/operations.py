@@ -1,0 +1,61 @@
+# Generated from async_methods/operations.py (`make docs`); do not edit.
+"""The hub itself: health, settings, audit and events."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from websockets.sync.client import connect
+
+from ..event_feed import DISCONNECTS, EventFeed
+from ..models import AuditEntry, Capabilities, Health, HubEvent, Rebuilt, UserSettings
+from .sender import Sender
+
+
+class Operations(Sender):
+    def health(self) -> Health:
+        """Say how the hub is; its parts are named only to a caller with a key."""
+        return self._send(self._calls.health())
+
+    def capabilities(self) -> Capabilities:
+        """Say what is plugged in and which limits hold."""
+        return self._send(self._calls.capabilities())
+
+    def metrics(self) -> str:
+        """Return the metrics as Prometheus text."""
+        return self._send(self._calls.metrics())
+
+    def user_settings(self) -> UserSettings:
+        """Return the user's time zone and language."""
+        return self._send(self._calls.user_settings())
+
+    def user_settings_update(
+        self, *, time_zone: str | None = None, language: str | None = None
+    ) -> UserSettings:
+        """Change what is given, and return the settings."""
+        return self._send(self._calls.user_settings_update(time_zone, language))
+
+    def rebuild(self, persona_id: str | None = None) -> Rebuilt:
+        """Make text index and vectors anew."""
+        return self._send(self._calls.rebuild(persona_id))
+
+    def audit(
+        self, *, since: float | None = None, memory_id: int | None = None
+    ) -> list[AuditEntry]:
+        """Return who changed what, when and by which key."""
+        return self._send(self._calls.audit(since, memory_id))
+
+    def events(
+        self, persona_id: str | None = None, resume_from: int | None = None
+    ) -> Generator[HubEvent]:
+        """Yield what changes, as it changes; a lost connection is taken up again once."""
+        feed = EventFeed(self._connection, persona_id, resume_from)
+        while feed.is_open:
+            try:
+                with connect(**feed.socket()) as socket:
+                    while True:
+                        event = feed.read(socket.recv())
+                        if event is not None:
+                            yield event
+            except DISCONNECTS as error:
+                feed.reconnect_or_raise(error)

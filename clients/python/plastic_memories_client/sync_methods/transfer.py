@@ -1,0 +1,59 @@
+# Generated from async_methods/transfer.py (`make docs`); do not edit.
+"""Export and import of everything a user has."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from os import PathLike
+from pathlib import Path
+
+from ..connection import FAILURES
+from ..models import ExportedFile, Imported
+from ..options import ExportFormat, Lines
+from ..partial_file import partial_file
+from ..protocol import Reply, check
+from .sender import Sender
+
+
+class Transfer(Sender):
+    def export(self, format: ExportFormat = "jsonl") -> bytes:  # noqa: A002 - the contract's word
+        """Return everything of the user's as one file."""
+        return self._send(self._calls.export(format))
+
+    def export_iter(self, format: ExportFormat = "jsonl") -> Generator[bytes]:  # noqa: A002
+        """Yield the same file in pieces."""
+        request = self._http.build_request(**self._connection.request(self._calls.export(format)))
+        try:
+            response = self._http.send(request, stream=True)
+            try:
+                if response.is_error:
+                    check(Reply(response.status_code, response.headers, response.read()))
+                yield from response.iter_bytes()
+            finally:
+                response.close()
+        except FAILURES as error:
+            raise self._connection.unreachable_error(error) from error
+
+    def export_to(
+        self,
+        path: str | PathLike[str],
+        format: ExportFormat = "jsonl",  # noqa: A002
+    ) -> Path:
+        """Save the same file; at `path` there is either all of it or nothing new."""
+        with partial_file(path) as file:
+            for piece in self.export_iter(format):
+                file.write(piece)
+        return Path(path)
+
+    def export_file(self) -> ExportedFile:
+        """Have the hub write everything of the user's into one file of its archive."""
+        return self._send(self._calls.export_file())
+
+    def export_files(self) -> list[ExportedFile]:
+        """Return the exports that lie in the archive, newest first."""
+        return self._send(self._calls.export_files())
+
+    def import_(self, source: Lines, *, dry_run: bool = False) -> Imported:
+        """Take in JSON lines: a text, an iterable of lines, or a file named by a `Path`."""
+        call = self._calls.import_lines(source, dry_run)
+        return self._send(call)
