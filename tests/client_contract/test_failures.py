@@ -26,7 +26,7 @@ CODES = [
     (500, "internal_error", sdk.InternalError),
     (503, "unavailable", sdk.Unavailable),
     (409, "a_code_of_tomorrow", sdk.Conflict),
-    (418, "a_code_of_tomorrow", sdk.PlasticMemoriesClientError),
+    (418, "a_code_of_tomorrow", sdk.PlasticMemoriesError),
 ]
 BROKEN = [
     httpx.ConnectError("refused"),

@@ -1,25 +1,29 @@
 """What can go wrong, named as the hub names it.
 
 PlasticMemoriesClientError
-├── BadRequest            the request as a whole cannot be read
-│   └── TemplateError     a persona template is missing, broken or outside its root
-├── JudgeDenied           the text is understood and refused (detail: reason, category)
-├── ValidationFailed      a field cannot be used (detail: list of {loc, msg, type})
-├── Unauthorized          no key, or a wrong one
-├── Forbidden             the key may not do this
-├── NotFound              no such object for this caller
-├── MethodNotAllowed      the path exists, not for this method
-├── Conflict              the state of the object forbids it
-│   ├── NeedsSupersedes   the slot is taken (detail: active_memory_id, ...)
-│   └── Expired           the candidate is past its expiry
-├── PayloadTooLarge       more bytes than the hub takes
-├── RateLimited           too many requests; see `retry_after_s`
-├── Unavailable           a component of the hub cannot answer now
-├── InternalError         a bug in the hub
-├── UnreadableAnswer      something answered, and it does not speak like the hub
-├── EventsClosed          the hub ended the event stream and said why
-└── ServerUnreachable     nothing answered
-    └── TimedOut          not in time
+├── PlasticMemoriesError      the hub answered with a failure
+│   ├── BadRequest            the request as a whole cannot be read
+│   │   └── TemplateError     a persona template is missing, broken or outside its root
+│   ├── JudgeDenied           the text is understood and refused (detail: reason, category)
+│   ├── ValidationFailed      a field cannot be used (detail: list of {loc, msg, type})
+│   ├── Unauthorized          no key, or a wrong one
+│   ├── Forbidden             the key may not do this
+│   ├── NotFound              no such object for this caller
+│   ├── MethodNotAllowed      the path exists, not for this method
+│   ├── Conflict              the state of the object forbids it
+│   │   ├── NeedsSupersedes   the slot is taken (detail: active_memory_id, ...)
+│   │   └── Expired           the candidate is past its expiry
+│   ├── PayloadTooLarge       more bytes than the hub takes
+│   ├── RateLimited           too many requests; see `retry_after_s`
+│   ├── Unavailable           a component of the hub cannot answer now
+│   └── InternalError         a bug in the hub
+├── UnreadableAnswer          something answered, and it does not speak like the hub
+├── EventsClosed              the hub ended the event stream and said why
+└── ServerUnreachable         nothing answered
+    └── TimedOut              not in time
+
+The older SDK called UnreadableAnswer PlasticMemoriesProtocolError, and ServerUnreachable
+PlasticMemoriesTransportError.
 """
 
 from __future__ import annotations
@@ -53,8 +57,22 @@ class PlasticMemoriesClientError(Exception):
     def __str__(self) -> str:
         return f"{self.message} ({self.code})"
 
+    @property
+    def details(self) -> Any:
+        """The older name of `detail`."""
+        return self.detail
 
-class BadRequest(PlasticMemoriesClientError):
+    @property
+    def status_code(self) -> int:
+        """The older name of `status`."""
+        return self.status
+
+
+class PlasticMemoriesError(PlasticMemoriesClientError):
+    """The hub answered with a failure."""
+
+
+class BadRequest(PlasticMemoriesError):
     default_code = "bad_request"
 
 
@@ -62,31 +80,31 @@ class TemplateError(BadRequest):
     default_code = "template_error"
 
 
-class JudgeDenied(PlasticMemoriesClientError):
+class JudgeDenied(PlasticMemoriesError):
     default_code = "judge_deny"
 
 
-class ValidationFailed(PlasticMemoriesClientError):
+class ValidationFailed(PlasticMemoriesError):
     default_code = "validation_error"
 
 
-class Unauthorized(PlasticMemoriesClientError):
+class Unauthorized(PlasticMemoriesError):
     default_code = "unauthorized"
 
 
-class Forbidden(PlasticMemoriesClientError):
+class Forbidden(PlasticMemoriesError):
     default_code = "forbidden"
 
 
-class NotFound(PlasticMemoriesClientError):
+class NotFound(PlasticMemoriesError):
     default_code = "not_found"
 
 
-class MethodNotAllowed(PlasticMemoriesClientError):
+class MethodNotAllowed(PlasticMemoriesError):
     default_code = "method_not_allowed"
 
 
-class Conflict(PlasticMemoriesClientError):
+class Conflict(PlasticMemoriesError):
     default_code = "conflict"
 
 
@@ -98,19 +116,19 @@ class Expired(Conflict):
     default_code = "expired"
 
 
-class PayloadTooLarge(PlasticMemoriesClientError):
+class PayloadTooLarge(PlasticMemoriesError):
     default_code = "payload_too_large"
 
 
-class RateLimited(PlasticMemoriesClientError):
+class RateLimited(PlasticMemoriesError):
     default_code = "rate_limited"
 
 
-class Unavailable(PlasticMemoriesClientError):
+class Unavailable(PlasticMemoriesError):
     default_code = "unavailable"
 
 
-class InternalError(PlasticMemoriesClientError):
+class InternalError(PlasticMemoriesError):
     default_code = "internal_error"
 
 
@@ -130,8 +148,12 @@ class TimedOut(ServerUnreachable):
     default_code = "timed_out"
 
 
+PlasticMemoriesProtocolError = UnreadableAnswer
+PlasticMemoriesTransportError = ServerUnreachable
+
+
 # Families by status: a code this version has not heard of is still caught by its family.
-BY_STATUS: dict[int, type[PlasticMemoriesClientError]] = {
+BY_STATUS: dict[int, type[PlasticMemoriesError]] = {
     400: BadRequest,
     401: Unauthorized,
     403: Forbidden,
@@ -144,7 +166,7 @@ BY_STATUS: dict[int, type[PlasticMemoriesClientError]] = {
     500: InternalError,
     503: Unavailable,
 }
-_NARROWER: tuple[type[PlasticMemoriesClientError], ...] = (
+_NARROWER: tuple[type[PlasticMemoriesError], ...] = (
     TemplateError,
     JudgeDenied,
     NeedsSupersedes,
@@ -153,6 +175,6 @@ _NARROWER: tuple[type[PlasticMemoriesClientError], ...] = (
 BY_CODE = {kind.default_code: kind for kind in (*BY_STATUS.values(), *_NARROWER)}
 
 
-def error_class(code: str, status: int) -> type[PlasticMemoriesClientError]:
+def error_class(code: str, status: int) -> type[PlasticMemoriesError]:
     """Return the class of a failure: by its code, else by its status."""
-    return BY_CODE.get(code) or BY_STATUS.get(status, PlasticMemoriesClientError)
+    return BY_CODE.get(code) or BY_STATUS.get(status, PlasticMemoriesError)

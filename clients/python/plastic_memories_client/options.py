@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Required, TypedDict
 
+from .legacy import LegacyRecallOptions
 from .memory_options import MemoryFields, Realm, Scope
 from .models import Message
 
@@ -26,7 +27,7 @@ class Origin(TypedDict, total=False):
     bot_id: str | None
 
 
-class RecallOptions(Origin, total=False):
+class RecallOptions(Origin, LegacyRecallOptions, total=False):
     limit: int
     budget_tokens: int | None
     recent_messages: Sequence[Utterance]
@@ -101,3 +102,5 @@ class ForgetOptions(TypedDict, total=False):
     never_again: bool
     include_messages: bool
     bots: Literal["all"]
+    # The older SDK's way to name type and key.
+    match: Mapping[str, Any] | None

@@ -99,7 +99,9 @@ class MemoryCalls(CallContext):
     def forget_memory(
         self, kind: str | None, key: str | None, **options: Unpack[ForgetOptions]
     ) -> Call[Forgotten]:
-        body = self.persona_fields(None, type=kind, key=key) | without_none(**options)
+        match = options.pop("match", None) or {}
+        fields = without_none(type=kind, key=key, **options)
+        body = self.persona_fields(None) | without_none(**match) | fields
         return post("/memory/forget", result(Forgotten), body)
 
     def update_memory(

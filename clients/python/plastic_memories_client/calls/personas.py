@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ..models import (
     CardImported,
@@ -18,7 +20,7 @@ from ..models import (
     TemplateApplied,
 )
 from ..options import CardFormat, CardSource
-from ..protocol import Call, file, get, post, records, result
+from ..protocol import Call, file, get, post, records, result, without_none
 from .context import CallContext
 
 
@@ -26,9 +28,16 @@ class PersonaCalls(CallContext):
     __slots__ = ()
 
     def persona_create(
-        self, persona_id: str | None, display_name: str | None, description: str | None
+        self,
+        persona_id: str | None,
+        display_name: str | None,
+        description: str | None,
+        meta: Mapping[str, Any],
     ) -> Call[PersonaCreated]:
-        body = self.persona_fields(persona_id, display_name=display_name, description=description)
+        fields = without_none(
+            persona_id=persona_id, display_name=display_name, description=description
+        )
+        body = self.persona_fields(None) | without_none(**meta) | fields
         return post("/persona/create", result(PersonaCreated), body)
 
     def create_from_template(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Unpack
+from typing import Unpack
 
 from ..errors import PlasticMemoriesClientError
+from ..legacy import recall_fields, snippet_limits
 from ..models import RecallResult
 from ..options import RecallOptions
-from ..protocol import Call, post, result
+from ..protocol import Call, result
 from .context import CallContext
 from .conversation import wire_messages
 
@@ -19,11 +19,18 @@ class RecallCalls(CallContext):
     def recall(
         self, query: str, fail_open: bool, **options: Unpack[RecallOptions]
     ) -> Call[RecallResult]:
-        fields: dict[str, Any] = {**options, "query": query}
+        fields = {**recall_fields(options), "query": query}
         if "recent_messages" in options:
             fields["recent_messages"] = wire_messages(options["recent_messages"])
-        call = post("/memory/recall", result(RecallResult), self.conversation_fields(fields))
-        return replace(call, fallback=_nothing) if fail_open else call
+        read, narrow = result(RecallResult), snippet_limits(options)
+        return Call(
+            method="POST",
+            path="/memory/recall",
+            read=lambda reply: narrow(read(reply)),
+            json=self.conversation_fields(fields),
+            fallback=_nothing if fail_open else None,
+            retry=not options.get("disable_retry"),
+        )
 
 
 def _nothing(error: PlasticMemoriesClientError) -> RecallResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, KeysView
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -19,9 +20,37 @@ class Record(BaseModel):
             return fields
         return {name: value for name, value in fields.items() if value is not None}
 
+    # A record reads as a mapping, too. It has no `items` method: some have a field of that name.
+
+    def __getitem__(self, name: str) -> Any:
+        return self._mapping()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._mapping()
+
+    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+        return iter(self._mapping())
+
+    def keys(self) -> KeysView[str]:
+        """Return the names of the fields, of those a newer hub has added too."""
+        return self._mapping().keys()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a field, or `default` if there is none of this name."""
+        return self._mapping().get(name, default)
+
+    def _mapping(self) -> dict[str, Any]:
+        return {**self.__dict__, **(self.model_extra or {})}
+
 
 class Result(Record):
     """An answer: its fields, and `raw`, the data as it came."""
 
     request_id: str = ""
     raw: dict[str, Any] = Field(default_factory=dict, repr=False)
+
+    def _mapping(self) -> dict[str, Any]:
+        # A field whose name differs from the hub's has both names.
+        fields = {**self.raw, **super()._mapping()}
+        del fields["raw"]
+        return fields

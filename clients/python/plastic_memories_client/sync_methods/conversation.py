@@ -34,8 +34,13 @@ class Conversation(Sender):
         everything: bool = False,
         session_id: str | None = None,
         persona_id: str | None = None,
+        older_than_days: float | None = None,
     ) -> Removed:
-        """Erase messages: those before a time, older than some days, or everything."""
+        """Erase messages: those before a time, older than some days, or everything.
+
+        `older_than_days` is the older name of `days`.
+        """
+        days = older_than_days if days is None else days
         return self._send(
             self._calls.purge_messages(before_ts, days, everything, session_id, persona_id)
         )

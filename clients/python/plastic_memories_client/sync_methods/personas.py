@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..models import (
     CardImported,
     Changed,
@@ -26,9 +29,15 @@ class Personas(Sender):
         persona_id: str | None = None,
         display_name: str | None = None,
         description: str | None = None,
+        *,
+        meta: Mapping[str, Any] | None = None,
     ) -> PersonaCreated:
-        """Create a persona; again, update the fields given."""
-        return self._send(self._calls.persona_create(persona_id, display_name, description))
+        """Create a persona; again, update the fields given.
+
+        `meta` is the older way to give the same fields.
+        """
+        call = self._calls.persona_create(persona_id, display_name, description, meta or {})
+        return self._send(call)
 
     def create_from_template(
         self, template_path: str, *, persona_id: str | None = None, allow_overwrite: bool = False
