@@ -39,7 +39,7 @@ fuzz: $(STAMP)  ## Fuzz every route for longer than the tests do
 bench: $(STAMP)  ## Measure speed and recall beside the peers (DATA=folder, FULL=1)
 	$(BIN)/python -m bench $(if $(DATA),--data '$(DATA)') $(if $(FULL),--full) --json build/bench.json --png build/bench.png
 
-docs: $(STAMP)  ## Write the generated reference pages anew
+docs: $(STAMP)  ## Generate the reference pages and the sync client of the SDK
 	$(BIN)/python -m docs.generate
 
 clean:  ## Remove what the other commands made

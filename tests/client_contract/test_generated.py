@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from clients.python.generator import memory_models, sync_client
+from clients.python.generator import sync_client, wire_types
 from clients.python.generator.source import PACKAGE, ROOT
 from clients.python.generator.sync_client import to_sync
 from pydantic import create_model
 
 from plastic_memories.wire.memory import MemoryRow
 
-FILES = {**sync_client.files(), **memory_models.files()}
+FILES = {**sync_client.files(), **wire_types.files()}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -59,7 +59,7 @@ def test_async_source_becomes_sync_source(source: str, expected: str) -> None:
 
 def test_a_new_field_of_a_memory_needs_no_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     wider = create_model("WiderRow", __base__=MemoryRow, mood=(str | None, ...))
-    monkeypatch.setattr(memory_models, "ROWS", (wider,))
+    monkeypatch.setattr(wire_types, "ROWS", (wider,))
 
     text = _generator("models/memory_item.py")()
 

@@ -31,7 +31,10 @@ SNIPPETS = [
         ({"include_snippets": False}, {"include": ["profile", "memory"]}),
         ({"include_snippets": False, "include": ["snippets", "memory"]}, {"include": ["memory"]}),
         ({"top_k_snippets": 2, "snippets_days": 7}, {}),
-        ({"filters": {"type": "note"}, "disable_retry": True}, {}),
+        ({"filters": {"type": "note"}}, {"types": ["note"]}),
+        ({"filters": {"types": ["note", "fact"]}}, {"types": ["note", "fact"]}),
+        ({"filters": {"mood": "calm"}, "disable_retry": True}, {}),
+        ({"filters": None}, {}),
     ],
 )
 def test_a_recall_takes_the_older_options(
@@ -74,6 +77,16 @@ def test_snippets_are_limited_by_number_and_age(
     found = client.recall("tea", **options)
 
     assert [snippet.id for snippet in found.chat_snippets] == ids
+
+
+def test_a_profile_that_is_not_included_is_not_returned(
+    hub: FakeHub, client: PlasticMemoriesClient
+) -> None:
+    hub.knows("POST", "/memory/recall", {"PERSONA_PROFILE": "# 猫", "injection_block": "all"})
+
+    found = client.recall("tea", include_profile=False)
+
+    assert (found.persona_profile, found.injection_block) == ("", "all")
 
 
 def test_a_recall_without_retry_is_sent_once(hub: FakeHub, client: PlasticMemoriesClient) -> None:

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "clients" / "python" / "plastic_memories_client"
 
 
-def generated(text: str, path: Path, source: str) -> str:
+def render_file(text: str, path: Path, source: str) -> str:
     """Return a whole file for `path`: a warning, then `text` without unused imports, formatted."""
     header = f"# Generated from {source} (`make docs`); do not edit.\n"
     # Unused imports (F401) and their order (I) change with every rewrite.

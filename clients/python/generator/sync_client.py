@@ -13,7 +13,7 @@ import tokenize
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from clients.python.generator.source import PACKAGE, ROOT, generated
+from clients.python.generator.source import PACKAGE, ROOT, render_file
 
 NAMES = {
     "__aenter__": "__enter__",
@@ -55,7 +55,7 @@ def to_sync(text: str) -> str:
 
 def _generator(source: Path) -> Callable[[], str]:
     name = source.relative_to(PACKAGE).as_posix()
-    return lambda: generated(to_sync(source.read_text(encoding="utf-8")), _target(source), name)
+    return lambda: render_file(to_sync(source.read_text(encoding="utf-8")), _target(source), name)
 
 
 def _target(source: Path) -> Path:

@@ -29,7 +29,6 @@ from .errors import (
     UnreadableAnswer,
     ValidationFailed,
 )
-from .memory_options import MemoryChange, MemoryFields
 from .models import (
     AppendResult,
     AuditEntry,
@@ -85,6 +84,7 @@ from .options import (
     WhichMessage,
     WriteOptions,
 )
+from .wire_options import MemoryChange, MemoryFields
 
 __version__ = "0.1.0"
 

@@ -38,7 +38,7 @@ class Connection:
 
     @cached_property
     def is_local(self) -> bool:
-        """Say whether the hub runs on this machine."""
+        """Return whether the hub runs on this machine."""
         return is_loopback(self.base_url)
 
     def client_options(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Connection:
 
 
 def may_repeat(call: Call[Any], error: Exception) -> bool:
-    """Say whether a failed attempt may be made again: nothing was sent, or nothing is changed."""
+    """Return whether a failed call may be retried: nothing was sent, or nothing is changed."""
     if isinstance(error, httpx.ConnectError):
         return True
     return call.method == "GET" and isinstance(
@@ -105,7 +105,7 @@ def may_repeat(call: Call[Any], error: Exception) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Say whether an address is the caller's own machine.
+    """Return whether an address is the caller's own machine.
 
     >>> is_loopback("http://127.0.0.1:8007"), is_loopback("https://hub.example.org")
     (True, False)

@@ -1,26 +1,22 @@
-"""Arguments of the older SDK, translated into today's.
-
-`filters` had no effect in the older SDK and has none here.
-"""
+"""Arguments of the older SDK, translated into today's."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from .models import RecallResult
+from .models import Message, RecallResult
 
 SECTIONS = ("profile", "memory", "snippets")
 DAY_S = 86400.0
 
-Narrow = Callable[[RecallResult], RecallResult]
-
 
 class LegacyRecallOptions(TypedDict, total=False):
-    """Older names; `limit` and `include` are the ones of today.
+    """Older names; `limit`, `include` and `types` are the ones of today.
 
-    `top_k_snippets` and `snippets_days` shorten `chat_snippets`, not `injection_block`.
+    `top_k_snippets` and `snippets_days` narrow `chat_snippets`, not `injection_block`. Of
+    `filters` only `type` or `types` has an effect; in the older SDK nothing had.
     """
 
     top_k: int | None
@@ -42,25 +38,37 @@ def recall_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     fields = {name: value for name, value in options.items() if name not in older}
     if options.get("top_k") is not None:
         fields.setdefault("limit", options["top_k"])
-    excluded = {name for name in SECTIONS if not options.get(f"include_{name}", True)}
-    if excluded:
-        wanted = fields.get("include") or SECTIONS
-        fields["include"] = [name for name in wanted if name not in excluded]
+    if types := _types(options.get("filters") or {}):
+        fields.setdefault("types", types)
+    if excluded := excluded_sections(options):
+        wanted = fields.get("include")
+        sections = SECTIONS if wanted is None else wanted
+        fields["include"] = [name for name in sections if name not in excluded]
     return fields
 
 
-def snippet_limits(options: Mapping[str, Any]) -> Narrow:
-    """Return a function that shortens the snippets of a recall as the older options say."""
-    count, days = options.get("top_k_snippets"), options.get("snippets_days")
-    if count is None and days is None:
-        return lambda found: found
+def excluded_sections(options: Mapping[str, Any]) -> set[str]:
+    """Return the sections of a recall that an older option excludes."""
+    return {name for name in SECTIONS if not options.get(f"include_{name}", True)}
 
-    def narrow(found: RecallResult) -> RecallResult:
-        snippets = found.chat_snippets
-        if days is not None:
-            now = options.get("now")
-            oldest = (time.time() if now is None else now) - days * DAY_S
-            snippets = [snippet for snippet in snippets if (snippet.ts or 0.0) >= oldest]
-        return found.model_copy(update={"chat_snippets": snippets[:count]})
 
-    return narrow
+def narrow(found: RecallResult, options: Mapping[str, Any]) -> RecallResult:
+    """Return a recall without what the older options exclude."""
+    update: dict[str, Any] = {"chat_snippets": _snippets(found.chat_snippets, options)}
+    # The hub returns the profile whether or not it is included in the blocks.
+    if "profile" in excluded_sections(options):
+        update["persona_profile"] = ""
+    return found.model_copy(update=update)
+
+
+def _types(filters: Mapping[str, Any]) -> list[str]:
+    types = filters.get("types") or filters.get("type") or []
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _snippets(snippets: list[Message], options: Mapping[str, Any]) -> list[Message]:
+    if (days := options.get("snippets_days")) is not None:
+        now = options.get("now")
+        oldest = (time.time() if now is None else now) - days * DAY_S
+        snippets = [snippet for snippet in snippets if (snippet.ts or 0.0) >= oldest]
+    return snippets[: options.get("top_k_snippets")]

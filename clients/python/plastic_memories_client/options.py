@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Required, TypedDict
 
 from .legacy import LegacyRecallOptions
-from .memory_options import MemoryFields, Realm, Scope
 from .models import Message
+from .wire_options import ForgetFields, ListFields, MemoryFields, Realm, RecallFields
 
 Utterance = Message | Mapping[str, Any]
 Utterances = Utterance | Sequence[Utterance]
@@ -27,17 +27,10 @@ class Origin(TypedDict, total=False):
     bot_id: str | None
 
 
-class RecallOptions(Origin, LegacyRecallOptions, total=False):
-    limit: int
-    budget_tokens: int | None
+class RecallOptions(Origin, RecallFields, LegacyRecallOptions, total=False):
     recent_messages: Sequence[Utterance]
-    realm: Realm
-    branch_id: str | int | None
     include: Sequence[str]
-    exclude_message_ids: Sequence[int]
-    now: float | None
-    explain: bool
-    deadline_ms: int
+    branch_id: str | int | None
     bots: Literal["all"]
 
 
@@ -60,14 +53,8 @@ class WriteOptions(MemoryFields, total=False):
     persona_id: str | None
 
 
-class MemoryFilter(TypedDict, total=False):
+class MemoryFilter(ListFields, total=False):
     persona_id: str | None
-    status: Literal["active", "candidate", "revoked", "expired", "all"]
-    type: str
-    scope: Scope
-    realm: Realm
-    q: str
-    limit: int
     cursor: str | int | None
     bot_id: str | None
     bots: Literal["all"]
@@ -93,14 +80,8 @@ class WhichMessage(TypedDict, total=False):
     client_msg_id: str
 
 
-class ForgetOptions(TypedDict, total=False):
+class ForgetOptions(ForgetFields, total=False):
     persona_id: str | None
-    memory_id: int
-    memory_ids: Sequence[int]
-    query: str
-    dry_run: bool
-    never_again: bool
-    include_messages: bool
     bots: Literal["all"]
     # The older SDK's way to name type and key.
     match: Mapping[str, Any] | None

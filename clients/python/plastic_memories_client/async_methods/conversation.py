@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
-from ..memory_options import Realm
 from ..models import AppendResult, Branch, Job, Message, Record, Removed, Result
 from ..options import MessageFilter, TalkOptions, Utterances, WhichMessage
+from ..wire_options import Realm
 from .sender import AsyncSender
 
 
@@ -47,7 +47,7 @@ class AsyncConversation(AsyncSender):
         )
 
     async def message_edit(self, content: str, **which: Unpack[WhichMessage]) -> Result:
-        """Change a message; what was learned from it is derived anew."""
+        """Change a message; what was learned from it is learned again."""
         return await self._send(self._calls.message_edit(content, **which))
 
     async def message_replace(self, content: str, **which: Unpack[WhichMessage]) -> Result:
@@ -96,5 +96,5 @@ class AsyncConversation(AsyncSender):
     async def session_update(
         self, realm: Realm, *, session_id: str | None = None, persona_id: str | None = None
     ) -> Record:
-        """Say whether a conversation is real or a story."""
+        """Set whether a conversation is real or a story."""
         return await self._send(self._calls.session_update(realm, session_id, persona_id))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Unpack
 
-from ..memory_options import MemoryChange
 from ..models import Changed, ChangedMany, Forgotten, MemoryItem, MemoryPage, WriteResult
 from ..options import ForgetOptions, MemoryFilter, NewMemory, TalkOptions, Utterances, WriteOptions
+from ..wire_options import MemoryChange
 from .sender import AsyncSender
 
 

@@ -13,11 +13,11 @@ from .sender import AsyncSender
 
 class AsyncOperations(AsyncSender):
     async def health(self) -> Health:
-        """Say how the hub is; its parts are named only to a caller with a key."""
+        """Return the health of the hub; its components only to a caller with a key."""
         return await self._send(self._calls.health())
 
     async def capabilities(self) -> Capabilities:
-        """Say what is plugged in and which limits hold."""
+        """Return what is plugged in, and the limits."""
         return await self._send(self._calls.capabilities())
 
     async def metrics(self) -> str:
@@ -35,7 +35,7 @@ class AsyncOperations(AsyncSender):
         return await self._send(self._calls.user_settings_update(time_zone, language))
 
     async def rebuild(self, persona_id: str | None = None) -> Rebuilt:
-        """Make text index and vectors anew."""
+        """Rebuild the text index and the vectors."""
         return await self._send(self._calls.rebuild(persona_id))
 
     async def audit(
@@ -47,7 +47,7 @@ class AsyncOperations(AsyncSender):
     async def events(
         self, persona_id: str | None = None, resume_from: int | None = None
     ) -> AsyncGenerator[HubEvent]:
-        """Yield what changes, as it changes; a lost connection is taken up again once."""
+        """Yield what changes, as it changes; a lost connection is retried once."""
         feed = EventFeed(self._connection, persona_id, resume_from)
         while feed.is_open:
             try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from ..memory_options import Realm
 from ..models import AppendResult, Branch, Job, Message, Record, Removed, Result
 from ..options import MessageFilter, TalkOptions, Utterances, WhichMessage
 from ..protocol import Call, get, post, record, records, result, without_none
+from ..wire_options import Realm
 from .context import CallContext
 
 APPEND_LIMIT = 100

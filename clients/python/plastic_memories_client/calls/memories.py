@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Unpack
 
-from ..memory_options import MemoryChange
 from ..models import Changed, ChangedMany, Forgotten, MemoryItem, MemoryPage, WriteResult
 from ..options import ForgetOptions, MemoryFilter, NewMemory, TalkOptions, Utterances, WriteOptions
 from ..protocol import Call, Reply, get, post, record, records, result, without_none
+from ..wire_options import MemoryChange
 from .context import CallContext
 from .conversation import wire_messages
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from ..errors import PlasticMemoriesClientError
-from ..legacy import recall_fields, snippet_limits
+from ..legacy import narrow, recall_fields
 from ..models import RecallResult
 from ..options import RecallOptions
 from ..protocol import Call, result
@@ -22,11 +22,11 @@ class RecallCalls(CallContext):
         fields = {**recall_fields(options), "query": query}
         if "recent_messages" in options:
             fields["recent_messages"] = wire_messages(options["recent_messages"])
-        read, narrow = result(RecallResult), snippet_limits(options)
+        read = result(RecallResult)
         return Call(
             method="POST",
             path="/memory/recall",
-            read=lambda reply: narrow(read(reply)),
+            read=lambda reply: narrow(read(reply), options),
             json=self.conversation_fields(fields),
             fallback=_nothing if fail_open else None,
             retry=not options.get("disable_retry"),

@@ -1,4 +1,4 @@
-# Generated from the hub's wire/memory.py (`make docs`); do not edit.
+# Generated from the hub's wire models (`make docs`); do not edit.
 """A memory as the hub returns it."""
 
 from __future__ import annotations

@@ -14,11 +14,11 @@ from .sender import Sender
 
 class Operations(Sender):
     def health(self) -> Health:
-        """Say how the hub is; its parts are named only to a caller with a key."""
+        """Return the health of the hub; its components only to a caller with a key."""
         return self._send(self._calls.health())
 
     def capabilities(self) -> Capabilities:
-        """Say what is plugged in and which limits hold."""
+        """Return what is plugged in, and the limits."""
         return self._send(self._calls.capabilities())
 
     def metrics(self) -> str:
@@ -36,7 +36,7 @@ class Operations(Sender):
         return self._send(self._calls.user_settings_update(time_zone, language))
 
     def rebuild(self, persona_id: str | None = None) -> Rebuilt:
-        """Make text index and vectors anew."""
+        """Rebuild the text index and the vectors."""
         return self._send(self._calls.rebuild(persona_id))
 
     def audit(
@@ -48,7 +48,7 @@ class Operations(Sender):
     def events(
         self, persona_id: str | None = None, resume_from: int | None = None
     ) -> Generator[HubEvent]:
-        """Yield what changes, as it changes; a lost connection is taken up again once."""
+        """Yield what changes, as it changes; a lost connection is retried once."""
         feed = EventFeed(self._connection, persona_id, resume_from)
         while feed.is_open:
             try:

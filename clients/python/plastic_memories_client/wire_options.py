@@ -1,5 +1,5 @@
-# Generated from the hub's wire/memory.py (`make docs`); do not edit.
-"""What a memory may say about itself, and what can be changed later."""
+# Generated from the hub's wire models (`make docs`); do not edit.
+"""Fields of requests about memories, as the hub names them."""
 
 from __future__ import annotations
 
@@ -47,3 +47,40 @@ class MemoryChange(TypedDict, total=False):
     pinned: bool | None
     scope: Scope | None
     expires_at: float | None
+
+
+class ListFields(TypedDict, total=False):
+    """Which memories to list."""
+
+    status: Literal["active", "candidate", "revoked", "expired", "all"]
+    type: str | None
+    scope: Scope | None
+    realm: Realm | None
+    q: str | None
+    session_id: str | None
+    limit: int
+
+
+class ForgetFields(TypedDict, total=False):
+    """What to forget, and how."""
+
+    memory_id: int | None
+    memory_ids: Sequence[int] | None
+    query: str | None
+    dry_run: bool
+    never_again: bool
+    include_messages: bool
+
+
+class RecallFields(TypedDict, total=False):
+    """What a recall may be told besides its query."""
+
+    limit: int
+    only_session: bool
+    budget_tokens: int | None
+    also: Sequence[str]
+    realm: Realm | None
+    exclude_message_ids: Sequence[int]
+    now: float | None
+    explain: bool
+    deadline_ms: int | None

@@ -1,7 +1,7 @@
-"""Derive the SDK's types of a memory from the hub's bodies of /memory/*.
+"""Derive the SDK's types of a memory and of requests about memories from the hub's bodies.
 
-The SDK installs without the hub, so it cannot import them: a new field of a memory gets
-into the SDK when these files are generated again.
+The SDK installs without the hub, so it cannot import them: a new field gets into the SDK when
+these files are generated again.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from clients.python.generator.source import PACKAGE, ROOT, generated
+from clients.python.generator.source import PACKAGE, ROOT, render_file
 from pydantic import BaseModel
 
 from plastic_memories.model.memory import Scope, SourceType
 from plastic_memories.model.owner import Realm
 from plastic_memories.wire import memory as wire
+from plastic_memories.wire import recall
 
 # Closed lists with a name of their own; other enumerations are plain text to the SDK.
 ALIASES: dict[type[StrEnum], str] = {Realm: "Realm", Scope: "Scope", SourceType: "SourceType"}
@@ -26,18 +28,52 @@ ROWS = (wire.MemoryRow, wire.ListedRow, wire.ScoredRow, wire.VersionRow)
 NESTED: dict[type[BaseModel], str] = {wire.ReplacedRow: "Replaced"}
 # What an older hub does not say.
 DEFAULTS = {"realm": '"real"'}
-NO_DEFAULT = {"int": "0", "str": '""', "bool": "False"}
+EMPTY_VALUES = {"int": "0", "str": '""', "bool": "False"}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a caller may send of a body, `without` what the SDK itself declares or fills in."""
+
+    body: type[BaseModel]
+    docstring: str
+    without: frozenset[str]
+
+
+# By hand, because the SDK takes more than the hub: other types, or the client's own values.
+ORIGIN = frozenset({"persona_id", "session_id", "source_app", "bot_id", "bots", "branch_id"})
+OPTIONS = {
+    "MemoryFields": Options(
+        wire.Item, "What a memory may say about itself.", frozenset({"type", "key", "content"})
+    ),
+    "MemoryChange": Options(
+        wire.UpdateRequest,
+        "What is given is sent, None too: `expires_at=None` takes the expiry away.",
+        ORIGIN | {"memory_id"},
+    ),
+    "ListFields": Options(
+        wire.ListQuery, "Which memories to list.", (ORIGIN - {"session_id"}) | {"cursor"}
+    ),
+    "ForgetFields": Options(
+        wire.ForgetRequest, "What to forget, and how.", ORIGIN | {"type", "key"}
+    ),
+    "RecallFields": Options(
+        recall.RecallRequest,
+        "What a recall may be told besides its query.",
+        ORIGIN | {"query", "recent_messages", "include"},
+    ),
+}
 
 
 def files() -> dict[str, Callable[[], str]]:
     """Return the generated files by their name in the repository, each with its generator."""
-    made = {"models/memory_item.py": _models, "memory_options.py": _options}
+    made = {"models/memory_item.py": _models, "wire_options.py": _options}
     folder = PACKAGE.relative_to(ROOT).as_posix()
     return {f"{folder}/{name}": _generator(name, body) for name, body in made.items()}
 
 
 def _generator(name: str, body: Callable[[], str]) -> Callable[[], str]:
-    return lambda: generated(body(), PACKAGE / name, "the hub's wire/memory.py")
+    return lambda: render_file(body(), PACKAGE / name, "the hub's wire models")
 
 
 def _models() -> str:
@@ -60,22 +96,17 @@ def _models() -> str:
 
 
 def _options() -> str:
-    return "\n".join(
-        [
-            '"""What a memory may say about itself, and what can be changed later."""',
-            "from __future__ import annotations",
-            "from collections.abc import Mapping, Sequence",
-            "from typing import Any, Literal, TypedDict",
-            *(f"{name} = {_literal(kind)}" for kind, name in ALIASES.items()),
-            "class MemoryFields(TypedDict, total=False):",
-            '    """What a memory may say about itself."""',
-            *_option_lines(wire.Item, without={"type", "key", "content"}),
-            "class MemoryChange(TypedDict, total=False):",
-            '    """What is given is sent, None too: `expires_at=None` takes the expiry away."""',
-            *_option_lines(wire.UpdateRequest, without={"memory_id", *wire.AsBot.model_fields}),
-            "",
-        ]
-    )
+    lines = [
+        '"""Fields of requests about memories, as the hub names them."""',
+        "from __future__ import annotations",
+        "from collections.abc import Mapping, Sequence",
+        "from typing import Any, Literal, TypedDict",
+        *(f"{name} = {_literal(kind)}" for kind, name in ALIASES.items()),
+    ]
+    for name, options in OPTIONS.items():
+        lines += [f"class {name}(TypedDict, total=False):", f'    """{options.docstring}"""']
+        lines += _option_lines(options.body, options.without)
+    return "\n".join(lines) + "\n"
 
 
 def _fields(*bodies: type[BaseModel]) -> dict[str, Any]:
@@ -89,7 +120,7 @@ def _model_lines(first: type[BaseModel], *others: type[BaseModel]) -> Iterator[s
         yield f"    {name}: {kind} = {DEFAULTS.get(name) or _default(kind)}"
 
 
-def _option_lines(body: type[BaseModel], without: set[str]) -> Iterator[str]:
+def _option_lines(body: type[BaseModel], without: frozenset[str]) -> Iterator[str]:
     for name, annotation in _fields(body).items():
         if name not in without:
             yield f"    {name}: {_send_type(annotation)}"
@@ -115,7 +146,7 @@ def _default(kind: str) -> str:
         return "None"
     if "[" in kind:
         return f"Field(default_factory={kind.partition('[')[0]})"
-    return NO_DEFAULT[kind]
+    return EMPTY_VALUES[kind]
 
 
 def _send_type(annotation: Any) -> str:
