@@ -6,12 +6,12 @@ import json
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from full_disk import no_file_larger_than
 from plastic_memories.logs import BufferedFile, JsonLines
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of file sizes")
@@ -23,19 +23,6 @@ def handler(tmp_path: Path) -> Iterator[BufferedFile]:
     opened.setFormatter(JsonLines())
     yield opened
     opened.close()
-
-
-@contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
-    """Let every write beyond a size fail, as on a full disk."""
-    import resource  # noqa: PLC0415 - not on Windows
-
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def log(handler: BufferedFile, *events: str, level: int = logging.WARNING) -> None:

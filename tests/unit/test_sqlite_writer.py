@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
 
+from full_disk import Unruly
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.errand import Patience
 from plastic_memories.adapters.sqlite.migrate import bring_up_to_date, note
@@ -44,21 +44,6 @@ async def noted(db: SqliteDatabase) -> set[str]:
 def limit_pages(db: SqliteDatabase, number: int) -> None:
     """Let the file not grow beyond so many pages; 0 for what it has."""
     db._writer.execute(f"PRAGMA max_page_count = {number or 1}")
-
-
-class Unruly:
-    """A connection of which one statement fails."""
-
-    def __init__(self, real: apsw.Connection, statement: str, error: BaseException) -> None:
-        self._real, self._statement, self._error = real, statement, error
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
-
-    def execute(self, sql: str, *more: Any) -> Any:
-        if sql == self._statement:
-            raise self._error
-        return self._real.execute(sql, *more)
 
 
 async def test_a_full_file_is_unavailable_until_it_may_grow_again(tmp_path: Path) -> None:
