@@ -88,6 +88,18 @@ async def test_it_finds_out_by_itself_that_there_is_room_again(tmp_path: Path) -
         assert "write_probe" not in await noted(db)
 
 
+async def test_it_finds_out_also_among_writes_that_change_nothing(tmp_path: Path) -> None:
+    with database(tmp_path, Patience(probe_s=0.1)) as db:
+        limit_pages(db, 0)
+        with pytest.raises(Unavailable):
+            await db.write(noting("big", "x" * 100_000))
+        await asyncio.to_thread(limit_pages, db, 1_000_000)
+
+        async with asyncio.timeout(10):
+            while db.failure:
+                await db.write(lambda _: None)
+
+
 class Raising(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         raise OSError(28, "No space left on device")

@@ -53,6 +53,7 @@ class SqliteDatabase:
         self._group_max = group_max
         self._patience = patience or Patience()
         self._failure = ""
+        self._probe_at = 0.0  # when to see whether it can be written again
         self._busy_since: float | None = None
         self._is_broken = False  # the writer's connection has to be replaced
         self._queue: queue.SimpleQueue[Errand | None] = queue.SimpleQueue()
@@ -131,10 +132,14 @@ class SqliteDatabase:
     def _next(self) -> Errand | None:
         """Wait for the next piece of work; while nothing can be written, try it now and then."""
         while self._failure:
+            left_s = self._probe_at - time.monotonic()
             try:
-                return self._queue.get(timeout=self._patience.probe_s)
-            except queue.Empty:
+                # Not only when nobody comes: what comes may change nothing, and so prove nothing.
+                if left_s > 0:
+                    return self._queue.get(timeout=left_s)
                 self._probe()
+            except queue.Empty:
+                continue
         return self._queue.get()
 
     def _waiting(self) -> list[Errand]:
@@ -216,6 +221,7 @@ class SqliteDatabase:
 
     def _probe(self) -> None:
         """Write something and take it away, to see whether that is possible again."""
+        self._probe_at = time.monotonic() + self._patience.probe_s
         try:
             self._reconnect_if_broken()
             self._writer.execute("BEGIN IMMEDIATE")
@@ -240,6 +246,7 @@ class SqliteDatabase:
         failure = f"{type(error).__name__}{why}"
         is_news, self._failure = failure != self._failure, failure
         if is_news:
+            self._probe_at = time.monotonic() + self._patience.probe_s
             _log(logging.ERROR, failure, error)
 
     def _note_recovery(self) -> None:

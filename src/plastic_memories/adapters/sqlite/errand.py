@@ -53,6 +53,7 @@ class Errand:
     _has_begun: bool = False
     # Whoever gets it first decides: the thread that begins, or the caller who has given up.
     _claim: threading.Lock = field(default_factory=threading.Lock)
+    _timer: asyncio.TimerHandle | None = None
 
     @classmethod
     def of(cls, work: Callable[[apsw.Connection], Any]) -> Errand:
@@ -66,13 +67,11 @@ class Errand:
         stored. What has begun cannot be called back, and may be stored after its caller was
         told that it is late. The error's `may_be_stored` says which of the two it is.
         """
-        timers = [self.loop.call_later(patience.begin_s, self._withdraw_late, patience)]
-        timers.append(self.loop.call_later(patience.end_s, self._give_up, patience))
+        self._timer = self.loop.call_later(patience.begin_s, self._withdraw_late, patience)
         try:
             return await self.future
         finally:
-            for timer in timers:
-                timer.cancel()
+            self._timer.cancel()
             self.withdraw()
 
     def begin(self) -> bool:
@@ -87,6 +86,8 @@ class Errand:
     def _withdraw_late(self, patience: Patience) -> None:
         if self.withdraw():
             self._be_late(f"not begun within {patience.begin_s:g} s", may_be_stored=False)
+        else:
+            self._timer = self.loop.call_later(patience.end_s, self._give_up, patience)
 
     def _give_up(self, patience: Patience) -> None:
         self._be_late(f"not done within {patience.end_s:g} s", may_be_stored=True)

@@ -69,8 +69,7 @@ class Readers:
             db = self._answer(errand, db)
             settle([errand])
             del errand  # an idle thread keeps nobody's answer
-        if db is not None:
-            db.close(True)
+        _close(db)
 
     def _answer(self, errand: Errand, db: apsw.Connection | None) -> apsw.Connection | None:
         """Do the work, on a new connection if there is none; return one that can be used again."""
@@ -79,12 +78,14 @@ class Readers:
             errand.result = read(db, errand.work)
         except PASSING as error:
             errand.error = unavailable(error, "The database does not answer.")
+            _close(db)
+            return None
         # Whatever the work raises belongs to the one who asked for it.
         except BaseException as error:  # noqa: BLE001
             errand.error = error
         if db is not None and db.in_transaction:
             # Its snapshot could not be ended: the next one would not begin.
-            db.close(True)
+            _close(db)
             return None
         return db
 
@@ -94,6 +95,11 @@ class Readers:
                 return self._waiting.popleft()
             self._idle.append(inbox)
         return inbox.get()
+
+
+def _close(db: apsw.Connection | None) -> None:
+    if db is not None:
+        db.close(True)
 
 
 def read(db: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
