@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import threading
 import time
 from contextvars import ContextVar
@@ -64,38 +65,110 @@ class BufferedFile(RotatingFileHandler):
 
     A write lets other threads in, and a server that answers a thousand requests a second would
     spend more time waiting for its turn again than answering. Warnings are written at once.
+
+    It never raises: whoever logs has other things to do than to mind a full disk. Lines that
+    cannot be written are dropped and counted, and a line says how many once there is room again.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
+        self.dropped = 0
+        self.error = ""  # why nothing can be written now
+        self._unreported = 0
+        self._rest = b""  # the end of a line of which the file has the beginning
         self._lines: list[str] = []
         self._closing = threading.Event()
         self._flusher = threading.Thread(target=self._flush_forever, name="log", daemon=True)
         self._flusher.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._lines.append(self.format(record))
+        try:
+            line = self.format(record)
+        except Exception as error:  # noqa: BLE001 - a line that cannot be made harms nobody else
+            self._drop(1, error)
+            return
+        self._lines.append(line)
         if record.levelno >= logging.WARNING or len(self._lines) >= _MOST_LINES:
             self.flush()
 
     def flush(self) -> None:
+        """Write what waits, as far as there is room; drop the rest."""
         with self.lock or contextlib.nullcontext():
             lines, self._lines = self._lines, []
-            if not lines or self.stream is None:
+            if not (lines or self._rest or self._unreported) or self._is_closed():
                 return
-            if self.maxBytes and self.stream.tell() >= self.maxBytes:
-                self.doRollover()
-            self.stream.write("\n".join(lines) + "\n")
-            self.stream.flush()
+            report = _dropped_line(self._unreported, self.error) if self._unreported else b""
+            text = "".join(f"{line}\n" for line in lines)
+            data = self._rest + report + text.encode(errors="backslashreplace")
+            number, failure = self._write(data)
+            if report and number > len(self._rest):
+                self._unreported, report = 0, b""
+            if failure is None:
+                self._rest, self.error = b"", ""
+                return
+            left = self._keep_rest(data, number)
+            self._drop(left.count(b"\n") - bool(report), failure)
 
     def close(self) -> None:
         self._closing.set()
         self.flush()
-        super().close()
+        with contextlib.suppress(OSError):
+            super().close()
+
+    def _is_closed(self) -> bool:
+        return self.stream is None and self._closing.is_set()
+
+    def _write(self, data: bytes) -> tuple[int, Exception | None]:
+        """Return how many bytes were written, and why not all of them.
+
+        Not through the stream: after a failed write its buffer holds what it could not write.
+        """
+        number = 0
+        try:
+            descriptor = self._descriptor()
+            while number < len(data):
+                number += os.write(descriptor, data[number:])
+        except Exception as error:  # noqa: BLE001 - see above
+            return number, error
+        return number, None
+
+    def _descriptor(self) -> int:
+        if self.stream is not None and os.fstat(self.stream.fileno()).st_size >= self.maxBytes:
+            # A file that cannot be put away is written further.
+            with contextlib.suppress(OSError):
+                self.doRollover()
+        if self.stream is None:
+            self.stream = self._open()
+        return self.stream.fileno()
+
+    def _keep_rest(self, data: bytes, number: int) -> bytes:
+        """Keep the end of a line that was cut, to be written first; return the lines after it."""
+        is_cut = data[number - 1 : number] != b"\n" if number else bool(self._rest)
+        end = data.index(b"\n", number) + 1 if is_cut else number
+        self._rest = data[number:end]
+        return data[end:]
+
+    def _drop(self, number: int, error: Exception) -> None:
+        self.error = getattr(error, "strerror", None) or type(error).__name__
+        self.dropped += number
+        self._unreported += number
 
     def _flush_forever(self) -> None:
         while not self._closing.wait(_FLUSH_S):
             self.flush()
+
+
+def _dropped_line(number: int, error: str) -> bytes:
+    line = {
+        "ts": _timestamp(time.time()),
+        "level": "WARNING",
+        "event": "log.dropped",
+        "logger": __name__,
+        "msg": "log.dropped",
+        "number": number,
+        "err": error,
+    }
+    return f"{_encode(line)}\n".encode()
 
 
 # What the library's formatters may ask a record for, and no line of ours shows.
@@ -148,6 +221,14 @@ def to_file(path: Path, level: str) -> logging.Handler:
     logger.addHandler(handler)
     logger.propagate = False
     return handler
+
+
+def describe() -> dict[str, Any]:
+    """Return how many lines were dropped since the start, and why none can be written now."""
+    handlers = logging.getLogger("plastic_memories").handlers
+    files = [handler for handler in handlers if isinstance(handler, BufferedFile)]
+    errors = [file.error for file in files if file.error]
+    return {"dropped": sum(file.dropped for file in files), "error": "; ".join(errors)}
 
 
 def stop(handler: logging.Handler) -> None:

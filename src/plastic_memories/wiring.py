@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import sys
 import time
@@ -17,6 +18,7 @@ from plastic_memories import __version__, logs, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.adapters.pages.files import FilePageFolders
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
+from plastic_memories.errors import Unavailable
 from plastic_memories.http.app import Application, create_app, make_ready
 from plastic_memories.http.options import HttpOptions, ProxyOptions
 from plastic_memories.hub.archiving import ArchiveTalk
@@ -71,6 +73,7 @@ from plastic_memories.rules.regex import compile_all
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
 from plastic_memories.worker.loop import Worker
 
+logger = logging.getLogger(__name__)
 FIRST_USER = "local"
 # How long one thread may keep the interpreter while another waits. Ours let go by themselves at
 # every statement and every system call; being made to as well, 200 times a second, cost a third
@@ -82,6 +85,8 @@ _COLLECT = (20_000, 50, 100)
 _SETTLE_S = 0.5
 # How many times as long as a job took the worker inside a server leaves it to its callers.
 _REST = 6.0
+# A hub that ends waits so long for each of the things it does by itself.
+_LAST_S = 10.0
 
 
 class SystemClock:
@@ -152,7 +157,7 @@ async def open_hub(
                 await _stop(working)
                 await hub.embedding.close()
                 hub.pages.close()
-                await hub.recall.touches.flush(storage)
+                await _flush(hub.recall.touches, storage)
     finally:
         logs.stop(handler)
 
@@ -170,11 +175,20 @@ def _start(hub: Hub, settings: Settings) -> list[asyncio.Task[None]]:
 
 
 async def _stop(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """End what runs by itself, within a time; what has failed there is only worth a line."""
     for task in tasks:
         task.cancel()
-    for task in tasks:
-        with suppress(asyncio.CancelledError):
-            await task
+    done, _ = await asyncio.wait(tasks, timeout=_LAST_S)
+    for task in done:
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("hub.stop", exc_info=error, extra={"fields": {"task": task.get_name()}})
+
+
+async def _flush(touches: Touches, storage: StorageBackend) -> None:
+    """Write down what was recalled last; on a full disk that is lost, and harms nobody."""
+    with suppress(Unavailable, TimeoutError):
+        async with asyncio.timeout(_LAST_S):
+            await touches.flush(storage)
 
 
 def embedder_choice(settings: Settings) -> EmbedderChoice:

@@ -93,10 +93,10 @@ class ArchiveTalk:
         for owner, ref in refs:
             try:
                 archived = await self._refresh(owner, ref)
+                await self.ledger.write(partial(_note, archived=archived))
             except (Conflict, Unavailable):
                 counts["waiting"] += 1
                 continue
-            await self.ledger.write(partial(_note, archived=archived))
             counts["rewritten"] += 1
         return counts
 

@@ -141,13 +141,20 @@ class Jobs:
 
         await self.ledger.write(work)
 
-    async def fail(self, job: Job, reason: str, retry_after_s: float | None = None) -> Job:
-        """Note that a try has failed: it is tried again later, or was the last one."""
+    async def fail(
+        self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
+    ) -> Job:
+        """Note that a try has failed: it is tried again later, or was the last one.
+
+        An outage is nothing that the job could be blamed for: no try is the last one.
+        """
         now = self.ledger.clock.now()
         wait = retry_after_s or _backoff(self.options.backoff_s, job.retry_count)
 
         def work(stores: Stores) -> Job:
             over = replace(_counted(held(stores, job), reason, now), next_try_at=now + wait)
+            if is_outage:
+                over = replace(over, status=JobStatus.FAILED, completed_at=None)
             return self._settle_in(stores, over, now)
 
         return await self.ledger.write(work)

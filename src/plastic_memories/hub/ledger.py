@@ -9,6 +9,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, TypeVar
 
+from plastic_memories.errors import Unavailable
 from plastic_memories.hub.expiry import end_expired
 from plastic_memories.hub.lull import Lull
 from plastic_memories.model.event import Event
@@ -21,6 +22,14 @@ logger = logging.getLogger(__name__)
 _KIND = attrgetter("event", "user", "persona_id")
 # A line of a batch names this many of its memories.
 _MOST_IDS = 20
+
+
+class _Undo(Exception):
+    """Ends a transaction without a trace, and carries out what was read in it."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        self.result = result
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +72,25 @@ class Ledger:
         )
         if not due:
             return result
-        await self.write(lambda stores: None)
+        try:
+            await self.write(lambda stores: None)
+        except Unavailable:  # no room to write it down; that is no reason not to be read
+            return await self._read_as_if_swept(work, now)
         return await self.storage.read(work)
+
+    async def _read_as_if_swept(self, work: Callable[[Stores], T], now: float) -> T:
+        """Run work after a sweep that is undone again: what is not committed needs no room."""
+
+        def run(stores: Stores) -> None:
+            end_expired(stores, now)
+            raise _Undo(work(stores))
+
+        try:
+            await self.storage.write(run)
+        except _Undo as undone:
+            result: T = undone.result
+            return result
+        raise AssertionError("a sweep without room is always undone")
 
 
 def _log(events: Sequence[Event]) -> None:

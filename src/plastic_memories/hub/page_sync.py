@@ -113,6 +113,8 @@ class SyncPages:
                 await self.watch(everybody=everybody)
             except Unavailable as error:
                 logger.warning("pages.watch", extra={"fields": {"err": error.message}})
+            except Exception:  # one bad round must not be the last
+                logger.exception("pages.watch")
             await asyncio.sleep(interval_s)
 
     async def _changed(self, found: Sequence[KeptFolder]) -> list[tuple[KeptFolder, KeptFolder]]:

@@ -42,6 +42,8 @@ class KeepUp:
                 await self.once()
             except Unavailable as error:
                 logger.warning("upkeep", extra={"fields": {"err": error.message}})
+            except Exception:  # one bad round must not be the last
+                logger.exception("upkeep")
             await asyncio.sleep(self.interval_s)
 
     async def once(self) -> dict[str, int]:

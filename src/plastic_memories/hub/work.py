@@ -123,8 +123,7 @@ class Work:
         except Conflict as error:
             return await self._failed(job, error.message)
         except Unavailable as error:
-            detail = error.detail if isinstance(error.detail, dict) else {}
-            return await self._failed(job, error.message, detail.get("retry_after_s"))
+            return await self._wait_for(job, error)
         except PlasticMemoriesError as error:
             return await self._failed(job, error.message)
         except Exception as error:  # the boundary: one bad job must not stop all others
@@ -138,9 +137,21 @@ class Work:
             return await self.exports(job)
         return await self.digest(job)
 
-    async def _failed(self, job: Job, reason: str, retry_after_s: float | None = None) -> str:
+    async def _wait_for(self, job: Job, error: Unavailable) -> str:
+        detail = error.detail if isinstance(error.detail, dict) else {}
+        # What was forgotten must leave the archive, however long its disk is full.
+        is_outage = job.task_type is not TaskType.FULL
+        return await self._failed(
+            job, error.message, detail.get("retry_after_s"), is_outage=is_outage
+        )
+
+    async def _failed(
+        self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
+    ) -> str:
         try:
-            return (await self.jobs.fail(job, reason, retry_after_s)).status.value
+            return (
+                await self.jobs.fail(job, reason, retry_after_s, is_outage=is_outage)
+            ).status.value
         except Conflict:  # somebody else has it now, and settles it
             return JobStatus.FAILED.value
 

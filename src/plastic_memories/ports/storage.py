@@ -111,5 +111,8 @@ class StorageBackend(Protocol):
         ...
 
     async def describe(self) -> Mapping[str, Any]:
-        """Return what is underneath, for people: name, version, place, whether it answers."""
+        """Return what is underneath, for people: name, version, place.
+
+        `error` says why it cannot store anything now; it is empty, or left out, if it can.
+        """
         ...

@@ -25,7 +25,7 @@ class Worker:
     name: str = field(default_factory=lambda: f"worker-{token_hex(8)}")
 
     async def forever(self) -> None:
-        """Work until it is cancelled; a storage that does not answer is asked again later."""
+        """Work until it is cancelled; what fails is tried again later."""
         while True:
             try:
                 # What fell silent need not be found to the second.
@@ -34,6 +34,9 @@ class Worker:
                 await self.consolidate.step(self.rest)
             except Unavailable as error:
                 logger.warning("worker", extra={"fields": {"err": error.message}})
+                await self.work.bell.wait(self.poll_s)
+            except Exception:  # one bad round must not be the last
+                logger.exception("worker")
                 await self.work.bell.wait(self.poll_s)
 
     async def _until_quiet_again(self) -> None:

@@ -85,14 +85,22 @@ def _write(place: Path, text: str) -> None:
     """Write beside it, sync, and put it in its place: whole or not at all."""
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = place.with_name(place.name + _PART)
+    try:
+        _write_part(part, text)
+        part.replace(place)
+    except OSError:
+        part.unlink(missing_ok=True)  # on a full disk half a file is in everybody's way
+        raise
+    _sync_folder(place.parent)
+
+
+def _write_part(part: Path, text: str) -> None:
     # Made with its mode: it is somebody's conversation.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    part.replace(place)
-    _sync_folder(place.parent)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -84,8 +84,13 @@ class HeldFolder:
         part = f".{name}.part"
         with suppress(FileNotFoundError):  # left behind by a crash
             os.unlink(part, dir_fd=self._fd)
-        _write(os.open(part, _NEW, mode, dir_fd=self._fd), content, mode)
-        os.rename(part, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+        try:
+            _write(os.open(part, _NEW, mode, dir_fd=self._fd), content, mode)
+            os.rename(part, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+        except OSError:
+            with suppress(FileNotFoundError):
+                os.unlink(part, dir_fd=self._fd)
+            raise
         os.fsync(self._fd)
 
     def is_same(self, one: str, other: str) -> bool:
@@ -127,8 +132,12 @@ class NamedFolder:
     def put(self, name: str, content: bytes, mode: int) -> None:
         part = self._path / f".{name}.part"
         part.unlink(missing_ok=True)
-        _write(os.open(part, _NEW, mode), content, mode)
-        part.replace(self._path / name)
+        try:
+            _write(os.open(part, _NEW, mode), content, mode)
+            part.replace(self._path / name)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
 
     def is_same(self, one: str, other: str) -> bool:
         with suppress(FileNotFoundError):

@@ -116,6 +116,7 @@ class SqliteBackend:
             "schema_version": version_of(db),
             "journal_mode": row["journal_mode"] if row else "",
             "text_index": "fts5" if self._indexed else "like",
+            "error": self._database.failure,
         }
 
 

@@ -6,18 +6,26 @@ import asyncio
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import connect
-from plastic_memories.adapters.sqlite.errand import PASSING, Errand, settle
+from plastic_memories.adapters.sqlite.errand import PASSING, Errand, Patience, settle, unavailable
 from plastic_memories.adapters.sqlite.readers import Readers
 from plastic_memories.errors import Unavailable
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+_CANNOT = "The database cannot write now."
+# As much as a usual write needs: a page or two may still find room where nothing else does.
+_PROBE = (
+    "INSERT OR REPLACE INTO meta (key, value) VALUES ('write_probe', printf('%32000s', '')); "
+    "DELETE FROM meta WHERE key = 'write_probe'"
+)
 
 
 class _GroupSpoilt(Exception):
@@ -28,16 +36,33 @@ class SqliteDatabase:
     """Runs work on connections of its own threads.
 
     Writes that wait at the same time share one transaction and so one fsync; each keeps its own
-    outcome. A write is answered only after the commit that holds it.
+    outcome. A write is answered only after the commit that holds it. Only `close` ends the
+    thread that writes: what fails is answered, and the next group is tried as if nothing was.
     """
 
-    def __init__(self, path: str, *, busy_timeout_ms: int = 5000, group_max: int = 128) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        busy_timeout_ms: int = 5000,
+        group_max: int = 128,
+        patience: Patience | None = None,
+    ) -> None:
         self.path = path
+        self._busy_timeout_ms = busy_timeout_ms
         self._group_max = group_max
+        self._patience = patience or Patience()
+        self._failure = ""
+        self._probe_at = 0.0  # when to see whether it can be written again
+        self._busy_since: float | None = None
+        self._is_broken = False  # the writer's connection has to be replaced
         self._queue: queue.SimpleQueue[Errand | None] = queue.SimpleQueue()
         self._writer = connect(path, busy_timeout_ms)
-        self._thread = threading.Thread(target=self._write_forever, name="sqlite-write")
-        self._readers = Readers(path, busy_timeout_ms)
+        # A daemon: Python does not wait at its end for a disk that hangs.
+        self._thread = threading.Thread(
+            target=self._write_forever, name="sqlite-write", daemon=True
+        )
+        self._readers = Readers(path, busy_timeout_ms, self._patience.close_s)
         self._closed = False
         self.transaction = 0  # which of its transactions the writer is in
         self._thread.start()
@@ -53,31 +78,69 @@ class SqliteDatabase:
         return result
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Run work in a transaction; return once it is on the disk."""
+        """Run work in a transaction; return once it is on the disk.
+
+        Raise `Unavailable` if it cannot be stored now, or not in time; then its detail says
+        whether it may be stored later all the same.
+        """
         if self._closed:
             raise Unavailable("The database is closed.")
         errand = Errand.of(work)
         self._queue.put(errand)
-        result: T = await errand.future
+        result: T = await errand.answer(self._patience)
         return result
+
+    @property
+    def failure(self) -> str:
+        """Return why nothing can be written now; empty if it can, as far as is known."""
+        since, now = self._busy_since, time.monotonic()
+        if since is not None and now - since > self._patience.begin_s:
+            return f"A write has not ended for {now - since:.0f} s."
+        return self._failure
 
     async def maintain(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work that keeps its own transactions, on the writer's connection, before traffic."""
         return await asyncio.to_thread(work, self._writer)
 
     def close(self) -> None:
-        """Finish the waiting writes and close every connection."""
+        """Finish the waiting writes and close every connection; leave behind what hangs."""
         self._closed = True
         self._queue.put(None)
         self._readers.close()
-        self._thread.join()
-        self._writer.close()
+        self._thread.join(self._patience.close_s)
+        if self._thread.is_alive():
+            logger.error("db.close", extra={"fields": {"err": "a write does not end"}})
+            return
+        self._writer.close(True)
 
     def _write_forever(self) -> None:
-        while (first := self._queue.get()) is not None:
-            group = [first, *self._waiting()]
-            self._commit(group)
+        while True:
+            group: list[Errand] = []
+            try:
+                first = self._next()
+                if first is None:
+                    return
+                group = [first, *self._waiting()]
+                self._busy_since = time.monotonic()
+                self._commit(group)
+            # Whatever it is: those who wait get an answer, and those who come are served.
+            except BaseException as error:  # noqa: BLE001
+                self._fail(group, error)
+            self._busy_since = None
             settle(group)
+
+    def _next(self) -> Errand | None:
+        """Wait for the next piece of work; while nothing can be written, try it now and then."""
+        while self._failure:
+            left_s = self._probe_at - time.monotonic()
+            try:
+                # Not only when nobody comes: what comes may change nothing, and so prove nothing.
+                if left_s > 0:
+                    return self._queue.get(timeout=left_s)
+                self._probe()
+            except queue.Empty:
+                continue
+        return self._queue.get()
 
     def _waiting(self) -> list[Errand]:
         """Take what has queued up meanwhile, without waiting for more."""
@@ -104,27 +167,36 @@ class SqliteDatabase:
                     self._commit([job])
         except PASSING as error:
             self._rollback()
-            logger.exception("db.write", extra={"err": type(error).__name__})
+            self._note_failure(error)
             for job in group:
-                job.error = Unavailable("The database cannot write now.")
+                job.error = unavailable(error, _CANNOT)
         except apsw.Error as error:
             self._rollback()
             for job in group:
                 job.error = error
 
     def _run(self, group: list[Errand]) -> None:
+        self._reconnect_if_broken()
         self.transaction += 1
+        before = self._writer.total_changes()
         self._writer.execute("BEGIN IMMEDIATE")
         for job in group:
-            self._run_one(job)
+            if job.begin():
+                self._run_one(job)
         self._writer.execute("COMMIT")
+        for job in group:
+            job.is_stored = True
+        # A commit of nothing needs no room, and says nothing about it.
+        if self._failure and self._writer.total_changes() != before:
+            self._note_recovery()
 
     def _run_one(self, job: Errand) -> None:
         before = self._writer.total_changes()
         try:
             job.result = job.work(self._writer)
         except PASSING as error:
-            job.error = Unavailable("The database cannot write now.")
+            self._note_failure(error)
+            job.error = unavailable(error, _CANNOT)
             raise _GroupSpoilt from error
         except BaseException as error:
             # A future takes no StopIteration: its caller would wait for ever.
@@ -134,5 +206,56 @@ class SqliteDatabase:
                 raise _GroupSpoilt from error
 
     def _rollback(self) -> None:
-        if self._writer.in_transaction:
-            self._writer.execute("ROLLBACK")
+        try:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+        except apsw.Error:
+            # Closing undoes what was begun, and lets go of the lock.
+            self._is_broken = True
+            self._writer.close(True)
+
+    def _reconnect_if_broken(self) -> None:
+        if self._is_broken:
+            self._writer = connect(self.path, self._busy_timeout_ms)
+            self._is_broken = False
+
+    def _probe(self) -> None:
+        """Write something and take it away, to see whether that is possible again."""
+        self._probe_at = time.monotonic() + self._patience.probe_s
+        try:
+            self._reconnect_if_broken()
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._writer.execute(_PROBE)
+            self._writer.execute("COMMIT")
+        except apsw.Error:
+            self._rollback()
+        else:
+            self._note_recovery()
+
+    def _fail(self, group: list[Errand], error: BaseException) -> None:
+        """Answer a group that something unforeseen has happened to: its transaction is undone."""
+        for job in group:
+            if not job.is_stored:
+                job.error = job.error or unavailable(error, _CANNOT)
+        self._rollback()
+        self._note_failure(error)
+
+    def _note_failure(self, error: BaseException) -> None:
+        # An error of SQLite's own names no data; any other might.
+        why = f": {error}" if isinstance(error, apsw.Error) else ""
+        failure = f"{type(error).__name__}{why}"
+        is_news, self._failure = failure != self._failure, failure
+        if is_news:
+            self._probe_at = time.monotonic() + self._patience.probe_s
+            _log(logging.ERROR, failure, error)
+
+    def _note_recovery(self) -> None:
+        self._failure = ""
+        _log(logging.WARNING, "", None)
+
+
+def _log(level: int, failure: str, error: BaseException | None) -> None:
+    """Log a change for the worse or the better; a handler of others may raise, and must not."""
+    fields = {"status": "failing" if failure else "ok", "err": failure}
+    with suppress(Exception):
+        logger.log(level, "db.write", exc_info=error, extra={"fields": fields})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
@@ -25,15 +26,19 @@ class Readers:
     take turns read the same pages into four caches, and each time wait longer for a core.
     """
 
-    def __init__(self, path: str, busy_timeout_ms: int) -> None:
+    def __init__(self, path: str, busy_timeout_ms: int, close_s: float) -> None:
         self._path = path
         self._busy_timeout_ms = busy_timeout_ms
+        self._close_s = close_s
         self._lock = threading.Lock()
         self._idle: list[_Inbox] = []
         self._waiting: deque[Errand] = deque()
         self._inboxes: list[_Inbox] = [queue.SimpleQueue() for _ in range(_NUMBER)]
         self._threads = [
-            threading.Thread(target=self._serve, args=(inbox,), name=f"sqlite-read-{number}")
+            # Daemons: Python does not wait at its end for a disk that hangs.
+            threading.Thread(
+                target=self._serve, args=(inbox,), name=f"sqlite-read-{number}", daemon=True
+            )
             for number, inbox in enumerate(self._inboxes)
         ]
         for thread in self._threads:
@@ -49,29 +54,40 @@ class Readers:
         inbox.put(errand)
 
     def close(self) -> None:
-        """Finish what is waiting and close every connection."""
+        """Finish what is waiting and close every connection; leave behind what hangs."""
+        end = time.monotonic() + self._close_s
         for inbox in self._inboxes:
             inbox.put(None)
         for thread in self._threads:
-            thread.join()
+            thread.join(max(0.0, end - time.monotonic()))
 
     def _serve(self, inbox: _Inbox) -> None:
         db: apsw.Connection | None = None
         while (errand := self._next(inbox)) is not None:
             if errand.future.cancelled():
                 continue
-            try:
-                db = db or connect(self._path, self._busy_timeout_ms, read_only=True)
-                errand.result = read(db, errand.work)
-            except PASSING as error:
-                errand.error = unavailable(error, "The database does not answer.")
-            # Whatever the work raises belongs to the one who asked for it.
-            except BaseException as error:  # noqa: BLE001
-                errand.error = error
+            db = self._answer(errand, db)
             settle([errand])
             del errand  # an idle thread keeps nobody's answer
-        if db is not None:
-            db.close()
+        _close(db)
+
+    def _answer(self, errand: Errand, db: apsw.Connection | None) -> apsw.Connection | None:
+        """Do the work, on a new connection if there is none; return one that can be used again."""
+        try:
+            db = db or connect(self._path, self._busy_timeout_ms, read_only=True)
+            errand.result = read(db, errand.work)
+        except PASSING as error:
+            errand.error = unavailable(error, "The database does not answer.")
+            _close(db)
+            return None
+        # Whatever the work raises belongs to the one who asked for it.
+        except BaseException as error:  # noqa: BLE001
+            errand.error = error
+        if db is not None and db.in_transaction:
+            # Its snapshot could not be ended: the next one would not begin.
+            _close(db)
+            return None
+        return db
 
     def _next(self, inbox: _Inbox) -> Errand | None:
         with self._lock:
@@ -79,6 +95,11 @@ class Readers:
                 return self._waiting.popleft()
             self._idle.append(inbox)
         return inbox.get()
+
+
+def _close(db: apsw.Connection | None) -> None:
+    if db is not None:
+        db.close(True)
 
 
 def read(db: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
+from plastic_memories import logs
 from plastic_memories.errors import (
     BadRequest,
     BodyTooLarge,
@@ -44,14 +45,14 @@ _UNREADABLE = (
 
 @public.get("/health", answers=wire.Health)
 async def health(request: Request) -> Response:
-    """Say whether the hub works; with a key, also what it stands on."""
+    """Say whether the hub works; with a key, also what it stands on, and what is wrong with it."""
     hub, options = _installed(request)
     try:
         storage = dict(await hub.ledger.storage.describe())
         backlog = await hub.embedding.backlog()
-    except Unavailable:
-        storage, backlog = {}, 0
-    answer: dict[str, Any] = {"status": "ok" if storage else "degraded"}
+    except Unavailable as error:
+        storage, backlog = {"error": error.message}, 0
+    answer: dict[str, Any] = {"status": "degraded" if storage.get("error") else "ok"}
     if await _has_key(request, hub):
         answer |= {
             "version": options.version,
@@ -60,6 +61,7 @@ async def health(request: Request) -> Response:
                 **options.plugged_in,
                 "storage": storage,
                 "embedder": hub.embedding.describe(),
+                "log": logs.describe(),
             },
             "embedding_backlog": backlog,
         }
