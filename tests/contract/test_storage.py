@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import apsw
@@ -16,10 +17,11 @@ from plastic_memories.adapters.sqlite.connection import fetch
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import view_params
+from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
-from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.ports.storage import Residue, StorageBackend, Stores
 from plastic_memories.testing import StorageContract
-from plastic_memories.testing.samples import MINE, memory, message, remember, say
+from plastic_memories.testing.samples import MINE, NOW, memory, message, remember, say
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,33 @@ class TestSqlite(StorageContract):
         )
 
         assert "USING INTEGER PRIMARY KEY" in plan[-1]["detail"]
+
+    async def test_a_page_that_was_split_keeps_no_copy(
+        self, storage: StorageBackend, tmp_path: Path
+    ) -> None:
+        """For all its secure_delete, SQLite leaves copies of moved rows in unused bytes."""
+        chance = random.Random(1)
+
+        def fill(stores: Stores) -> list[Memory]:
+            stores.personas.ensure(MINE, NOW)
+            rows: list[Memory] = []
+            for n in range(1000):
+                text = f"quokka{n:04d} " + "and so on " * chance.randint(1, 100)
+                rows.append(stores.memories.add(memory(text, key=f"k{chance.random()}")))
+                grown = replace(chance.choice(rows), attributes={"x": "y" * chance.randint(1, 600)})
+                stores.memories.save(grown)
+            return rows
+
+        rows = await storage.write(fill)
+        gone = chance.sample(rows, 500)
+
+        await storage.write(lambda s: s.memories.erase(MINE, [row.id for row in gone], NOW))
+        residue = await storage.scrub()
+
+        data = (tmp_path / "pm.db").read_bytes()
+        assert [row.content[:16] for row in gone if row.content[:16].encode() in data] == []
+        assert residue == Residue()
+        assert await storage.read(lambda s: s.upkeep.check()) == []
 
     async def test_a_statement_is_planned_once_for_all_values(
         self, storage: StorageBackend
