@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -16,10 +18,12 @@ from plastic_memories.adapters.sqlite.connection import fetch
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import view_params
+from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
-from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.ports.storage import Residue, StorageBackend, Stores
 from plastic_memories.testing import StorageContract
-from plastic_memories.testing.samples import MINE, memory, message, remember, say
+from plastic_memories.testing.samples import MINE, NOW, memory, message, remember, say
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,56 @@ class TestSqlite(StorageContract):
 
         assert "USING INTEGER PRIMARY KEY" in plan[-1]["detail"]
 
+    async def test_a_page_that_was_split_keeps_no_copy(
+        self, storage: StorageBackend, tmp_path: Path
+    ) -> None:
+        """For all its secure_delete, SQLite leaves copies of moved rows in unused bytes."""
+        chance = random.Random(1)
+
+        def fill(stores: Stores) -> list[Memory]:
+            stores.personas.ensure(MINE, NOW)
+            rows: list[Memory] = []
+            for n in range(1000):
+                text = f"quokka{n:04d} " + "and so on " * chance.randint(1, 100)
+                rows.append(stores.memories.add(memory(text, key=f"k{chance.random()}")))
+                grown = replace(chance.choice(rows), attributes={"x": "y" * chance.randint(1, 600)})
+                stores.memories.save(grown)
+            return rows
+
+        rows = await storage.write(fill)
+        gone = chance.sample(rows, 500)
+
+        await storage.write(lambda s: s.memories.erase(MINE, [row.id for row in gone], NOW))
+        residue = await storage.scrub()
+
+        data = (tmp_path / "pm.db").read_bytes()
+        assert [row.content[:16] for row in gone if row.content[:16].encode() in data] == []
+        assert residue == Residue()
+        assert await storage.read(lambda s: s.upkeep.check()) == []
+
+    async def test_no_word_of_what_is_erased_names_a_page_of_the_index(
+        self, storage: StorageBackend, tmp_path: Path
+    ) -> None:
+        said = [f"茶杯 wombat{n:04d}" for n in range(3000)]
+        ids = await say(storage, *map(message, said))
+        gone = random.Random(1).sample(range(len(said)), 1500)
+        last = gone.pop()
+
+        for some in (gone[:700], gone[700:]):
+            wanted = MessageFilter(ids=[ids[n] for n in some])
+            await storage.write(partial(_erase_messages, wanted=wanted))
+        await storage.write(lambda s: s.messages.erase(MINE, MessageFilter(ids=[ids[last]]), NOW))
+        await storage.scrub()
+
+        data = (tmp_path / "pm.db").read_bytes()
+        assert [n for n in [*gone, last] if said[n].split()[1].encode() in data] == []
+        assert await storage.read(lambda s: s.upkeep.check()) == []
+        left = [said[n] for n in range(len(said)) if n not in {*gone, last}]
+        spread = await storage.read(
+            lambda s: s.messages.spread(MINE, [text.split()[1] for text in left])
+        )
+        assert set(spread.holding.values()) == {1}
+
     async def test_a_statement_is_planned_once_for_all_values(
         self, storage: StorageBackend
     ) -> None:
@@ -93,6 +147,10 @@ class TestSqliteWithoutTextIndex(StorageContract):
             yield SqliteBackend(database, indexed=False)
         finally:
             database.close()
+
+
+def _erase_messages(stores: Stores, wanted: MessageFilter) -> None:
+    stores.messages.erase(MINE, wanted, NOW)
 
 
 def _drop_text_index(db: apsw.Connection) -> None:

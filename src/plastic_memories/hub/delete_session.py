@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from plastic_memories.hub.archiving import archive_again
+from plastic_memories.hub.jobs import scrub
 from plastic_memories.hub.learn import Retraction, retract
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record, the_hub
@@ -36,6 +37,7 @@ class Deletion:
     restored: Sequence[int]
     rederived: Sequence[int]
     job_id: int | None  # reads again what is left, with the model
+    pending: Sequence[str] = ()  # where the bytes still wait to go
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ class DeleteSession:
                 job_id=max(jobs, default=None),
             )
 
-        return await self.timeline.told(view.owner, work)
+        done = await self.timeline.told(view.owner, work)
+        residue = await scrub(self.ledger, view.owner, self.timeline.formation)
+        return replace(done, pending=residue.pending)
 
     async def _archived(self, view: Viewpoint) -> Ids:
         sessions = await self.ledger.read(lambda stores: _sessions(stores, view))

@@ -10,6 +10,7 @@ from plastic_memories.errors import InvalidInput
 from plastic_memories.hub.archiving import ArchiveTalk, archive_again
 from plastic_memories.hub.chain import refresh_slot, the_memory
 from plastic_memories.hub.exports import ExportFiles
+from plastic_memories.hub.jobs import pending_in, scrub
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.page_forget import ForgetInPages
 from plastic_memories.hub.record import record
@@ -75,7 +76,10 @@ class ForgetMemory:
         files = await self.archive.forget([(one.owner, one.id) for one in archived])
         pages = await self.pages(view.owner, gone)
         copies = {"archive": files, "exports": exports, **pages}
-        return Forgotten(done.memory_ids, {**done.receipt, **copies})
+        residue = await scrub(self.ledger, view.owner, self.archive.options)
+        receipt = {**done.receipt, **copies, "pending": pending_in(copies, residue)}
+        elsewhere = [*receipt.get("elsewhere", ()), *residue.kept]
+        return Forgotten(done.memory_ids, {**receipt, "elsewhere": elsewhere})
 
 
 def _look(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> Forgotten:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from plastic_memories.errors import Conflict, NotFound
+from plastic_memories.errors import Conflict, NotFound, Unavailable
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record, the_hub
 from plastic_memories.model.job import Job, JobStatus, QueueDepth, TaskType, Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.session import Session
-from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.storage import Residue, Stores
 
+logger = logging.getLogger(__name__)
 _QUIET_AT_ONCE = 100
 _LEASED_AT_ONCE = 20
 # The end of a session and a person's wish do not wait for the time of the next try.
@@ -83,6 +86,27 @@ def follow_later(
             max_retries=options.max_retries,
         )
     )
+
+
+async def scrub(ledger: Ledger, owner: Owner, options: FormationOptions) -> Residue:
+    """Remove the bytes of what was just erased; what is held up is left to a job, and named."""
+    now = ledger.clock.now()
+    try:
+        residue = await ledger.storage.scrub()
+        if residue.pending:
+            await ledger.write(
+                lambda stores: follow_later(stores, owner, TaskType.SCRUB, now, options)
+            )
+    except Unavailable as error:
+        # It is erased, and the caller is told so; the next start or scrub clears the files.
+        logger.warning("storage.scrub", extra={"fields": {"err": error.message}})
+        return Residue(pending=("storage files",))
+    return residue
+
+
+def pending_in(copies: Mapping[str, Mapping[str, Any]], residue: Residue) -> list[str]:
+    """Name every place of a receipt that a job has still to clear."""
+    return [*(place for place, found in copies.items() if found.get("waiting")), *residue.pending]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +254,21 @@ class Jobs:
         now = self.ledger.clock.now()
         await self.ledger.write(lambda stores: stores.jobs.switch(on=on, now=now))
 
-    async def release(self, job: Job) -> None:
-        """Give a job back undone, as if it had not been taken."""
-        now = self.ledger.clock.now()
+    async def release(self, job: Job, wait_s: float = 0.0) -> Job:
+        """Give a job back undone, as if it had not been taken; it is due after that time."""
+        next_try_at = self.ledger.clock.now() + wait_s
 
-        def work(stores: Stores) -> None:
-            free = replace(held(stores, job), status=JobStatus.PENDING, lease_owner="")
-            stores.jobs.save(replace(free, next_try_at=now))
+        def work(stores: Stores) -> Job:
+            free = replace(
+                held(stores, job),
+                status=JobStatus.PENDING,
+                lease_owner="",
+                next_try_at=next_try_at,
+            )
+            stores.jobs.save(free)
+            return free
 
-        await self.ledger.write(work)
+        return await self.ledger.write(work)
 
     async def depth(self) -> Sequence[QueueDepth]:
         return await self.ledger.read(lambda stores: stores.jobs.depth())

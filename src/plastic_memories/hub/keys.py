@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from plastic_memories.errors import NotAuthenticated, NotFound, Unavailable
@@ -20,6 +21,8 @@ _FRESH_S = 1.0
 _TRUSTED_S = 600.0
 _PATIENCE_S = 0.5
 _REMEMBERED = 10_000
+# Who stays connected is looked up this often, and relies on a look no older than that.
+_WATCH_S = 0.4
 
 
 def new_key() -> str:
@@ -33,17 +36,25 @@ class Keys:
     configured: Sequence[ApiKey] = ()
     _seen: dict[str, tuple[float, ApiKey]] = field(default_factory=dict)
 
-    async def authenticate(self, key: str) -> ApiKey:
-        """Return the key's record, or raise `NotAuthenticated`."""
+    async def authenticate(self, key: str, fresh_s: float = _FRESH_S) -> ApiKey:
+        """Return the key's record, or raise `NotAuthenticated`; what is known may be so old."""
         digest = digest_of(key)
         # Every configured key is compared, in constant time: nothing is told by how long it takes.
         matches = [own for own in self.configured if hmac.compare_digest(own.digest, digest)]
-        found = matches[0] if matches else await self._stored(digest)
+        found = matches[0] if matches else await self._stored(digest, fresh_s)
         now = self.clock.now()
         if found is None or not _is_valid(found, now):
             self._seen.pop(digest, None)
             raise NotAuthenticated("The API key is missing or not valid.")
         return found
+
+    async def until_invalid(self, key: str) -> None:
+        """Raise `NotAuthenticated` within a second after a key is revoked, anywhere, or expires."""
+        while True:
+            await asyncio.sleep(_WATCH_S)
+            # All who watch the same key share one look at it. Who cannot look now looks again.
+            with suppress(Unavailable):
+                await self.authenticate(key, _WATCH_S)
 
     async def create(
         self, tenant_id: str, user_id: str, label: str, limits: KeyLimits, key: str = ""
@@ -70,10 +81,10 @@ class Keys:
             raise NotFound(f"There is no active key {key_id}.")
         self._seen.clear()
 
-    async def _stored(self, digest: str) -> ApiKey | None:
+    async def _stored(self, digest: str, fresh_s: float) -> ApiKey | None:
         now = self.clock.now()
         seen_at, seen = self._seen.get(digest, (0.0, None))
-        if seen is not None and now - seen_at < _FRESH_S:
+        if seen is not None and now - seen_at < fresh_s:
             return seen
         try:
             # Whoever is known need not wait for a database that hangs.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from plastic_memories.hub.archiving import archive_again
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.exports import ExportFiles
-from plastic_memories.hub.jobs import FormationOptions, open_job
+from plastic_memories.hub.jobs import FormationOptions, open_job, scrub
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record
 from plastic_memories.hub.screening import Screening
@@ -148,8 +148,10 @@ class KeepMessages:
 
         return await self.ledger.read(work)
 
-    async def purge(self, caller: Caller, owner: Owner, wanted: MessageFilter) -> int:
-        """Erase messages for good; return how many."""
+    async def purge(
+        self, caller: Caller, owner: Owner, wanted: MessageFilter
+    ) -> tuple[int, Sequence[str]]:
+        """Erase messages for good; return how many, and where their bytes still wait to go."""
         now = self.ledger.clock.now()
 
         def work(stores: Stores) -> int:
@@ -162,7 +164,9 @@ class KeepMessages:
 
         deleted, _ = await self.exports.follow(owner, work)
         self.bell.ring()  # copies in the archive go too
-        return deleted
+        if not deleted:
+            return 0, ()
+        return deleted, (await scrub(self.ledger, owner, self.formation)).pending
 
 
 def _counted(messages: Iterable[Message]) -> dict[Conversation, tuple[int, int]]:

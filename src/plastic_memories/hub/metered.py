@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from plastic_memories.errors import PlasticMemoriesError, Unavailable
 from plastic_memories.ports.meter import Meter
-from plastic_memories.ports.storage import StorageBackend, Stores
+from plastic_memories.ports.storage import Residue, StorageBackend, Stores
 
 T = TypeVar("T")
 # For whom this task works; None while that is not known, and for the hub's own upkeep.
@@ -28,6 +28,9 @@ class MeteredStorage:
 
     async def write(self, work: Callable[[Stores], T]) -> T:
         return await self._timed("write", self.storage.write(work))
+
+    async def scrub(self) -> Residue:
+        return await self._timed("scrub", self.storage.scrub())
 
     async def describe(self) -> Mapping[str, Any]:
         return await self.storage.describe()

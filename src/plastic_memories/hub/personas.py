@@ -9,7 +9,7 @@ from typing import Any
 from plastic_memories.errors import InvalidInput, NotFound
 from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.exports import ExportFiles
-from plastic_memories.hub.jobs import follow_later
+from plastic_memories.hub.jobs import follow_later, pending_in, scrub
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.lines import lines_for
 from plastic_memories.hub.page_forget import ForgetInPages
@@ -155,7 +155,9 @@ class KeepPersonas:
         receipt, exports = await self.exports.follow(owner, work)
         archive = await self.archive.forget_persona(owner)
         copies = {"archive": archive, "exports": exports, **await self.pages.persona(owner)}
-        return {**receipt, **copies}
+        residue = await scrub(self.ledger, owner, self.archive.options)
+        left = {"pending": pending_in(copies, residue), "elsewhere": list(residue.kept)}
+        return {**receipt, **copies, **left}
 
     async def settings(self, user: User) -> UserSettings:
         return await self.ledger.read(lambda stores: stores.personas.settings(user))

@@ -12,7 +12,7 @@ from plastic_memories.errors import NotFound
 from plastic_memories.hub.archiving import archive_again
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.exports import ExportFiles
-from plastic_memories.hub.jobs import FormationOptions, open_job
+from plastic_memories.hub.jobs import FormationOptions, open_job, scrub
 from plastic_memories.hub.learn import Retraction, copy_to_branch, learn, retract
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.record import record, the_hub
@@ -54,6 +54,7 @@ class Revision:
     rederived: Sequence[int] = ()
     waiting: bool = False  # not digested yet: it will be, as it is now
     job_id: int | None = None  # reads the talk again from there on, with the model
+    pending: Sequence[str] = ()  # where the old words still wait to go
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ class KeepTimeline:
             is_seen = old.hidden_at is None
             return self._follow(stores, replace(old, content=new.content), drafts * is_seen, now)
 
-        return await self.told(which.view.owner, work)
+        revision = await self.told(which.view.owner, work)
+        # A swipe is part of the talk, and forgets nothing: its old words go with the next scrub.
+        return revision if replaced else await self._scrubbed(which.view.owner, revision)
 
     async def delete(self, caller: Caller, which: WhichMessage) -> Revision:
         """Erase a message with what was learned from it."""
@@ -98,7 +101,8 @@ class KeepTimeline:
             record(stores, caller, "messages.delete", persona, now, message_id=message.id)
             return self._follow(stores, message, [], now)
 
-        return await self.told(which.view.owner, work)
+        revision = await self.told(which.view.owner, work)
+        return await self._scrubbed(which.view.owner, revision)
 
     async def branch(self, caller: Caller, which: WhichMessage, branch_id: str = "") -> Branch:
         """Start a second way on from a message; one that has that name already is returned."""
@@ -135,6 +139,10 @@ class KeepTimeline:
         done, _ = await self.exports.follow(owner, work)
         self.bell.ring()  # copies in the archive follow, and a model may read again
         return done
+
+    async def _scrubbed(self, owner: Owner, revision: Revision) -> Revision:
+        residue = await scrub(self.ledger, owner, self.formation)
+        return replace(revision, pending=residue.pending)
 
     async def _drafts(self, messages: Sequence[Message], time_zone: str) -> list[Draft]:
         found = await asyncio.to_thread(self.judge.extract, readable(messages), time_zone)

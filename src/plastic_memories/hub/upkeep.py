@@ -12,7 +12,7 @@ from plastic_memories.hub.jobs import open_job
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.touches import Touches
 from plastic_memories.hub.work import Work
-from plastic_memories.model.job import Job, Trigger
+from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.ports.storage import Stores
 
 logger = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ class KeepUp:
             "touched": await self.touches.flush(self.ledger.storage),
             "expired": await self._expire(now),
             "pruned": await self._prune(now),
+            "scrubbed": await self._scrub(now),
         }
 
     async def _expire(self, now: float) -> int:
@@ -61,6 +62,16 @@ class KeepUp:
             await self.ledger.write(lambda stores: None)  # every write ends what has expired
             total += len(due)
         return total
+
+    async def _scrub(self, now: float) -> int:
+        """Do the jobs that clear erased bytes where no worker runs: formation is off."""
+        if self.work.jobs.options.enabled:
+            return 0
+        due = await self.ledger.read(lambda stores: stores.jobs.due(now, _AT_ONCE))
+        waiting = [job for job in due if job.task_type is TaskType.SCRUB]
+        for job in waiting:
+            await self.work.finish(job, self.interval_s)
+        return len(waiting)
 
     async def _archive(self, before_ts: float) -> None:
         """Have what is about to go digested and archived first."""
@@ -95,6 +106,8 @@ class KeepUp:
             total += pruned
             if pruned < _AT_ONCE:
                 break
+        if total:
+            await self.ledger.storage.scrub()
         if keep.audit_days is not None:
             oldest = now - keep.audit_days * _DAY_S
             await self.ledger.write(lambda stores: stores.upkeep.prune_audit(oldest))

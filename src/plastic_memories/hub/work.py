@@ -15,7 +15,7 @@ from plastic_memories.hub.archiving import ArchiveTalk
 from plastic_memories.hub.bell import Bell
 from plastic_memories.hub.digest import Digest
 from plastic_memories.hub.exports import ExportFiles
-from plastic_memories.hub.jobs import Jobs
+from plastic_memories.hub.jobs import Jobs, complete
 from plastic_memories.hub.metered import working_for
 from plastic_memories.hub.rest import rest_since
 from plastic_memories.model.job import Job, JobStatus, TaskType
@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 # A lease is renewed this many times before it would run out.
 _BEATS = 3
 _LOOK_AGAIN_S = 0.05
+# How long a scrub that was held up waits for its next try.
+_SCRUB_AGAIN_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,17 @@ class Work:
             return await self.archive(job)
         if job.task_type is TaskType.EXPORTS:
             return await self.exports(job)
+        if job.task_type is TaskType.SCRUB:
+            return await self._scrub(job)
         return await self.digest(job)
+
+    async def _scrub(self, job: Job) -> Job:
+        ledger = self.jobs.ledger
+        if (await ledger.storage.scrub()).pending:
+            # A reader may take its time: that is no failure, and is never given up.
+            return await self.jobs.release(job, _SCRUB_AGAIN_S)
+        now = ledger.clock.now()
+        return await ledger.write(lambda stores: complete(stores, job, (), now))
 
     async def _wait_for(self, job: Job, error: Unavailable) -> str:
         detail = error.detail if isinstance(error.detail, dict) else {}

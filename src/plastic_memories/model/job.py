@@ -23,6 +23,7 @@ class TaskType(StrEnum):
     FULL = "full"
     ARCHIVE = "archive"
     EXPORTS = "exports"  # of the user: what is forgotten goes out of them
+    SCRUB = "scrub"  # the bytes of what was erased leave the files of the storage
 
 
 class JobStatus(StrEnum):

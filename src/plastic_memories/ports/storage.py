@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from plastic_memories.model.memory import Memory
@@ -91,6 +92,14 @@ class Stores(Protocol):
     def upkeep(self) -> Upkeep: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Residue:
+    """Where bytes of what was erased still lie, in words for people."""
+
+    pending: tuple[str, ...] = ()  # held up now: a later `scrub` removes them
+    kept: tuple[str, ...] = ()  # until the engine's own vacuum or recycling of its log
+
+
 class StorageBackend(Protocol):
     """Runs a piece of work in one transaction, on a thread of its own.
 
@@ -108,6 +117,14 @@ class StorageBackend(Protocol):
 
     async def write(self, work: Callable[[Stores], T]) -> T:
         """Run work in a transaction of its own; durable when this returns."""
+        ...
+
+    async def scrub(self) -> Residue:
+        """Remove the bytes of what was erased from files and logs; return what still holds some.
+
+        It is called after the write that erased. It ends within a few seconds, whoever reads or
+        writes meanwhile: what is held up is named, and asked for again later.
+        """
         ...
 
     async def describe(self) -> Mapping[str, Any]:

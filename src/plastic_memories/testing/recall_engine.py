@@ -15,7 +15,7 @@ from plastic_memories.model.memory import Scope, Status
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery
 from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
-from plastic_memories.ports.storage import StorageBackend, Stores
+from plastic_memories.ports.storage import Residue, StorageBackend, Stores
 from plastic_memories.testing.samples import (
     HOSTILE_TEXTS,
     MINE,
@@ -45,6 +45,9 @@ class BrokenStorage:
         raise Unavailable("The database does not answer.")
 
     async def write(self, work: Callable[[Stores], T]) -> T:
+        raise Unavailable("The database cannot write now.")
+
+    async def scrub(self) -> Residue:
         raise Unavailable("The database cannot write now.")
 
     async def describe(self) -> Mapping[str, Any]:

@@ -40,6 +40,7 @@ from plastic_memories.testing.storage_messages import MessageStoreContract
 from plastic_memories.testing.storage_pages import PageStoreContract
 from plastic_memories.testing.storage_personas import PersonaStoreContract, SlotStoreContract
 from plastic_memories.testing.storage_places import PlaceContract
+from plastic_memories.testing.storage_scrub import ScrubContract
 from plastic_memories.testing.storage_search import SearchContract
 from plastic_memories.testing.storage_upkeep import UpkeepContract
 from plastic_memories.testing.storage_vectors import VectorStoreContract
@@ -253,6 +254,7 @@ class StorageContract(
     SessionStoreContract,
     JobStoreContract,
     UpkeepContract,
+    ScrubContract,
     VectorStoreContract,
     PageStoreContract,
 ):

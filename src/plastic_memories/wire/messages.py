@@ -162,6 +162,8 @@ class Followed(Out):
     rederived: list[int]
     waiting: bool
     job_id: int | None = None
+    # Where bytes of what is gone still lie, until a job has cleared them.
+    pending: list[str] = Field(default_factory=list)
 
 
 class Revised(Followed):
@@ -261,3 +263,4 @@ class PurgeRequest(AsBot):
 class Purged(Out):
     status: str
     deleted: int
+    pending: list[str] = Field(default_factory=list)

@@ -32,12 +32,13 @@ from plastic_memories.adapters.sqlite.migrate import (
 from plastic_memories.adapters.sqlite.page_store import SqlitePageStore
 from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, SqliteSlotStore
 from plastic_memories.adapters.sqlite.rows import owner_of
+from plastic_memories.adapters.sqlite.scrubbing.log import empty_log
 from plastic_memories.adapters.sqlite.session_store import SqliteSessionStore
 from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
 from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
 from plastic_memories.adapters.sqlite.vector_store import SqliteVectorStore
 from plastic_memories.errors import InvalidSetting
-from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.storage import Residue, Stores
 from plastic_memories.rules.text import TERMS_VERSION
 
 logger = logging.getLogger(__name__)
@@ -97,6 +98,9 @@ class SqliteBackend:
     async def write(self, work: Callable[[Stores], T]) -> T:
         return await self._database.write(lambda db: work(self._stores_for_writing(db)))
 
+    async def scrub(self) -> Residue:
+        return Residue(pending=await self._database.scrub())
+
     async def describe(self) -> Mapping[str, Any]:
         return await self._database.read(self._describe)
 
@@ -126,6 +130,7 @@ async def open_sqlite(options: SqliteOptions) -> AsyncIterator[SqliteBackend]:
     database = _open_file(options)
     try:
         indexed = await _prepared(database)
+        await empty_log(database.path)  # a crash may have come between a forget and its scrub
         logger.info("db.init", extra={"fields": {"text_index": "fts5" if indexed else "like"}})
         yield SqliteBackend(database, indexed=indexed)
     finally:

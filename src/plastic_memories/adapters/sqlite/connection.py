@@ -11,6 +11,8 @@ from plastic_memories.adapters.sqlite.queries import Statement
 
 Params = Mapping[str, Any]
 Row = dict[str, Any]
+# In pages. Fewer, larger checkpoints: each one holds up the writer.
+AUTOCHECKPOINT = 4000
 
 
 def connect(path: str, busy_timeout_ms: int, *, read_only: bool = False) -> apsw.Connection:
@@ -28,8 +30,7 @@ def connect(path: str, busy_timeout_ms: int, *, read_only: bool = False) -> apsw
     db.execute("PRAGMA secure_delete = ON")
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute("PRAGMA mmap_size = 1073741824")
-    # Fewer, larger checkpoints: each one holds up the writer.
-    db.execute("PRAGMA wal_autocheckpoint = 4000")
+    db.wal_autocheckpoint(AUTOCHECKPOINT)
     db.execute("PRAGMA journal_size_limit = 67108864")
     if read_only:
         db.execute("PRAGMA query_only = ON")

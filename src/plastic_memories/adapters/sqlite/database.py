@@ -16,6 +16,7 @@ import apsw
 from plastic_memories.adapters.sqlite.connection import connect
 from plastic_memories.adapters.sqlite.errand import PASSING, Errand, Patience, settle, unavailable
 from plastic_memories.adapters.sqlite.readers import Readers
+from plastic_memories.adapters.sqlite.scrubbing.log import scrub
 from plastic_memories.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -101,6 +102,12 @@ class SqliteDatabase:
     async def maintain(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work that keeps its own transactions, on the writer's connection, before traffic."""
         return await asyncio.to_thread(work, self._writer)
+
+    async def scrub(self, patience_s: float = 1.0) -> tuple[str, ...]:
+        """Remove the bytes of what was erased; return the places that still hold some."""
+        if self._closed:
+            raise Unavailable("The database is closed.")
+        return await scrub(self.path, self.write, patience_s)
 
     def close(self) -> None:
         """Finish the waiting writes and close every connection; leave behind what hangs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
@@ -182,13 +183,20 @@ class SqliteMemoryStore:
         return changed
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
-        for memory in self.find(owner, MemoryFilter(ids=memory_ids)):
+        gone = self.find(owner, MemoryFilter(ids=memory_ids))
+        for memory in gone:
             self._unindex(memory)
             self._entries.remove(memory)
             self._run("erase_sources", memory)
             self._run("erase_links_to", memory)
             self._run("erase_memory", memory)
             self._run("note_erasure", memory, kind="memory", row_id=memory.id, now=now)
+        if self._index is not None:
+            texts: defaultdict[str, list[str]] = defaultdict(list)
+            for memory in gone:
+                texts[self._partition(memory)].append(memory_text(memory))
+            for partition, erased in texts.items():
+                self._index.erase_words(partition, erased)
 
     def touch(self, recalled: Sequence[tuple[Owner, int]], now: float) -> None:
         for owner, memory_id in recalled:

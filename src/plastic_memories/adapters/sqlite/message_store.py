@@ -106,6 +106,7 @@ class SqliteMessageStore:
         self._unindex(before)
         params = {**owner_params(message.owner), "id": message.id, "content": message.content}
         self._db.execute(QUERIES["edit_message"], params)
+        self._erase_words(before)
         if before[0].hidden_at is None:
             self._index_message(message.owner, message.id, message.content)
 
@@ -144,6 +145,7 @@ class SqliteMessageStore:
         """Remove messages without a note: their time was over, nobody asked to forget them."""
         gone = self.find(owner, wanted)
         self._unindex(gone)
+        self._erase_words(gone)
         ids = [message.id for message in gone]
         self._db.execute(
             f"DELETE FROM messages WHERE {_OWNED} "  # noqa: S608 - constants
@@ -200,6 +202,11 @@ class SqliteMessageStore:
         for message in messages:
             if partition and self._index.holds(message.id):
                 self._index.remove(message.id, partition, message.content)
+
+    def _erase_words(self, messages: Sequence[Message]) -> None:
+        partition = self._partitions.of_persona(messages[0].owner) if messages else None
+        if self._index is not None and partition:
+            self._index.erase_words(partition, [message.content for message in messages])
 
 
 def _holding(messages: Sequence[Message], terms: frozenset[str]) -> list[Message]:

@@ -10,7 +10,7 @@ import apsw
 
 from plastic_memories.adapters.sqlite.connection import Params, fetch_one, run
 from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import owner_params, user_params
+from plastic_memories.adapters.sqlite.rows import owner_params, to_json, user_params
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.rules.text import index_terms
 
@@ -42,6 +42,55 @@ class TextIndex:
         """
         sql = f"INSERT INTO {self._table} ({self._table}, rowid, terms) VALUES ('delete', ?, ?)"  # noqa: S608
         self._run(sql, [(row_id, _tokens(partition, index_terms(text)))])
+
+    def erase_words(self, partition: str, texts: Iterable[str]) -> None:
+        """Take the words of erased texts, gone from every row, out of the directory of the index.
+
+        FTS5 names each of its pages by a word or the beginning of one, and leaves that name when
+        the word is deleted.
+        """
+        words = {f"0{partition}x{term}" for text in texts for term in index_terms(text)}
+        shown = len(partition) + 2  # that much of a name says nothing
+        try:
+            for segment, name in self._page_names(sorted(words)):
+                if len(name) > shown:
+                    self._rename_page(segment, name)
+        except apsw.SQLError as error:
+            logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
+
+    def _page_names(self, words: Sequence[str]) -> list[tuple[int, bytes]]:
+        """Return the names that words begin with, each with its segment of the index."""
+        self._next_word(b"")  # has what waits in memory written to the segments
+        sql = (
+            "SELECT DISTINCT segid, term FROM (SELECT s.segid, w.value AS word, (SELECT i.term "  # noqa: S608
+            f"FROM {self._table}_idx i WHERE i.segid = s.segid AND i.term <= CAST(w.value AS BLOB) "
+            "ORDER BY i.term DESC LIMIT 1) AS term "
+            f"FROM (SELECT DISTINCT segid FROM {self._table}_idx) s, json_each(?) w) "
+            "WHERE substr(CAST(word AS BLOB), 1, length(term)) = term"
+        )
+        return [(segment, bytes(name)) for segment, name in run(self._db, sql, (to_json(words),))]
+
+    def _rename_page(self, segment: int, name: bytes) -> None:
+        """Give a page another name, if no word that is left begins with this one.
+
+        A name sorts after all words of the page before, and not after any of its own.
+        """
+        word = self._next_word(name[1:])
+        if word is not None and word.startswith(name):
+            return
+        after = f"SELECT min(term) FROM {self._table}_idx WHERE segid = ? AND term > ?"  # noqa: S608
+        [(following,)] = run(self._db, after, (segment, name))
+        if word is None or (following is not None and word >= following):
+            # No word is left on the page: any name before the next page's will do.
+            word = _just_before(following) if following else b"0\xff"
+        sql = f"UPDATE {self._table}_idx SET term = ? WHERE segid = ? AND term = ?"  # noqa: S608
+        self._db.execute(sql, (word, segment, name))
+
+    def _next_word(self, start: bytes) -> bytes | None:
+        """Return the first word of the index from this one on, as its directory writes it."""
+        sql = f"SELECT term FROM {self._table}_terms WHERE term >= CAST(? AS TEXT) LIMIT 1"  # noqa: S608
+        row = fetch_one(self._db, sql, (start,))
+        return b"0" + row["term"].encode() if row else None
 
     def holds(self, row_id: int) -> bool:
         sql = f"SELECT 1 AS x FROM {self._table}_docsize WHERE id = ?"  # noqa: S608 - a constant
@@ -100,6 +149,11 @@ class TextIndex:
 def _tokens(partition: str, terms: list[str]) -> str:
     before = f" {partition}x"
     return before + before.join(terms) if terms else ""
+
+
+def _just_before(name: bytes) -> bytes:
+    # No UTF-8 holds that byte, so nothing lies in between.
+    return name[:-1] + bytes([name[-1] - 1]) + b"\xff"
 
 
 class Partitions:

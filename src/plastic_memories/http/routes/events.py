@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -30,6 +31,8 @@ _CLOSE: dict[type[PlasticMemoriesError], int] = {
     Unavailable: 4503,
 }
 _TOO_SLOW = 4408
+_REASON_BYTES = 120
+_MOST_ID = 2**63 - 1
 
 
 async def events(socket: WebSocket) -> None:
@@ -41,16 +44,29 @@ async def events(socket: WebSocket) -> None:
     connected_at = hub.ledger.clock.now()
     await socket.accept()
     try:
-        caller, wish = await _admit(socket, hub)
-        await _stream(socket, hub, caller, wish, connected_at)
+        listener = await _admit(socket, hub)
+        await _stream(socket, hub, listener, connected_at)
     except WebSocketDisconnect:
         return
     except PlasticMemoriesError as error:
         code = next((code for kind, code in _CLOSE.items() if isinstance(error, kind)), 1011)
-        await socket.close(code, error.message[:120])
+        await socket.close(code, _reason(error.message))
 
 
-async def _admit(socket: WebSocket, hub: Hub) -> tuple[Caller, dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    """Who listens with which key, and to what."""
+
+    caller: Caller
+    key: str
+    wish: Mapping[str, Any]
+
+    def hears(self, event: Event) -> bool:
+        wanted = self.wish.get("persona_id") or self.caller.key.limits.persona_id
+        return not wanted or event.persona_id in ("", wanted)
+
+
+async def _admit(socket: WebSocket, hub: Hub) -> _Listener:
     """Find out who listens, and to what."""
     wish: dict[str, Any] = dict(socket.query_params)
     key, user_id = key_of(socket.headers), named_user(socket.headers)
@@ -61,80 +77,68 @@ async def _admit(socket: WebSocket, hub: Hub) -> tuple[Caller, dict[str, Any]]:
     caller = await caller_from(hub, key, user_id, socket.state.request_id)
     if wish.get("persona_id"):
         caller.owner(str(wish["persona_id"]))
-    return caller, wish
+    return _Listener(caller, key, wish)
 
 
 async def _first_frame(socket: WebSocket) -> dict[str, Any]:
     try:
         frame = await asyncio.wait_for(socket.receive_json(), _FIRST_FRAME_S)
-    except (TimeoutError, ValueError, KeyError):
+    except (TimeoutError, ValueError, KeyError, RecursionError):
         raise NotAuthenticated("Send the key in a header or as the first frame.") from None
     if not isinstance(frame, dict) or frame.get("type") != "auth":
         raise NotAuthenticated('The first frame must be {"type": "auth", "api_key": …}.')
     return frame
 
 
-async def _stream(
-    socket: WebSocket, hub: Hub, caller: Caller, wish: dict[str, Any], connected_at: float
-) -> None:
-    after = _whole(wish.get("resume_from"))
-    async with hub.ledger.sink.listen(caller.user) as live:
-        watcher = asyncio.create_task(_until_gone(socket))
+async def _stream(socket: WebSocket, hub: Hub, listener: _Listener, connected_at: float) -> None:
+    """Send until the listener leaves, falls too far behind, or has no valid key any more."""
+    after = _event_id(listener.wish.get("resume_from"))
+    async with hub.ledger.sink.listen(listener.caller.user) as live:
+        tasks = [
+            asyncio.ensure_future(hub.keys.until_invalid(listener.key)),
+            asyncio.ensure_future(_until_gone(socket)),
+            asyncio.ensure_future(_send_all(socket, hub, listener, live, (after, connected_at))),
+        ]
         try:
-            # Listening began before the replay, so nothing falls between the two.
-            last = await _replay(socket, hub, caller, wish, after, connected_at)
-            await _follow(socket, live, last, wish, caller, watcher)
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
         finally:
-            watcher.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await watcher
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _send_all(
+    socket: WebSocket,
+    hub: Hub,
+    listener: _Listener,
+    live: AsyncIterator[Event],
+    start: tuple[int | None, float],
+) -> None:
+    # Listening began before the replay, so nothing falls between the two.
+    last = await _replay(socket, hub, listener, *start)
+    async for event in live:
+        if event.id > last:
+            await _send(socket, event, listener)
+    await socket.close(_TOO_SLOW, "too slow; come back with resume_from")
 
 
 async def _replay(
-    socket: WebSocket,
-    hub: Hub,
-    caller: Caller,
-    wish: dict[str, Any],
-    after: int | None,
-    connected_at: float,
+    socket: WebSocket, hub: Hub, listener: _Listener, after: int | None, connected_at: float
 ) -> int:
     """Send what was missed; return the last id sent."""
     since = connected_at if after is None else 0.0
     last = after or 0
     while True:
         missed = await hub.browse.audit(
-            caller, since=since, after_id=last, memory_id=None, limit=_REPLAY_PAGE
+            listener.caller, since=since, after_id=last, memory_id=None, limit=_REPLAY_PAGE
         )
         for event in missed:
-            await _send(socket, event, wish, caller)
+            await _send(socket, event, listener)
             last = event.id
         if len(missed) < _REPLAY_PAGE:
             return last
-
-
-async def _follow(
-    socket: WebSocket,
-    live: AsyncIterator[Event],
-    last: int,
-    wish: dict[str, Any],
-    caller: Caller,
-    watcher: asyncio.Task[None],
-) -> None:
-    following = asyncio.ensure_future(anext(live, None))
-    try:
-        while True:
-            done, _ = await asyncio.wait({following, watcher}, return_when=asyncio.FIRST_COMPLETED)
-            if watcher in done:
-                return
-            event = following.result()
-            if event is None:
-                await socket.close(_TOO_SLOW, "too slow; come back with resume_from")
-                return
-            if event.id > last:
-                await _send(socket, event, wish, caller)
-            following = asyncio.ensure_future(anext(live, None))
-    finally:
-        following.cancel()
 
 
 async def _until_gone(socket: WebSocket) -> None:
@@ -146,9 +150,8 @@ async def _until_gone(socket: WebSocket) -> None:
                 return
 
 
-async def _send(socket: WebSocket, event: Event, wish: dict[str, Any], caller: Caller) -> None:
-    wanted = wish.get("persona_id") or caller.key.limits.persona_id
-    if wanted and event.persona_id not in ("", wanted):
+async def _send(socket: WebSocket, event: Event, listener: _Listener) -> None:
+    if not listener.hears(event):
         return
     await socket.send_json(
         {
@@ -162,8 +165,20 @@ async def _send(socket: WebSocket, event: Event, wish: dict[str, Any], caller: C
     )
 
 
-def _whole(value: Any) -> int | None:
+def _event_id(value: Any) -> int | None:
+    """Return the id to resume after; None if none is given."""
+    if value in (None, ""):
+        return None
     try:
-        return max(0, int(value)) if value not in (None, "") else None
-    except (TypeError, ValueError):
-        raise BadRequest("resume_from must be a whole number.") from None
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    is_fraction = isinstance(value, float) and number != value
+    if number is None or isinstance(value, bool) or is_fraction or number > _MOST_ID:
+        raise BadRequest("resume_from must be the id of an event, a whole number.")
+    return max(0, number)
+
+
+def _reason(message: str) -> str:
+    """Shorten a reason to what fits into a closing frame."""
+    return message.encode(errors="replace")[:_REASON_BYTES].decode(errors="ignore")

@@ -108,6 +108,7 @@ async def _deleted_session(body: DeleteRequest, call: Writing) -> Response:
         rederived=list(done.rederived),
         waiting=False,
         job_id=done.job_id,
+        pending=list(done.pending),
     )
     return call.reply(answer)
 
@@ -150,6 +151,7 @@ def _revision(done: timeline.Revision) -> Revised:
         rederived=list(done.rederived),
         waiting=done.waiting,
         job_id=done.job_id,
+        pending=list(done.pending),
     )
 
 
@@ -162,5 +164,6 @@ async def purge(body: PurgeRequest, call: Writing) -> Response:
         source_app=call.app(None) or None,
         bot_id=None if body.bots == "all" else body.bot_id or "",
     )
-    deleted = await call.hub.messages.purge(call.caller, call.owner(body.persona_id), wanted)
-    return call.reply(Purged(status="ok", deleted=deleted))
+    owner = call.owner(body.persona_id)
+    deleted, pending = await call.hub.messages.purge(call.caller, owner, wanted)
+    return call.reply(Purged(status="ok", deleted=deleted, pending=list(pending)))

@@ -1,0 +1,117 @@
+"""The end of a stream of events: a key that is good no longer, and wishes that make no sense."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+
+import httpx
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+
+from harness import Api, Server, StartServer, environment
+from plastic_memories import wiring
+from plastic_memories.hub.keys import Keys
+from plastic_memories.model.key import KeyLimits
+from plastic_memories.settings import load
+from plastic_memories.wiring import SystemClock
+
+# Ten times what it takes, against hanging.
+_LONG_S = 10
+DEEP = '{"type": "auth", "api_key": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+
+@pytest.fixture
+async def server(start_server: StartServer) -> Server:
+    return start_server()
+
+
+@pytest.fixture
+async def keys(server: Server) -> AsyncGenerator[Keys]:
+    """The keys of the server's database, seen from another process."""
+    async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
+        await Api(client).say("hello")  # the database is there
+    async with wiring.open_storage(load(environment(server.folder))) as storage:
+        yield Keys(storage, SystemClock())
+
+
+def events(server: Server, key: str | None = "devkey", query: str = "") -> connect:
+    url = server.url.replace("http", "ws") + "/ws/events" + query
+    return connect(url, additional_headers={"X-API-Key": key} if key else {}, proxy=None)
+
+
+async def closed(socket: ClientConnection) -> tuple[int, str]:
+    """Wait for the end; return its code and reason."""
+    await asyncio.wait_for(socket.wait_closed(), _LONG_S)
+    assert socket.close_code is not None
+    return socket.close_code, socket.close_reason or ""
+
+
+async def test_a_key_revoked_by_another_process_closes_its_socket(
+    server: Server, keys: Keys
+) -> None:
+    text, key = await keys.create("default", "userA", "", KeyLimits())
+    async with events(server, text) as live, events(server) as other:
+        await live.ping()
+
+        await keys.revoke(key.id)
+
+        assert await closed(live) == (4401, "The API key is missing or not valid.")
+        assert other.close_code is None
+
+
+async def test_an_expired_key_closes_its_socket(server: Server, keys: Keys) -> None:
+    limits = KeyLimits(expires_at=time.time() + 2)
+    text, _ = await keys.create("default", "userA", "", limits)
+
+    async with events(server, text) as live:
+        code, _ = await closed(live)
+
+    assert code == 4401
+    assert limits.expires_at is not None
+    assert time.time() >= limits.expires_at
+
+
+async def test_a_good_key_keeps_its_socket(server: Server, keys: Keys) -> None:
+    async with events(server) as live, httpx.AsyncClient(base_url=server.url) as client:
+        await asyncio.sleep(1.5)  # longer than a look at the key is apart from the next
+
+        await Api(client).say("tea")
+
+        assert "messages.append" in str(await asyncio.wait_for(live.recv(), _LONG_S))
+
+
+@pytest.mark.parametrize("resume_from", ["1e999", "-1e999", "1" + "0" * 23, "1.5", "true", "[1]"])
+async def test_a_senseless_place_to_resume_is_refused(server: Server, resume_from: str) -> None:
+    async with events(server, None) as live:
+        frame = f'{{"type": "auth", "api_key": "devkey", "resume_from": {resume_from}}}'
+        await live.send(frame)
+
+        code, reason = await closed(live)
+
+    assert code == 4400
+    assert "resume_from" in reason
+    assert "Traceback" not in server.output.read_text()
+
+
+async def test_a_place_to_resume_in_the_address_may_be_as_senseless(server: Server) -> None:
+    for value in ("1e999", "1" + "0" * 23, "9" * 5000, "nan"):
+        async with events(server, query=f"?resume_from={value}") as live:
+            assert (await closed(live))[0] == 4400, value
+
+    assert "Traceback" not in server.output.read_text()
+
+
+@pytest.mark.parametrize(
+    "frame", [DEEP, '{"type": "auth", "api_key": "\\ud800"}', '{"type": 1e999}']
+)
+async def test_a_hostile_first_frame_is_told_why(server: Server, frame: str) -> None:
+    async with events(server, None) as live:
+        await live.send(frame)
+
+        code, reason = await closed(live)
+
+    assert code == 4401
+    assert reason
+    assert "Traceback" not in server.output.read_text()
