@@ -71,10 +71,11 @@ class KeepCards:
         self, caller: Caller, owner: Owner, file_format: CardFormat, *, memories: bool
     ) -> tuple[str, bytes]:
         """Return a persona's name and its card; with `memories`, all it knows goes along."""
-        name, card = await self.ledger.read(lambda stores: _card_of(stores, owner))
+        app = caller.key.limits.source_app
+        name, card = await self.ledger.read(lambda stores: _card_of(stores, owner, app))
         rows: list[Mapping[str, Any]] | None = None
         if memories:
-            rows = [row async for row in self.transfer.rows(owner, caller.key.limits.source_app)]
+            rows = [row async for row in self.transfer.rows(owner, app)]
         return name, await asyncio.to_thread(write_card, card, file_format, rows)
 
 
@@ -87,7 +88,7 @@ def _lines(owner: Owner, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _card_of(stores: Stores, owner: Owner) -> tuple[str, Card]:
+def _card_of(stores: Stores, owner: Owner, app: str) -> tuple[str, Card]:
     persona = stores.personas.get(owner)
     if persona is None:
         raise NotFound(f"There is no persona {owner.persona_id} here.")
@@ -99,6 +100,7 @@ def _card_of(stores: Stores, owner: Owner) -> tuple[str, Card]:
         statuses={Status.ACTIVE},
         types={MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY},
         bot_id="",
+        only_app=app or None,
     )
     # A card is shown around: what was learned in talk stays with the memories.
     stated = [

@@ -61,10 +61,11 @@ class Transfer:
     async def markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
         """Yield the profiles and memories as one readable document."""
         for persona in await self._personas(caller, persona_id):
-            view = Viewpoint(persona.owner, all_bots=True)
+            app = caller.key.limits.source_app
+            view = Viewpoint(persona.owner, all_bots=True, source_app=app, only_app=app)
             profile = await self.personas.profile(view)
             yield (profile or f"# {persona.owner.persona_id}\n") + "\n"
-            async for memory in self._memories(persona.owner, caller.key.limits.source_app):
+            async for memory in self._memories(persona.owner, app):
                 text = " ".join(memory.content.split())
                 yield f"- {memory.type}/{memory.key} ({memory.status}): {text}\n"
             yield "\n"
@@ -124,7 +125,7 @@ class Transfer:
 
     async def _memories(self, owner: Owner, app: str) -> AsyncIterator[Memory]:
         async def page(before: int | None) -> list[Memory]:
-            wanted = MemoryFilter(before_id=before, for_app=app or None, limit=_PAGE)
+            wanted = MemoryFilter(before_id=before, only_app=app or None, limit=_PAGE)
             return await self.ledger.read(lambda stores: stores.memories.find(owner, wanted))
 
         async for memory in _all_pages(page):

@@ -150,6 +150,9 @@ async def _send(socket: WebSocket, event: Event, wish: dict[str, Any], caller: C
     wanted = wish.get("persona_id") or caller.key.limits.persona_id
     if wanted and event.persona_id not in ("", wanted):
         return
+    app = caller.key.limits.source_app
+    if app and not event.is_of(app):
+        return
     await socket.send_json(
         {
             "id": event.id,
