@@ -447,10 +447,15 @@ class AsyncPlasticMemoriesClient(
                 await asyncio.to_thread(file.write, piece)
         return Path(path)
 
-    async def import_(self, source: Lines, *, dry_run: bool = False) -> Imported:
-        """Take in JSON lines: a text, an iterable of lines, or a file named by a `Path`."""
+    async def import_(
+        self, source: Lines, *, dry_run: bool = False, trust: bool = False
+    ) -> Imported:
+        """Take in JSON lines: a text, an iterable of lines, or a file named by a `Path`.
+
+        `trust` vouches for a file that the hub did not write for this user itself.
+        """
         # In a thread, because it may read a file.
-        call = await asyncio.to_thread(self._calls.import_lines, source, dry_run)
+        call = await asyncio.to_thread(self._calls.import_lines, source, dry_run, trust)
         return await self._send(call)
 
     async def _send(self, call: Call[T]) -> T:

@@ -431,9 +431,12 @@ class PlasticMemoriesClient(CardMethods, ExportMethods, PageMethods, SessionMeth
                 file.write(piece)
         return Path(path)
 
-    def import_(self, source: Lines, *, dry_run: bool = False) -> Imported:
-        """Take in JSON lines: a text, an iterable of lines, or a file named by a `Path`."""
-        return self._send(self._calls.import_lines(source, dry_run))
+    def import_(self, source: Lines, *, dry_run: bool = False, trust: bool = False) -> Imported:
+        """Take in JSON lines: a text, an iterable of lines, or a file named by a `Path`.
+
+        `trust` vouches for a file that the hub did not write for this user itself.
+        """
+        return self._send(self._calls.import_lines(source, dry_run, trust))
 
     def _send(self, call: Call[T]) -> T:
         try:

@@ -320,11 +320,16 @@ UPDATE memory_items SET last_recalled_at = :now, recall_count = recall_count + 1
 
 -- core_memories --
 -- Own rows of the realm; of every persona, real constraints and the name (core = 2). A narrow
--- scope is left out: what is always recalled must not depend on the session or the app.
+-- scope is left out: what is always recalled must not depend on the session or the app. What waits
+-- for a yes is told, and marked so, if it is a limit or a wish in the user's own words.
 SELECT * FROM memory_items AS m INDEXED BY memory_core
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND core > 0
    AND status IN ('active', 'candidate')
-   AND (status = 'active' OR (status = 'candidate' AND type = 'constraints'))
+   AND (status = 'active'
+        OR (source_type = 'user_explicit' AND speaker = ''
+            AND (type = 'constraints'
+                 OR (type = 'profile' AND (mkey GLOB 'constraint.*' OR mkey GLOB 'preference.style.*'
+                                           OR mkey GLOB 'preference.reply_*')))))
    AND scope IN ('persona', 'global')
    AND ((persona_id = :persona_id AND realm = :realm) OR (core = 2 AND realm = 'real'))
    AND (:all_bots OR bot_id = :bot_id)

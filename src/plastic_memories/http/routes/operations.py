@@ -215,15 +215,22 @@ async def export_files(call: Reading) -> Response:
     },
 )
 async def import_(asked: wire.ImportQuery, call: Writing) -> Response:
-    """Bring in an export (JSON lines, or the bundle); a dry run says what would happen."""
+    """Bring in an export (JSON lines, or the bundle); a dry run says what would happen.
+
+    The statuses of an export of the user's own from this hub are kept, and with `trust` those of
+    any other. Else what is global or always told waits for a yes.
+    """
     body = await call.request.body()
     if not body:
         raise BadRequest("Send the export as the body.")
     lines = _lines(body, call.options.max_import_bytes)
-    report = await call.hub.transfer.bring_in(call.caller, lines, dry_run=asked.dry_run)
+    report = await call.hub.transfer.bring_in(
+        call.caller, lines, dry_run=asked.dry_run, trust=asked.trust
+    )
     answer = wire.Imported(
         status="ok",
         dry_run=asked.dry_run,
+        trusted=report.is_trusted,
         counts=dict(report.counts),
         conflicts=[dict(conflict) for conflict in report.conflicts],
         skipped=[dict(skip) for skip in report.skipped],
