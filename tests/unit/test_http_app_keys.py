@@ -249,3 +249,25 @@ async def test_a_version_that_belonged_to_another_app_is_not_in_the_history(api:
     assert "茶叶" in await read(other, known)
     assert APP not in await read(other, known)
     assert APP in await read(own, known)
+
+
+async def test_a_key_of_an_app_cannot_replace_what_another_holds(api: Api) -> None:
+    known = await filled(api)
+    other = await bound_to(api, MINE)
+    new: Json = {"type": "fact", "key": "k2", "content": "x"}
+
+    answer = await other.post("/memory/write", supersedes_id=known["app"], **new)
+
+    refused(answer, 404, "not_found")
+    assert await api.status_of(known["app"]) == "active"
+
+
+async def test_the_idempotency_key_of_another_app_tells_nothing(api: Api) -> None:
+    row: Json = {"scope": "app", "idempotency_key": "once"}
+    first = await api.remember("theirs", source_app=APP, **row)
+    other = await bound_to(api, MINE)
+
+    answer = await other.post("/memory/write", type="fact", key="k", content="mine", **row)
+
+    assert answer.status_code in (200, 409)
+    assert answer.json().get("data", {}).get("memory_id") != first
