@@ -100,7 +100,7 @@ async def test_lines_are_imported_from_wherever_they_are(
     }
 
     answer = client.import_(sources[kind], dry_run=True)
-    again = await async_client.import_(sources[kind])
+    again = await async_client.import_(sources[kind], trust=True)
 
     first, second = hub.requests
     assert (answer.counts, answer.conflicts) == ({"memories": 2}, [{"id": 1}])
@@ -108,6 +108,7 @@ async def test_lines_are_imported_from_wherever_they_are(
     assert first.content == second.content == LINES
     assert first.headers["Content-Type"] == "application/x-ndjson"
     assert (first.url.params["dry_run"], second.url.params["dry_run"]) == ("true", "false")
+    assert (first.url.params.get("trust"), second.url.params.get("trust")) == (None, "true")
 
 
 async def test_a_card_is_sent_as_it_lies_in_its_file(

@@ -17,10 +17,12 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from harness import Api, Server, StartServer, data_of, environment
+from harness import Api, Server, StartServer, StillClock, data_of, environment
 from plastic_memories.errors import InvalidSetting
+from plastic_memories.hub.keys import Keys
+from plastic_memories.model.key import KeyLimits
 from plastic_memories.settings import load
-from plastic_memories.wiring import build_app
+from plastic_memories.wiring import build_app, open_storage
 
 
 @pytest.fixture
@@ -116,6 +118,26 @@ async def test_events_of_one_persona(server: Server, api: Api) -> None:
         frame = await next_event(live)
 
     assert frame["persona_id"] == "p2"
+
+
+@pytest.mark.parametrize("query", ["", "?resume_from=0"])
+async def test_a_key_of_an_app_hears_nothing_of_another(
+    server: Server, api: Api, query: str
+) -> None:
+    limits = KeyLimits(source_app="ide")
+    async with open_storage(load(environment(server.folder))) as storage:
+        key, _ = await Keys(storage, StillClock()).create("default", "userA", "bound", limits)
+
+    async with events(server, key, query) as live:
+        await api.say("from the web", source_app="web")
+        await api.remember("web", key="a", scope="app", source_app="web")
+        await api.say("from the ide", source_app="ide")
+        await api.remember("for all", key="b", source_app="web")
+        heard = [await next_event(live) for _ in range(2)]
+
+    assert [frame["event"] for frame in heard] == ["messages.append", "memory.write"]
+    assert heard[0]["data"]["source_app"] == "ide"
+    assert heard[1]["data"]["memory_id"] == 2
 
 
 async def test_missed_events_come_with_resume_from(server: Server, api: Api) -> None:

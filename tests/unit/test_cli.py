@@ -305,11 +305,27 @@ def test_an_export_can_be_taken_in_elsewhere(run: Run, tmp_path: Path) -> None:
     tried = told(run("import", str(file), "--dry-run", "--json", **elsewhere))
     before = told(run("list", "--json", **elsewhere))["items"]
     taken = told(run("import", str(file), "--json", **elsewhere))
+    waits = told(run("list", "--json", **elsewhere))["items"]
 
     assert written["format"] == "bundle"
     assert tried["counts"] == taken["counts"]
-    assert before == []
+    assert taken["counts"]["waiting"] == 1
+    assert before == waits == []
+
+
+def test_an_export_that_is_trusted_elsewhere_holds_at_once(run: Run, tmp_path: Path) -> None:
+    run("remember", "我对海鲜过敏")
+    file = tmp_path / "all.jsonl"
+    elsewhere = {"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path / "elsewhere")}
+    run("export", str(file))
+
+    doubted = run("import", str(file), "--dry-run", **elsewhere)
+    taken = told(run("import", str(file), "--trust", "--json", **elsewhere))
+
+    assert "--trust" in doubted.output
+    assert taken["trusted"] is True
     assert len(told(run("list", "--json", **elsewhere))["items"]) == 1
+    assert run("import", str(file), "--trust", "--from", "mem0").exit_code == 2
 
 
 def test_an_export_to_the_screen_is_json_lines(run: Run) -> None:
@@ -318,7 +334,7 @@ def test_an_export_to_the_screen_is_json_lines(run: Run) -> None:
     lines = [json.loads(line) for line in run("export").stdout.splitlines()]
 
     assert [line["kind"] for line in lines] == [
-        "plastic_memories", "settings", "persona", "memory",
+        "plastic_memories", "settings", "persona", "memory", "signature",
     ]  # fmt: skip
 
 

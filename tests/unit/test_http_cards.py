@@ -103,7 +103,7 @@ async def test_memories_travel_only_when_asked_for_on_both_sides(
 
     await take_in(other.of("shared"), shared)
     left_out = await take_in(other.of("careful"), private)
-    taken = await take_in(other.of("own"), private, memories="true")
+    taken = await take_in(api.of("own"), private, memories="true")
 
     assert "海鲜" not in inside(shared).decode()
     assert pixels(private) == pixels(shared)
@@ -111,15 +111,15 @@ async def test_memories_travel_only_when_asked_for_on_both_sides(
     assert left_out["memories"]["counts"] == {}
     assert "我对海鲜过敏" not in await other.of("careful").listed()
     assert taken["memories"]["conflicts"] == []
-    assert "我对海鲜过敏" in await other.of("own").listed()
-    assert await other.of("own").listed("candidate") == ["waits"]
+    assert "我对海鲜过敏" in await api.of("own").listed()
+    assert await api.of("own").listed("candidate") == ["waits"]
     [row] = [
         row
-        for row in (await other.of("own").saw("/memory/list"))["items"]
+        for row in (await api.of("own").saw("/memory/list"))["items"]
         if row["content"] == "我对海鲜过敏"
     ]
     assert row["quote"] == "我对海鲜过敏"
-    assert b"plastic_memories" not in inside(await give(other.of("own")))
+    assert b"plastic_memories" not in inside(await give(api.of("own")))
 
 
 async def test_the_same_bundle_twice_changes_nothing(api: Api) -> None:
@@ -145,7 +145,7 @@ async def test_what_the_owner_changed_since_is_newer_than_the_card(api: Api) -> 
     ]
     await api.did("/memory/update", memory_id=row["id"], content="她现在住在海边。")
     bundle = await give(api, format="json", memories="true")
-    other = api.as_("devkey2")
+    other = api.of("p2")
 
     await take_in(other, bundle, memories="true")
 

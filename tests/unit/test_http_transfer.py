@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from harness import Api, data_of, refused
+from plastic_memories.model.key import KeyLimits
 
 Line = dict[str, Any]
 # What differs from place to place by its nature.
@@ -54,7 +55,10 @@ async def a_life(api: Api) -> None:
 
 
 def lines_of(exported: bytes) -> list[Line]:
-    return [json.loads(line) for line in exported.decode().splitlines()]
+    """Return the lines of an export without the last one, which signs them."""
+    *lines, last = [json.loads(line) for line in exported.decode().splitlines()]
+    assert last["kind"] == "signature"
+    return lines
 
 
 def essence(lines: list[Line], kind: str) -> list[str]:
@@ -69,15 +73,17 @@ def essence(lines: list[Line], kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "bundle"])
-@pytest.mark.parametrize(("key", "user"), [("devkey2", None), ("acmekey", "alice")])
-async def test_another_user_can_take_it_all_over(
-    api: Api, kind: str, key: str, user: str | None
+@pytest.mark.parametrize("whose", [("default", "userB"), ("acme", "alice")])
+async def test_another_user_who_trusts_it_can_take_it_all_over(
+    api: Api, kind: str, whose: tuple[str, str]
 ) -> None:
     await a_life(api)
     exported = await api.export(kind)
-    other = api.as_(key, user)
+    assert api.hub is not None
+    key, _ = await api.hub.keys.create(*whose, "test", KeyLimits())
+    other = api.as_(key)
 
-    report = data_of(await other.bring_in(exported))
+    report = data_of(await other.bring_in(exported, trust=True))
 
     assert (report["conflicts"], report["skipped"]) == ([], [])
     mine, theirs = lines_of(await api.export()), lines_of(await other.export())
@@ -89,7 +95,7 @@ async def test_statuses_chains_slots_and_links_come_along(api: Api) -> None:
     await a_life(api)
     other = api.as_("devkey2")
 
-    await other.bring_in(await api.export())
+    await other.bring_in(await api.export(), trust=True)
 
     assert await other.slots() == await api.slots()
     assert sorted(await other.listed("all", bots="all")) == sorted(
@@ -110,7 +116,7 @@ async def test_the_settings_come_along(api: Api) -> None:
     await a_life(api)
     other = api.as_("devkey2")
 
-    await other.bring_in(await api.export())
+    await other.bring_in(await api.export(), trust=True)
 
     settings = await other.saw("/user/settings")
     assert (settings["language"], settings["time_zone"]) == ("zh-CN", "Asia/Shanghai")
@@ -162,7 +168,7 @@ async def test_rows_of_every_scope_come_along(api: Api) -> None:
     await api.remember("同样的话", "fact", "k", realm="story")
     other = api.as_("devkey2")
 
-    await other.bring_in(await api.export())
+    await other.bring_in(await api.export(), trust=True)
 
     assert len(await other.listed()) == 5
 

@@ -91,14 +91,22 @@ def _export_to_archive(place: Place) -> None:
 @click.command(name="import")
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.option("--trust", is_flag=True, help="Take it for your own: nothing waits for a yes.")
 @click.option("--from", "system", type=click.Choice(["mem0"]), help="What has written the file.")
 @click.option("--mem0-user", default="", metavar="NAME", help="Of mem0's users, only this one.")
 @user_command
-def import_file(place: Place, source: Path, dry_run: bool, system: str, mem0_user: str) -> None:
+def import_file(
+    place: Place, source: Path, dry_run: bool, trust: bool, system: str, mem0_user: str
+) -> None:
     """Take in an export: JSON lines or a bundle.
+
+    Of a file that this hub did not write for you, what is global or always told (names,
+    constraints, personas, rules) waits for a yes, unless you say --trust.
 
     With --from mem0, what its get_all() returns: JSON, or JSON lines.
     """
+    if trust and system:
+        raise click.UsageError("--trust is for exports of this hub's own kind.")
     if mem0_user and not system:
         raise click.UsageError("--mem0-user goes with --from mem0.")
     screen = Screen.of(place)
@@ -109,7 +117,7 @@ def import_file(place: Place, source: Path, dry_run: bool, system: str, mem0_use
             if theirs is not None:
                 return await mem0_export.take_in(door, theirs, dry_run, report)
             async with door.client(timeout_s=_LONG_S) as client:
-                return (await client.import_(source, dry_run=dry_run)).raw
+                return (await client.import_(source, dry_run=dry_run, trust=trust)).raw
 
     answer = run(place, work)
     if not screen.told(answer):
@@ -119,6 +127,12 @@ def import_file(place: Place, source: Path, dry_run: bool, system: str, mem0_use
 def _show_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
     would = "would be taken in" if dry_run else "taken in"
     screen.line(f"✓ {would}: {counted(answer.get('counts') or {})}", style="green")
+    if waiting := (answer.get("counts") or {}).get("waiting"):
+        screen.line(
+            f"  {waiting} of them wait for your yes: this hub did not write the file for you. See "
+            "plastic-memories inbox; --trust takes such a file as it is.",
+            style="yellow",
+        )
     conflicts: list[dict[str, Any]] = answer.get("conflicts") or []
     for one in conflicts[:_SHOWN]:
         screen.line(

@@ -75,6 +75,7 @@ class BrowseMemories:
             return [
                 Version(row, stores.audit.find(user, memory_id=row.id))
                 for row in sorted(chain, key=lambda row: row.id)
+                if sees(view, row)
             ]
 
         return await self.ledger.read_swept(work)
@@ -85,7 +86,12 @@ class BrowseMemories:
         """Return who changed what of this user's, in order."""
         return await self.ledger.read(
             lambda stores: stores.audit.find(
-                caller.user, since=since, after_id=after_id, memory_id=memory_id, limit=limit
+                caller.user,
+                since=since,
+                after_id=after_id,
+                memory_id=memory_id,
+                only_app=caller.key.limits.source_app,
+                limit=limit,
             )
         )
 
@@ -98,7 +104,7 @@ class BrowseMemories:
             realm=wanted.realm,
             bot_id=None if view.all_bots else view.bot_id,
             containing=wanted.containing,
-            for_app=view.only_app or None,
+            only_app=view.only_app or None,
             learned_in=view.session_id if view.only_session else None,
             before_id=wanted.before_id,
             # What has expired is expired, whether the sweeper came by or not.

@@ -23,10 +23,11 @@ from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.card_file import CardFormat, dumped, read_card, write_card
 from plastic_memories.rules.card_rows import card_document, card_template
+from plastic_memories.rules.export_seal import is_own, signature
 
 # What else may stand in a card is not about one persona.
 _BUNDLED = ("memory", "goal")
-_NO_REPORT = ImportReport({}, [], [])
+_NO_REPORT = ImportReport({}, [], [], is_trusted=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class KeepCards:
     ) -> TakenIn:
         """Make a persona after a card; with `memories`, as the one who exported it knew it.
 
-        A stranger's card may say anything of the user, so its memories come in only if asked for.
+        A stranger's card may say anything of the user, so its memories come in only if asked for,
+        and what would always be told of them waits for a yes.
         """
         now = self.ledger.clock.now()
         # A large picture takes a moment; other requests do not wait for it.
@@ -56,14 +58,18 @@ class KeepCards:
         template = card_template("", card)
         plan = await asyncio.to_thread(plan_of, template, self.screening)
         lines = _lines(owner, rows) if memories else []
+        secret = await self.transfer.secret()
+        trusted = bool(lines) and await asyncio.to_thread(is_own, secret, owner.user, rows)
+        bundled = sum(row.get("kind") in _BUNDLED for row in rows)
 
         def work(stores: Stores) -> TakenIn:
             # First the memories: what the owner has changed since is newer than the card.
             report = _NO_REPORT
             if lines:
-                report = Importer(stores, caller, self.screening, now).run(lines)
+                importer = Importer(stores, caller, self.screening, now, is_trusted=trusted)
+                report = importer.run(lines)
             applied = apply_in(stores, caller, owner, plan, now, overwrite=overwrite)
-            return TakenIn(template, applied, len(rows), report)
+            return TakenIn(template, applied, bundled, report)
 
         return await self.ledger.write(work)
 
@@ -71,10 +77,12 @@ class KeepCards:
         self, caller: Caller, owner: Owner, file_format: CardFormat, *, memories: bool
     ) -> tuple[str, bytes]:
         """Return a persona's name and its card; with `memories`, all it knows goes along."""
-        name, card = await self.ledger.read(lambda stores: _card_of(stores, owner))
+        app = caller.key.limits.source_app
+        name, card = await self.ledger.read(lambda stores: _card_of(stores, owner, app))
         rows: list[Mapping[str, Any]] | None = None
         if memories:
-            rows = [row async for row in self.transfer.rows(owner, caller.key.limits.source_app)]
+            rows = [row async for row in self.transfer.rows(owner, app)]
+            rows.append(signature(await self.transfer.secret(), owner.user, rows))
         return name, await asyncio.to_thread(write_card, card, file_format, rows)
 
 
@@ -87,7 +95,7 @@ def _lines(owner: Owner, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _card_of(stores: Stores, owner: Owner) -> tuple[str, Card]:
+def _card_of(stores: Stores, owner: Owner, app: str) -> tuple[str, Card]:
     persona = stores.personas.get(owner)
     if persona is None:
         raise NotFound(f"There is no persona {owner.persona_id} here.")
@@ -99,6 +107,7 @@ def _card_of(stores: Stores, owner: Owner) -> tuple[str, Card]:
         statuses={Status.ACTIVE},
         types={MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY},
         bot_id="",
+        only_app=app or None,
     )
     # A card is shown around: what was learned in talk stays with the memories.
     stated = [

@@ -26,7 +26,8 @@ def the_memory(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
 
 def sees(view: Viewpoint, memory: Memory) -> bool:
     """Say whether a row of the viewpoint's owner is of its bot and of its app."""
-    if view.only_app and memory.scope is Scope.APP and memory.scope_ref != view.only_app:
+    is_narrow = memory.scope in (Scope.APP, Scope.SESSION)
+    if view.only_app and is_narrow and memory.source_app != view.only_app:
         return False
     return view.all_bots or memory.bot_id == view.bot_id
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.record import record, the_hub
+from plastic_memories.hub.record import app_of, record, the_hub
 from plastic_memories.hub.rest import rest_since
 from plastic_memories.model.memory import Memory, Status
 from plastic_memories.model.owner import Owner
@@ -217,6 +217,7 @@ def _note(stores: Stores, change: Change, now: float, **data: Any) -> None:
         now,
         memory_id=row.id,
         reason=REASONS[change.kind],
+        **app_of(row),
         **data,
     )
 

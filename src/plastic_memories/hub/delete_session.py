@@ -60,9 +60,10 @@ class DeleteSession:
             erased = stores.messages.erase(view.owner, MessageFilter(ids=ids), now)
             stores.messages.note_erased(view.owner, ids.difference(erased), now)
             if ids:
+                app = {"source_app": view.only_app} if view.only_app else {}
                 record(
                     stores, caller, "messages.delete", view.owner.persona_id, now,
-                    session_id=view.session_id, deleted=len(erased),
+                    session_id=view.session_id, deleted=len(erased), **app,
                 )  # fmt: skip
             undone = retract(stores, the_hub(view.owner.user), view.owner, sorted(ids), now)
             _leave(stores, view, keep)

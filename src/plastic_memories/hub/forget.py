@@ -13,7 +13,7 @@ from plastic_memories.hub.exports import ExportFiles
 from plastic_memories.hub.jobs import pending_in, scrub
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.page_forget import ForgetInPages
-from plastic_memories.hub.record import record
+from plastic_memories.hub.record import app_of, record
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType
 from plastic_memories.model.owner import Viewpoint
@@ -114,9 +114,12 @@ def _forget(
     if any(is_of_card(memory) for memory in gone):
         stores.cards.drop(view.owner)
     messages = _forget_messages(stores, view, message_ids, request, now)
+    for memory in sorted(targets, key=lambda row: row.id):
+        record(
+            stores, caller, "memory.forget", view.owner.persona_id, now,
+            memory_id=memory.id, **app_of(memory),
+        )  # fmt: skip
     ids = sorted(memory.id for memory in targets)
-    for memory_id in ids:
-        record(stores, caller, "memory.forget", view.owner.persona_id, now, memory_id=memory_id)
     receipt = _receipt(stores, view, gone, messages, request, now) if request.receipt else {}
     return Forgotten(ids, receipt), gone
 
@@ -144,7 +147,10 @@ def _targets(stores: Stores, view: Viewpoint, request: ForgetRequest) -> list[Me
         return [the_memory(stores, view, memory_id) for memory_id in set(request.memory_ids)]
     assert request.type is not None, "checked at the door"
     wanted = MemoryFilter(
-        types={request.type}, key=request.key, bot_id=None if view.all_bots else view.bot_id
+        types={request.type},
+        key=request.key,
+        bot_id=None if view.all_bots else view.bot_id,
+        only_app=view.only_app or None,
     )
     return stores.memories.find(view.owner, wanted)
 

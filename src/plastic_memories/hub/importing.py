@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,8 @@ from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules import portable
 from plastic_memories.rules.card_file import read_card, rewritten
+from plastic_memories.rules.export_seal import is_own
+from plastic_memories.rules.standing import as_a_strangers
 from plastic_memories.rules.tombstone import marks_of
 
 
@@ -30,16 +32,22 @@ class ImportReport:
     counts: Mapping[str, int]
     conflicts: list[Mapping[str, Any]]
     skipped: list[Mapping[str, Any]]
+    is_trusted: bool
 
 
 @dataclass(slots=True)
 class Importer:
-    """One import: ids of the other place are translated into ours as the rows come in."""
+    """One import: ids of the other place are translated into ours as the rows come in.
+
+    Of what is trusted, by the caller's word or by our signature, each row keeps its status. Of
+    the rest, what would be told unasked waits for a yes.
+    """
 
     stores: Stores
     caller: Caller
     screening: Screening
     now: float
+    is_trusted: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     conflicts: list[Mapping[str, Any]] = field(default_factory=list)
     skipped: list[Mapping[str, Any]] = field(default_factory=list)
@@ -50,6 +58,7 @@ class Importer:
         """Import messages first, then memories in the order of their making, then goals."""
         parsed = [(number, self._parse(number, text)) for number, text in enumerate(lines, 1)]
         readable = [(number, line) for number, line in parsed if line is not None]
+        self.is_trusted = self.is_trusted or self._is_own([line for _, line in readable])
         for number, line in readable:
             if line["kind"] == "settings":
                 self._settings(line, number)
@@ -64,7 +73,13 @@ class Importer:
             chosen = [(n, line) for n, line in readable if line.get("kind") == kind]
             for number, line in sorted(chosen, key=lambda pair: _id(pair[1])):
                 self._try(step, line, number)
-        return ImportReport(dict(self.counts), self.conflicts, self.skipped)
+        return ImportReport(dict(+self.counts), self.conflicts, self.skipped, self.is_trusted)
+
+    def _is_own(self, lines: list[Mapping[str, Any]]) -> bool:
+        """Return whether this hub wrote the lines for this user, and nobody has changed them."""
+        # What could not be read is not ours.
+        secret = self.stores.tombstones.secret()
+        return not self.skipped and is_own(secret, self.caller.user, lines)
 
     def _parse(self, number: int, text: str) -> Mapping[str, Any] | None:
         if not text.strip():
@@ -171,7 +186,8 @@ class Importer:
         if self.stores.tombstones.covers(owner, marks):
             self.skipped.append({"line": number, "reason": "forgotten, never again"})
             return
-        twin = self._memory_twin(memory)
+        admitted = memory if self.is_trusted else as_a_strangers(memory)
+        twin = self._memory_twin(memory, {memory.status, admitted.status})
         if twin is not None:
             self._memory_ids[memory.id] = twin.id
             self.counts["already_there"] += 1
@@ -187,7 +203,8 @@ class Importer:
                 }
             )
             return
-        self._add(memory)
+        self.counts["waiting"] += admitted.status is not memory.status
+        self._add(admitted)
 
     def _add(self, memory: Memory) -> None:
         self.stores.personas.ensure(memory.owner, self.now)
@@ -217,7 +234,7 @@ class Importer:
         if older is not None and older.status is not Status.ACTIVE:
             self.stores.memories.save(replace(older, superseded_by=added.id))
 
-    def _memory_twin(self, memory: Memory) -> Memory | None:
+    def _memory_twin(self, memory: Memory, statuses: Collection[Status]) -> Memory | None:
         wanted = MemoryFilter(
             types={memory.type},
             key=memory.key,
@@ -225,7 +242,7 @@ class Importer:
             scope=memory.scope,
             scope_ref=memory.scope_ref,
             realm=memory.realm,
-            statuses={memory.status},
+            statuses=statuses,
         )
         for other in self.stores.memories.find(memory.owner, wanted):
             if (other.content, other.created_at) == (memory.content, memory.created_at):

@@ -189,9 +189,11 @@ class Jobs:
         record_job(stores, job, now)
         return job
 
-    async def find(self, user: User, status: JobStatus | None, limit: int) -> list[Job]:
+    async def find(
+        self, user: User, status: JobStatus | None, limit: int, only_app: str = ""
+    ) -> list[Job]:
         return await self.ledger.read(
-            lambda stores: stores.jobs.find(user, status=status, limit=limit)
+            lambda stores: stores.jobs.find(user, status=status, only_app=only_app, limit=limit)
         )
 
     async def get(self, user: User, job_id: int) -> Job:
@@ -217,8 +219,8 @@ class Jobs:
         now = self.ledger.clock.now()
 
         def work(stores: Stores) -> int:
-            dead = stores.jobs.find(caller.user, status=JobStatus.DEAD, limit=10_000)
-            bound = caller.key.limits.persona_id
+            app, bound = caller.key.limits.source_app, caller.key.limits.persona_id
+            dead = stores.jobs.find(caller.user, status=JobStatus.DEAD, only_app=app, limit=10_000)
             wanted = [
                 job
                 for job in dead
@@ -301,6 +303,8 @@ def complete(stores: Stores, job: Job, memory_ids: Sequence[int], now: float) ->
 
 
 def record_job(stores: Stores, job: Job, now: float) -> None:
+    session = stores.sessions.get(job.owner, job.session_ref) if job.session_ref else None
+    app = {} if session is None else {"source_app": session.place.source_app}
     record(
         stores,
         the_hub(job.owner.user),
@@ -309,6 +313,7 @@ def record_job(stores: Stores, job: Job, now: float) -> None:
         now,
         job_id=job.id,
         trigger=job.trigger.value,
+        **app,
     )
 
 

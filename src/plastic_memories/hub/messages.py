@@ -100,9 +100,11 @@ class KeepMessages:
         stores.personas.ensure(owner, now)
         placed = in_realm(stores, masked) if self.formation.enabled else masked
         stored = stores.messages.append(placed)
-        new = [row.message_id for row in stored if not row.deduped]
-        if new:
-            record(stores, caller, "messages.append", owner.persona_id, now, message_ids=new)
+        for app, new in _new_by_app(placed, stored).items():
+            record(
+                stores, caller, "messages.append", owner.persona_id, now,
+                message_ids=new, source_app=app,
+            )  # fmt: skip
         return stored, self.formation.enabled and self._note(stores, masked, stored, now)
 
     def _note(
@@ -157,7 +159,12 @@ class KeepMessages:
         def work(stores: Stores) -> int:
             erased = stores.messages.erase(owner, wanted, now)
             if erased:
-                record(stores, caller, "messages.purge", owner.persona_id, now, deleted=len(erased))
+                # Without an app it was talk of any.
+                app = {} if wanted.source_app is None else {"source_app": wanted.source_app}
+                record(
+                    stores, caller, "messages.purge", owner.persona_id, now,
+                    deleted=len(erased), **app,
+                )  # fmt: skip
                 sessions = stores.sessions.find(owner, session_id=wanted.session_id)
                 archive_again(stores, sessions, now, self.formation)
             return len(erased)
@@ -167,6 +174,15 @@ class KeepMessages:
         if not deleted:
             return 0, ()
         return deleted, (await scrub(self.ledger, owner, self.formation)).pending
+
+
+def _new_by_app(messages: Sequence[Message], stored: Sequence[Stored]) -> dict[str, list[int]]:
+    """Return the ids of what was not there before, by the app it came from."""
+    new: dict[str, list[int]] = {}
+    for message, row in zip(messages, stored, strict=True):
+        if not row.deduped:
+            new.setdefault(message.source_app, []).append(row.message_id)
+    return new
 
 
 def _counted(messages: Iterable[Message]) -> dict[Conversation, tuple[int, int]]:

@@ -18,7 +18,7 @@ from plastic_memories.hub.screening import Screening
 from plastic_memories.hub.templates import Applied, apply_in, plan_of
 from plastic_memories.model.job import TaskType
 from plastic_memories.model.key import Caller
-from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
+from plastic_memories.model.memory import SLOT_TYPES, Memory, MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
 from plastic_memories.ports.memory_store import MemoryFilter
@@ -27,6 +27,7 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.template_source import TemplateSource
 from plastic_memories.rules.lines import Lines
 from plastic_memories.rules.macros import Names, user_called, with_names
+from plastic_memories.rules.slots import slot_of
 
 # Beyond this many the profile would no longer be read by anybody.
 _PROFILE_ROWS = 200
@@ -134,6 +135,9 @@ class KeepPersonas:
         return self.profiles.build(known.persona, shown, known.settings.language)
 
     async def slots(self, view: Viewpoint) -> list[Slot]:
+        """Return the slots; to a reader of one app, what the rows it sees would make of them."""
+        if view.only_app:
+            return await self.ledger.read_swept(lambda stores: _slots_of_app(stores, view))
         return await self.ledger.read_swept(lambda stores: stores.slots.all(view))
 
     async def delete(self, caller: Caller, owner: Owner, confirm: str) -> Mapping[str, Any]:
@@ -181,3 +185,20 @@ class KeepPersonas:
             return settings
 
         return await self.ledger.write(work)
+
+
+def _slots_of_app(stores: Stores, view: Viewpoint) -> list[Slot]:
+    wanted = MemoryFilter(
+        statuses={Status.ACTIVE},
+        types=SLOT_TYPES,
+        realm=view.realm,
+        bot_id=None if view.all_bots else view.bot_id,
+        only_app=view.only_app,
+    )
+    held: dict[tuple[str, str], list[Memory]] = {}
+    for row in stores.memories.find(view.owner, wanted):
+        held.setdefault((row.type.value, row.bot_id), []).append(row)
+    slots = [
+        slot_of(held[place], max(row.updated_at for row in held[place])) for place in sorted(held)
+    ]
+    return [slot for slot in slots if slot is not None]

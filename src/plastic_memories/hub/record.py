@@ -7,7 +7,7 @@ from typing import Any
 
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import ApiKey, Caller
-from plastic_memories.model.memory import Memory
+from plastic_memories.model.memory import Memory, Scope
 from plastic_memories.model.owner import User
 from plastic_memories.ports.storage import Stores
 
@@ -42,7 +42,14 @@ def _told(memory: Memory) -> dict[str, Any]:
         "memory_id": memory.id,
         "type": memory.type.value,
         "status": memory.status.value,
+        **app_of(memory),
     }
+
+
+def app_of(memory: Memory) -> dict[str, str]:
+    """Return the app that a row is known in alone; nothing for a row that all apps share."""
+    is_narrow = memory.scope in (Scope.APP, Scope.SESSION)
+    return {"source_app": memory.source_app} if is_narrow else {}
 
 
 def _event(caller: Caller, event: str, persona_id: str, now: float, data: dict[str, Any]) -> Event:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from plastic_memories.errors import InvalidInput
 from plastic_memories.hub.chain import active_of_key, active_of_slot, refresh_slot
 from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.record import record
+from plastic_memories.hub.record import app_of, record
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.owner import Owner
@@ -92,6 +92,7 @@ class _Move:
         record(
             self.stores, self.caller, "memory.rekey", row.owner.persona_id, self.now,
             memory_id=row.id, status=status.value, from_bot=row.bot_id, to_bot=there.bot_id,
+            **app_of(row),
         )  # fmt: skip
         return waits
 

@@ -11,6 +11,7 @@ from plastic_memories.hub.chain import (
     active_of_key,
     add_replacing,
     refresh_slot,
+    sees,
     the_memory,
     would_replace,
 )
@@ -76,6 +77,8 @@ class ReviewMemory:
                 return Reviewed(memory, updated=False)
             if edited is not None:
                 memory = _said_anew(memory, edited)
+            if not all(sees(view, row) for row in would_replace(stores, memory)):
+                raise Conflict("What it would replace belongs to another bot or another app.")
             return Reviewed(confirm_in(stores, caller, memory, request, now), updated=True)
 
         return await self.ledger.write(work)

@@ -101,7 +101,7 @@ class SearchMemories:
         """Return the ids of all rows the filter lets through, in any status and realm."""
 
         def work(stores: Stores) -> list[int]:
-            held = MemoryFilter(bot_id=view.bot_id, for_app=view.only_app or None)
+            held = MemoryFilter(bot_id=view.bot_id, only_app=view.only_app or None)
             return [row.id for row in wanted.among(stores, view.owner, held)]
 
         return await self.ledger.read(work)
@@ -145,11 +145,13 @@ class SearchMemories:
 
         return await self.ledger.read_swept(work)
 
-    async def holdings(self, tenant_id: str, user_id: str | None) -> list[Holding]:
+    async def holdings(
+        self, tenant_id: str, user_id: str | None, only_app: str = ""
+    ) -> list[Holding]:
         """Return how much is held of one user, or (None) of every user of the tenant."""
         now = self.ledger.clock.now()
         return await self.ledger.read(
-            lambda stores: stores.personas.holdings(tenant_id, user_id, now)
+            lambda stores: stores.personas.holdings(tenant_id, user_id, now, only_app)
         )
 
     async def _of_view(self, query: RecallQuery, wanted: Wanted) -> list[Found]:
@@ -170,7 +172,12 @@ class SearchMemories:
 
 
 def _passing(stores: Stores, view: Viewpoint, wanted: Wanted) -> frozenset[int]:
-    held = MemoryFilter(statuses={Status.ACTIVE}, realm=view.realm, bot_id=view.bot_id)
+    held = MemoryFilter(
+        statuses={Status.ACTIVE},
+        realm=view.realm,
+        bot_id=view.bot_id,
+        only_app=view.only_app or None,
+    )
     return frozenset(row.id for row in wanted.among(stores, view.owner, held))
 
 
@@ -230,6 +237,7 @@ def _seen(stores: Stores, view: Viewpoint, wanted: Wanted, now: float | None) ->
         realm=view.realm,
         bot_id=view.bot_id,
         for_app=view.source_app,
+        only_app=view.only_app or None,
         for_session=view.session_id,
         not_expired_at=now,
         is_superseded=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from plastic_memories.errors import NotFound, Unavailable
 from plastic_memories.hub.bell import Bell
@@ -56,7 +57,7 @@ class KeepSessions:
                 stores.sessions.save(replace(session, ended_at=now))
             record(
                 stores, caller, "session.end", which.owner.persona_id, now,
-                session_id=which.session_id,
+                session_id=which.session_id, **_app(which.source_app),
             )  # fmt: skip
             return [
                 open_job(stores, session, Trigger.SESSION_END, now, self.formation)
@@ -70,21 +71,24 @@ class KeepSessions:
     async def update(self, caller: Caller, place: Conversation, realm: Realm) -> Session:
         """Say for a whole conversation whether it is real or a story; also before it starts."""
         now = self.ledger.clock.now()
+        app = caller.key.limits.source_app or None
 
         def work(stores: Stores) -> Session:
             stores.personas.ensure(place.owner, now)
-            known = stores.sessions.find(
-                place.owner, session_id=place.session_id, bot_id=place.bot_id
+            find = partial(
+                stores.sessions.find,
+                place.owner,
+                session_id=place.session_id,
+                bot_id=place.bot_id,
+                source_app=app,
             )
-            for session in known or [stores.sessions.heard(place, 0, 0, now)]:
+            for session in find() or [stores.sessions.heard(place, 0, 0, now)]:
                 stores.sessions.save(replace(session, realm=realm))
             record(
                 stores, caller, "session.update", place.owner.persona_id, now,
-                session_id=place.session_id, realm=realm.value,
+                session_id=place.session_id, realm=realm.value, **_app(app),
             )  # fmt: skip
-            return stores.sessions.find(
-                place.owner, session_id=place.session_id, bot_id=place.bot_id
-            )[0]
+            return find()[0]
 
         return await self.ledger.write(work)
 
@@ -110,6 +114,10 @@ class KeepSessions:
     def _check_on(self) -> None:
         if not self.formation.enabled:
             raise Unavailable("Formation is off: set PLASTIC_MEMORIES_FORMATION=on.")
+
+
+def _app(source_app: str | None) -> dict[str, str]:
+    return {} if source_app is None else {"source_app": source_app}
 
 
 def _known(stores: Stores, which: WhichSessions) -> Sequence[Session]:

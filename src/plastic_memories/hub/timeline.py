@@ -81,7 +81,7 @@ class KeepTimeline:
             stores.messages.edit(replace(old, content=new.content))
             record(
                 stores, caller, "messages.edit", old.owner.persona_id, now,
-                message_id=old.id, replaced=replaced,
+                message_id=old.id, replaced=replaced, source_app=old.source_app,
             )  # fmt: skip
             is_seen = old.hidden_at is None
             return self._follow(stores, replace(old, content=new.content), drafts * is_seen, now)
@@ -97,8 +97,10 @@ class KeepTimeline:
         def work(stores: Stores) -> Revision:
             message, _ = _found(stores, which)
             stores.messages.erase(message.owner, MessageFilter(ids=[message.id]), now)
-            persona = message.owner.persona_id
-            record(stores, caller, "messages.delete", persona, now, message_id=message.id)
+            record(
+                stores, caller, "messages.delete", message.owner.persona_id, now,
+                message_id=message.id, source_app=message.source_app,
+            )  # fmt: skip
             return self._follow(stores, message, [], now)
 
         revision = await self.told(which.view.owner, work)
@@ -128,7 +130,7 @@ class KeepTimeline:
             _keep_past(stores, branch)
             record(
                 stores, caller, "messages.branch", owner.persona_id, now,
-                session_id=session_id, branch_id=name,
+                session_id=session_id, branch_id=name, source_app=message.source_app,
             )  # fmt: skip
             return branch
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from plastic_memories.errors import NotAllowed
 from plastic_memories.hub.importing import Importer, ImportReport
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.personas import KeepPersonas
@@ -23,6 +24,7 @@ from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules import portable
+from plastic_memories.rules.export_seal import Seal
 
 _PAGE = 500
 Row = TypeVar("Row", Memory, Message)
@@ -43,28 +45,42 @@ class Transfer:
     personas: KeepPersonas
 
     async def lines(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
-        """Yield the export as JSON lines: everything the user owns, nothing of anyone else."""
+        """Yield the export as JSON lines: everything the user owns, nothing of anyone else.
+
+        The last line signs the others, so that they are known again as the user's own.
+        """
+        seal = Seal(await self.secret(), caller.user)
+        async for line in self._lines(caller, persona_id):
+            seal.add(line)
+            yield _json(line)
+        yield _json(seal.line())
+
+    async def _lines(
+        self, caller: Caller, persona_id: str | None
+    ) -> AsyncIterator[Mapping[str, Any]]:
         now = self.ledger.clock.now()
-        yield _json({"kind": portable.FORMAT, "version": portable.VERSION, "exported_at": now})
+        yield {"kind": portable.FORMAT, "version": portable.VERSION, "exported_at": now}
         settings = await self.personas.settings(caller.user)
-        yield _json(
-            {"kind": "settings", "time_zone": settings.time_zone, "language": settings.language}
-        )
+        yield {"kind": "settings", "time_zone": settings.time_zone, "language": settings.language}
         for persona in await self._personas(caller, persona_id):
-            yield _json(portable.persona_line(persona))
+            yield portable.persona_line(persona)
             card = await self._card(persona.owner)
             if card is not None:
-                yield _json(portable.card_line(persona.owner, card))
-            async for line in self._persona_lines(persona.owner, caller.key.limits.source_app):
-                yield line
+                yield portable.card_line(persona.owner, card)
+            app = caller.key.limits.source_app
+            async for message in self._messages(persona.owner, app):
+                yield portable.message_line(message)
+            async for row in self.rows(persona.owner, app):
+                yield row
 
     async def markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
         """Yield the profiles and memories as one readable document."""
         for persona in await self._personas(caller, persona_id):
-            view = Viewpoint(persona.owner, all_bots=True)
+            app = caller.key.limits.source_app
+            view = Viewpoint(persona.owner, all_bots=True, source_app=app, only_app=app)
             profile = await self.personas.profile(view)
             yield (profile or f"# {persona.owner.persona_id}\n") + "\n"
-            async for memory in self._memories(persona.owner, caller.key.limits.source_app):
+            async for memory in self._memories(persona.owner, app):
                 text = " ".join(memory.content.split())
                 yield f"- {memory.type}/{memory.key} ({memory.status}): {text}\n"
             yield "\n"
@@ -80,14 +96,19 @@ class Transfer:
         return out.getvalue()
 
     async def bring_in(
-        self, caller: Caller, lines: Iterable[str], *, dry_run: bool
+        self, caller: Caller, lines: Iterable[str], *, dry_run: bool, trust: bool = False
     ) -> ImportReport:
-        """Store an export of the same or another place; all of it in one transaction."""
+        """Store an export of the same or another place; all of it in one transaction.
+
+        With `trust` the user vouches for it as for an export of their own.
+        """
+        if trust:
+            _check_may_vouch(caller)
         now = self.ledger.clock.now()
-        parsed = list(lines)
+        given = list(lines)
 
         def work(stores: Stores) -> ImportReport:
-            report = Importer(stores, caller, self.screening, now).run(parsed)
+            report = Importer(stores, caller, self.screening, now, is_trusted=trust).run(given)
             if dry_run:
                 raise _OnlyTried(report)
             record(stores, caller, "import", "", now, counts=dict(report.counts))
@@ -106,12 +127,6 @@ class Transfer:
         owner = caller.owner(persona_id)
         return [one for one in found if one.owner == owner]
 
-    async def _persona_lines(self, owner: Owner, app: str) -> AsyncIterator[str]:
-        async for message in self._messages(owner, app):
-            yield _json(portable.message_line(message))
-        async for row in self.rows(owner, app):
-            yield _json(row)
-
     async def rows(self, owner: Owner, app: str) -> AsyncIterator[Mapping[str, Any]]:
         """Yield what a persona knows: its memories with their sources, and its goals."""
         async for memory in self._memories(owner, app):
@@ -119,12 +134,16 @@ class Transfer:
         for goal in await self.ledger.read(lambda stores: stores.goals.find(owner, None)):
             yield portable.goal_line(goal)
 
+    async def secret(self) -> bytes:
+        """Return what exports are signed with: a secret of this installation."""
+        return await self.ledger.read(lambda stores: stores.tombstones.secret())
+
     async def _card(self, owner: Owner) -> bytes | None:
         return await self.ledger.read(lambda stores: stores.cards.get(owner))
 
     async def _memories(self, owner: Owner, app: str) -> AsyncIterator[Memory]:
         async def page(before: int | None) -> list[Memory]:
-            wanted = MemoryFilter(before_id=before, for_app=app or None, limit=_PAGE)
+            wanted = MemoryFilter(before_id=before, only_app=app or None, limit=_PAGE)
             return await self.ledger.read(lambda stores: stores.memories.find(owner, wanted))
 
         async for memory in _all_pages(page):
@@ -137,6 +156,13 @@ class Transfer:
 
         async for message in _all_pages(page):
             yield message
+
+
+def _check_may_vouch(caller: Caller) -> None:
+    """Raise `NotAllowed` unless the key is the user's own and bound to no part of it."""
+    limits = caller.key.limits
+    if caller.key.is_app_key or limits.persona_id or limits.source_app:
+        raise NotAllowed("Only a key of the user's own, bound to no persona or app, can trust.")
 
 
 async def _all_pages(page: Callable[[int | None], Awaitable[list[Row]]]) -> AsyncIterator[Row]:

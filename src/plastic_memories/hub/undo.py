@@ -9,7 +9,7 @@ from plastic_memories.errors import Conflict, NotFound
 from plastic_memories.hub.chain import the_memory
 from plastic_memories.hub.consolidate import UNDONE
 from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.record import record
+from plastic_memories.hub.record import app_of, record
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, Status
@@ -34,7 +34,7 @@ class UndoChange:
             back = _UNDO[event.event](stores, event, memory, now)
             record(
                 stores, caller, UNDONE, view.owner.persona_id, now,
-                memory_id=back.id, undone=audit_id, status=back.status.value,
+                memory_id=back.id, undone=audit_id, status=back.status.value, **app_of(back),
             )  # fmt: skip
             return back
 

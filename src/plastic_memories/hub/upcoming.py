@@ -32,7 +32,7 @@ class LookAhead:
                 types=_DATED,
                 realm=view.realm,
                 bot_id=None if view.all_bots else view.bot_id,
-                for_app=view.only_app or None,
+                only_app=view.only_app or None,
                 not_expired_at=now,
             )
             rows = lines_for(stores, view).memories(stores.memories.find(view.owner, wanted))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from plastic_memories.errors import NotFound
-from plastic_memories.hub.chain import add_replacing, refresh_slot, would_replace
+from plastic_memories.errors import Conflict, NotFound
+from plastic_memories.hub.chain import add_replacing, refresh_slot, sees, would_replace
 from plastic_memories.hub.ledger import Ledger
 from plastic_memories.hub.messages import KeepMessages, in_realm
 from plastic_memories.hub.record import record_memories, record_memory
@@ -15,7 +15,7 @@ from plastic_memories.hub.screening import Screening
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.message import Message
-from plastic_memories.model.owner import Owner
+from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import Stores
@@ -124,7 +124,7 @@ def write_in(
     learned: bool = False,
 ) -> Written:
     """Apply the write rules to one draft, in the caller's transaction."""
-    decided = _decided(stores, owner, draft, now, learned=learned)
+    decided = _decided(stores, _seen_by(caller, owner, draft), draft, now, learned=learned)
     return decided if isinstance(decided, Written) else _stored(stores, caller, decided, now)
 
 
@@ -155,8 +155,9 @@ class _Batch:
         if is_known or draft.supersedes_id is not None:
             self._store_waiting()  # the rules may ask for what waits
         try:
-            decided = _decided(self._stores, self._owner, draft, self._now, learned=False)
-        except NotFound as error:
+            view = _seen_by(self._caller, self._owner, draft)
+            decided = _decided(self._stores, view, draft, self._now, learned=False)
+        except (Conflict, NotFound) as error:
             decided = Written(None, updated=False, skipped=error.message)
         if isinstance(decided, Written):
             self._outcomes[index] = decided
@@ -190,11 +191,17 @@ class _Batch:
             self._outcomes[index] = Written(memory, updated=True)
 
 
+def _seen_by(caller: Caller, owner: Owner, draft: Draft) -> Viewpoint:
+    """Return from where a writer sees the rows it names: its bot's, and those of its app."""
+    return Viewpoint(owner, bot_id=draft.bot_id, only_app=caller.key.limits.source_app)
+
+
 def _decided(
-    stores: Stores, owner: Owner, draft: Draft, now: float, *, learned: bool
+    stores: Stores, view: Viewpoint, draft: Draft, now: float, *, learned: bool
 ) -> Written | _New:
     """Say what the write rules make of a draft: a row to store, or why there is none."""
-    earlier = _earlier(stores, owner, draft)
+    owner = view.owner
+    earlier = _earlier(stores, view, draft)
     if earlier is not None:
         return Written(earlier, updated=False)
     stated = not learned and draft.source_type is SourceType.USER_EXPLICIT
@@ -203,7 +210,7 @@ def _decided(
     plan = plan_write(draft, stores.memories.same_place(owner, draft))
     replaced = plan.replaces
     if plan.status is Status.ACTIVE and draft.supersedes_id is not None:
-        replaced = (*replaced, *_named(stores, owner, draft, replaced))
+        replaced = (*replaced, *_named(stores, view, draft, replaced))
     if stated:
         _lift(stores, owner, draft)
     if plan.same is not None:
@@ -220,12 +227,14 @@ def _stored(stores: Stores, caller: Caller, new: _New, now: float) -> Written:
     return Written(added, updated=True)
 
 
-def _earlier(stores: Stores, owner: Owner, draft: Draft) -> Memory | None:
+def _earlier(stores: Stores, view: Viewpoint, draft: Draft) -> Memory | None:
     """Return what an earlier call with the same idempotency key has stored."""
     if not draft.idempotency_key:
         return None
-    wanted = MemoryFilter(idempotency_key=draft.idempotency_key, bot_id=draft.bot_id)
-    found = stores.memories.find(owner, wanted)
+    wanted = MemoryFilter(idempotency_key=draft.idempotency_key, bot_id=view.bot_id)
+    found = stores.memories.find(view.owner, wanted)
+    if found and not sees(view, found[0]):
+        raise Conflict("This idempotency_key is in use.")
     return found[0] if found else None
 
 
@@ -243,15 +252,15 @@ def _lift(stores: Stores, owner: Owner, draft: Draft) -> None:
 
 
 def _named(
-    stores: Stores, owner: Owner, draft: Draft, already: Sequence[Memory]
+    stores: Stores, view: Viewpoint, draft: Draft, already: Sequence[Memory]
 ) -> tuple[Memory, ...]:
     """Return the row the caller wants replaced, unless it is replaced anyway."""
     memory_id = draft.supersedes_id
     assert memory_id is not None
     if any(row.id == memory_id for row in already):
         return ()
-    row = stores.memories.get(owner, memory_id)
-    if row is None or row.status is not Status.ACTIVE or row.bot_id != draft.bot_id:
+    row = stores.memories.get(view.owner, memory_id)
+    if row is None or row.status is not Status.ACTIVE or not sees(view, row):
         raise NotFound(f"There is no active memory {memory_id} to supersede.")
     return (row,)
 

@@ -23,3 +23,10 @@ class Event:
     key_label: str = ""
     memory_id: int | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+
+    def is_of(self, app: str) -> bool:
+        """Return whether a reader of this app alone may see it; one without an app is everybody's.
+
+        Talk, and rows of scope `app` or `session`, are of the app they came from.
+        """
+        return bool(self.data.get("source_app", app) == app)

@@ -28,7 +28,11 @@ class AuditLog(Protocol):
         after_id: int = 0,
         since: float = 0.0,
         memory_id: int | None = None,
+        only_app: str = "",
         limit: int = 200,
     ) -> list[Event]:
-        """Return one user's events in order."""
+        """Return one user's events in order.
+
+        With `only_app`, what happened in another app is left out (`Event.is_of`).
+        """
         ...

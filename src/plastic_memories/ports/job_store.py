@@ -25,8 +25,15 @@ class JobStore(Protocol):
 
     def get(self, user: User, job_id: int) -> Job | None: ...
 
-    def find(self, user: User, *, status: JobStatus | None = None, limit: int = 50) -> list[Job]:
-        """Return the user's jobs, newest first."""
+    def find(
+        self,
+        user: User,
+        *,
+        status: JobStatus | None = None,
+        only_app: str = "",
+        limit: int = 50,
+    ) -> list[Job]:
+        """Return the user's jobs, newest first; with `only_app`, of that app's sessions alone."""
         ...
 
     def due(self, now: float, limit: int = 1) -> list[Job]:

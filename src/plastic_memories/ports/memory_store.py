@@ -32,6 +32,7 @@ class MemoryFilter:
     source_message_ids: Collection[int] | None = None
     containing: str | None = None
     for_app: str | None = None  # leave out what belongs to another app
+    only_app: str | None = None  # likewise for a key of one app: another's sessions go, too
     for_session: str | None = None  # leave out what belongs to another session
     session_id: str | None = None
     source_app: str | None = None

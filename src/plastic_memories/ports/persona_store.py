@@ -26,10 +26,13 @@ class PersonaStore(Protocol):
         """Remove the persona with everything it holds; return how many rows of which kind."""
         ...
 
-    def holdings(self, tenant_id: str, user_id: str | None, now: float) -> list[Holding]:
+    def holdings(
+        self, tenant_id: str, user_id: str | None, now: float, only_app: str = ""
+    ) -> list[Holding]:
         """Count active, real memories without a bot: of one user, or of all of a tenant.
 
-        A persona that holds none of them is there with a count of 0.
+        A persona that holds none of them is there with a count of 0. What belongs to another app
+        than `only_app`, if one is given, is not counted.
         """
         ...
 

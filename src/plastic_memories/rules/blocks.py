@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,13 +14,11 @@ from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.message import Message
 from plastic_memories.model.recall import Hit, StableBlock
 from plastic_memories.rules.budget import estimate_tokens
+from plastic_memories.rules.outside_text import FENCE, unfenced, unheaded
 from plastic_memories.rules.regex import regex
 from plastic_memories.rules.similarity import comparable
 from plastic_memories.rules.standing import is_constraint, is_name
 
-FENCE = "plastic_memories"
-# Text from outside must not open or close our fence, in whatever case or spacing.
-_FENCE_LIKE = regex(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
 _LINE_BREAKS = regex(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
 _HAN = regex(r"[\u4e00-\u9fff]")
 # Who speaks in a memory without a speaker is the user; some callers write it down all the same.
@@ -82,6 +79,20 @@ _CHINESE = Words(
 )
 
 
+PAGE_TITLES = ("记忆", "Memory", "Core", "Extended")
+# No line of a persona, a rule or a page may be taken for a heading of ours.
+OUR_TITLES = frozenset(
+    {
+        *(title for words in (_ENGLISH, _CHINESE) for title in words.sections.values()),
+        *(words.memories for words in (_ENGLISH, _CHINESE)),
+        *(words.said for words in (_ENGLISH, _CHINESE)),
+        *(words.snippets for words in (_ENGLISH, _CHINESE)),
+        *PAGE_TITLES,
+    }
+)
+_LOUDEST = frozenset(words.sections[Section.CONSTRAINTS] for words in (_ENGLISH, _CHINESE))
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How blocks are written for one user."""
@@ -117,9 +128,9 @@ def one_line(text: str) -> str:
     return unfenced(text).strip()
 
 
-def unfenced(text: str) -> str:
-    """Return a text that cannot touch the fence."""
-    return _FENCE_LIKE.sub("‹", text) if "<" in text else text
+def as_text(text: str, titles: frozenset[str] = OUR_TITLES) -> str:
+    """Return a text of several lines that can pass neither for our fence nor for our headings."""
+    return unheaded(unfenced(text), titles, _LOUDEST)
 
 
 def section_of(memory: Memory) -> Section:
@@ -205,7 +216,8 @@ def stable_block(core: Sequence[Memory], style: Style, pages: str = "") -> Stabl
     for section, heading in style.words.sections.items():
         rows = [row for row in core if section_of(row) is section]
         if rows:
-            lines += [f"## {heading}", *(_core_item(row, style) for row in rows)]
+            items = "\n".join(_core_item(row, style) for row in rows)
+            lines += [f"## {heading}", as_text(items)]
     lines += [pages] * bool(pages)
     text = _fenced("stable", [style.words.notice, *lines]) if lines else ""
     return StableBlock(text, hashlib.sha256(text.encode()).hexdigest()[:16])
@@ -213,7 +225,7 @@ def stable_block(core: Sequence[Memory], style: Style, pages: str = "") -> Stabl
 
 def _core_item(memory: Memory, style: Style) -> str:
     if memory.type in _WRITTEN_AS_THEY_ARE:
-        return unfenced(memory.content.strip())
+        return as_text(memory.content.strip())
     return memory_line(memory, style)
 
 
@@ -293,4 +305,5 @@ def _fitting(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
 
 
 def _fenced(kind: str, lines: Sequence[str]) -> str:
-    return "\n".join([f'<{FENCE} kind="{kind}">', *lines, f"</{FENCE}>"])
+    # All at once: what one item opens, the next cannot go on with.
+    return "\n".join([f'<{FENCE} kind="{kind}">', unfenced("\n".join(lines)), f"</{FENCE}>"])

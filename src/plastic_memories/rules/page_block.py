@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plastic_memories.model.page import PageTitle
-from plastic_memories.rules.blocks import one_line, unfenced
+from plastic_memories.rules.blocks import as_text, one_line
 from plastic_memories.rules.budget import estimate_tokens
 
 # The index is a help to find things; the core is what matters.
@@ -21,7 +21,7 @@ def page_block(
     '## 记忆\\n### Core\\n- 喜欢茶\\n### Extended\\n- 健康 (memory://extended/a.md)'
     """
     entries = [f"- {one_line(page.title)} ({one_line(page.id)})" for page in index]
-    shown = [unfenced(line) for line in core]
+    shown = as_text("\n".join(core)).split("\n") if core else []
     heading = f"## {'记忆' if not language or language.lower().startswith('zh') else 'Memory'}"
     left = budget - estimate_tokens(f"{heading}\n### Core\n### Extended\n")
     share, _ = _fitting(entries, left // _INDEX_SHARE)

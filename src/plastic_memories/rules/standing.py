@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from plastic_memories.model.memory import Memory, MemoryType
+from dataclasses import replace
+
+from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
 
 SEARCHED = 0  # found by search only
 OWN = 1  # always recalled by its own persona
@@ -19,7 +21,8 @@ _OWN_TYPES = frozenset(
 )
 # What the user is called; other basic facts stay with the persona that was told.
 _NAME_KEYS = frozenset({"basic_info.name", "basic_info.address", "basic_info.nickname"})
-_OWN_PROFILE = ("basic_info.", "preference.reply_")
+_STYLE = ("preference.style.", "preference.reply_")
+_OWN_PROFILE = ("basic_info.", *_STYLE)
 
 
 def is_constraint(memory: Memory) -> bool:
@@ -48,3 +51,14 @@ def core_level(memory: Memory) -> int:
     if memory.type is MemoryType.PROFILE and memory.key.startswith(_OWN_PROFILE):
         return OWN
     return SEARCHED
+
+
+def as_a_strangers(memory: Memory) -> Memory:
+    """Return a row of an import that nobody vouches for.
+
+    What would be told unasked, or to every persona, waits for a yes, whatever it says of itself.
+    """
+    is_told_unasked = memory.scope is Scope.GLOBAL or core_level(memory) > SEARCHED
+    if not is_told_unasked or memory.status not in (Status.ACTIVE, Status.CANDIDATE):
+        return memory
+    return replace(memory, status=Status.CANDIDATE, source_type=SourceType.IMPORTED)

@@ -302,6 +302,17 @@ class JobStoreContract:
         assert await storage.read(lambda s: s.jobs.find(OTHER_USER.user)) == []
         assert await storage.read(lambda s: s.jobs.get(MINE.user, job.id)) == job
 
+    async def test_jobs_can_be_asked_for_by_the_app_of_their_session(
+        self, storage: StorageBackend
+    ) -> None:
+        await opened(storage, job_of(await heard(storage)))
+        web = await heard(storage, replace(TALK, source_app="web"))
+        await opened(storage, job_of(web))
+
+        found = await storage.read(lambda s: s.jobs.find(MINE.user, only_app="web"))
+
+        assert [job.session_ref for job in found] == [web.id]
+
     async def test_what_is_due_comes_longest_waiting_first(self, storage: StorageBackend) -> None:
         async def job(name: str, at: float, status: JobStatus) -> int:
             session = await heard(storage, replace(TALK, session_id=name))

@@ -206,6 +206,21 @@ class AuditLogContract:
         assert await storage.read(lambda s: s.audit.find(MINE.user, memory_id=7)) == [one, three]
         assert await storage.read(lambda s: s.audit.find(MINE.user, limit=1)) == [one]
 
+    async def test_a_reader_of_one_app_sees_its_events_and_those_of_no_app(
+        self, storage: StorageBackend
+    ) -> None:
+        shared = await _record(storage, _event(memory_id=7))
+        mine = await _record(storage, _event(memory_id=7, data={"source_app": "ide"}))
+        other = await _record(storage, _event(memory_id=7, data={"source_app": "chat"}))
+        nobodys = await _record(storage, _event(memory_id=7, data={"source_app": ""}))
+
+        of_all = await storage.read(lambda s: s.audit.find(MINE.user, only_app="ide"))
+        of_one = await storage.read(lambda s: s.audit.find(MINE.user, only_app="ide", memory_id=7))
+
+        assert of_all == of_one == [shared, mine]
+        every = [shared, mine, other, nobodys]
+        assert [event.is_of("ide") for event in every] == [True, True, False, False]
+
     async def test_another_user_sees_no_event(self, storage: StorageBackend) -> None:
         await _record(storage, _event())
 

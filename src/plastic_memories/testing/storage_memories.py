@@ -70,6 +70,15 @@ PAIRS: tuple[tuple[MemoryFilter, dict[str, Any], dict[str, Any]], ...] = (
     (MemoryFilter(session_id="晚上"), {"session_id": "晚上"}, {}),
     (MemoryFilter(source_app="ide"), {"source_app": "ide"}, {"source_app": "chat"}),
     (MemoryFilter(is_superseded=False), {}, {"superseded_by": 7}),
+    (MemoryFilter(only_app="ide"), {"source_app": "chat"}, {"scope": Scope.APP}),
+    *(
+        (
+            MemoryFilter(only_app="ide"),
+            {"scope": scope, "session_id": "s-1", "source_app": "ide"},
+            {"scope": scope, "session_id": "s-1", "source_app": "chat"},
+        )
+        for scope in (Scope.APP, Scope.SESSION)
+    ),
     (
         MemoryFilter(for_session="s-1"),
         {"scope": Scope.SESSION, "session_id": "s-1"},

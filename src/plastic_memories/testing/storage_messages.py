@@ -181,6 +181,30 @@ class MessageStoreContract:
         assert await _recent(storage, view_of(realm=Realm.STORY)) == ["in a story"]
         assert await _recent(storage, view_of(all_bots=True)) == ["of a bot", "plain"]
 
+    async def test_a_reader_of_one_app_is_quoted_nothing_of_another(
+        self, storage: StorageBackend
+    ) -> None:
+        place: dict[str, Any] = {"session_id": "s-1"}
+        _, between, _ = await say(
+            storage,
+            message("茶 one", source_app="chat", ts=NOW - 3, **place),
+            message("茶 two", source_app="ide", ts=NOW - 2, **place),
+            message("茶 three", ts=NOW - 1, **place),
+        )
+        view = view_of(source_app="ide", only_app="ide")
+
+        def work(stores: Stores) -> list[list[str]]:
+            [middle] = stores.messages.find(MINE, MessageFilter(ids=[between]))
+            quoted = [
+                stores.messages.recent(view, NOW - 9, 10),
+                stores.messages.search(view, ["茶"], 10),
+                stores.messages.search(view, ["茶"], 10, (NOW - 9, NOW)),
+                stores.messages.neighbours(view, middle),
+            ]
+            return [contents(rows) for rows in quoted]
+
+        assert await storage.read(work) == [["茶 two"], ["茶 two"], ["茶 two"], []]
+
     async def test_a_hidden_message_stays_and_is_not_quoted(self, storage: StorageBackend) -> None:
         hidden, _ = await say(storage, message("secret"), message("plain"))
 

@@ -81,6 +81,22 @@ class PersonaStoreContract:
         in_session = counted[MINE, "s", ""]
         assert (in_session.first_at, in_session.last_at) == (NOW - 9, NOW + 9)
 
+    async def test_holdings_for_one_app_leave_out_what_another_keeps_to_itself(
+        self, storage: StorageBackend
+    ) -> None:
+        await remember(
+            storage,
+            memory("a", scope=Scope.APP, source_app="ide"),
+            memory("b", scope=Scope.APP, source_app="chat"),
+            memory("c", source_app="pet"),
+        )
+
+        held = await storage.read(
+            lambda s: s.personas.holdings(MINE.tenant_id, MINE.user_id, NOW, "ide")
+        )
+
+        assert [one.source_app for one in held] == ["ide", "pet"]
+
     async def test_holdings_are_of_one_user_or_of_a_whole_tenant(
         self, storage: StorageBackend
     ) -> None:

@@ -209,6 +209,21 @@ class SearchContract:
         elsewhere: dict[str, Any] = dict.fromkeys(place, "elsewhere")
         assert await found(storage, "tea", view_of(**elsewhere)) == []
 
+    async def test_a_reader_of_one_app_does_not_find_what_another_keeps_of_a_session(
+        self, storage: StorageBackend
+    ) -> None:
+        place: dict[str, Any] = {"scope": Scope.SESSION, "session_id": "s-1"}
+        await remember(
+            storage,
+            memory("tea in the chat", source_app="chat", **place),
+            memory("tea in the ide", source_app="ide", **place),
+            memory("tea for all", source_app="chat"),
+        )
+        view = view_of(session_id="s-1", source_app="ide", only_app="ide")
+
+        assert sorted(await found(storage, "tea", view)) == ["tea for all", "tea in the ide"]
+        assert len(await found(storage, "tea", view_of(session_id="s-1"))) == 3
+
     async def test_a_reader_of_one_session_sees_what_was_said_there(
         self, storage: StorageBackend
     ) -> None:

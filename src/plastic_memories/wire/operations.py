@@ -35,6 +35,7 @@ class Metrics(Out):
 class Imported(Out):
     status: str
     dry_run: bool
+    trusted: bool  # our own export, or vouched for: statuses were kept
     counts: dict[str, int]
     conflicts: list[dict[str, Any]]
     skipped: list[dict[str, Any]]
@@ -60,6 +61,7 @@ class ExportedFiles(Out):
 
 class ImportQuery(Body):
     dry_run: bool = False
+    trust: bool = False
 
 
 class AuditQuery(Body):

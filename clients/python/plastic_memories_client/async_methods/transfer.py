@@ -54,9 +54,14 @@ class AsyncTransfer(AsyncSender):
         """Return the exports that lie in the archive, newest first."""
         return await self._send(self._calls.export_files())
 
-    async def import_(self, source: Lines, *, dry_run: bool = False) -> Imported:
-        """Take in JSON lines: a text, an iterable of lines, or a file named by a `Path`."""
+    async def import_(
+        self, source: Lines, *, dry_run: bool = False, trust: bool = False
+    ) -> Imported:
+        """Import JSON lines: a text, an iterable of lines, or a file named by a `Path`.
+
+        `trust` vouches for a file that the hub did not write for this user itself.
+        """
         call = await asyncio.to_thread(  # it may read a file
-            self._calls.import_lines, source, dry_run
+            self._calls.import_lines, source, dry_run, trust
         )
         return await self._send(call)

@@ -39,12 +39,13 @@ class TransferCalls(CallContext):
     def export_files(self) -> Call[list[ExportedFile]]:
         return get("/export/files", records(ExportedFile))
 
-    def import_lines(self, source: Lines, dry_run: bool) -> Call[Imported]:
+    def import_lines(self, source: Lines, dry_run: bool, trust: bool) -> Call[Imported]:
         return Call(
             method="POST",
             path="/import",
             read=result(Imported),
-            params={"dry_run": dry_run},
+            # A hub of an older release knows no `trust`.
+            params={"dry_run": dry_run, **({"trust": True} if trust else {})},
             content=json_lines(source),
             content_type="application/x-ndjson",
         )

@@ -53,7 +53,10 @@ class Transfer(Sender):
         """Return the exports that lie in the archive, newest first."""
         return self._send(self._calls.export_files())
 
-    def import_(self, source: Lines, *, dry_run: bool = False) -> Imported:
-        """Take in JSON lines: a text, an iterable of lines, or a file named by a `Path`."""
-        call = self._calls.import_lines(source, dry_run)
+    def import_(self, source: Lines, *, dry_run: bool = False, trust: bool = False) -> Imported:
+        """Import JSON lines: a text, an iterable of lines, or a file named by a `Path`.
+
+        `trust` vouches for a file that the hub did not write for this user itself.
+        """
+        call = self._calls.import_lines(source, dry_run, trust)
         return self._send(call)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.persona import Persona
 from plastic_memories.ports.profile_builder import ProfileBuilder
+from plastic_memories.rules.blocks import OUR_TITLES, as_text, one_line
+from plastic_memories.rules.outside_text import unfenced
 from plastic_memories.rules.standing import is_constraint
 
 _SLOTS = (MemoryType.IDENTITY, MemoryType.VALUES, MemoryType.PREFERENCES)
@@ -17,6 +19,7 @@ _HEADINGS = {
     "constraints": ("Constraints", "禁忌与约束"),
     "user": ("The user", "用户"),
 }
+_TITLES = OUR_TITLES | {title for titles in _HEADINGS.values() for title in titles}
 _UNCONFIRMED = ("unconfirmed", "未确认")
 
 
@@ -26,11 +29,11 @@ class MarkdownProfile:
         sections = [_section(part, rows, chinese) for part, rows in _parts(memories).items()]
         body = [section for section in sections if section]
         if persona.description:
-            body.insert(0, persona.description.strip())
+            body.insert(0, as_text(persona.description.strip(), _TITLES))
         if not body and not persona.display_name:
             return ""
-        title = persona.display_name or persona.owner.persona_id
-        return "\n\n".join([f"# {title}", *body]) + "\n"
+        title = one_line(persona.display_name) or persona.owner.persona_id
+        return unfenced("\n\n".join([f"# {title}", *body])) + "\n"
 
 
 def _parts(memories: Sequence[Memory]) -> dict[str, list[Memory]]:
@@ -57,9 +60,9 @@ def _part_of(memory: Memory) -> str:
 def _section(part: str, rows: Sequence[Memory], chinese: bool) -> str:
     if not rows:
         return ""
-    as_text = part in ("about", "rules")
-    lines = [row.content.strip() if as_text else _item(row, chinese) for row in rows]
-    return f"## {_HEADINGS[part][chinese]}\n\n" + "\n".join(lines)
+    is_text = part in ("about", "rules")
+    lines = [row.content.strip() if is_text else _item(row, chinese) for row in rows]
+    return f"## {_HEADINGS[part][chinese]}\n\n" + as_text("\n".join(lines), _TITLES)
 
 
 def _item(memory: Memory, chinese: bool) -> str:

@@ -41,6 +41,7 @@ _CONDITIONS = {
     ),
     "containing": "(content LIKE :containing ESCAPE '\\' OR mkey LIKE :containing ESCAPE '\\')",
     "for_app": "(scope <> 'app' OR scope_ref = :for_app)",
+    "only_app": "(scope IN ('persona', 'global') OR source_app = :only_app)",
     "for_session": ("(scope <> 'session' OR (scope_ref = :for_session AND scope_ref <> ''))"),
     "not_expired_at": "(expires_at IS NULL OR expires_at > :not_expired_at)",
     "unchanged_since": "updated_at <= :unchanged_since",

@@ -54,9 +54,16 @@ class SqliteJobStore:
         row = fetch_one(self._db, QUERIES["get_job"], {**user_params(user), "id": job_id})
         return _job(row) if row else None
 
-    def find(self, user: User, *, status: JobStatus | None = None, limit: int = 50) -> list[Job]:
+    def find(
+        self,
+        user: User,
+        *,
+        status: JobStatus | None = None,
+        only_app: str = "",
+        limit: int = 50,
+    ) -> list[Job]:
         wanted = status.value if status else None
-        params = {**user_params(user), "status": wanted, "limit": limit}
+        params = {**user_params(user), "status": wanted, "only_app": only_app, "limit": limit}
         return [_job(row) for row in fetch(self._db, QUERIES["find_jobs"], params)]
 
     def due(self, now: float, limit: int = 1) -> list[Job]:

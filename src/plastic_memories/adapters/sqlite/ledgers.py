@@ -78,6 +78,7 @@ class SqliteAuditLog:
         after_id: int = 0,
         since: float = 0.0,
         memory_id: int | None = None,
+        only_app: str = "",
         limit: int = 200,
     ) -> list[Event]:
         params = {
@@ -85,6 +86,7 @@ class SqliteAuditLog:
             "after_id": after_id,
             "since": since,
             "memory_id": memory_id,
+            "only_app": only_app,
             "limit": limit,
         }
         name = "find_events" if memory_id is None else "find_events_of"

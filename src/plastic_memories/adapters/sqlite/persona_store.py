@@ -86,8 +86,10 @@ class SqlitePersonaStore:
         self._partitions.forget()
         return erased
 
-    def holdings(self, tenant_id: str, user_id: str | None, now: float) -> list[Holding]:
-        params = {"tenant_id": tenant_id, "user_id": user_id, "now": now}
+    def holdings(
+        self, tenant_id: str, user_id: str | None, now: float, only_app: str = ""
+    ) -> list[Holding]:
+        params = {"tenant_id": tenant_id, "user_id": user_id, "now": now, "only_app": only_app}
         return [
             Holding(
                 owner=Owner(tenant_id, row["user_id"], row["persona_id"]),

@@ -46,12 +46,15 @@ def sql_file(name: str) -> str:
 def _named_statements(text: str) -> Mapping[str, Statement]:
     parts = _HEADER.split(text)[1:]
     bodies = {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
-    in_session = bodies.pop("in_session")
-    seen = bodies.pop("seen")
-    return {
-        name: Statement(body.replace("{seen}", seen).replace("{in_session}", in_session))
-        for name, body in bodies.items()
-    }
+    # One part may stand in another: the outer one is put in first.
+    parts_of = {name: bodies.pop(name) for name in ("seen", "in_session", "of_app")}
+    return {name: Statement(_filled(body, parts_of)) for name, body in bodies.items()}
+
+
+def _filled(body: str, parts: Mapping[str, str]) -> str:
+    for name, part in parts.items():
+        body = body.replace(f"{{{name}}}", part)
+    return body
 
 
 QUERIES = _named_statements(sql_file("queries.sql"))

@@ -36,6 +36,7 @@ SELECT p.user_id, p.persona_id, m.session_id, m.source_app, count(m.id) AS memor
     ON m.tenant_id = p.tenant_id AND m.user_id = p.user_id AND m.persona_id = p.persona_id
    AND m.status = 'active' AND m.bot_id = '' AND m.realm = 'real'
    AND (m.expires_at IS NULL OR m.expires_at > :now)
+   AND (:only_app = '' OR m.scope IN ('persona', 'global') OR m.source_app = :only_app)
  WHERE p.tenant_id = :tenant_id AND (:user_id IS NULL OR p.user_id = :user_id)
  GROUP BY p.user_id, p.persona_id, m.session_id, m.source_app
  ORDER BY p.user_id, p.persona_id, m.session_id, m.source_app;
@@ -87,6 +88,7 @@ SELECT * FROM messages
    AND ts >= :since_ts AND ts < :until_ts AND hidden_at IS NULL AND realm = :realm
    AND (:all_bots OR bot_id = :bot_id)
    AND (NOT :only_session OR session_id = :session_id)
+   AND (:only_app = '' OR source_app = :only_app)
  ORDER BY ts DESC, id DESC LIMIT :limit;
 
 -- count_messages --
@@ -107,6 +109,7 @@ SELECT m.* FROM fts_messages JOIN messages m ON m.id = fts_messages.rowid
    AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
    AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
    AND (NOT :only_session OR m.session_id = :session_id)
+   AND (:only_app = '' OR m.source_app = :only_app)
  ORDER BY fts_messages.rank LIMIT :limit;
 
 -- By words first (CROSS keeps the order): row by row the index would be searched again and again.
@@ -117,6 +120,7 @@ SELECT m.* FROM fts_messages CROSS JOIN messages m ON m.id = fts_messages.rowid
    AND m.ts >= :since_ts AND m.ts < :until_ts
    AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
    AND (NOT :only_session OR m.session_id = :session_id)
+   AND (:only_app = '' OR m.source_app = :only_app)
  ORDER BY fts_messages.rank LIMIT :limit;
 
 -- said_before --
@@ -124,6 +128,7 @@ SELECT * FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND session_id = :session_id AND id < :id
    AND hidden_at IS NULL AND realm = :realm AND (:all_bots OR bot_id = :bot_id)
+   AND (:only_app = '' OR source_app = :only_app)
  ORDER BY id DESC LIMIT 1;
 
 -- said_after --
@@ -131,6 +136,7 @@ SELECT * FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND session_id = :session_id AND id > :id
    AND hidden_at IS NULL AND realm = :realm AND (:all_bots OR bot_id = :bot_id)
+   AND (:only_app = '' OR source_app = :only_app)
  ORDER BY id LIMIT 1;
 
 -- Three statements in place of one with RETURNING, which makes a table for its rows each time.
@@ -253,9 +259,13 @@ UPDATE jobs
 SELECT * FROM jobs WHERE tenant_id = :tenant_id AND user_id = :user_id AND id = :id;
 
 -- find_jobs --
-SELECT * FROM jobs
+SELECT * FROM jobs j
  WHERE tenant_id = :tenant_id AND user_id = :user_id
    AND (:status IS NULL OR status = :status)
+   AND (:only_app = '' OR EXISTS (
+       SELECT 1 FROM sessions s
+        WHERE s.tenant_id = j.tenant_id AND s.user_id = j.user_id AND s.persona_id = j.persona_id
+          AND s.id = j.session_ref AND s.source_app = :only_app))
  ORDER BY id DESC LIMIT :limit;
 
 -- get_memory --
@@ -310,11 +320,16 @@ UPDATE memory_items SET last_recalled_at = :now, recall_count = recall_count + 1
 
 -- core_memories --
 -- Own rows of the realm; of every persona, real constraints and the name (core = 2). A narrow
--- scope is left out: what is always recalled must not depend on the session or the app.
+-- scope is left out: what is always recalled must not depend on the session or the app. What waits
+-- for a yes is told, and marked so, if it is a limit or a wish in the user's own words.
 SELECT * FROM memory_items AS m INDEXED BY memory_core
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND core > 0
    AND status IN ('active', 'candidate')
-   AND (status = 'active' OR (status = 'candidate' AND type = 'constraints'))
+   AND (status = 'active'
+        OR (source_type = 'user_explicit' AND speaker = ''
+            AND (type = 'constraints'
+                 OR (type = 'profile' AND (mkey GLOB 'constraint.*' OR mkey GLOB 'preference.style.*'
+                                           OR mkey GLOB 'preference.reply_*')))))
    AND scope IN ('persona', 'global')
    AND ((persona_id = :persona_id AND realm = :realm) OR (core = 2 AND realm = 'real'))
    AND (:all_bots OR bot_id = :bot_id)
@@ -329,6 +344,7 @@ m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
    AND (:all_bots OR m.bot_id = :bot_id)
    AND m.realm = :realm
    AND {in_session}
+   AND (:only_app = '' OR m.scope IN ('persona', 'global') OR m.source_app = :only_app)
    AND ((m.persona_id = :persona_id
          AND (m.scope IN ('persona', 'global')
               OR (m.scope_ref <> '' AND m.scope = 'session' AND m.scope_ref = :session_id)
@@ -529,15 +545,22 @@ INSERT INTO audit (tenant_id, user_id, persona_id, event, memory_id, key_label, 
 VALUES (:tenant_id, :user_id, :persona_id, :event, :memory_id, :key_label, :request_id, :ts,
         :data);
 
+-- of_app --
+-- Not a statement: the lines that a reader of one app may see, wherever {of_app} stands. A line that
+-- names no app is about what all apps share.
+(:only_app = '' OR coalesce(json_extract(data, '$.source_app'), :only_app) = :only_app)
+
 -- find_events --
 SELECT * FROM audit
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND id > :after_id AND ts >= :since
+   AND {of_app}
  ORDER BY id LIMIT :limit;
 
 -- find_events_of --
 SELECT * FROM audit INDEXED BY audit_by_memory
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND memory_id = :memory_id
    AND id > :after_id AND ts >= :since
+   AND {of_app}
  ORDER BY id LIMIT :limit;
 
 -- Keys come before any tenant is known: the digest is what names the tenant.

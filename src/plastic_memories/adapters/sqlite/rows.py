@@ -62,6 +62,7 @@ def view_params(view: Viewpoint) -> dict[str, Any]:
         "session_id": view.session_id,
         "source_app": view.source_app,
         "only_session": view.only_session,
+        "only_app": view.only_app,
         "realm": view.realm.value,
     }
 

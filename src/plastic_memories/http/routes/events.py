@@ -153,6 +153,9 @@ async def _until_gone(socket: WebSocket) -> None:
 async def _send(socket: WebSocket, event: Event, listener: _Listener) -> None:
     if not listener.hears(event):
         return
+    app = caller.key.limits.source_app
+    if app and not event.is_of(app):
+        return
     await socket.send_json(
         {
             "id": event.id,

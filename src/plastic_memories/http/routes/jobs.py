@@ -40,9 +40,9 @@ async def update(body: wire.UpdateSession, call: Writing) -> Response:
 @router.get("/jobs", answers=wire.JobList)
 async def list_jobs(asked: wire.JobsQuery, call: Reading) -> Response:
     """Show jobs, newest first."""
-    found = await call.hub.jobs.find(call.caller.user, asked.status, asked.limit)
-    bound = call.caller.key.limits.persona_id
-    items = [wire.job_row(job) for job in found if bound in ("", job.owner.persona_id)]
+    limits = call.caller.key.limits
+    found = await call.hub.jobs.find(call.caller.user, asked.status, asked.limit, limits.source_app)
+    items = [wire.job_row(job) for job in found if limits.persona_id in ("", job.owner.persona_id)]
     return call.reply(wire.JobList(items=items))
 
 

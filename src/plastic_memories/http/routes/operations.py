@@ -193,7 +193,10 @@ async def export_file(call: Writing) -> Response:
 @guarded.get("/export/files", answers=wire.ExportedFiles)
 async def export_files(call: Reading) -> Response:
     """List the user's exports in the archive, newest first."""
-    found = await call.hub.exports.all(call.caller.user)
+    limits = call.caller.key.limits
+    # Each holds all of the user's: a key that is bound to a part of it has none.
+    is_bound = bool(limits.persona_id or limits.source_app)
+    found = [] if is_bound else await call.hub.exports.all(call.caller.user)
     items = [wire.ExportedFile(path=one.path, exported_at=one.exported_at) for one in found]
     return call.reply(wire.ExportedFiles(items=items))
 
@@ -214,15 +217,22 @@ async def export_files(call: Reading) -> Response:
     },
 )
 async def import_(asked: wire.ImportQuery, call: Writing) -> Response:
-    """Bring in an export (JSON lines, or the bundle); a dry run says what would happen."""
+    """Bring in an export (JSON lines, or the bundle); a dry run says what would happen.
+
+    The statuses of an export of the user's own from this hub are kept, and with `trust` those of
+    any other. Else what is global or always told waits for a yes.
+    """
     body = await call.request.body()
     if not body:
         raise BadRequest("Send the export as the body.")
     lines = _lines(body, call.options.max_import_bytes)
-    report = await call.hub.transfer.bring_in(call.caller, lines, dry_run=asked.dry_run)
+    report = await call.hub.transfer.bring_in(
+        call.caller, lines, dry_run=asked.dry_run, trust=asked.trust
+    )
     answer = wire.Imported(
         status="ok",
         dry_run=asked.dry_run,
+        trusted=report.is_trusted,
         counts=dict(report.counts),
         conflicts=[dict(conflict) for conflict in report.conflicts],
         skipped=[dict(skip) for skip in report.skipped],

@@ -47,9 +47,9 @@ async def delete_entity(call: Call, kind: str, name: str) -> None:
 
 
 async def _holdings(call: Call) -> list[Holding]:
-    bound = call.key.limits.persona_id
-    held = await call.hub.search.holdings(call.key.tenant_id, call.whose)
-    return [one for one in held if bound in ("", one.owner.persona_id)]
+    limits = call.key.limits
+    held = await call.hub.search.holdings(call.key.tenant_id, call.whose, limits.source_app)
+    return [one for one in held if limits.persona_id in ("", one.owner.persona_id)]
 
 
 def _names(holding: Holding) -> Iterator[tuple[str, str]]:
