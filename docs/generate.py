@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
-from docs.generator import api, cli, errors, http_file, plugins, settings
+from docs.generator import api, cli, errors, http_file, openapi, plugins, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
 PAGES: dict[str, Callable[[], str]] = {
+    "src/plastic_memories/http/static/openapi.json": openapi.page,
     "docs/reference/api.md": api.page,
     "docs/reference/settings.md": settings.page,
     "docs/reference/errors.md": errors.page,
