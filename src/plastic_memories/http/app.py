@@ -22,7 +22,7 @@ from plastic_memories.http.doors.mem0 import open_source as mem0_open_source
 from plastic_memories.http.doors.openai import routes as openai
 from plastic_memories.http.doors.openai.turn import MEMORY_HEADERS
 from plastic_memories.http.doors.openai.upstream import Upstream
-from plastic_memories.http.envelope import DoesNotFit, on_error, on_http, on_invalid
+from plastic_memories.http.envelope import DoesNotFit, on_bug, on_error, on_http, on_invalid
 from plastic_memories.http.frame import Frame
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.rate import RateLimit
@@ -115,6 +115,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
             PlasticMemoriesError: on_error,
             DoesNotFit: on_invalid,
             HTTPException: on_http,
+            Exception: on_bug,
         },
     )
     app.router.redirect_slashes = False

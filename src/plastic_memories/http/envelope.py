@@ -35,6 +35,7 @@ STATUS: dict[type[object], int] = {
     errors.Unavailable: 503,
     errors.PlasticMemoriesError: 500,
 }
+_BUG = "Something went wrong inside the hub; its log says what."
 _BY_STATUS = {400: errors.BadRequest, 404: errors.NotFound, 405: errors.WrongMethod}
 # What any route can answer besides success, for the OpenAPI document.
 FAILURES = failing_as(Failure, (400, 401, 403, 404, 409, 413, 422, 429, 500, 503))
@@ -101,6 +102,15 @@ async def on_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.PlasticMemoriesError)
     logger.info("api.error", extra={"fields": {"code": error.code}})
     return failure(request.state.request_id, error)
+
+
+async def on_bug(request: Request, _error: Exception) -> JSONResponse:
+    """Answer a mistake of ours; the frame, which gets the error after this, logs it."""
+    return bug_answer(request.state.request_id)
+
+
+def bug_answer(request_id: str) -> JSONResponse:
+    return failure(request_id, errors.InternalError(_BUG))
 
 
 async def on_invalid(request: Request, error: Exception) -> JSONResponse:

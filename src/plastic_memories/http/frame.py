@@ -15,13 +15,8 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plastic_memories.errors import (
-    BodyTooLarge,
-    InternalError,
-    NotAllowed,
-    PlasticMemoriesError,
-)
-from plastic_memories.http.envelope import failure
+from plastic_memories.errors import BodyTooLarge, NotAllowed, PlasticMemoriesError
+from plastic_memories.http.envelope import bug_answer, failure
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.logs import request_fields
 
@@ -71,8 +66,7 @@ class Frame:
         except Exception:
             logger.exception("api.error", extra={"fields": {"path": scope["path"]}})
             if not answer.started:
-                bug = InternalError("Something went wrong inside the hub; its log says what.")
-                await failure(request_id, bug)(scope, receive, answer.send)
+                await bug_answer(request_id)(scope, receive, answer.send)
         _log(scope, answer.status, time.perf_counter() - started)
 
     async def _websocket(
