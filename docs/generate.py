@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from clients.python.generator import sync_client, wire_types
 
-from docs.generator import api, cli, errors, http_file, plugins, settings
+from docs.generator import api, cli, errors, http_file, openapi, plugins, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -17,6 +17,7 @@ PAGES: dict[str, Callable[[], str]] = {
     # The SDK's own come first: the commands, which a later page describes, import it.
     **sync_client.files(),
     **wire_types.files(),
+    "src/plastic_memories/http/static/openapi.json": openapi.page,
     "docs/reference/api.md": api.page,
     "docs/reference/settings.md": settings.page,
     "docs/reference/errors.md": errors.page,

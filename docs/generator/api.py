@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from docs.generator.application import openapi
 from docs.generator.markdown import GENERATED, code, pages, table
+from docs.generator.openapi import openapi
 from docs.generator.schema import Schema, fields, kind, name_of, resolve, variants
 
 _INTRODUCTION = """# Routes

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from docs.generator.application import openapi
+from docs.generator.openapi import openapi
 
 Schema = dict[str, Any]
 _UNLIMITED = 1e7  # a bound above this only keeps numbers inside their type

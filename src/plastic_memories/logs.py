@@ -171,46 +171,6 @@ def _dropped_line(number: int, error: str) -> bytes:
     return f"{_encode(line)}\n".encode()
 
 
-# What the library's formatters may ask a record for, and no line of ours shows.
-_NOT_WRITTEN = {
-    **dict.fromkeys(("pathname", "filename", "module"), ""),
-    **dict.fromkeys(("thread", "threadName", "process", "processName", "taskName", "funcName")),
-    **dict.fromkeys(("exc_info", "exc_text", "stack_info")),
-    **dict.fromkeys(("lineno", "relativeCreated"), 0),
-}
-
-
-class _PlainRecord(logging.LogRecord):
-    """A record that, of an event without more ado, finds out nothing but when it was."""
-
-    def __init__(self, name: str, level: int, *place_and_text: Any, **more: Any) -> None:
-        _, _, text, args, failure, *_ = place_and_text
-        if level != logging.INFO or args or failure:
-            super().__init__(name, level, *place_and_text, **more)
-            return
-        now = time.time()
-        self.__dict__.update(
-            _NOT_WRITTEN,
-            name=name,
-            msg=text,
-            args=args,
-            levelno=level,
-            levelname="INFO",
-            created=now,
-            msecs=now % 1 * 1000,
-        )
-
-
-def leave_out_what_is_not_written() -> None:
-    """Spare every log record the look-up of thread, process and source line: no line shows them."""
-    logging.setLogRecordFactory(_PlainRecord)
-    logging.logThreads = False
-    logging.logProcesses = False
-    logging.logMultiprocessing = False
-    # The documented way to say it, for all that the name looks private.
-    logging._srcfile = None  # noqa: SLF001
-
-
 def to_file(path: Path, level: str) -> logging.Handler:
     """Send this program's log lines to a rotating file; return the handler, to be closed."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -366,7 +366,6 @@ async def _settle() -> None:
 
 def _tune_process() -> None:
     sys.setswitchinterval(_SWITCH_S)
-    logs.leave_out_what_is_not_written()
     gc.freeze()
     gc.set_threshold(*_COLLECT)
 

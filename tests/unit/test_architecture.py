@@ -85,6 +85,14 @@ def test_a_module_says_in_one_line_what_it_is_for() -> None:
             assert 0 < len(first) <= 97, file
 
 
+def test_nothing_that_is_installed_imports_fastapi() -> None:
+    imports = re.compile(r"^\s*(?:import|from)\s+fastapi\b", re.MULTILINE)
+
+    found = [name_of(file) for file in SOURCES if imports.search(file.read_text(encoding="utf-8"))]
+
+    assert found == []
+
+
 def test_tables_that_belong_to_somebody_start_with_tenant_and_user() -> None:
     tables = re.findall(r"CREATE TABLE (\w+) \((.*?)\n\) STRICT", sql_file("schema.sql"), re.DOTALL)
 

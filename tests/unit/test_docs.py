@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from docs.generate import PAGES, ROOT
 from docs.generator import cli, settings
-from docs.generator.application import openapi
 from docs.generator.errors import meanings
+from docs.generator.openapi import openapi
 from docs.generator.plugins import PROTOCOLS
 from docs.requests import REQUESTS
 

@@ -187,6 +187,19 @@ async def test_a_bug_says_nothing_of_the_inside(api: Api) -> None:
     assert "secret" not in answer.text
 
 
+async def test_a_bug_behind_a_path_with_parts_is_in_the_envelope(api: Api) -> None:
+    async def broken(*_asgi: object) -> None:
+        raise RuntimeError("column 42 of /secret/path")
+
+    routes = api.http._transport.app.router.routes  # type: ignore[attr-defined]
+    next(route for route in routes if route.path == "/memories/{memory_id}").app = broken
+
+    answer = enveloped(await api.http.get("/memories/1", headers=KEY))
+
+    refused(answer, 500, "internal_error")
+    assert "secret" not in answer.text
+
+
 async def test_a_storage_that_does_not_answer_is_unavailable(api: Api) -> None:
     def away(_: Stores) -> None:
         raise Unavailable("The database does not answer.")

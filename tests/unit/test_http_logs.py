@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 
 from harness import Api, StartHub, refused
-from plastic_memories import logs
 
 WORD = "quokka"
 
@@ -163,19 +161,7 @@ async def test_the_audit_of_an_unknown_memory_is_empty(api: Api) -> None:
     refused(await api.get("/audit", memory_id=0), 422, "validation_error")
 
 
-@pytest.fixture
-def lean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Log as a server process does; put everything back after the test."""
-    for name in ("logThreads", "logProcesses", "logMultiprocessing", "_srcfile"):
-        monkeypatch.setattr(logging, name, getattr(logging, name))
-    factory = logging.getLogRecordFactory()
-    logs.leave_out_what_is_not_written()
-    yield
-    logging.setLogRecordFactory(factory)
-
-
-@pytest.mark.usefixtures("lean")
-async def test_a_lean_record_makes_the_same_line(api: Api, tmp_path: Path) -> None:
+async def test_a_line_says_what_was_logged(api: Api, tmp_path: Path) -> None:
     logger = logging.getLogger("plastic_memories.test")
     logger.info("plain", extra={"fields": {"persona_id": "小林"}})
     logger.info("with %s", "words")
@@ -190,15 +176,3 @@ async def test_a_lean_record_makes_the_same_line(api: Api, tmp_path: Path) -> No
     assert "RuntimeError: broken" in failed["err"]
     at = [datetime.fromisoformat(line["ts"]).timestamp() for line in (plain, worded, failed)]
     assert at == sorted(at)
-
-
-@pytest.mark.usefixtures("lean")
-def test_a_lean_record_suits_the_formatters_of_others(caplog: pytest.LogCaptureFixture) -> None:
-    logger = logging.getLogger("elsewhere")
-    with caplog.at_level(logging.INFO, logger.name):
-        logger.info("done")
-
-    [record] = caplog.records
-    usual = "%(asctime)s %(levelname)s %(name)s %(threadName)s %(module)s:%(lineno)d %(message)s"
-
-    assert logging.Formatter(usual).format(record).endswith("INFO elsewhere None :0 done")

@@ -172,5 +172,5 @@ def test_what_has_no_labels_is_shown_before_it_is_counted() -> None:
 
 
 def test_a_label_that_is_not_declared_is_a_mistake() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="label"):
         PrometheusMeter().count("a", "memory_writes", state="active")

@@ -33,6 +33,25 @@ messages = st.lists(
 spaces = st.sampled_from([(",", ":"), (", ", ": "), (" ,\n", " :\t")])
 
 
+@pytest.mark.parametrize(
+    "kept",
+    [
+        '"seed": 1e400',
+        '"seed": 0.1234567890123456789012345',
+        '"seed": [1.0, 1E5, 0.10, -0]',
+        '"stop": 1, "stop": 2',
+        r'"user": "\u00e9\/\ud83d"',
+    ],
+)
+def test_what_json_would_spell_otherwise_keeps_its_bytes(kept: str) -> None:
+    text = f'{{"model": "a", {kept}}}'
+    assert json.dumps(json.loads(text), ensure_ascii=False) != text
+
+    changed = with_members(text, members(text), {"model": '"b"'})
+
+    assert changed == f'{{"model": "b", {kept}}}'
+
+
 @given(objects, spaces, st.booleans())
 def test_what_is_read_is_what_json_says(
     value: dict[str, Any], separators: tuple[str, str], plain: bool

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import httpx
 import pytest
+from docs.generator.openapi import openapi
 
+from plastic_memories.http.app import create_app
+from plastic_memories.http.options import HttpOptions
 from plastic_memories.settings import load
 from plastic_memories.wiring import build_app
 
@@ -77,6 +82,23 @@ async def test_whatever_a_page_links_to_is_there(browser: httpx.AsyncClient, pat
     assert links
     for link in links:
         assert (await browser.get(link)).status_code == 200, link
+
+
+async def test_the_document_served_is_the_one_the_routes_make(browser: httpx.AsyncClient) -> None:
+    response = await browser.get("/openapi.json")
+
+    assert response.headers["content-type"] == "application/json"
+    # In the order of the declarations, too.
+    assert response.text == json.dumps(openapi(), ensure_ascii=False, separators=(",", ":"))
+
+
+async def test_the_document_names_the_version_that_runs() -> None:
+    transport = httpx.ASGITransport(create_app(HttpOptions(version="47.11"), nullcontext))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        document = (await client.get("/openapi.json")).json()
+
+    assert document["info"]["version"] == "47.11"
+    assert document["paths"] == openapi()["paths"]
 
 
 async def test_the_first_page_speaks_both_languages(browser: httpx.AsyncClient) -> None:

@@ -23,13 +23,26 @@ def _in_a_new_process(script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_server_starts_without_what_only_the_document_needs() -> None:
+def test_a_server_starts_without_what_only_some_requests_need() -> None:
     done = _in_a_new_process(
         "import sys, plastic_memories.wiring; "
-        "print([name for name in ('fastapi', 'httpx', 'mcp') if name in sys.modules])"
+        "print([name for name in ('httpx', 'mcp') if name in sys.modules])"
     )
 
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_server_without_fastapi_serves_the_document() -> None:
+    done = _in_a_new_process(
+        "import sys; sys.modules['fastapi'] = None\n"
+        "from starlette.testclient import TestClient\n"
+        "from plastic_memories.settings import load\n"
+        "from plastic_memories.wiring import build_app\n"
+        "client = TestClient(build_app(load({})), base_url='http://127.0.0.1')\n"
+        "print([client.get(path).status_code for path in ('/docs', '/openapi.json')])"
+    )
+
+    assert done.stdout == "[200, 200]\n", done.stderr
 
 
 def test_a_server_starts_without_building_bodies_or_compiling_rules() -> None:

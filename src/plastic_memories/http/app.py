@@ -5,13 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import cache
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.routing import Match, WebSocketRoute
 from starlette.routing import Route as Pattern
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -19,13 +15,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http import pages
 from plastic_memories.http.cors import Cors
+from plastic_memories.http.document import show_document
 from plastic_memories.http.doors.mcp import router as mcp
 from plastic_memories.http.doors.mem0 import hosted as mem0_hosted
 from plastic_memories.http.doors.mem0 import open_source as mem0_open_source
 from plastic_memories.http.doors.openai import routes as openai
 from plastic_memories.http.doors.openai.turn import MEMORY_HEADERS
 from plastic_memories.http.doors.openai.upstream import Upstream
-from plastic_memories.http.envelope import DoesNotFit, on_error, on_http, on_invalid
+from plastic_memories.http.envelope import DoesNotFit, on_bug, on_error, on_http, on_invalid
 from plastic_memories.http.frame import Frame
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.rate import RateLimit
@@ -44,7 +41,6 @@ from plastic_memories.http.routes import (
 from plastic_memories.http.routing import Route, by_path, taken_by
 from plastic_memories.http.straight import Straight
 from plastic_memories.hub.hub import Hub
-from plastic_memories.wire.envelope import Failure
 from plastic_memories.wire.text import models
 
 # In the order of the document.
@@ -76,31 +72,12 @@ class Application(Starlette):
 
     door: ASGIApp
 
-    def openapi(self) -> dict[str, Any]:
-        """Return the OpenAPI document."""
-        return _document(self.state.options.version)
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self
         await self.door(scope, receive, send)
 
     async def framework(self, scope: Scope, receive: Receive, send: Send) -> None:
         await super().__call__(scope, receive, send)
-
-
-@cache
-def _document(version: str) -> dict[str, Any]:
-    # It brings the framework that makes the document, which nothing else needs.
-    from plastic_memories.http.openapi import document  # noqa: PLC0415
-
-    return document(ROUTERS, (Failure, openai.OpenAIFailure), version)
-
-
-def _show_document(request: Request) -> JSONResponse:
-    shown = request.app.openapi()
-    if root := request.scope.get("root_path"):
-        shown = {**shown, "servers": [{"url": root}]}
-    return JSONResponse(shown)
 
 
 class _Patterned(Pattern):
@@ -129,7 +106,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
 
     app = Application(
         routes=[
-            Pattern("/openapi.json", _show_document),
+            Pattern("/openapi.json", show_document),
             WebSocketRoute("/ws/events", events.events),
             *(_Patterned(route) for route in _PATTERNS),
         ],
@@ -138,6 +115,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
             PlasticMemoriesError: on_error,
             DoesNotFit: on_invalid,
             HTTPException: on_http,
+            Exception: on_bug,
         },
     )
     app.router.redirect_slashes = False

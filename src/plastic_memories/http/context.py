@@ -11,9 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive
 
 from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAuthenticated
 from plastic_memories.http.envelope import DoesNotFit, reply
@@ -153,7 +152,7 @@ async def admitted(request: Request, user_id: str) -> Call:
 async def _read(taken: Taken, request: Request, caller: Caller) -> dict[str, Any]:
     """Read a route's argument: from the body, or (`asked`) from the query string."""
     if "body" in taken.models:
-        raw = await _whole_body(request.receive)
+        raw = await request.body()
         body = valid(lambda: taken.models["body"].validate_json(raw), "body")
         if b'"user_id"' in raw:
             _warn_of_user_id(caller, json.loads(raw).get("user_id"))
@@ -163,19 +162,6 @@ async def _read(taken: Taken, request: Request, caller: Caller) -> dict[str, Any
         _warn_of_user_id(caller, params.get("user_id"))
         return {"asked": valid(lambda: taken.models["asked"].validate_python(params), "query")}
     return {}
-
-
-async def _whole_body(receive: Receive) -> bytes:
-    """Read a body, which nearly always comes in one piece; raise if its sender leaves before."""
-    pieces: list[bytes] = []
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        pieces.append(message.get("body", b""))
-        more = message.get("more_body", False)
-    return b"".join(pieces)
 
 
 def valid(validate: Callable[[], Any], place: str) -> Any:

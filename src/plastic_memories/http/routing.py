@@ -34,8 +34,8 @@ class Route:
 class Routes:
     """Routes that belong together, declared as one declares them with FastAPI.
 
-    It is asked for the document only, when somebody wants to see it: importing it and letting it
-    make its checkers for every body and answer was a third of a server's start.
+    FastAPI itself only writes the document, before a release (`make docs`). A server does without:
+    importing it, and its checkers for every body and answer, were a third of a start.
     """
 
     def __init__(

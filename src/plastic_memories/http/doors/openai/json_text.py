@@ -1,4 +1,10 @@
-"""JSON as text: parts of it can be changed, and everything else keeps its bytes."""
+"""JSON as text: parts of it can be changed, and everything else keeps its bytes.
+
+Not for speed: to read a request with `json` and to write it again changes what a client sent.
+`1e400` becomes `Infinity`, which is no JSON, a long fraction loses digits, `0.10` and `1E5` are
+spelt anew, and of two members with one name the first is lost. An upstream may also keep what it
+has worked out of a prompt only as long as the prompt begins with the same bytes.
+"""
 
 from __future__ import annotations
 

@@ -1,23 +1,27 @@
 """The OpenAPI document: what was declared, told by FastAPI, and what it cannot know.
 
-Only who wants the document imports this: a server starts without the framework that makes it.
+The package ships what this writes; a server needs neither FastAPI nor this module.
 """
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable
+from functools import cache
 from inspect import Parameter, Signature
 from typing import Annotated, Any, get_type_hints
 
 from fastapi import APIRouter, Query
 from fastapi.openapi.utils import get_openapi
-from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from starlette.routing import BaseRoute
 
+from plastic_memories import __version__
+from plastic_memories.http.app import ROUTERS
+from plastic_memories.http.doors.openai.routes import OpenAIFailure
 from plastic_memories.http.routing import REF_TEMPLATE, Endpoint, Routes
-from plastic_memories.wire.envelope import Answer
+from plastic_memories.wire.envelope import Answer, Failure
 
 _KEY = {
     "ApiKey": {
@@ -37,21 +41,25 @@ _USER = {
 _OPEN = {"/", "/docs", "/health"}
 
 
-def document(
-    routers: Iterable[Routes], failures: Iterable[type[BaseModel]], version: str
-) -> dict[str, Any]:
-    """Write the document, with which routes need a key, and what failures look like."""
+def page() -> str:
+    """Return the document as the package ships it."""
+    return json.dumps(openapi(), ensure_ascii=False, indent=1) + "\n"
+
+
+@cache
+def openapi() -> dict[str, Any]:
+    """Return the document, with which routes need a key, and what failures look like."""
     with warnings.catch_warnings():
         # FastAPI hushes Pydantic where it makes a checker; ours are made later, when it uses them.
         warnings.simplefilter("ignore", UserWarning)
         schema = get_openapi(
             title="Plastic Memories",
-            version=version,
+            version=__version__,
             summary="The memory every AI companion plugs into.",
-            routes=_described(routers),
+            routes=_described(ROUTERS),
         )
     _, more = models_json_schema(
-        [(model, "serialization") for model in failures], ref_template=REF_TEMPLATE
+        [(model, "serialization") for model in (Failure, OpenAIFailure)], ref_template=REF_TEMPLATE
     )
     schema["components"]["schemas"] |= more["$defs"]
     schema["components"]["securitySchemes"] = _KEY
