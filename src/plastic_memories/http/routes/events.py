@@ -62,8 +62,11 @@ class _Listener:
     wish: Mapping[str, Any]
 
     def hears(self, event: Event) -> bool:
-        wanted = self.wish.get("persona_id") or self.caller.key.limits.persona_id
-        return not wanted or event.persona_id in ("", wanted)
+        limits = self.caller.key.limits
+        wanted = self.wish.get("persona_id") or limits.persona_id
+        if wanted and event.persona_id not in ("", wanted):
+            return False
+        return not limits.source_app or event.is_of(limits.source_app)
 
 
 async def _admit(socket: WebSocket, hub: Hub) -> _Listener:
@@ -152,9 +155,6 @@ async def _until_gone(socket: WebSocket) -> None:
 
 async def _send(socket: WebSocket, event: Event, listener: _Listener) -> None:
     if not listener.hears(event):
-        return
-    app = caller.key.limits.source_app
-    if app and not event.is_of(app):
         return
     await socket.send_json(
         {
