@@ -21,8 +21,10 @@ from plastic_memories.rules.standing import is_constraint, is_name
 
 FENCE = "plastic_memories"
 # Text from outside must not open or close our fence, in whatever case or spacing.
-_FENCE_LIKE = regex(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
-_LINE_BREAKS = regex(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
+_FENCE_LIKE = regex(rf"<(?=\s*+(?:/\s*+)?{FENCE})", re.IGNORECASE)
+_BREAKS = r"\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
+# A run of spaces is looked at once, from its beginning: a text of nothing else must not take long.
+_LINE_BREAKS = regex(rf"(?:(?<!\s)[^\S{_BREAKS}]++)?[{_BREAKS}]\s*+")
 _HAN = regex(r"[\u4e00-\u9fff]")
 # Who speaks in a memory without a speaker is the user; some callers write it down all the same.
 _USER = ("user", "User", "用户", "用戶")

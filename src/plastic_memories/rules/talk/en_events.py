@@ -134,8 +134,9 @@ _TRIVIAL_VISIT = regex(
     _I,
 )
 _CLOCK = regex(
-    r"\s*\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|midnight)\b|"
-    r"\s*\b(?:in the )?(?:morning|afternoon|evening)\b|\s*\bat night\b",
+    r"(?:(?<!\s)\s++)?\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|"
+    r"midnight)\b|"
+    r"(?:(?<!\s)\s++)?\b(?:(?:in the )?(?:morning|afternoon|evening)|at night)\b",
     _I,
 )
 
