@@ -21,7 +21,9 @@ def stated(message: Message) -> bool:
 
     if message.role is not Role.USER:
         return False
-    return any(_words(clause.text) >= _FEWEST_WORDS for clause in believable(message.content[:READ_CHARS]))
+    return any(
+        _words(clause.text) >= _FEWEST_WORDS for clause in believable(message.content[:READ_CHARS])
+    )
 
 
 def _words(text: str) -> float:

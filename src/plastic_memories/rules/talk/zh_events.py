@@ -247,9 +247,9 @@ def _remembered(said: Said, rest: str, day: Mention) -> list[Found]:
 
 
 def _planned(said: Said, rest: str, day: Mention) -> list[Found]:
-    if re.match(r"(?:就|快|马上)*要", rest):
+    if re.match(r"\A(?:就|快|马上)*要", rest):
         rest = rest.removesuffix("了")
-    rest = re.sub(r"[哈啊呀哦喔啦嘛呢~～]+$", "", rest)
+    rest = rest.rstrip("哈啊呀哦喔啦嘛呢~～")
     if _is_everyones(said, rest, day) or _NOT_A_PLAN.search(rest) or _DONE.search(rest):
         return []
     if not _PLAN.match(rest):

@@ -148,7 +148,7 @@ def _study(said: Said) -> Iterator[Found]:
     text = said.predicate
     school = _AT_SCHOOL.match(text)
     generic = school and re.fullmatch(
-        r"[上读念在一名个]*(?:大学|中学|高中|小学|学校|学院)", school["v"]
+        r"\A[上读念在一名个]*(?:大学|中学|高中|小学|学校|学院)", school["v"]
     )
     if (
         school
