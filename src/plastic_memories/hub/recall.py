@@ -95,9 +95,9 @@ class _Parts:
     @property
     def length(self) -> int:
         """How many characters there are to write."""
-        rows = [*self.structure.core, *(hit.memory for hit in self.found.hits), *self.talk.all]
-        pages = self.structure.pages
-        return sum(len(row.content) for row in rows) + sum(len(line.raw) for line in pages.core)
+        memories = [*self.structure.core, *(hit.memory for hit in self.found.hits)]
+        texts = [row.content for row in memories] + [row.content for row in self.talk.all]
+        return sum(map(len, [*texts, *(line.raw for line in self.structure.pages.core)]))
 
     def without_what_can_wait(self) -> _Parts:
         core = [row for row in self.structure.core if section_of(row) <= Section.IDENTITY]
