@@ -23,7 +23,7 @@ GENERAL = (*_CHARS, *_PAIRS)
 
 FIRST, LAST = 400, 3_200  # characters: what grows with the square shows at the last
 _FLOOR_S = 0.004  # what takes less at the last takes less than half a second at the limit of a text
-_ENDS_S = 2.0  # processor time after which a single reading is given up
+_ENDS_S = 1.0  # processor time after which a single reading is given up
 _MOST_GROWTH = 3.0  # from n to 2n: 2 is linear, 4 is square
 _EXAMPLES = 6
 _MOST_CHARS = 10

@@ -13,7 +13,7 @@ from rule_parts import functions, patterns
 
 # Shares, so that several processes can do it: to find them all takes a while for each.
 _SHARES = 8
-_FOR_FUNCTIONS = GENERAL[::3]
+_FOR_FUNCTIONS = GENERAL[::4]
 
 
 @lru_cache(maxsize=1)
