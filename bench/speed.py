@@ -175,6 +175,31 @@ def recall_parts(scratch: Path, sizes: dict[str, int], number: int, progress: Pr
     return found
 
 
+def beside_hostile_texts(scratch: Path, number: int) -> Results:
+    """Recall as one user while another recalls texts that are made to be slow to read."""
+    texts = ("\t" * 31_000, "“" * 31_000, "[a](" * 7_500, "刚" * 31_000, "< " * 15_000)
+    hostile = {**HEADERS, "X-User-Id": "hostile"}
+    notes = [
+        {"persona_id": "p", "type": "note", "key": f"h{key}", "content": f"tea {text} tea"}
+        for key, text in enumerate(texts)
+    ]
+    lines = [{"role": "user", "content": f"tea{chr(10) * 4_000}tea"}] * 20
+    said = {"persona_id": "p", "session_id": "s", "messages": lines}
+    with running(scratch / "hostile", **_NO_EMBEDDER) as server:
+        _run(server.port, [request_bytes("/memory/write", note, hostile) for note in notes], 1)
+        _run(server.port, [request_bytes("/messages/append", said, hostile)], 1)
+        asked = {"persona_id": "p", "query": "tea “ 刚"}
+        theirs = [request_bytes("/memory/recall", asked, hostile)] * number
+        measured = asyncio.run(_beside(server.port, _recalls(number, 1, seed=6), theirs))
+    return {**measured.summary(), "largest_delay_ms": round(1000 * max(measured.latencies_s), 1)}
+
+
+async def _beside(port: int, requests: list[bytes], others: list[bytes]) -> Measured:
+    """Return how the first requests fare while the others are made."""
+    measured, _ = await asyncio.gather(measure(port, requests, 1), measure(port, others, 2))
+    return measured
+
+
 def _in_turns(port: int, texts: list[str], parts: BareParts) -> Measured:
     """Ask the hub and the bare parts in turns: what else the machine does falls on both."""
     started, latencies = time.perf_counter(), []
@@ -239,6 +264,7 @@ def run(full: bool, scratch: Path | None, progress: Progress) -> Results:
             "formation": lambda: formation(Path(temporary), number),
             "recall_one_persona": lambda: recalls(place, one_persona, number // 3, progress),
             "recall_parts": lambda: recall_parts(place, beside_parts, 200, progress),
+            "recall_beside_hostile_texts": lambda: beside_hostile_texts(Path(temporary), 100),
             "recall_many_users": lambda: recalls(place, many_users, number // 3, progress),
         }
         results: Results = {}

@@ -33,6 +33,11 @@ def show(console: Console, results: Results) -> None:
     for name in ("recall_one_persona", "recall_many_users"):
         console.print(_recall_table(name.replace("_", " "), results[name]))
     console.print(_parts_table(results["recall_parts"]))
+    beside = results["recall_beside_hostile_texts"]
+    console.print(
+        f"recall beside another user's hostile texts: {beside['p50_ms']} ms at p50, "
+        f"largest delay {beside['largest_delay_ms']} ms"
+    )
 
 
 def _recall_table(title: str, cases: dict[str, Any]) -> Table:

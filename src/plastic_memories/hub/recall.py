@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Collection, Mapping, Sequence
@@ -54,6 +55,9 @@ _GRACE_S = 0.05
 # The share of the deadline in which everything is tried on one thread, before each part is
 # tried by itself.
 _FOR_ALL_AT_ONCE = 0.5
+# So many characters are written into blocks at once; more are written on a thread, beside which
+# the requests of others go on.
+_AT_ONCE_CHARS = 40_000
 # What the user's own pages may take of one prompt: half, so that memories have room beside them.
 _PAGE_SHARE = 2
 
@@ -77,6 +81,28 @@ class _Structure:
     pages: Looked = field(default_factory=Looked)
     settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
     names: Names = field(default_factory=Names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """All that one answer is made of."""
+
+    query: RecallQuery
+    structure: _Structure
+    found: Findings
+    talk: Talk
+
+    @property
+    def length(self) -> int:
+        """How many characters there are to write."""
+        memories = [*self.structure.core, *(hit.memory for hit in self.found.hits)]
+        texts = [row.content for row in memories] + [row.content for row in self.talk.all]
+        return sum(map(len, [*texts, *(line.raw for line in self.structure.pages.core)]))
+
+    def without_what_can_wait(self) -> _Parts:
+        core = [row for row in self.structure.core if section_of(row) <= Section.IDENTITY]
+        structure = replace(self.structure, core=core, pages=Looked())
+        return _Parts(self.query, structure, replace(self.found, hits=()), Talk())
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +138,7 @@ class Recall:
         self, query: RecallQuery, include: Collection[str] = ("profile", "memory", "snippets")
     ) -> Recollection:
         """Answer from whatever is finished by the deadline; name what is not."""
+        ends_at = time.monotonic() + query.deadline_s
         done, late = await self._gathered(query, include)
         structure: _Structure = done.get("structure", _Structure())
         found: Findings = done.get("search") or Findings((), intent_of(query.text))
@@ -120,9 +147,10 @@ class Recall:
         found = replace(found, hits=hits, near_misses=misses)
         structure = replace(structure, pages=done.get("pages", Looked()))
         talk = _on_line(done.get("snippets", Talk()), structure.lines)
-        recollection = self._compose(query, structure, found, talk)
+        parts = _Parts(query, structure, found, talk)
+        recollection, unwritten = await self._composed(parts, ends_at)
         self.touches.add([hit.memory for hit in recollection.hits], query.now)
-        degraded = (*late, *found.degraded)
+        degraded = (*late, *found.degraded, *unwritten)
         logger.info("memory.recall", extra={"fields": _fields(query, recollection, degraded)})
         return replace(recollection, degraded=degraded)
 
@@ -167,13 +195,26 @@ class Recall:
         core = [with_names(memory, known.names) for memory in known.core]
         return _Structure(profile, core, known.lines, settings=known.settings, names=known.names)
 
-    def _compose(
-        self,
-        query: RecallQuery,
-        structure: _Structure,
-        found: Findings,
-        talk: Talk,
-    ) -> Recollection:
+    async def _composed(
+        self, parts: _Parts, ends_at: float
+    ) -> tuple[Recollection, tuple[str, ...]]:
+        """Write the blocks within the deadline; name them if there was no time for all of them.
+
+        What must always be respected, and who the user is, are written however late it is.
+        """
+        if parts.length <= _AT_ONCE_CHARS:
+            return self._compose(parts), ()
+        left_s = max(_GRACE_S, ends_at - time.monotonic())
+        work = asyncio.to_thread(self._compose, parts)
+        done, late = await side_by_side({"blocks": work}, left_s)
+        if not late:
+            return done["blocks"], ()
+        bare = await asyncio.to_thread(self._compose, parts.without_what_can_wait())
+        hits, _ = _with_core(parts.found.hits, parts.structure.core, parts.query.limit)
+        return replace(bare, hits=hits, snippets=parts.talk.all, truncated=True), late
+
+    def _compose(self, parts: _Parts) -> Recollection:
+        query, structure, found, talk = parts.query, parts.structure, parts.found, parts.talk
         budget = query.budget_tokens or self.options.budget_tokens
         style = _style(structure)
         core = core_order(structure.core)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -71,15 +72,21 @@ class TakeIn:
         settings, placed = await self.ledger.read(
             lambda stores: (stores.personas.settings(owner.user), in_realm(stores, kept))
         )
-        found = self.judge.extract(placed, settings.time_zone)
+        # On a thread: long talk takes a while to read, and others must not wait for it.
+        drafts = await asyncio.to_thread(self._read, placed, settings.time_zone)
+        screened, _ = self.screening.each([marked.on(draft) for draft in drafts])
+        return await self._store(caller, owner, [draft for _, draft in screened], learn)
+
+    def _read(self, talk: Sequence[Message], time_zone: str) -> list[Draft]:
+        """Return what the rules find in talk, and in their own words what they cannot read."""
+        found = self.judge.extract(talk, time_zone)
         read = {message for draft in found for message in draft.source_message_ids}
         notes = [
             in_own_words(message)
-            for message in placed
-            if message.id not in read and self._says_more(message, settings.time_zone)
+            for message in talk
+            if message.id not in read and self._says_more(message, time_zone)
         ]
-        screened, _ = self.screening.each([marked.on(draft) for draft in [*found, *notes]])
-        return await self._store(caller, owner, [draft for _, draft in screened], learn)
+        return [*found, *notes]
 
     def _says_more(self, message: Message, time_zone: str) -> bool:
         """Say whether a message states what no rule can read, alone or beside a later one."""

@@ -19,7 +19,9 @@ from plastic_memories.rules.regex import regex
 from plastic_memories.rules.similarity import comparable
 from plastic_memories.rules.standing import is_constraint, is_name
 
-_LINE_BREAKS = regex(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
+_BREAKS = r"\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
+# A run of spaces is looked at once, from its beginning: a text of nothing else must not take long.
+_LINE_BREAKS = regex(rf"(?:(?<!\s)[^\S{_BREAKS}]++)?[{_BREAKS}]\s*+")
 _HAN = regex(r"[\u4e00-\u9fff]")
 # Who speaks in a memory without a speaker is the user; some callers write it down all the same.
 _USER = ("user", "User", "用户", "用戶")

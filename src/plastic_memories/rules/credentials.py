@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 
 Span = tuple[int, int]
 
@@ -122,7 +122,7 @@ _ORDINARY_WORDS = (
 )
 _ORDINARY = frozenset(_ORDINARY_WORDS.split())
 _ORDINARY_END = regex(r"(?i)(?:ed|ing|able|ible|ly|ful|ous|ive)$")
-_CLAUSE_END = regex(r"""\s*(?:$|[\n.,;!?)"'`”’」』》。，、！？；）]|(?:and|but|so|for)\b)""")
+_CLAUSE_END = at_start(r"""\s*(?:$|[\n.,;!?)"'`”’」』》。，、！？；）]|(?:and|but|so|for)\b)""")
 _COUNTED = regex(r"\s?(?:年|月|日|号|次|位|个|天|种|种|元|块|条|字|周|人|%|characters?|chars)")
 _DESCRIBED = regex(r"的|编码|加密|格式|登录|验证|保护|算法|还是|吗|么")
 

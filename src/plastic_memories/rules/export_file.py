@@ -81,7 +81,7 @@ def read_export(text: str) -> Content | None:
     """Read an export; None if it is none of ours."""
     try:
         content = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     is_ours = isinstance(content, dict) and isinstance(content.get("personas"), list)
     return content if is_ours else None

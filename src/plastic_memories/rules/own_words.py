@@ -6,7 +6,7 @@ from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.rules.digest import digest_of
 from plastic_memories.rules.regex import regex
-from plastic_memories.rules.text import UNSPACED, normalise
+from plastic_memories.rules.text import READ_CHARS, UNSPACED, normalise
 
 _WORD = regex(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _UNSPACED_CHAR = regex(f"[{UNSPACED}]")
@@ -21,7 +21,9 @@ def stated(message: Message) -> bool:
 
     if message.role is not Role.USER:
         return False
-    return any(_words(clause.text) >= _FEWEST_WORDS for clause in believable(message.content))
+    return any(
+        _words(clause.text) >= _FEWEST_WORDS for clause in believable(message.content[:READ_CHARS])
+    )
 
 
 def _words(text: str) -> float:

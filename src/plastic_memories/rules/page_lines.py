@@ -25,7 +25,7 @@ _HEADING = regex(r"^ {0,3}(#{1,6})(?:[ \t]|$)")
 _RULE = regex(r"^\s*(?:([-*_=])(?:\s*\1){2,}|=+)\s*$")
 _SHOWN_ONLY = regex(r"^\s*(?:>|\||!\[)")
 _OPENING = regex(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+|\d{1,3}、\s*)?(?:\[[ xX]\]\s+)?")
-_ANCHOR = regex(r"(?:^|\s+)\^pm-(\d{1,15})\s*$")
+_ANCHOR = regex(r"(?:^|(?<!\s)\s++)\^pm-(\d{1,15})\s*+$")
 
 
 class Kind(Enum):

@@ -24,14 +24,16 @@ _MARKS = (
 )
 _NOT_IN_ID = regex(r"[\x00-\x20\"#%<>?\\^`{|}\x7f]")
 _BREAK = regex(r"\r\n|\r|\n")
-_TITLE = regex(r"^title\s*:\s*(.*?)\s*$", re.IGNORECASE)
-_HEADING = regex(r"^ {0,3}#{1,2}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_TITLE = regex(r"^title\s*+:(.*)$", re.IGNORECASE)
+_HEADING = regex(r"^ {0,3}#{1,2}[ \t](.*)$")
 _UNDERLINE = regex(r"^ {0,3}(=+|-{2,})[ \t]*$")
 _FENCE = regex(r"^ {0,3}(```+|~~~+)")
-_MARKUP = regex(r"^(?:[\s>]|#{1,6}(?=\s)|[-*+](?=\s))*(?:\[[ xX]\]\s+)?|\s+\^[\w-]+$")
+_MARKUP = regex(r"^(?:[\s>]|#{1,6}(?=\s)|[-*+](?=\s))*(?:\[[ xX]\]\s+)?|(?<!\s)\s++\^[\w-]++$")
 _EMPHASIS = regex(r"(\*\*|__|\*|`)(.+?)\1")
-_LINK = regex(r"!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]|!?\[([^\]]*)\]\([^)]*\)")
-_COMMENT = regex(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+_LINK = regex(
+    r"!?\[\[(?:[^\[\]|]*+\|)?([^\[\]|]*+)\]\]|!?\[([^\[\]]*+)\]\((?:[^()]|\([^()]*+\))*+\)"
+)
+_COMMENT = regex(r"<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL)
 
 
 def decode(raw: bytes, *, whole: bool = True) -> tuple[str, Encoding]:
@@ -118,7 +120,7 @@ def given_title(front: list[str]) -> str:
     """Return the title that front matter names, if it does."""
     for line in front:
         if match := _TITLE.match(line):
-            return _plain(match[1].strip("\"'"))
+            return _plain(match[1].strip().strip("\"'"))
     return ""
 
 
@@ -127,9 +129,16 @@ def _headings(lines: list[str]) -> Iterator[str]:
     for line in _outside_code(lines):
         heading = _HEADING.match(line)
         underlined = before if _UNDERLINE.match(line) else ""
-        if title := _plain(heading[1] if heading else underlined):
+        if title := _plain(_unclosed(heading[1]) if heading else underlined):
             yield title
         before = "" if heading else line.strip()
+
+
+def _unclosed(heading: str) -> str:
+    """Return a heading without the number signs that may close it."""
+    title = heading.strip(" \t")
+    bare = title.rstrip("#")
+    return bare if bare.endswith((" ", "\t")) else title
 
 
 def _first_text(lines: list[str]) -> str:

@@ -9,7 +9,7 @@ MAX_PASSAGES = 8
 _LONG = 160
 # A character of an unspaced script says as much as three letters.
 _UNSPACED = regex(f"[{UNSPACED}]")
-_SENTENCE = regex(r"[^。！？!?.\n]+[。！？!?.\n]*[\"”』」]*\s*")
+_SENTENCE = regex(r"[^。！？!?.\n]+[。！？!?.\n]*+[\"”』」]*+\s*+")
 
 
 def passages(text: str) -> list[str]:

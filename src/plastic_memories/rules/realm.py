@@ -7,12 +7,13 @@ import re
 from plastic_memories.model.owner import Realm
 from plastic_memories.rules.han import simplified
 from plastic_memories.rules.regex import regex
+from plastic_memories.rules.text import READ_CHARS
 
 _HAN = "\u3400-\u9fff"
 
 # Out of character: the player speaks, not the figure.
 _OOC_PART = regex(
-    r"\(\([^()]*\)\)|（（[^（）]*））|⟪[^⟫]*⟫"
+    r"\(\([^()]*\)\)|（（[^（）]*））|⟪[^⟪⟫]*⟫"
     r"|[(（\[【]\s*(?:ooc(?![a-z])|场外|出戏)[^)）\]】]{0,400}[)）\]】]",
     re.IGNORECASE,
 )
@@ -22,7 +23,7 @@ _OOC_OPENING = regex(
 )
 _SLASHES = regex(r"^\s*//(?!/)\s*(?=\S)")
 _OOC_LABEL = regex(r"(?:ooc|场外|出戏)\s*[:：]?", re.IGNORECASE)
-_BRACKETS = regex(r"^[(（\[【⟪]+|[)）\]】⟫]+$")
+_BRACKETS = regex(r"^[(（\[【⟪]+|(?<![)）\]】⟫])[)）\]】⟫]++$")
 _LOOKS_LIKE_CODE = regex(r"[;{}=<>]|\w\(|\n|TODO|FIXME")
 
 # What stands between single asterisks and is bounded by the edge of a sentence.
@@ -63,7 +64,8 @@ _CHINESE_ACT = regex(
     r"推门|敲门|开门|进来|进门|醒来|倒下|倒在|喘|打量|环顾|耸|撇|撅|嘟|鼓掌|招手|行礼|拥|依偎|躲"
 )
 _STAGE = regex(
-    r"(?:^|[。！？\n【\[])\s*(?:剧情|场景|剧本|故事背景|世界观|人设|角色设定|背景设定|设定|旁白)\s*[:：】\]]"
+    r"(?:^\s*+|[。！？【\[]\s*+|\n[^\S\n]*+)"  # of many line breaks the last is enough
+    r"(?:剧情|场景|剧本|故事背景|世界观|人设|角色设定|背景设定|设定|旁白)\s*+[:：】\]]"
     r"|(?:在|这个|那个|我们的|咱们的)(?:故事|剧情|剧本|设定|世界观|副本|跑团)(?:里面?|中)"
     r"|(?:故事|剧情|剧本|设定|小说|游戏|梦)(?:里面?|中)[，,]?(?:我|你|咱)"
     r"|(?:来|继续|开始|玩)(?:一[场段次个])?(?:角色扮演|跑团|语c|演戏|剧情|rp\b)|角色扮演(?:吧|开始|一下)"
@@ -72,7 +74,7 @@ _STAGE = regex(
     r"|\bin (?:the|this|our|my) (?:story|role-?play|rp|campaign|scene|fantasy|novel|dream)\b"
     r"|\b(?:let'?s|we (?:can|could)|start (?:a|the)|continue (?:the|our)) (?:role-?play|rp)\b"
     r"|\bmy (?:character|oc)(?:'s name)? is\b|\b(?:i|you)(?:'ll| will| are|'re)? (?:play|playing) "
-    r"(?:the role of|as an? )|(?:^|\n)\s*\[?(?:scene|setting|scenario|narrator)\]?:|"
+    r"(?:the role of|as an? )|(?:^\s*+|\n[^\S\n]*+)\[?(?:scene|setting|scenario|narrator)\]?:|"
     r"\bonce upon a time\b",
     re.IGNORECASE,
 )
@@ -85,7 +87,6 @@ _SUPPOSED = regex(
     r"let'?s (?:say|pretend|imagine))\b",
     re.IGNORECASE,
 )
-_LONGEST = 4_000  # letters: what a long text is shows at its beginning
 _SHORT = 2  # sentences: a longer message only begins with "if"
 _ENDS = regex(r"[。！？!?\n]+|\.(?=\s)")
 
@@ -101,7 +102,7 @@ def realm_of(text: str, session_realm: Realm = Realm.REAL) -> Realm:
     >>> realm_of("((我明天要考试，先下了))", Realm.STORY)
     <Realm.OOC: 'ooc'>
     """
-    text = simplified(text[:_LONGEST])
+    text = simplified(text[:READ_CHARS])
     rest = _OOC_PART.sub(" ", text)
     if _is_ooc(text, rest, session_realm):
         return Realm.OOC

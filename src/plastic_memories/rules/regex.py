@@ -32,6 +32,14 @@ def regex(text: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _Later(text, flags))
 
 
+def at_start(text: str, flags: int = 0) -> re.Pattern[str]:
+    """Return an expression that is tried at the start of a text and nowhere else.
+
+    One that begins with words that may repeat would else read the same run again from each word.
+    """
+    return regex(rf"\A(?:{text})", flags)
+
+
 def compile_all() -> None:
     """Compile what has not been used yet, and let others go first after each."""
     while _waiting:

@@ -23,11 +23,11 @@ _PARTICLES = "啊呀哦噢喔嘛呢"
 # makes another sentence, quotes change whose words they are. Here and below a run is looked at
 # once, from its beginning: a text of nothing else must not take long.
 _PAUSE = regex(
-    rf"(?:\s*(?:[{_STOPS}]+"
-    rf"|(?<![{_PAUSES}])[{_PAUSES}]+(?![^\s{UNSPACED}{_STOPS}\"”’」』)\]])))+\s*"
+    rf"(?:(?:(?<!\s)\s++)?(?:[{_STOPS}]++"
+    rf"|(?<![{_PAUSES}])[{_PAUSES}]++(?![^\s{UNSPACED}{_STOPS}\"”’」』)\]])))++\s*+"
 )
 _CLOSING_PARTICLES = regex(rf"(?<![{_PARTICLES}])[{_PARTICLES}]+(?=\s*(?:[:{_STOPS}{_PAUSES}]|$))")
-_BESIDE_UNSPACED = regex(rf"(?<=[{UNSPACED}])\s+|\s+(?=[{UNSPACED}])")
+_BESIDE_UNSPACED = regex(rf"(?<=[{UNSPACED}])\s++|(?<!\s)\s++(?=[{UNSPACED}])")
 # Stress on a feeling tells nothing new. Elsewhere the same words may: 特别行政区, the very first.
 _STRESS = regex(
     r"(?<![也很挺超级非常特别真的心])(?:也|很|挺|超级|超|非常|特别|真的|真心)+"

@@ -23,6 +23,10 @@ TERMS_VERSION = 4
 # What the code of a term tells: it says little by itself (a function word, a single character);
 # it is a word between spaces.
 WEAK, WORD = 1, 2
+# How much of one text the grammars read for what it means: its beginning. A longer text is stored
+# whole, searched whole and screened whole for what must not be stored; but what somebody says of
+# themself stands in a message, not in a book that was pasted into one.
+READ_CHARS = 4_000
 MAX_TERM_CHARS = 64
 MAX_QUERY_TERMS = 64
 

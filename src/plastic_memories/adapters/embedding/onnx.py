@@ -20,7 +20,7 @@ from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
 from plastic_memories.rules.vectors import unit
 
-_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+_NAME = re.compile(r"\A[\w-][\w.-]*/[\w-][\w.-]*")
 _NEEDED = ("onnxruntime", "tokenizers")
 # Texts that run through the model together; more gain nothing on a processor.
 _BATCH = 16

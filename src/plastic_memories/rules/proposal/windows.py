@@ -9,13 +9,13 @@ from dataclasses import replace
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.talk import TalkWindow
 from plastic_memories.rules.budget import estimate_tokens
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start
 
 # What stands around each message: number, role, name and time.
 _PER_MESSAGE = 40
 # A token is at least a third of a character in the estimate used here.
 _CHARS_PER_TOKEN = 3
-_SENTENCES = regex(r".*[。！？!?；;…\n.]", re.DOTALL)
+_SENTENCES = at_start(r".*[。！？!?；;…\n.]", re.DOTALL)
 
 
 def parts_of(window: TalkWindow, tokens: int) -> Iterator[TalkWindow]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 from plastic_memories.rules.talk import dates_en, dates_zh
 from plastic_memories.rules.talk.numerals import zh_number
 from plastic_memories.rules.talk.phrases import Reader, Rule, worth_trying
@@ -108,7 +108,7 @@ def _chosen(hints: frozenset[str]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     return rules, worth_trying((*dates_zh.FOLLOWING, *dates_en.FOLLOWING), hints)
 
 
-_DAY_ALONE = regex(r"[\d一二三四五六七八九十廿]+[日号]|on the \d+\w*")
+_DAY_ALONE = at_start(r"[\d一二三四五六七八九十廿]+[日号]|on the \d\w*")
 _YEARED_TEXT = regex(r"\d{4}")
 _RELATIVE = regex(
     r"[昨明后前]天|昨晚|明早|明晚|[上下]个?(?:周|星期|礼拜|月)|去年|前年|明年|后年|[天周月年]之?[前后]"
@@ -119,6 +119,8 @@ _HAN = regex("[\u4e00-\u9fff]")
 _AFTER_PREPOSITION = regex(
     r"\b(?:on|in|at|by|for|until|till|since|from|before|after)\s$", re.IGNORECASE
 )
+
+_LONGEST_WORDS = 100  # nobody says a day in more letters
 
 
 def dated(content: str, said: str, written: str) -> str:
@@ -131,7 +133,8 @@ def dated(content: str, said: str, written: str) -> str:
     >>> dated("我tomorrow有个面试", "tomorrow", "2024-05-16")
     '我 2024-05-16 有个面试'
     """
-    found = re.search(r"\s*".join(re.escape(char) for char in said if not char.isspace()), content)
+    letters = [re.escape(char) for char in said[:_LONGEST_WORDS] if not char.isspace()]
+    found = re.search(r"\s*+".join(letters), content)
     if not found:
         return f"{written} {content}"
     before, after = content[: found.start()], content[found.end() :]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 from plastic_memories.rules.talk.sentences import Clause
 
 
@@ -76,8 +76,8 @@ _FILLER = regex(
     re.IGNORECASE,
 )
 _CHATTER = regex(
-    r"(?:[\s,]+(?:btw|lol|lmao|haha\w*|hehe|tbh|ngl|xd|by the way|fyi|actually|honestly|though|:\)|"
-    r"<3))+$",
+    r"(?:(?<![\s,])[\s,]++(?:btw|lol|lmao|haha\w*|hehe|tbh|ngl|xd|by the way|"
+    r"fyi|actually|honestly|though|:\)|<3)){1,8}$",
     re.IGNORECASE,
 )
 _EXPANDED = tuple(
@@ -172,10 +172,10 @@ def _subject(text: str) -> Subject:
 
 _EDGES = " '\"“”.,!;:~"
 _TAIL = regex(
-    r"(?:\s+(?:right now|at the moment|atm|"
+    r"(?:(?<!\s)\s++(?:right now|at the moment|atm|"
     r"too|as well|a lot|very much|so much|the most|best|most of all|more|these "
     r"days|though|actually|anymore|by the way|you know|lol|haha|"
-    r"please|now|btw|since \w+|and stuff|etc))+$",
+    r"please|now|btw|since \w+|and stuff|etc)){1,8}$",
     re.IGNORECASE,
 )
 _CUT = regex(
@@ -186,7 +186,9 @@ _CUT = regex(
     r"relax)\b.*$",
     re.IGNORECASE,
 )
-_LIST = regex(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+", re.IGNORECASE)
+_LIST = regex(
+    r"(?:(?<!\s)\s++)?,\s*+(?:(?:and|or)\s++)?|(?<!\s)\s++(?:and|or|&)\s++", re.IGNORECASE
+)
 
 
 def tidy(value: str) -> str:
@@ -198,8 +200,8 @@ def tidy(value: str) -> str:
     return _TAIL.sub("", _CUT.sub("", value).strip(_EDGES)).strip(_EDGES)
 
 
-_GERUND = regex(r"\w+ing\b", re.IGNORECASE)
-_DOING = regex(r"\w+ing \w", re.IGNORECASE)
+_GERUND = at_start(r"\w+ing\b", re.IGNORECASE)
+_DOING = at_start(r"\w+ing \w", re.IGNORECASE)
 
 
 def listed(text: str) -> list[str]:

@@ -134,8 +134,9 @@ _TRIVIAL_VISIT = regex(
     _I,
 )
 _CLOCK = regex(
-    r"\s*\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|midnight)\b|"
-    r"\s*\b(?:in the )?(?:morning|afternoon|evening)\b|\s*\bat night\b",
+    r"(?:(?<!\s)\s++)?\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|"
+    r"midnight)\b|"
+    r"(?:(?<!\s)\s++)?\b(?:(?:in the )?(?:morning|afternoon|evening)|at night)\b",
     _I,
 )
 
@@ -178,7 +179,9 @@ def _without_date(said: Said, lean: Lean) -> tuple[str, Mention | None]:
         return said.text, None
     rest = f"{said.text[: mention.start].rstrip(' ,')} {said.text[mention.end :].lstrip(' ,')}"
     rest = _CLOCK.sub("", rest)
-    return re.sub(r"\s+(?:on|in|at|by|for|this|until)$", "", rest.strip(), flags=_I), mention
+    return re.sub(
+        r"(?<!\s)\s++(?:on|in|at|by|for|this|until)$", "", rest.strip(), flags=_I
+    ), mention
 
 
 def _anniversaries(said: Said) -> Iterator[Found]:
@@ -243,7 +246,7 @@ def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
     if found:
         return [event(said, "plan", tidy(found["v"]), mention)]
     dated_first = re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I)
-    if plan and plan["e"] and mention.span.start <= today and re.match(r"\w+ \w+ed\b", text, _I):
+    if plan and plan["e"] and mention.span.start <= today and re.match(r"\A\w+ \w+ed\b", text, _I):
         return []  # signed up today: done, not planned
     if plan and (said.subject is not Subject.NONE or dated_first):
         return [event(said, "plan", tidy(_MODAL.sub("", text)), mention)]

@@ -17,7 +17,7 @@ from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
 from plastic_memories.rules.han import simplified
 from plastic_memories.rules.realm import realm_of
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.found import SURE, Found
 from plastic_memories.rules.talk.injected import without_our_lines
@@ -29,7 +29,7 @@ _LONGEST = 400
 _I = re.IGNORECASE
 # A text for the user to use, or a machine speaking of itself.
 _WRITTEN = regex(
-    r"```|^\s*(?:[-*#>]|\d+[.、)])\s|\n\s*\n.*\n\s*\n|以下是|例如|比如|示例|范文|模板|例句|翻译|译文|原文|"
+    r"```|^[^\S\n]*+(?:[-*#>]|\d++[.、)])\s|\n[^\S\n]*+\n.*\n[^\S\n]*+\n|以下是|例如|比如|示例|范文|模板|例句|翻译|译文|原文|"
     r"作为(?:一个|一名|一款)?.{0,4}(?:AI|人工智能|语言模型|助手|机器人)|"
     r"我(?:只)?是(?:一个|一名|一款|个)?.{0,6}(?:AI|人工智能|语言模型|助手|机器人|程序)|"
     r"\bas an? (?:ai|assistant|language model|bot)\b|\bi(?:'m| am) (?:just |only )?an? "
@@ -50,7 +50,7 @@ _HELPFUL = regex(
     _I,
 )
 _PROMISES = (
-    regex(
+    at_start(
         r"(?:那|好|嗯|放心)*我(?:这就|真的|现在|也)?(?:(?:答应|承诺)(?:过|了)?你|(?:向|跟|对)你"
         r"(?:保证|承诺|发誓|约定)|(?:保证|发誓|承诺)(?=一定|绝对|以后|再也|每|下次|明天|会|不会|不再|永远))"
         r"(?:会|要|一定)?(?P<v>[^，,]{2,30})$"

@@ -18,10 +18,10 @@ from plastic_memories.rules.talk.injected import without_our_lines
 from plastic_memories.rules.talk.keys import opposite
 from plastic_memories.rules.talk.sentences import CJK, Clause, believable
 from plastic_memories.rules.talk.variants import as_written
+from plastic_memories.rules.text import READ_CHARS
 
 _CHINESE = regex(f"[{CJK}]")
 _LATIN = regex(r"[A-Za-z]")
-_LONGEST = 4_000
 _IMPORTANCE = (
     ("constraint.", 0.95),
     ("basic_info.name", 0.9),
@@ -46,7 +46,7 @@ def zone_of(name: str) -> tzinfo:
     """Return a time zone by its name; one nobody knows is UTC."""
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         return UTC
 
 
@@ -60,7 +60,7 @@ def drafts_in(message: Message, zone: tzinfo) -> Iterator[Draft]:
 
 def found_in(message: Message, now: datetime, realm: Realm) -> Iterator[tuple[Clause, Found]]:
     """Yield what the rules of both languages find, clause by clause."""
-    content = without_our_lines(message.content[:_LONGEST])
+    content = without_our_lines(message.content[:READ_CHARS])
     if realm is Realm.OOC:
         content = spoken_by_the_player(content)
     clauses = list(believable(content, in_story=realm is Realm.STORY))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from plastic_memories.rules.regex import regex
@@ -17,13 +17,19 @@ _DROPPED = regex(
     r"|```.*?(?:```|\Z)|`[^`\n]+`|^[ \t]*>[^\n]*|https?://\S+|www\.\S+",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-_ACTION = regex(r"\*[^*\n]+\*|（[^（）\n]*）|\([^()\n]*\)|【[^】\n]*】|\[[^\]\n]*\]")
-_QUOTED = regex(
-    r"“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|‘[^’\n]*’|\"[^\"\n]*\"|(?<!\w)'[^'\n]*'(?!\w)"
-)
+# What ends each kind of action and of quotation: on the same line, or it is none. Round brackets
+# hold none of their own kind.
+_ACTIONS = {
+    mark: regex(ends)
+    for mark, ends in zip(
+        "*（(【[", (r"[*\n]", r"[（）\n]", r"[()\n]", r"[】\n]", r"[\]\n]"), strict=True
+    )
+}
+_QUOTES = {mark: regex(rf"[{end}\n]") for mark, end in zip("“「『‘\"'", "”」』’\"'", strict=True)}
+_OPENS_ALONE = frozenset("（(\n")  # where one of these comes first, what is set off has no end
 _SAID_BEFORE = regex(
     r"(?:说|讲|问|道|写|喊|唱|念|回|吼|叫|said|says|say|asked|wrote|replied|told \w+)"
-    r"(?:过|了|着)?\s*[:：,，]?\s*$",
+    r"(?:过|了|着)?\s*+(?:[:：,，]\s*+)?$",
     re.IGNORECASE,
 )
 _CALLED_BEFORE = regex(r"(?:叫|名叫|称呼|喊)(?:我|做|作)?\s*$")
@@ -55,7 +61,7 @@ _CLAUSE_BREAK = regex(
     r"moved|was born)\b)",
     re.IGNORECASE,
 )
-_SPACE_BESIDE_CJK = regex(rf"(?<=[{CJK}])[ \t　]+|[ \t　]+(?=[{CJK}])")
+_SPACE_BESIDE_CJK = regex(rf"(?<=[{CJK}])[ \t　]++|(?<![ \t　])[ \t　]++(?=[{CJK}])")
 
 _FICTION = regex(
     r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|"
@@ -229,23 +235,57 @@ def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:
 
 def _masked(content: str) -> str:
     """Blank out what nobody said, keeping every position."""
-    masked = _DROPPED.sub(_blank, content).replace("**", "  ")
-    masked = _QUOTED.sub(_unquoted, masked)
-    return _ACTION.sub(_blank, masked)
+    masked = _DROPPED.sub(lambda found: _BREAK * len(found[0]), content).replace("**", "  ")
+    masked = _replaced(masked, _QUOTES, _unquoted)
+    return _replaced(masked, _ACTIONS, lambda _, start, end: _BREAK * (end - start))
 
 
-def _blank(found: re.Match[str]) -> str:
-    return _BREAK * len(found[0])
+def _replaced(
+    text: str, ends: Mapping[str, re.Pattern[str]], written: Callable[[str, int, int], str]
+) -> str:
+    parts, place = [], 0
+    for start, end in _pairs(text, ends):
+        parts += [text[place:start], written(text, start, end)]
+        place = end
+    return "".join([*parts, text[place:]])
 
 
-def _unquoted(found: re.Match[str]) -> str:
-    inner, before = (
-        found[0][1:-1],
-        found.string[max(0, found.start() - _LABEL_LENGTH) : found.start()],
+def _pairs(text: str, ends: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[int, int]]:
+    """Yield where what is set off begins and ends, from left to right.
+
+    One expression for all would look for an end again from each opening mark that has none.
+    """
+    place, endless = 0, dict.fromkeys(ends, 0)
+    for start, mark in enumerate(text):
+        if mark not in ends or start < place or start < endless[mark]:
+            continue
+        found = ends[mark].search(text, start + 1)
+        end = found.start() if found else len(text)
+        if found is None or found[0] in _OPENS_ALONE:
+            endless[mark] = end
+        elif _is_pair(text, start, end):
+            place = end + 1
+            yield start, place
+
+
+def _is_pair(text: str, start: int, end: int) -> bool:
+    if text[start] == "*":
+        return end > start + 1
+    # An apostrophe stands inside of a word.
+    return text[start] != "'" or not (
+        _is_word(text[start - 1 : start]) or _is_word(text[end + 1 : end + 2])
     )
+
+
+def _is_word(char: str) -> bool:
+    return char == "_" or char.isalnum()
+
+
+def _unquoted(text: str, start: int, end: int) -> str:
+    inner, before = text[start + 1 : end - 1], text[max(0, start - _LABEL_LENGTH) : start]
     label = len(inner) <= _LABEL_LENGTH and not _SPEECH_INSIDE.search(inner)
     said = _SAID_BEFORE.search(before) and not _CALLED_BEFORE.search(before)
-    return f" {inner} " if label and not said else _blank(found)
+    return f" {inner} " if label and not said else _BREAK * (end - start)
 
 
 def _statements(sentence: str, masked: str) -> Iterator[Clause]:

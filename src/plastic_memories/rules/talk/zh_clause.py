@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 from plastic_memories.rules.talk.sentences import Clause
 from plastic_memories.rules.talk.zh_words import KIN_WORD, PET_WORD
 
@@ -74,10 +74,10 @@ _FILLER = regex(
     r"我承认|不得不说|不瞒你说|这么说吧|注意|提醒你?一下|友情提示|我?(?:之前|刚才)?(?:跟|"
     r"和)?(?:你)?(?:说过|讲过|提过)|声明一下|我是说|"
     r"我的意思是|重申一下|今后|从今以后|从现在(?:开始|起)|而)"
-    r"[呢呀啊哦啦嘛吧,，:：!！~～\s]*)+",
+    r"[呢呀啊哦啦嘛吧,，:：!！~～\s]*)++",
     re.IGNORECASE,
 )
-_LEAD = regex(
+_LEAD = at_start(
     r"(?:现在|目前|如今|平时|平常|日常|一般|通常|从小(?:到大)?|打小|今年|个人来说|"
     r"对我来说|生活中|一直以来|这些年|这辈子|最近|业余时间|有空|闲暇时?|"
     r"没事的?时候?|周末|每个周末|每天|休息日|(?:昨天|今天|前天|明天|后天|上个?(?:周|星期|"
@@ -98,7 +98,7 @@ _NEAR_KIN = regex(
     r"(?P<kin>妈妈|母亲|爸爸|父亲|老婆|妻子|老公|丈夫|男朋友|女朋友|儿子|女儿|哥哥|弟弟|"
     r"姐姐|妹妹|爷爷|奶奶|外公|外婆)(?=叫|名叫|名字|是|今年|在|的?生日|的名字)"
 )
-_ABOUT_TOPIC = regex(
+_ABOUT_TOPIC = at_start(
     r"(?:它们?|他|她)?(?=(?:的?名字)?(?:叫|名叫|取名|名字)|今年|已经\d|\d+岁|"
     r"[一二三四五六七八九十两]{1,3}(?:岁|个月)|的?生日|"
     r"也?是(?:一?[个名位]|做))"
@@ -120,7 +120,7 @@ _ADVERBS = regex(
     r"的确|主要|本来就|本来|个人|自己|这个人|这人|天生|生来|已经|早就|"
     r"始终|永远|一向|最近|终于|本身|绝对|完全|简直|实在|可|太|今年|刚刚|刚|有一点|有点儿|"
     r"有点|稍微|略|多少|偏|属于|每天|一起|一点儿?(?:都|也)|压根|根本|丝毫|基本上|基本|"
-    r"无比|老是|总是)+"
+    r"无比|老是|总是)++"
 )
 
 
@@ -181,11 +181,12 @@ def _bare(rest: str) -> str:
     return rest[adverbs.end() :] if adverbs and adverbs.end() < len(rest) else rest
 
 
-_TRAILING = regex(r"(?:什么的|之类的?|等等|[啊呀哦啦哈吧嘛呢哟喔诶唷嗷噢~～!！。.…、\s]|了)+$")
+_TRAILING = "啊呀哦啦哈吧嘛呢哟喔诶唷嗷噢了~～!！。.…、"
+_TRAILING_WORDS = ("什么的", "之类的", "之类", "等等")
 _LIST = regex(
     r"、|以及|还有|(?<![温平暖柔缓饱随亲祥谦调中共])和(?![平谐服睦解尚风声约面气])|"
     r"跟(?!我|你|他|她|朋友|家人)"
-    r"|\s*&\s*|\s+and\s+|，"
+    r"|(?:(?<!\s)\s++)?&\s*+|(?<!\s)\s++and\s++|，"
 )
 
 _LONGEST_ITEM = 12
@@ -198,7 +199,19 @@ def tidy(value: str) -> str:
     >>> tidy("火锅啦~"), tidy("《三体》")
     ('火锅', '《三体》')
     """
-    return _TRAILING.sub("", value.strip(" '\"“”「」‘’『』")).strip()
+    return _without_trailing(value.strip(" '\"“”「」‘’『』")).strip()
+
+
+def _without_trailing(value: str) -> str:
+    # From the end: an expression would try a long run of particles from each of them.
+    while (shorter := _without_word(value.rstrip(_TRAILING).rstrip())) != value:
+        value = shorter
+    return value
+
+
+def _without_word(value: str) -> str:
+    word = next((word for word in _TRAILING_WORDS if value.endswith(word)), "")
+    return value.removesuffix(word)
 
 
 def listed(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.model.memory import MemoryType
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.dates import Lean, Mention
 from plastic_memories.rules.talk.found import LIKELY, Found
@@ -27,9 +27,21 @@ _INTENT = (
     r"(?:要|会|准备|打算|计划|得|需要|将要?|约了|约好|预约了|定了|订了|安排了|决定|报名了|"
     r"买了|必须)"
 )
-_PLAN = regex(
-    rf"(?:就|还|也|又|都|正好|已经|跟.{{1,6}}?|和.{{1,6}}?|早上|上午|中午|下午|晚上|傍晚|"
-    rf"凌晨|一早|开始)*(?:{_INTENT}.{{1,30}}|有(?:一?个|一?场|一?次|"
+
+
+def _adverbs(words: str, phrases: str) -> str:
+    """Return the grammar of adverbs with at most two phrases of open length between them.
+
+    Any number of such phrases could be told apart in more ways than can be tried.
+    """
+    return f"(?>{words})*(?:(?:{phrases})(?>{words})*){{0,2}}"
+
+
+_PLAN = at_start(
+    _adverbs(
+        "就|还|也|又|都|正好|已经|早上|上午|中午|下午|晚上|傍晚|凌晨|一早|开始", "[跟和].{1,6}?"
+    )
+    + rf"(?:{_INTENT}.{{1,30}}|有(?:一?个|一?场|一?次|"
     rf"一门)?.{{0,12}}?{_OCCASION}.{{0,6}}|(?:去|回|到|飞|来|坐|参加|开始|见|拍|交|做|办|"
     rf"请|陪|带|搬|考|上(?!海|周|个|次|面)).{{1,20}}|{_OCCASION}.{{0,6}})$"
 )
@@ -43,13 +55,13 @@ _TIME_OF_DAY = regex(
     r"半夜)?(?:\d{1,2}(?:[:：]\d{2}|点半?(?:\d{1,2}分)?)|"
     r"[一二三四五六七八九十两]{1,3}点(?:半|一刻|钟)?)?(?:的时候|左右|钟|就)?"
 )
-_UNDATED = regex(
-    r"(?:正在|在|一直在|已经|最近|一直|也)*(?:打算|准备|计划|决定|下定决心|立志|筹备|"
+_UNDATED = at_start(
+    r"(?:正在|在|已经|最近|一直|也)*(?:打算|准备|计划|决定|下定决心|立志|筹备|"
     r"备战)(?:着|了|要|好|以后|将来)*(?P<v>[^，,你]{2,20})$|(?:快要?|就要|"
     r"马上(?:就)?要?|即将|要)(?P<w>结婚|毕业|搬家|当爸爸|当妈妈|生孩子|生宝宝|高考|考研|"
     r"中考|退休|出国|订婚|入职|开学|离职|生|答辩)了$"
 )
-_GOAL = regex(
+_GOAL = at_start(
     r"的?(?:最大的?|人生|今年的?|长期|终极|新年|小)*(?:目标|梦想|计划|愿望|理想|"
     r"心愿)(?:就|一直)?是(?P<v>[^，,你]{2,20})$"
 )
@@ -106,10 +118,13 @@ _TURN_RULES = tuple(
     (
         kind,
         mood,
-        regex(
-            rf"的?(?:终于|刚刚|刚|已经|正式|顺利|成功|又|也|才|就|和.{{1,6}}?|跟.{{1,6}}?|"
-            rf"从.{{2,10}}?|在.{{2,8}}?|被|自己|全家|一家|"
-            rf"家)*(?P<v>{pattern})(?P<done>了|啦|的(?=$))?(?:(?!的)[^，,]{{0,6}}(?:了|啦))?$"
+        at_start(
+            "的?"
+            + _adverbs(
+                "终于|刚刚|刚|已经|正式|顺利|成功|又|也|才|就|被|自己|全家|一家|家",
+                "[和跟].{1,6}?|从.{2,10}?|在.{2,8}?",
+            )
+            + rf"(?P<v>{pattern})(?P<done>了|啦|的(?=$))?(?:(?!的)[^，,]{{0,6}}(?:了|啦))?$"
         ),
     )
     for kind, mood, pattern in _TURNS
@@ -118,7 +133,7 @@ _TURN_RULES = tuple(
 _DONE = regex(r"每|过$|的$|了$|(?<![约订定买名好排])了")
 _TRIFLE = regex(r"不|没|今天|今晚|现在|睡|出门|吃|洗|先|一些|推荐|再|试试|看看|这|那")
 _NEAR_THE_FRONT = 6
-_SOON = regex(r"(?:终于|刚刚|刚|已经|正式|顺利|成功|自己)+")
+_SOON = regex(r"(?:终于|刚刚|刚|已经|正式|顺利|成功|自己)++")
 _LOSS = regex(
     r"(?:昨天|今天|上周|上个月|前天|去年|今年|.{0,8})?(?:去世|过世|走|离世|离开|离开我|"
     r"病逝|不在)(?:了|啦)$|(?:.{0,4}[天周月年])?(?P<v>住院|生病|出车祸)了$|(?P<born>出生)(?:了|啦)$"
@@ -127,8 +142,8 @@ _UNDONE = regex(
     r"没|还没|未|不想|不打算|不|想(?!到)|差点|快要?|马上|就要|打算|准备|即将|希望|"
     r"[一二两三四五六七八九十几\d](?:年|个月|周|天)了?$|(?<![一二三特优])等|吗|如果|总|每"
 )
-_WENT = regex(
-    rf"(?:跟.{{1,6}}?|和.{{1,6}}?|一个人|第一次|又|也|终于|刚)*(?P<v>(?:去了?(?:趟|"
+_WENT = at_start(
+    _adverbs("一个人|第一次|又|也|终于|刚", "[跟和].{1,6}?") + rf"(?P<v>(?:去了?(?:趟|"
     rf"一趟)?(?:{PLACE}|[^，,]{{0,8}}(?:演唱会|音乐节|医院|婚礼|迪士尼|"
     rf"环球影城)).{{0,8}}|第一次.{{2,12}}|参加了?.{{1,8}}(?:婚礼|比赛|马拉松|葬礼|聚会|"
     rf"同学会|考试|活动|面试).{{0,2}}|(?:看|听)了?.{{0,10}}(?:演唱会|话剧|音乐会)|"
@@ -232,9 +247,9 @@ def _remembered(said: Said, rest: str, day: Mention) -> list[Found]:
 
 
 def _planned(said: Said, rest: str, day: Mention) -> list[Found]:
-    if re.match(r"(?:就|快|马上)*要", rest):
+    if re.match(r"\A(?:就|快|马上)*要", rest):
         rest = rest.removesuffix("了")
-    rest = re.sub(r"[哈啊呀哦喔啦嘛呢~～]+$", "", rest)
+    rest = rest.rstrip("哈啊呀哦喔啦嘛呢~～")
     if _is_everyones(said, rest, day) or _NOT_A_PLAN.search(rest) or _DONE.search(rest):
         return []
     if not _PLAN.match(rest):

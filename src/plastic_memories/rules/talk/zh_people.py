@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from plastic_memories.model.memory import MemoryType
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 from plastic_memories.rules.talk import dates
 from plastic_memories.rules.talk.found import Found
 from plastic_memories.rules.talk.keys import slug
@@ -25,8 +25,11 @@ from plastic_memories.rules.talk.zh_words import (
 
 _NAME = r"(?P<name>[\u4e00-\u9fff·A-Za-z0-9 ]{1,12}?)"
 _COUNT = rf"(?P<count>{ZH_NUMBER}|好?几|[俩仨])?(?:个|只|条|位|对|头|匹|口)?"
-_KIND = r"(?:[\u4e00-\u9fff]{1,6}的|亲|可爱的?|小|大|胖|老|黑|白|橘|花|双胞胎|养了.{1,3}年的)*"
-_HAS = regex(
+_KIND = (
+    r"(?:(?:(?!的)[\u4e00-\u9fff]){1,6}+的|亲|可爱的?|小|大|胖|老|黑|白|橘|花|双胞胎|"
+    r"养了.{1,3}年的){0,6}"
+)
+_HAS = at_start(
     rf"(?:家里?|上面|下面|上头|底下)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|"
     rf"捡了?)(?:了)?(?:{ZH_NUMBER}年)?{_COUNT}(?:(?:名?叫|"
     rf"名为)(?P<called>[^，,的]{{1,8}})的)?(?P<kind>{_KIND})(?P<who>{KIN_WORD}|"
@@ -36,28 +39,28 @@ _HAS = regex(
 _MORE = regex(
     rf"(?:和|、|还有|以及|跟)(?:{ZH_NUMBER})?(?:个|只|条|位)?(?P<who>{KIN_WORD}|{PET_WORD})"
 )
-_NAMED = regex(
+_NAMED = at_start(
     rf"(?:们)?(?:的?名字|的?大名|的?小名)?(?:就|分别)?(?:叫做|名叫|叫|取名叫?|名字是|"
     rf"是叫){_NAME}(?:啊|哦|呀|啦|呢)?$"
 )
 _WHOSE_BIRTHDAY = regex(rf"是我(?:的)?(?P<kin>{KIN_WORD}|{PET_WORD})的?生日")
-_KIN_JOB = regex(
+_KIN_JOB = at_start(
     rf"(?:也|都|以前)?(?:是|当|做)(?:一|1)?(?:名|个|"
     rf"位)?(?P<v>(?:[^，,]{{1,10}}的)?{JOB})(?:了|啊|哦)?$",
     re.IGNORECASE,
 )
-_KIN_AGE = regex(
+_KIN_AGE = at_start(
     r"(?:今年|已经|刚|刚满|都|快要)*(?P<v>\d{1,3}|"
     r"[一二三四五六七八九十两]{1,3})(?P<unit>个月|岁半?)(?:大)?(?:了|啦)?$"
 )
 _KIN_BIRTHDAY = regex(r"(?:的)?生日(?:是|在|[:：])?")
-_KIN_HOME = regex(
+_KIN_HOME = at_start(
     rf"(?:现在|目前|一直)?(?:住在?(?=.{{2}})|在(?={PLACE}|.*(?:上学|读书|读大学|生活|留学|住)))"
     r"(?P<v>[^，,的]{2,10}?)(?:工作|上班|上学|读书|念书|读大学|上大学|读[博研]|当兵|打工|出差|做生意|"
     r"发展|生活|留学|住)?(?:呢|了)?$"
 )
-_STATUS = regex(
-    r"(?:是|现在|目前|一直|还是|还)*(?P<v>单身狗?|已婚(?!未)|未婚|离异|母胎单身|单亲妈妈|"
+_STATUS = at_start(
+    r"(?:是|现在|目前|一直|还)*(?P<v>单身狗?|已婚(?!未)|未婚|离异|母胎单身|单亲妈妈|"
     r"单亲爸爸|独生子女?|独生女|丁克|不婚主义者?)(?:的|人士)?(?:了|状态)?$"
 )
 _NOT_A_NAME = regex(

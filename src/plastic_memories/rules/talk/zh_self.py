@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 from plastic_memories.rules.talk import dates, dates_zh
 from plastic_memories.rules.talk.found import AGES, LIKELY, SURE, Found
 from plastic_memories.rules.talk.numerals import zh_number
@@ -16,7 +16,7 @@ _NAME_END = (
     r"(?=今年|来自|住在|就好|就行|就可以|就成|就中|就得了|就[oO][kK]|即可|好了|好啦|吧|是个|是一|是(?:男|女)|啊|呀|哦|啦|"
     r"哈$|~|～|$)"
 )
-_NOT_A_NAME = regex(
+_NOT_A_NAME = at_start(
     r"(?:他|她|它|你|您|我|谁|什么|啥|不|别|没|了|过|着|起床|起来|吃|喝|去|回[家去来]|做|"
     r"干|帮|给|把|出[去来门]|进[来去]|上[班学课]|下[楼课班]|"
     r"看|听|买|写|说|讲|滚|走|停|等|加班|过[去来]|早[起点]|早睡|外卖|车|救护车|滴滴|人|"
@@ -54,8 +54,8 @@ _NAMED_PLAINLY = regex(
 _SURNAME = regex(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
 _I_AM_NAME = regex(r"是(?P<v>[小阿][\u4e00-\u9fff]{1,2}|[A-Z][a-z]{2,12})$")
 _NO_NAME_SO = regex(r"[小阿](?:学生|孩|偷|白|姐|朋友|男孩|女孩|人|姨|公主|可爱|仙女|镇|众|资|说|Q)")
-_ADDRESS = regex(
-    r"(?:我|你|您)?(?:(?:请|以后|今后|可以|就|直接|都|麻烦|希望|想要?|要|喜欢|习惯|更|平时|"
+_ADDRESS = at_start(
+    r"(?:我|你|您)?(?>(?:请|以后|今后|可以|就|直接|都|麻烦|希望|想要?|要|喜欢|习惯|更|平时|"
     r"一般|朋友们?|大家|同事们?|同学们?|姐妹们?|兄弟们?|哥们儿?|学生们?|孩子们?|粉丝们?|客户们?|邻居们?|家人们?|家里人|身边的人|他们|网友们?|我?"
     r"希望你|你|们|还是|管|也|能|一直|从现在起|尽量|往后|日后|之后|接下来|平常|私下|那就|"
     r"干脆|不如|别人))*"
@@ -82,7 +82,7 @@ _OWN_BIRTHDAY = regex(
     r"我(?:今天|明天|后天|大后天|下?下?这?(?:周|星期|礼拜)[一二三四五六日天末]|"
     r"下个?月.{0,3}|昨天)(?:就|要|会)*过?生日"
 )
-_AGE = regex(
+_AGE = at_start(
     r"(?:的?年龄|年纪)?(?:是|有|都|马上|满|刚满|今年|已经)*(?P<n>\d{1,3}|"
     r"[一二三四五六七八九十百]{1,4})(?:周?岁)(?:了|啦|半|整)?$"
     r"|.{0,3}(?:刚过完?|过完)了?(?P<k>\d{1,3})岁的?生日$"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 from plastic_memories.rules.talk.found import LIKELY, SURE, Found
 from plastic_memories.rules.talk.keys import FAVORITES, favorite, slug
 from plastic_memories.rules.talk.zh_clause import Said, Subject, listed, tidy
@@ -33,7 +33,7 @@ _NO_INTEREST = regex(
     r"对(?P<v>[^，,]{1,14}?)(?:都)?(?:完全|一点都?|真的|实在|也|一直|从来)*(?:不感兴趣|"
     r"没(?:有)?(?:什么|啥)?兴趣|无感|不感冒|提不起兴趣|很反感|反感)$"
 )
-_HOBBY = regex(
+_HOBBY = at_start(
     r"的?(?:业余|最大的|主要的?|平时的?)*(?:爱好|兴趣爱好|兴趣|喜好)(?:就|主要|"
     r"一直)?(?:是|有|包括|[:：])(?P<v>.+)$"
 )
@@ -41,10 +41,10 @@ _OBJECT_FIRST = regex(
     r"(?P<v>[^，,我在说刷都让]{1,8})我(?:真的|也|都|很|最|一直|从来|特别|非常|是)*(?P<not>不(?:太|"
     r"怎么|是很)?)?(?:喜欢|爱)(?:吃|喝|看|听|玩)?(?:的|了)?$"
 )
-_FAN = regex(
-    r"是(?:个|一个|一名|一位|资深|忠实|铁杆|超级|骨灰级|老|的|妥妥的?|"
-    r"标准)*(?P<v>[^，,的个]{1,10}?)(?:的)?(?:铁杆|忠实|资深|死忠|超级|老|头号|"
-    r"狂热)*(?:粉丝|铁粉|迷|控|爱好者|发烧友|党|死忠|粉|狂热者|重度患者)$"
+_FAN = at_start(
+    r"是(?:个|一个|一名|一位|资深|忠实|铁杆|超级|骨灰级|老|的|妥妥|"
+    r"标准){0,6}(?P<v>[^，,的个]{1,10}?)(?:的)?(?:铁杆|忠实|资深|死忠|超级|老|头号|"
+    r"狂热){0,3}(?:粉丝|铁粉|迷|控|爱好者|发烧友|党|死忠|粉|狂热者|重度患者)$"
 )
 _CATEGORY = "|".join(sorted({*FAVORITES, *FAVORITES.values()}, key=len, reverse=True))
 _FAVORITE = regex(
@@ -84,10 +84,10 @@ _CUT = regex(
 _REPLY = regex(
     r"(?P<s>.{1,10}?)的?(?:回答|回复|解释|说话方式|语气|沟通方式|交流方式|表达|聊天方式)$"
 )
-_TRAIT = regex(
+_TRAIT = at_start(
     rf"(?:的)?(?:性格|性子|个性|脾气|为人|人)?(?:上)?(?:是|属于|有|算)?(?:个|一个|"
     rf"那种)?(?:比较|很|非常|挺|蛮|特别|有点儿?|偏|超级?|相当|十分|极度|重度|轻度|"
-    rf"典型的?|天生|资深|严重|稍微|略微|的)*(?P<v>{TRAIT})(?:的人|型|型人格|的性格|患者|"
+    rf"典型|天生|资深|严重|稍微|略微|的)*(?P<v>{TRAIT})(?:的人|型|型人格|的性格|患者|"
     rf"体质|晚期|一枚|一个)?(?:的|得很|得要命|得不行)?$"
 )
 _KIND_OF_PERSON = regex(
@@ -99,8 +99,8 @@ _MBTI = regex(
     r"典型的?)?(?P<v>[IE][NS][TF][JP](?:-[AT])?)(?:型|人格|型人格|的人)?$",
     re.IGNORECASE,
 )
-_HABIT = regex(r"(?:习惯(?:于)?|有)(?P<v>(?!.*叫我)[^，,了你他她这那]{2,12}?)(?:的习惯)?$")
-_FEAR = regex(
+_HABIT = at_start(r"(?:习惯(?:于)?|有)(?P<v>(?!.*叫我)[^，,了你他她这那]{2,12}?)(?:的习惯)?$")
+_FEAR = at_start(
     r"(?:最|很|特别|非常|从小)*(?:害怕|惧怕|怕)(?P<v>[^，,]{1,8})$|(?P<w>恐高|怕黑|恐蛇|"
     r"晕血|晕针|密集恐惧症|幽闭恐惧症|深海恐惧症|有密集恐惧症|有幽闭恐惧症|有深海恐惧症)$"
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 from plastic_memories.rules.talk.found import LIKELY, SURE, Found
 from plastic_memories.rules.talk.numerals import ZH_NUMBER
 from plastic_memories.rules.talk.zh_clause import Said, Subject, tidy
 from plastic_memories.rules.talk.zh_words import JOB, PLACE
 
-_JOB_IS = regex(
+_JOB_IS = at_start(
     rf"(?:后来|现在)?(?:转行|改行|转岗|改)?(?:是|当上?|做|(?=.+(?:一枚|一名|一个|一位)$))(?:了)?(?:{ZH_NUMBER}年的?)?(?:一|1)?(?:名|个|位|枚|"
     rf"只)?(?P<v>(?:[\u4e00-\u9fffA-Za-z0-9]{{1,12}}的)?{JOB})(?:了|啦|哦|啊|呢|一枚|"
     rf"一名|一个|一位)?$",
@@ -38,7 +38,7 @@ _NOT_A_WORKPLACE = regex(
     r"家$|家里|这|那|一起|努力|认真|哪|拼命|你|他|她|正在|一家|一个|当前|现在|^公司|"
     r"^单位|办公室|外面"
 )
-_WORKS_AS = regex(
+_WORKS_AS = at_start(
     rf"在(?P<w>[^，,]{{1,15}}?)(?:里)?(?:当|做|担任|教)(?:一名|一个|个)?(?P<v>{JOB}|数学|"
     rf"语文|英语|物理|化学|历史|书)$",
     re.IGNORECASE,
@@ -59,8 +59,8 @@ _MAJOR = regex(
     r"是学(?P<y>[^，,]{2,8})的$|"
     r"在[^，,]{2,8}(?:念|读)(?P<z>[^，,书大研博高初]{0,6}(?:学|工程|专业|系|管理|设计|科学|法律|金融|会计|计算机))$"
 )
-_GRADE = regex(
-    r"(?:[^，,]{1,4}(?=[读念上]))?(?:是|在|在读|上|读|念|现在|已经|刚上|刚升|升)*(?P<v>大[一二三四]|研[一二三]|"
+_GRADE = at_start(
+    r"(?:[^，,]{1,4}(?=[读念上]))?(?:是|在|上|读|念|现在|已经|刚上|刚升|升)*(?P<v>大[一二三四]|研[一二三]|"
     r"高[一二三]|初[一二三]|博[一二三四]|[一二三四五六七八九]年级)(?:的?学生|了|生|"
     r"在读)?$"
 )
@@ -148,7 +148,7 @@ def _study(said: Said) -> Iterator[Found]:
     text = said.predicate
     school = _AT_SCHOOL.match(text)
     generic = school and re.fullmatch(
-        r"[上读念在一名个]*(?:大学|中学|高中|小学|学校|学院)", school["v"]
+        r"\A[上读念在一名个]*(?:大学|中学|高中|小学|学校|学院)", school["v"]
     )
     if (
         school
