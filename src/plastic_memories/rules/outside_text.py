@@ -12,14 +12,14 @@ from functools import lru_cache
 from itertools import accumulate
 
 from plastic_memories.rules.han import simplified
-from plastic_memories.rules.regex import regex
+from plastic_memories.rules.regex import at_start, regex
 
 FENCE = "plastic_memories"
 _BRACKET = "‹"
 _BULLET = "· "
 _BRACKETS = regex("[<＜﹤]")
 _SIGNS = regex("[#＃﹟]")
-_UNDERLINE = regex(r"\s*(?:[=＝]+|[-－﹣]+)\s*")
+_UNDERLINE = at_start(r"\s*+(?:[=＝]++|[-－﹣]++)\s*+")
 # Neither seen nor needed: format characters, marks, blanks, hyphens and underscores.
 _UNSEEN = frozenset({"Cf", "Cc", "Mn", "Me", "Zs", "Zl", "Zp", "Pd", "Pc"})
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from cards import as_png, v2
 from plastic_memories.cli.main import COMMANDS, main
@@ -23,31 +22,7 @@ from plastic_memories.settings import load
 from plastic_memories.wiring import open_hub
 
 Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Run a command of an installation that lies in `tmp_path`, with no hub running."""
-    env = {
-        "HOME": str(tmp_path),
-        "PLASTIC_MEMORIES_DATA_DIR": str(tmp_path / "data"),
-        "PLASTIC_MEMORIES_PORT": "1",
-        "PLASTIC_MEMORIES_API_KEYS": None,
-        "PLASTIC_MEMORIES_API_KEY": None,
-        "PLASTIC_MEMORIES_URL": None,
-        "NO_COLOR": "1",
-    }
-
-    def invoke(*arguments: str, answers: str | None = None, **more: str) -> Result:
-        return CliRunner().invoke(main, list(arguments), input=answers, env={**env, **more})
-
-    return invoke
-
-
-def told(result: Result) -> Any:
-    """Return the JSON document that is all of standard output."""
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+Parsed = Callable[[Result], Any]
 
 
 def test_the_list_of_commands_says_what_each_command_says() -> None:
@@ -89,26 +64,26 @@ def test_every_command_takes_json() -> None:
     assert without == []
 
 
-def test_what_is_said_about_oneself_is_remembered_and_recalled(run: Run) -> None:
+def test_what_is_said_about_oneself_is_remembered_and_recalled(run: Run, parsed: Parsed) -> None:
     run("remember", "我对海鲜过敏")
 
-    found = told(run("recall", "海鲜", "--json"))
+    found = parsed(run("recall", "海鲜", "--json"))
 
     assert [row["content"] for row in found["PERSONA_MEMORY"]] == ["我对海鲜过敏"]
 
 
-def test_any_other_text_becomes_one_note_however_often_it_is_said(run: Run) -> None:
-    first = told(run("remember", "The wifi box is under the stairs", "--json"))
-    again = told(run("remember", "The wifi box is under the stairs", "--json"))
+def test_any_other_text_becomes_one_note_however_often_it_is_said(run: Run, parsed: Parsed) -> None:
+    first = parsed(run("remember", "The wifi box is under the stairs", "--json"))
+    again = parsed(run("remember", "The wifi box is under the stairs", "--json"))
 
     assert first["memories"][0]["type"] == "note"
     assert again["memory_id"] == first["memory_id"]
 
 
-def test_the_first_key_is_never_on_standard_output(run: Run) -> None:
+def test_the_first_key_is_never_on_standard_output(run: Run, parsed: Parsed) -> None:
     result = run("list", "--json")
 
-    assert told(result) == {"items": [], "more": False}
+    assert parsed(result) == {"items": [], "more": False}
     assert "Your API key" in result.stderr
 
 
@@ -120,24 +95,24 @@ def test_a_secret_is_refused_in_one_line(run: Run) -> None:
     assert result.stderr.splitlines()[-1].endswith("(judge_deny)")
 
 
-def test_options_given_late_win_over_options_given_early(run: Run) -> None:
+def test_options_given_late_win_over_options_given_early(run: Run, parsed: Parsed) -> None:
     run("--persona", "one", "remember", "叫我小林", "--persona", "two")
 
-    assert told(run("--persona", "one", "list", "--json"))["items"] == []
-    assert len(told(run("list", "--persona", "two", "--json"))["items"]) == 1
+    assert parsed(run("--persona", "one", "list", "--json"))["items"] == []
+    assert len(parsed(run("list", "--persona", "two", "--json"))["items"]) == 1
 
 
-def test_the_persona_may_come_from_the_environment(run: Run) -> None:
+def test_the_persona_may_come_from_the_environment(run: Run, parsed: Parsed) -> None:
     run("remember", "叫我小林", PLASTIC_MEMORIES_PERSONA="three")
 
-    assert len(told(run("list", "--persona", "three", "--json"))["items"]) == 1
+    assert len(parsed(run("list", "--persona", "three", "--json"))["items"]) == 1
 
 
-def test_a_list_is_cut_and_says_that_there_is_more(run: Run) -> None:
+def test_a_list_is_cut_and_says_that_there_is_more(run: Run, parsed: Parsed) -> None:
     for text in ("first note", "second note", "third note"):
         run("remember", text)
 
-    page = told(run("list", "--limit", "2", "--json"))
+    page = parsed(run("list", "--limit", "2", "--json"))
 
     assert [row["content"] for row in page["items"]] == ["third note", "second note"]
     assert page["more"] is True
@@ -152,7 +127,7 @@ def test_a_text_cannot_steer_the_terminal(run: Run) -> None:
     assert "[bold]alert[/bold]" in " ".join(shown.split())
 
 
-def test_the_inbox_is_answered_one_by_one(run: Run) -> None:
+def test_the_inbox_is_answered_one_by_one(run: Run, parsed: Parsed) -> None:
     run("remember", "a nurse", "--type", "identity", "--mkey", "job")
     run("remember", "a head nurse", "--type", "identity", "--mkey", "job2")
     run("remember", "be brief", "--type", "values", "--mkey", "style")
@@ -161,36 +136,36 @@ def test_the_inbox_is_answered_one_by_one(run: Run) -> None:
 
     assert result.exit_code == 0, result.output
     assert "replaces #1: a nurse" in result.stdout
-    assert [row["value"] for row in told(run("persona", "slots", "--json"))["items"]] == [
+    assert [row["value"] for row in parsed(run("persona", "slots", "--json"))["items"]] == [
         "a head nurse"
     ]
-    assert told(run("inbox", "--json"))["items"] == []
+    assert parsed(run("inbox", "--json"))["items"] == []
 
 
-def test_a_candidate_can_be_edited_kept_beside_or_left(run: Run) -> None:
+def test_a_candidate_can_be_edited_kept_beside_or_left(run: Run, parsed: Parsed) -> None:
     run("remember", "likes tea", "--type", "preferences", "--mkey", "tea")
     run("remember", "likes rain", "--type", "preferences", "--mkey", "rain")
     run("remember", "be brief", "--type", "values", "--mkey", "style")
 
     run("inbox", answers="e\nlikes green tea\nb\ns\n")
 
-    slots = told(run("persona", "slots", "--json"))["items"]
+    slots = parsed(run("persona", "slots", "--json"))["items"]
     assert [slot["value"] for slot in slots] == [["likes green tea", "likes rain"]]
-    assert [row["key"] for row in told(run("inbox", "--json"))["items"]] == ["style"]
+    assert [row["key"] for row in parsed(run("inbox", "--json"))["items"]] == ["style"]
 
 
-def test_yes_confirms_what_replaces_nothing(run: Run) -> None:
+def test_yes_confirms_what_replaces_nothing(run: Run, parsed: Parsed) -> None:
     run("remember", "a nurse", "--type", "identity", "--mkey", "job")
     run("remember", "a head nurse", "--type", "identity", "--mkey", "job2")
 
-    answer = told(run("inbox", "--yes", "--json"))
+    answer = parsed(run("inbox", "--yes", "--json"))
 
     assert answer["confirmed"] == [1]
     assert [row["replaces"][0]["memory_id"] for row in answer["left"]] == [1]
-    assert told(run("inbox", "--yes", "--replace", "--json"))["confirmed"] == [2]
+    assert parsed(run("inbox", "--yes", "--replace", "--json"))["confirmed"] == [2]
 
 
-def test_several_are_answered_on_the_command_line(run: Run) -> None:
+def test_several_are_answered_on_the_command_line(run: Run, parsed: Parsed) -> None:
     for number in (1, 2, 3):
         run("remember", f"wish {number}", "--type", "preferences", "--mkey", f"k{number}")
 
@@ -200,88 +175,94 @@ def test_several_are_answered_on_the_command_line(run: Run) -> None:
     assert "✓ #1 is active" in result.stdout
     assert "✓ #2 is revoked" in result.stdout
     assert "✗ #9: There is no memory 9 here." in result.stdout
-    assert [row["id"] for row in told(run("inbox", "--json"))["items"]] == [3]
+    assert [row["id"] for row in parsed(run("inbox", "--json"))["items"]] == [3]
 
 
-def test_nothing_to_undo_is_said(run: Run) -> None:
+def test_nothing_to_undo_is_said(run: Run, parsed: Parsed) -> None:
     assert "nothing by itself" in run("undo").stdout
-    assert told(run("undo", "--json"))["items"] == []
+    assert parsed(run("undo", "--json"))["items"] == []
     assert run("undo", "7").exit_code == 1
 
 
-def test_forgetting_by_query_shows_what_it_found_and_asks(run: Run) -> None:
+def test_forgetting_by_query_shows_what_it_found_and_asks(run: Run, parsed: Parsed) -> None:
     run("remember", "我喜欢乌龙茶")
 
     refused = run("forget", "--query", "乌龙茶", answers="n\n")
 
     assert refused.exit_code == 1
     assert "我喜欢乌龙茶" in refused.stdout
-    assert len(told(run("list", "--json"))["items"]) == 1
+    assert len(parsed(run("list", "--json"))["items"]) == 1
 
 
-def test_forgetting_leaves_a_receipt_and_nothing_else(run: Run) -> None:
+def test_forgetting_leaves_a_receipt_and_nothing_else(run: Run, parsed: Parsed) -> None:
     run("remember", "我喜欢乌龙茶")
 
-    receipt = told(run("forget", "--query", "乌龙茶", "--yes", "--never-again", "--json"))
+    receipt = parsed(run("forget", "--query", "乌龙茶", "--yes", "--never-again", "--json"))
 
     assert receipt["deleted"] == 1
     assert set(receipt["receipt"]["remaining"].values()) == {0}
-    assert told(run("list", "--status", "all", "--json"))["items"] == []
+    assert parsed(run("list", "--status", "all", "--json"))["items"] == []
 
 
-def test_forgetting_by_type_and_key(run: Run) -> None:
+def test_forgetting_by_type_and_key(run: Run, parsed: Parsed) -> None:
     run("remember", "be brief", "--type", "note", "--mkey", "style")
 
-    preview = told(run("forget", "--type", "note", "--mkey", "style", "--dry-run", "--json"))
+    preview = parsed(run("forget", "--type", "note", "--mkey", "style", "--dry-run", "--json"))
     run("forget", "--type", "note", "--mkey", "style", "--yes")
 
     assert preview["memory_ids"] == [1]
-    assert told(run("list", "--json"))["items"] == []
+    assert parsed(run("list", "--json"))["items"] == []
 
 
-def test_forget_with_json_does_nothing_unless_told_to(run: Run) -> None:
+def test_forget_with_json_does_nothing_unless_told_to(run: Run, parsed: Parsed) -> None:
     run("remember", "我喜欢乌龙茶")
 
     result = run("forget", "1", "--json")
 
     assert result.exit_code == 2
-    assert len(told(run("list", "--json"))["items"]) == 1
+    assert len(parsed(run("list", "--json"))["items"]) == 1
 
 
-def test_goals_are_noted_tied_and_reached(run: Run) -> None:
+def test_goals_are_noted_tied_and_reached(run: Run, parsed: Parsed) -> None:
     run("remember", "我在学 Rust")
-    goal_id = told(run("goals", "add", "Learn Rust", "--details", "practice", "--json"))["goal_id"]
+    goal_id = parsed(run("goals", "add", "Learn Rust", "--details", "practice", "--json"))[
+        "goal_id"
+    ]
 
     run("goals", "link", str(goal_id), "--memory", "1", "--note", "start")
     run("goals", "done", str(goal_id))
 
-    (goal,) = told(run("goals", "list", "--json"))["items"]
+    (goal,) = parsed(run("goals", "list", "--json"))["items"]
     assert (goal["title"], goal["status"]) == ("Learn Rust", "done")
     assert [(link["memory_id"], link["note"]) for link in goal["links"]] == [(1, "start")]
 
 
-def test_a_persona_is_made_from_a_template_and_erased(run: Run, tmp_path: Path) -> None:
+def test_a_persona_is_made_from_a_template_and_erased(
+    run: Run, parsed: Parsed, tmp_path: Path
+) -> None:
     folder = tmp_path / "templates" / "friend"
     folder.mkdir(parents=True)
     (folder / "persona.md").write_text("You are a friend.", encoding="utf-8")
     root = {"PLASTIC_MEMORIES_TEMPLATE_ROOT": str(folder.parent)}
 
-    names = told(run("persona", "templates", "--json", **root))["items"]
+    names = parsed(run("persona", "templates", "--json", **root))["items"]
     run("persona", "template", "friend", "amy", **root)
-    profile = told(run("persona", "profile", "amy", "--json"))
-    gone = told(run("persona", "delete", "amy", "--yes", "--json"))
+    profile = parsed(run("persona", "profile", "amy", "--json"))
+    gone = parsed(run("persona", "delete", "amy", "--yes", "--json"))
 
     assert names == ["friend"]
     assert "You are a friend." in profile["profile_markdown"]
     assert gone["receipt"]["erased"]["memories"] == 1
-    assert told(run("persona", "list", "--json"))["items"] == []
+    assert parsed(run("persona", "list", "--json"))["items"] == []
 
 
-def test_a_card_is_taken_in_and_given_out_with_what_it_knows(run: Run, tmp_path: Path) -> None:
+def test_a_card_is_taken_in_and_given_out_with_what_it_knows(
+    run: Run, parsed: Parsed, tmp_path: Path
+) -> None:
     came, bundle = tmp_path / "阿澄.png", tmp_path / "own.png"
     came.write_bytes(as_png(v2()))
 
-    taken = told(run("persona", "import-card", str(came), "cheng", "--json"))
+    taken = parsed(run("persona", "import-card", str(came), "cheng", "--json"))
     run("remember", "我对海鲜过敏", "--persona", "cheng")
     run("persona", "export-card", str(tmp_path / "out.png"), "cheng")
     run("persona", "export-card", str(bundle), "cheng", "--memories")
@@ -296,76 +277,22 @@ def test_a_card_is_taken_in_and_given_out_with_what_it_knows(run: Run, tmp_path:
     assert run("persona", "export-card", str(tmp_path / "out.gif")).exit_code == 2
 
 
-def test_an_export_can_be_taken_in_elsewhere(run: Run, tmp_path: Path) -> None:
-    run("remember", "我对海鲜过敏")
-    file = tmp_path / "all.zip"
-    elsewhere = {"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path / "elsewhere")}
-
-    written = told(run("export", str(file), "--json"))
-    tried = told(run("import", str(file), "--dry-run", "--json", **elsewhere))
-    before = told(run("list", "--json", **elsewhere))["items"]
-    taken = told(run("import", str(file), "--json", **elsewhere))
-    waits = told(run("list", "--json", **elsewhere))["items"]
-
-    assert written["format"] == "bundle"
-    assert tried["counts"] == taken["counts"]
-    assert taken["counts"]["waiting"] == 1
-    assert before == waits == []
-
-
-def test_an_export_that_is_trusted_elsewhere_holds_at_once(run: Run, tmp_path: Path) -> None:
-    run("remember", "我对海鲜过敏")
-    file = tmp_path / "all.jsonl"
-    elsewhere = {"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path / "elsewhere")}
-    run("export", str(file))
-
-    doubted = run("import", str(file), "--dry-run", **elsewhere)
-    taken = told(run("import", str(file), "--trust", "--json", **elsewhere))
-
-    assert "--trust" in doubted.output
-    assert taken["trusted"] is True
-    assert len(told(run("list", "--json", **elsewhere))["items"]) == 1
-    assert run("import", str(file), "--trust", "--from", "mem0").exit_code == 2
-
-
-def test_an_export_to_the_screen_is_json_lines(run: Run) -> None:
-    run("remember", "我对海鲜过敏")
-
-    lines = [json.loads(line) for line in run("export").stdout.splitlines()]
-
-    assert [line["kind"] for line in lines] == [
-        "plastic_memories", "settings", "persona", "memory", "signature",
-    ]  # fmt: skip
-
-
-def test_an_export_does_not_write_over_a_file(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "kept.jsonl"
-    file.write_text("mine", encoding="utf-8")
-
-    assert run("export", str(file), "--to-archive").exit_code == 2
-    assert "exports/" in run("export", "--to-archive").stdout
-    result = run("export", str(file))
-
-    assert result.exit_code == 1
-    assert file.read_text(encoding="utf-8") == "mine"
-
-
-def test_keys_are_made_shown_and_revoked(run: Run) -> None:
-    made = told(run("keys", "create", "--app-key", "--tenant", "acme", "--read-only", "--json"))
+def test_keys_are_made_shown_and_revoked(run: Run, parsed: Parsed) -> None:
+    made = parsed(run("keys", "create", "--app-key", "--tenant", "acme", "--read-only", "--json"))
 
     opened = run("--key", made["key"], "--user", "bob", "list", "--json")
     refused = run("--key", made["key"], "--user", "bob", "remember", "叫我小林")
     run("keys", "revoke", str(made["id"]))
     closed = run("--key", made["key"], "--user", "bob", "list", "--json")
 
-    assert told(opened)["items"] == []
+    assert parsed(opened)["items"] == []
     assert refused.stderr.rstrip().endswith("(forbidden)")
     assert closed.stderr.rstrip().endswith("(unauthorized)")
-    assert told(run("keys", "list", "--json"))["items"][0]["user"] == "local"
+    assert parsed(run("keys", "list", "--json"))["items"][0]["user"] == "local"
 
 
-def test_a_key_is_never_listed_by_its_text(run: Run) -> None:
-    made = told(run("keys", "create", "--json"))
+def test_a_key_is_never_listed_by_its_text(run: Run, parsed: Parsed) -> None:
+    made = parsed(run("keys", "create", "--json"))
 
     shown = run("keys", "list").stdout + run("keys", "list", "--json").stdout
 
@@ -418,21 +345,23 @@ def test_a_folder_that_cannot_be_made_is_one_line(run: Run, tmp_path: Path) -> N
     assert "cannot be made" in result.stderr
 
 
-def test_migrate_says_what_it_did(run: Run) -> None:
-    first = told(run("migrate", "--json"))
-    second = told(run("migrate", "--json"))
+def test_migrate_says_what_it_did(run: Run, parsed: Parsed) -> None:
+    first = parsed(run("migrate", "--json"))
+    second = parsed(run("migrate", "--json"))
 
     assert (first["before"], first["after"]) == (0, first["wanted"])
     assert second["before"] == second["after"] == second["wanted"]
 
 
-def test_the_version_is_shown(run: Run) -> None:
-    shown = told(run("version", "--json"))
+def test_the_version_is_shown(run: Run, parsed: Parsed) -> None:
+    shown = parsed(run("version", "--json"))
 
     assert run("--version").stdout.split()[-1] == shown["version"]
 
 
-def test_people_see_and_answer_what_came_through_their_bots(run: Run, tmp_path: Path) -> None:
+def test_people_see_and_answer_what_came_through_their_bots(
+    run: Run, parsed: Parsed, tmp_path: Path
+) -> None:
     line = {
         "kind": "memory",
         "persona_id": "default",
@@ -447,9 +376,9 @@ def test_people_see_and_answer_what_came_through_their_bots(run: Run, tmp_path: 
     file.write_text(json.dumps(line), encoding="utf-8")
     run("import", str(file))
 
-    confirmed = told(run("inbox", "--yes", "--json"))["confirmed"]
-    (seen,) = told(run("list", "--json"))["items"]
-    gone = told(run("forget", str(seen["id"]), "--yes", "--json"))
+    confirmed = parsed(run("inbox", "--yes", "--json"))["confirmed"]
+    (seen,) = parsed(run("list", "--json"))["items"]
+    gone = parsed(run("forget", str(seen["id"]), "--yes", "--json"))
 
     assert confirmed == [seen["id"]]
     assert (seen["bot_id"], seen["status"]) == ("qq-1", "active")
@@ -478,13 +407,13 @@ def said(run: Run, tmp_path: Path, *sentences: str) -> None:
     asyncio.run(talk())
 
 
-def test_jobs_are_run_and_shown(run: Run, tmp_path: Path) -> None:
+def test_jobs_are_run_and_shown(run: Run, parsed: Parsed, tmp_path: Path) -> None:
     said(run, tmp_path, "叫我 tcmiku")
 
-    done = told(run("jobs", "run", "--session", "s1", "--json"))
+    done = parsed(run("jobs", "run", "--session", "s1", "--json"))
     shown = run("jobs", "list")
-    dead = told(run("jobs", "list", "--status", "dead", "--json"))
-    replayed = told(run("jobs", "replay", "--json"))
+    dead = parsed(run("jobs", "list", "--status", "dead", "--json"))
+    replayed = parsed(run("jobs", "replay", "--json"))
 
     assert (done["status"], done["trigger"]) == ("completed", "explicit")
     assert "completed" in shown.stdout
@@ -492,20 +421,20 @@ def test_jobs_are_run_and_shown(run: Run, tmp_path: Path) -> None:
     assert "叫我 tcmiku" in run("recall", "我叫什么").stdout
 
 
-def test_a_worker_does_what_is_due(run: Run, tmp_path: Path) -> None:
+def test_a_worker_does_what_is_due(run: Run, parsed: Parsed, tmp_path: Path) -> None:
     said(run, tmp_path, *["嗯"] * 9, "我海鲜过敏")
 
-    done = told(run("worker", "--once", "--json"))
+    done = parsed(run("worker", "--once", "--json"))
 
     assert done == {"done": 1}
     assert "我海鲜过敏" in run("recall", "晚饭", PLASTIC_MEMORIES_WORKER="off").stdout
 
 
-def test_events_that_come_up_are_listed(run: Run, tmp_path: Path) -> None:
+def test_events_that_come_up_are_listed(run: Run, parsed: Parsed, tmp_path: Path) -> None:
     said(run, tmp_path, "明天我要去面试")
     run("jobs", "run")
 
-    [event] = told(run("events", "--days", "3", "--json"))["items"]
+    [event] = parsed(run("events", "--days", "3", "--json"))["items"]
     none = run("events", "--days", "0")
 
     assert event["days_away"] == 1
