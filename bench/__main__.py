@@ -126,7 +126,7 @@ def quality_command(full: bool, as_json: Path | None, png: Path | None, **rest: 
 )
 @click.option("--questions", type=click.IntRange(1), help="Take at most so many of each data set.")
 def tune_command(data: Path, cache: Path, sets: str, rounds: int, questions: int | None) -> None:
-    """Find the weights of hybrid recall (rules/weights.py) again, in this process."""
+    """Fit the weights of hybrid recall (rules/ranking/hybrid_weights.py), in this process."""
     from bench import tune
 
     console = _console()

@@ -13,7 +13,7 @@ from bench.corpus import sentences
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.lifecycle import memory_from
+from plastic_memories.rules.lifecycle.transitions import memory_from
 from plastic_memories.settings import load
 from plastic_memories.wiring import open_storage
 

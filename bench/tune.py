@@ -21,17 +21,17 @@ from plastic_memories.adapters.embedding.wheel import MODELS
 from plastic_memories.adapters.recall.ordering import ordered
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Asked, score
-from plastic_memories.adapters.recall.sight import Sight
+from plastic_memories.adapters.recall.visibility import Sight
+from plastic_memories.language.dates.past_references import named_spans
+from plastic_memories.language.questions.question import understand
+from plastic_memories.language.text.background_sentences import ORDINARY
+from plastic_memories.language.text.passages import passages
+from plastic_memories.language.text.tokens import index_terms, is_question, term_codes
 from plastic_memories.model.entry import Entry, News, Partition, Place
 from plastic_memories.model.memory import Scope
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.rules.named_times import named_spans
-from plastic_memories.rules.ordinary import ORDINARY
-from plastic_memories.rules.passages import passages
-from plastic_memories.rules.question import understand
-from plastic_memories.rules.text import index_terms, is_question, term_codes
-from plastic_memories.rules.vectors import packed
-from plastic_memories.rules.weights import LEARNED, HybridWeights
+from plastic_memories.rules.ranking.hybrid_weights import LEARNED, HybridWeights
+from plastic_memories.rules.ranking.vector_codec import packed
 
 _CUT = 10
 _UTC = ZoneInfo("UTC")

@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from plastic_memories.rules.png import Picture, plain_picture, read_picture
+from plastic_memories.formats.png import Picture, plain_picture, read_picture
 
 Json = dict[str, Any]
 

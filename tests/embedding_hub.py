@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 
 from embedding_parts import hashed
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
-from plastic_memories.hub.embedding import Embedding, Pace
+from plastic_memories.hub.vectors.embedding import Embedding, Pace
+from plastic_memories.language.text.background_sentences import ORDINARY
 from plastic_memories.model.entry import partitions_for
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.embedder import EmbedderChoice, Purpose, QueryVector, Vectors
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.ordinary import ORDINARY
 from plastic_memories.testing.samples import MINE
 
 # Quick to try again; patient where a slow machine needs it.

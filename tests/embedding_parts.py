@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
 from harness import Api
-from plastic_memories.rules.vectors import unit
+from plastic_memories.rules.ranking.vector_codec import unit
 
 _VOCABULARY = 256
 

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.sight import Sight
+from plastic_memories.adapters.recall.visibility import Sight
+from plastic_memories.language.text.tokens import index_terms, is_question, term_codes
 from plastic_memories.model.entry import Entry, News, Partition, Place, partitions_for
 from plastic_memories.model.memory import Scope
 from plastic_memories.model.owner import Realm, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery
 from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.text import index_terms, is_question, term_codes
-from plastic_memories.rules.vectors import packed, unit
-from plastic_memories.rules.weights import HybridWeights
+from plastic_memories.rules.ranking.hybrid_weights import HybridWeights
+from plastic_memories.rules.ranking.vector_codec import packed, unit
 from plastic_memories.testing.samples import MINE, NOW
 
 PLACE = Place("", "", Realm.REAL, Scope.PERSONA, "")

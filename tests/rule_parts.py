@@ -19,20 +19,20 @@ from zoneinfo import ZoneInfo
 
 import plastic_memories
 from plastic_memories.errors import PlasticMemoriesError
+from plastic_memories.formats.card_macros import Names
+from plastic_memories.formats.page_lines import Line, parse
+from plastic_memories.formats.page_merge import ENGLISH, Plan, Words
+from plastic_memories.language.reading.clauses import Clause, believable
+from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.text import lazy_regex as lazy
 from plastic_memories.model.card import Card
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm, User
 from plastic_memories.model.page import Encoding
 from plastic_memories.model.talk import TalkWindow
-from plastic_memories.rules import regex as lazy
-from plastic_memories.rules.blocks import Style, style_for
-from plastic_memories.rules.lifecycle import ConfirmRequest, memory_from
-from plastic_memories.rules.macros import Names
-from plastic_memories.rules.page_lines import Line, parse
-from plastic_memories.rules.page_merge import ENGLISH, Plan, Words
-from plastic_memories.rules.talk.found import Found
-from plastic_memories.rules.talk.sentences import Clause, believable
+from plastic_memories.rules.lifecycle.transitions import ConfirmRequest, memory_from
+from plastic_memories.rules.prompt.blocks import Style, style_for
 
 PACKAGE = plastic_memories.__name__
 OWNER = Owner("t", "u", "p")

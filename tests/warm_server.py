@@ -22,7 +22,7 @@ if _CAN_FORK:
             "plastic_memories.adapters.judge.rules",
             "plastic_memories.adapters.recall.hybrid",
             "plastic_memories.adapters.sqlite.backend",
-            "plastic_memories.rules.talk.extraction",
+            "plastic_memories.language.reading.extraction",
             "uvicorn",
             "uvicorn.lifespan.on",
             "uvicorn.loops.auto",

@@ -7,7 +7,7 @@ from typing import Any
 from bench.quality.conversations import Conversation, Question
 from bench.quality.scores import mean, percentiles_ms, scores
 from bench.quality.system import Outcome
-from plastic_memories.rules.passages import passages
+from plastic_memories.language.text.passages import passages
 
 Results = dict[str, Any]
 HUB = "hub"

@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute
 
 from plastic_memories import __version__
 from plastic_memories.http.app import ROUTERS
-from plastic_memories.http.doors.openai.routes import OpenAIFailure
+from plastic_memories.http.doors.openai.chat_routes import OpenAIFailure
 from plastic_memories.http.routing import REF_TEMPLATE, Endpoint, Routes
 from plastic_memories.wire.envelope import Answer, Failure
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from plastic_memories.errors import InvalidSetting
+from plastic_memories.language.text.digests import digest_of
 from plastic_memories.model.key import ANY_USER, ApiKey
-from plastic_memories.rules.digest import digest_of
 
 PREFIX = "PLASTIC_MEMORIES_"
 DEFAULT_TENANT = "default"

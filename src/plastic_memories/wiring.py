@@ -21,45 +21,46 @@ from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.errors import Unavailable
 from plastic_memories.http.app import Application, create_app, make_ready
 from plastic_memories.http.options import HttpOptions, ProxyOptions
-from plastic_memories.hub.archiving import ArchiveTalk
-from plastic_memories.hub.bell import Bell
-from plastic_memories.hub.browse import BrowseMemories
-from plastic_memories.hub.cards import KeepCards
-from plastic_memories.hub.consolidate import Consolidate, ConsolidateOptions
-from plastic_memories.hub.converse import Converse
-from plastic_memories.hub.delete_session import DeleteSession
-from plastic_memories.hub.digest import Digest
-from plastic_memories.hub.embedding import Embedding, Pace
-from plastic_memories.hub.exports import ExportFiles
-from plastic_memories.hub.forget import ForgetMemory
-from plastic_memories.hub.goals import KeepGoals
+from plastic_memories.hub.api_keys import Keys, new_key
+from plastic_memories.hub.conversation.ingest import TakeIn
+from plastic_memories.hub.conversation.learn_from_conversation import LearnFromConversation
+from plastic_memories.hub.conversation.message_changes import KeepTimeline
+from plastic_memories.hub.conversation.messages import KeepMessages
+from plastic_memories.hub.conversation.proxied_conversation import Converse
+from plastic_memories.hub.conversation.sessions import KeepSessions
+from plastic_memories.hub.erasure.delete_session import DeleteSession
+from plastic_memories.hub.erasure.forget import ForgetMemory
+from plastic_memories.hub.formation.archiving import ArchiveTalk
+from plastic_memories.hub.formation.digest import Digest
+from plastic_memories.hub.formation.export_files import ExportFiles
+from plastic_memories.hub.formation.job_runner import Work
+from plastic_memories.hub.formation.jobs import FormationOptions, Jobs
 from plastic_memories.hub.hub import Hub
-from plastic_memories.hub.jobs import FormationOptions, Jobs
-from plastic_memories.hub.keys import Keys, new_key
-from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.messages import KeepMessages
-from plastic_memories.hub.metered import MeteredStorage
-from plastic_memories.hub.page_drafts import DraftLines
-from plastic_memories.hub.page_forget import ForgetInPages
-from plastic_memories.hub.page_sync import PageLocks, SyncPages
-from plastic_memories.hub.pages import KeepPages
-from plastic_memories.hub.personas import KeepPersonas
-from plastic_memories.hub.recall import Recall, RecallOptions
-from plastic_memories.hub.review import ReviewMemory
-from plastic_memories.hub.screening import Screening
-from plastic_memories.hub.search import SearchMemories
-from plastic_memories.hub.sessions import KeepSessions
-from plastic_memories.hub.snippets import Snippets
-from plastic_memories.hub.take_in import TakeIn
-from plastic_memories.hub.timeline import KeepTimeline
-from plastic_memories.hub.touches import Touches
-from plastic_memories.hub.transfer import Transfer
-from plastic_memories.hub.undo import UndoChange
-from plastic_memories.hub.upcoming import LookAhead
+from plastic_memories.hub.memories.browse import BrowseMemories
+from plastic_memories.hub.memories.consolidate import Consolidate, ConsolidateOptions
+from plastic_memories.hub.memories.review import ReviewMemory
+from plastic_memories.hub.memories.search import SearchMemories
+from plastic_memories.hub.memories.undo import UndoChange
+from plastic_memories.hub.memories.upcoming import LookAhead
+from plastic_memories.hub.memories.write import WriteMemory
+from plastic_memories.hub.pages.forget_in_pages import ForgetInPages
+from plastic_memories.hub.pages.line_drafts import DraftLines
+from plastic_memories.hub.pages.read_pages import KeepPages
+from plastic_memories.hub.pages.sync import PageLocks, SyncPages
+from plastic_memories.hub.personas.goals import KeepGoals
+from plastic_memories.hub.personas.personas import KeepPersonas
+from plastic_memories.hub.recall.recall import Recall, RecallOptions
+from plastic_memories.hub.recall.snippets import Snippets
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.hub.transfer.cards import KeepCards
+from plastic_memories.hub.transfer.transfer import Transfer
 from plastic_memories.hub.upkeep import KeepUp, Retention
-from plastic_memories.hub.vectorise import AT_ONCE, BATCH
-from plastic_memories.hub.work import Work
-from plastic_memories.hub.write import WriteMemory
+from plastic_memories.hub.vectors.backfill import AT_ONCE, BATCH
+from plastic_memories.hub.vectors.embedding import Embedding, Pace
+from plastic_memories.language.text.digests import digest_of
+from plastic_memories.language.text.lazy_regex import compile_all
+from plastic_memories.language.text.scripts import simplified
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.embedder import EmbedderChoice, QueryEmbedder
@@ -67,9 +68,9 @@ from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.digest import digest_of
-from plastic_memories.rules.han import simplified
-from plastic_memories.rules.regex import compile_all
+from plastic_memories.runtime.metered_storage import MeteredStorage
+from plastic_memories.runtime.recall_counts import Touches
+from plastic_memories.runtime.wakeup import Bell
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
 from plastic_memories.worker.loop import Worker
 
@@ -240,7 +241,10 @@ def _assemble(
         ledger=ledger,
         screening=screening,
         keys=Keys(context.storage, clock, settings.keys),
-        write=WriteMemory(ledger, screening, judge, messages if has_model else None),
+        write=WriteMemory(ledger, screening),
+        learn_from_conversation=LearnFromConversation(
+            ledger, screening, judge, messages if has_model else None
+        ),
         review=ReviewMemory(ledger, screening),
         forget=ForgetMemory(ledger, archive, exports, in_pages),
         browse=BrowseMemories(ledger),

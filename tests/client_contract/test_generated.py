@@ -10,7 +10,7 @@ from clients.python.generator.source import PACKAGE, ROOT
 from clients.python.generator.sync_client import to_sync
 from pydantic import create_model
 
-from plastic_memories.wire.memory import MemoryRow
+from plastic_memories.wire.memories import MemoryRow
 
 FILES = {**sync_client.files(), **wire_types.files()}
 

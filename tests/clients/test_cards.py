@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cards import as_json, as_png, pixels, v2, v3
+from plastic_memories.formats.character_card import read_card, write_card
 from plastic_memories.model.card import Card
-from plastic_memories.rules.card_file import read_card, write_card
 
 pytestmark = pytest.mark.external
 

@@ -11,7 +11,7 @@ import pytest
 from plastic_memories.adapters.archive.files import FileArchive, NoArchive
 from plastic_memories.errors import Unavailable
 from plastic_memories.testing import ArchiveContract
-from plastic_memories.testing.archive import PATH
+from plastic_memories.testing.archive_contract import PATH
 
 
 class TestFiles(ArchiveContract):

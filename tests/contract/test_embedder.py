@@ -13,7 +13,7 @@ from plastic_memories.adapters.embedding.openai import openai
 from plastic_memories.adapters.embedding.wheel import wheel
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice
 from plastic_memories.settings import load
-from plastic_memories.testing.embedder import EmbedderContract
+from plastic_memories.testing.embedder_contract import EmbedderContract
 
 
 def loaded(choice: EmbedderChoice) -> Embedder:

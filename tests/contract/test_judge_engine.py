@@ -6,7 +6,7 @@ import pytest
 
 from plastic_memories.adapters.judge.rules import rule_judge
 from plastic_memories.ports.judge import JudgeEngine
-from plastic_memories.testing.judge import JudgeEngineContract
+from plastic_memories.testing.judge_contract import JudgeEngineContract
 
 
 class TestRules(JudgeEngineContract):

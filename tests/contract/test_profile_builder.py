@@ -7,7 +7,7 @@ import pytest
 from plastic_memories.adapters.markdown.profile import markdown_profile
 from plastic_memories.ports.profile_builder import ProfileBuilder
 from plastic_memories.testing import ProfileBuilderContract
-from plastic_memories.testing.profile_builder import NAMED, ROWS
+from plastic_memories.testing.profile_builder_contract import NAMED, ROWS
 
 
 class TestMarkdown(ProfileBuilderContract):

@@ -8,7 +8,7 @@ import pytest
 
 from plastic_memories.adapters.sensitive.policy import off, redact, strict
 from plastic_memories.ports.sensitive_policy import SensitivePolicy
-from plastic_memories.testing.sensitive_policy import SensitivePolicyContract
+from plastic_memories.testing.sensitive_policy_contract import SensitivePolicyContract
 
 SECRET = "我的密码是hunter2，卡号4111111111111111"
 MASKED = "我的密码是[credential]，卡号[payment]"

@@ -20,8 +20,8 @@ from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import view_params
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
-from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Residue, StorageBackend, Stores
+from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.testing import StorageContract
 from plastic_memories.testing.samples import MINE, NOW, memory, message, remember, say
 

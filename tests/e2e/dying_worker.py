@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from plastic_memories import plugins, settings, wiring
+from plastic_memories.hub.conversation.sessions import WhichSessions
 from plastic_memories.hub.hub import Hub
-from plastic_memories.hub.record import the_hub
-from plastic_memories.hub.sessions import WhichSessions
+from plastic_memories.hub.transactions.audit_events import the_hub
+from plastic_memories.language.text.lazy_regex import compile_all
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.regex import compile_all
 from plastic_memories.worker.loop import Worker
 
 OWNER = Owner("default", "userA", "p1")

@@ -16,7 +16,7 @@ from plastic_memories.adapters.sqlite.backup import back_up, restore
 from plastic_memories.adapters.sqlite.connection import connect, fetch
 from plastic_memories.adapters.sqlite.doctor import examine
 from plastic_memories.adapters.sqlite.migrate import bring_up_to_date
-from plastic_memories.cli.doorway import in_process
+from plastic_memories.cli.hub_connection import in_process
 from plastic_memories.errors import Conflict, InvalidInput, NotFound
 from plastic_memories.settings import Settings, load
 from plastic_memories_client import AsyncPlasticMemoriesClient, Message

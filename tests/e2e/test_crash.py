@@ -14,9 +14,9 @@ import pytest
 
 from harness import Api, Server, StartServer, environment
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.memory_store import MemoryFilter
-from plastic_memories.ports.message_store import MessageFilter
 from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.settings import load
 from plastic_memories.wiring import open_storage
 

@@ -13,7 +13,7 @@ from embedding_parts import Asked, LocalServer, Reply, hashed, serving, well_beh
 from harness import Api, Server, StartServer, environment
 from plastic_memories.model.entry import Partition
 from plastic_memories.model.owner import User
-from plastic_memories.rules.vectors import packed
+from plastic_memories.rules.ranking.vector_codec import packed
 from plastic_memories.settings import load
 from plastic_memories.wiring import open_storage
 

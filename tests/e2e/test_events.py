@@ -12,7 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from harness import Api, Server, StartServer, environment
 from plastic_memories import wiring
-from plastic_memories.hub.keys import Keys
+from plastic_memories.hub.api_keys import Keys
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.settings import load
 from plastic_memories.wiring import SystemClock

@@ -14,7 +14,7 @@ import pytest
 from full_disk import health_when, let_all_be_written, let_nothing_be_written
 from harness import Api, Server, StartServer, environment, refused
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.settings import load
 from plastic_memories.wiring import open_storage
 

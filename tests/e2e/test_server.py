@@ -19,7 +19,7 @@ from websockets.exceptions import InvalidStatus
 
 from harness import Api, Server, StartServer, StillClock, data_of, environment
 from plastic_memories.errors import InvalidSetting
-from plastic_memories.hub.keys import Keys
+from plastic_memories.hub.api_keys import Keys
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.settings import load
 from plastic_memories.wiring import build_app, open_storage

@@ -12,8 +12,8 @@ import pytest
 
 from harness import environment
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.settings import load
 from plastic_memories.wiring import open_storage
 

@@ -18,11 +18,11 @@ from plastic_memories.adapters.sqlite.migrate import (
 )
 from plastic_memories.adapters.sqlite.queries import sql_file
 from plastic_memories.errors import InvalidSetting
+from plastic_memories.language.text import tokens
+from plastic_memories.language.text.tokens import index_terms, term_codes
 from plastic_memories.model.entry import partition_of
 from plastic_memories.model.key import KeyLimits
-from plastic_memories.rules import text
-from plastic_memories.rules.text import index_terms, term_codes
-from plastic_memories.rules.vectors import packed, unit
+from plastic_memories.rules.ranking.vector_codec import packed, unit
 from plastic_memories.settings import load
 from plastic_memories.testing.samples import memory, remember
 from plastic_memories.wiring import open_hub, open_storage
@@ -152,7 +152,7 @@ async def test_an_index_of_older_terms_is_made_anew_at_the_next_start(
 ) -> None:
     with pytest.MonkeyPatch.context() as before:
         # Up to version 2 of the terms, texts were indexed in the characters they came in.
-        before.setattr(text, "simplified", lambda chars: chars)
+        before.setattr(tokens, "simplified", lambda chars: chars)
         older = await start_hub(recall=engine)
         await older.remember(content, "note")
         await older.say(content, session_id="s1")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from plastic_memories.model.memory import Draft, Memory, MemoryType
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.calendar import next_occurrence, upcoming
-from plastic_memories.rules.lifecycle import memory_from
+from plastic_memories.rules.lifecycle.occurrences import next_occurrence, upcoming
+from plastic_memories.rules.lifecycle.transitions import memory_from
 
 DAYS = st.dates(date(1896, 1, 1), date(2110, 12, 31))
 RECURRENCES = st.sampled_from(["yearly", "monthly", "weekly", "daily", None])

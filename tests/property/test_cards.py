@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from cards import as_png, pixels, v2
 from plastic_memories.errors import TemplateError
-from plastic_memories.rules.card_file import read_card, write_card
-from plastic_memories.rules.card_rows import card_drafts
-from plastic_memories.rules.png import read_picture
+from plastic_memories.formats.card_memories import card_drafts
+from plastic_memories.formats.character_card import read_card, write_card
+from plastic_memories.formats.png import read_picture
 
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=30)
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT

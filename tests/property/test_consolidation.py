@@ -7,12 +7,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plastic_memories.language.text.similarity import same_words
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.consolidation import Change, ChangeKind, plan, weighed
-from plastic_memories.rules.lifecycle import memory_from
-from plastic_memories.rules.similarity import same_words
-from plastic_memories.rules.standing import is_constraint
+from plastic_memories.rules.lifecycle.consolidation import Change, ChangeKind, plan, weighed
+from plastic_memories.rules.lifecycle.transitions import memory_from
+from plastic_memories.rules.prompt.always_told import is_constraint
 
 OWNER = Owner("t", "u", "p")
 NOW = 1_750_000_000.0

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plastic_memories.formats.archive_file import path_of, persona_folder, safe_part
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.session import Branch, Conversation, Session
-from plastic_memories.rules.archive_file import path_of, persona_folder, safe_part
-from plastic_memories.rules.lines import Lines, line_of
+from plastic_memories.rules.conversation.branch_lines import Lines, line_of
 
 ids = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=200)
 OWNER = Owner("default", "u", "p")

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plastic_memories.errors import Conflict, InvalidInput
+from plastic_memories.formats import export_lines
+from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.memory import (
     LIST_SLOTS,
     SLOT_TYPES,
@@ -24,16 +26,14 @@ from plastic_memories.model.memory import (
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.recall import Hit, TextMatches
-from plastic_memories.rules import portable
-from plastic_memories.rules.blocks import one_line, stable_block, style_for, turn_block
-from plastic_memories.rules.budget import estimate_tokens
-from plastic_memories.rules.lifecycle import (
+from plastic_memories.rules.lifecycle.transitions import (
     ConfirmRequest,
     memory_from,
     plan_write,
     replaced_by_confirm,
 )
-from plastic_memories.rules.ranking import rank
+from plastic_memories.rules.prompt.blocks import one_line, stable_block, style_for, turn_block
+from plastic_memories.rules.ranking.recency_ranking import rank
 
 NOW = 1_750_000_000.0
 OWNER = Owner("default", "ann", "miku")
@@ -186,8 +186,8 @@ def test_a_memory_comes_back_from_its_line(memory: Memory) -> None:
     if not kept.content:
         return
 
-    line = json.loads(json.dumps(portable.memory_line(kept)))
-    back = portable.memory_from_line(line, OWNER, NOW)
+    line = json.loads(json.dumps(export_lines.memory_line(kept)))
+    back = export_lines.memory_from_line(line, OWNER, NOW)
 
     differing = [
         field.name
@@ -205,9 +205,9 @@ def test_a_memory_comes_back_from_its_line(memory: Memory) -> None:
 def test_whatever_a_line_holds_it_is_a_memory_or_refused(line: dict[str, object]) -> None:
     whole = {"type": "fact", "key": "k", "content": "x", **line}
     try:
-        memory = portable.memory_from_line(whole, OWNER, NOW)
+        memory = export_lines.memory_from_line(whole, OWNER, NOW)
     except InvalidInput:
         return
 
-    json.dumps(portable.memory_line(memory), allow_nan=False).encode()
+    json.dumps(export_lines.memory_line(memory), allow_nan=False).encode()
     assert -(2**63) <= memory.recall_count < 2**63

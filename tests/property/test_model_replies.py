@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plastic_memories.language.checking.event_check import EVENT_TYPES
+from plastic_memories.language.checking.proposal_check import check
+from plastic_memories.language.checking.quote_evidence import bare, find_quote
+from plastic_memories.language.checking.reply_parsing import read
+from plastic_memories.language.checking.window_split import parts_of
 from plastic_memories.model.memory import Draft
-from plastic_memories.rules.proposal.checking import check
-from plastic_memories.rules.proposal.events import EVENT_TYPES
-from plastic_memories.rules.proposal.evidence import bare, find_quote
-from plastic_memories.rules.proposal.reading import read
-from plastic_memories.rules.proposal.windows import parts_of
 from talks import talk
 
 LINES = (

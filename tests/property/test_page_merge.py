@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.rules.page_lines import Line, digest, joined, parse, stated, written
-from plastic_memories.rules.page_merge import CHINESE, plan, rewritten, with_section
+from plastic_memories.formats.page_lines import Line, digest, joined, parse, stated, written
+from plastic_memories.formats.page_merge import CHINESE, plan, rewritten, with_section
 
 texts = st.sampled_from(
     ["喜欢茶", "对海鲜过敏", "likes tea", "叫我阿明", "住在 Berlin", "养了一只猫"]

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.adapters.recall.growing import Growing
+from plastic_memories.adapters.recall.growing_array import Growing
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.postings import Level, frequency, grown
 from plastic_memories.adapters.recall.text_score import TextIndex
+from plastic_memories.language.questions.question import pairs_of
+from plastic_memories.language.text.tokens import code, index_terms, term_codes
 from plastic_memories.model.entry import Entry
 from plastic_memories.model.owner import Viewpoint
-from plastic_memories.rules.fusion import Floats
-from plastic_memories.rules.question import pairs_of
-from plastic_memories.rules.text import code, index_terms, term_codes
-from plastic_memories.rules.vectors import unpacked
-from plastic_memories.rules.weights import LEARNED
+from plastic_memories.rules.ranking.hybrid_weights import LEARNED
+from plastic_memories.rules.ranking.score_parts import Floats
+from plastic_memories.rules.ranking.vector_codec import unpacked
 from plastic_memories.testing.samples import MINE, NOW
 from recall_parts import OWN, SHARED, Told, by_memory, entry, everything, plain_bm25, vector
 

@@ -17,7 +17,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from harness import BASE_URL, Api, environment
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.settings import load
 from plastic_memories.wiring import build_app
 

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plastic_memories.adapters.sensitive.policy import redact, strict
-from plastic_memories.rules.budget import estimate_tokens
-from plastic_memories.rules.han import simplified
-from plastic_memories.rules.sensitive import find, find_credentials
-from plastic_memories.rules.talk.variants import plain_chinese
-from plastic_memories.rules.text import (
+from plastic_memories.language.text.chinese_variants import plain_chinese
+from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.token_count import estimate_tokens
+from plastic_memories.language.text.tokens import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARS,
     index_terms,
     normalise,
     query_terms,
 )
+from plastic_memories.rules.privacy.sensitive_spans import find, find_credentials
 
 # Pieces that the rules look for, so that generated texts come near their borders.
 WORDS = (

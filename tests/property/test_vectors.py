@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.rules.vectors import dequantise, packed, quantise, unit, unpacked
+from plastic_memories.rules.ranking.vector_codec import dequantise, packed, quantise, unit, unpacked
 
 shapes = st.tuples(st.integers(2, 8), st.integers(16, 512), st.integers(0, 2**32 - 1))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from plastic_memories.model.message import Spread
-from plastic_memories.rules.bearing import (
+from plastic_memories.language.questions.evidence_terms import (
     READ_OF_EACH,
     evidence_in,
     evidence_of,
     searched,
     weighed,
 )
+from plastic_memories.model.message import Spread
 
 MOST = 2_000
 QUESTIONS = [

@@ -8,22 +8,22 @@ from datetime import UTC, datetime
 import pytest
 
 from harness import Api
+from plastic_memories.language.checking.proposal_check import check
+from plastic_memories.language.checking.reply_parsing import Reply
+from plastic_memories.language.dates.past_references import named_times
+from plastic_memories.language.questions.intent import intent_of
+from plastic_memories.language.questions.person_names import Name
+from plastic_memories.language.questions.question import understand
+from plastic_memories.language.reading.extraction import extract
+from plastic_memories.language.reading.realm_detection import realm_of, spoken_by_the_player
+from plastic_memories.language.text.scripts import simplified
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.talk import TalkWindow
-from plastic_memories.rules.han import simplified
-from plastic_memories.rules.intent import intent_of
-from plastic_memories.rules.lifecycle import value_of
-from plastic_memories.rules.named_times import named_times
-from plastic_memories.rules.names import Name
-from plastic_memories.rules.proposal.checking import check
-from plastic_memories.rules.proposal.reading import Reply
-from plastic_memories.rules.question import understand
-from plastic_memories.rules.realm import realm_of, spoken_by_the_player
-from plastic_memories.rules.sensitive import find
-from plastic_memories.rules.talk.extraction import extract
-from plastic_memories.rules.tombstone import marks_of
+from plastic_memories.rules.lifecycle.tombstones import marks_of
+from plastic_memories.rules.lifecycle.transitions import value_of
+from plastic_memories.rules.privacy.sensitive_spans import find
 
 OWNER = Owner("t", "ann", "p1")
 NOW = datetime(2024, 5, 15, 9, 0, tzinfo=UTC)

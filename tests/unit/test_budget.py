@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plastic_memories.rules.budget import estimate_tokens
+from plastic_memories.language.text.token_count import estimate_tokens
 
 
 # The ranges span what the vocabularies of cl100k, o200k and Qwen spend on such text.

@@ -11,10 +11,10 @@ import pytest
 
 from cards import as_json, as_png, inside, pixels, v1, v2, v3
 from plastic_memories.errors import TemplateError
+from plastic_memories.formats.card_memories import card_drafts, pieces
+from plastic_memories.formats.character_card import read_card, write_card
+from plastic_memories.formats.png import SIGNATURE, Chunk, Picture, plain_picture, read_picture
 from plastic_memories.model.memory import MemoryType
-from plastic_memories.rules.card_file import read_card, write_card
-from plastic_memories.rules.card_rows import card_drafts, pieces
-from plastic_memories.rules.png import SIGNATURE, Chunk, Picture, plain_picture, read_picture
 
 ROWS = [{"kind": "memory", "type": "fact", "key": "k", "content": "记得"}]
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from embedding_hub import Model
 from embedding_parts import Asked, LocalServer, Reply, serving, well_behaved, write_model
 from plastic_memories.cli.main import main
-from plastic_memories.hub.record import the_hub
+from plastic_memories.hub.transactions.audit_events import the_hub
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.embedder import EmbedderChoice, Vectors
@@ -249,7 +249,9 @@ def test_a_plug_in_that_does_something_else_is_found(
     patient: Patient, monkeypatch: pytest.MonkeyPatch, loaded: Callable[[], Model], said: str
 ) -> None:
     choice = EmbedderChoice("mine", "a test", loaded)
-    monkeypatch.setattr("plastic_memories.cli.embedder_check.embedder_choice", lambda _: choice)
+    monkeypatch.setattr(
+        "plastic_memories.cli.operations.embedder_check.embedder_choice", lambda _: choice
+    )
 
     code, checks = patient.examined()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness import Api, Json, StartHub, StillClock, refused
-from plastic_memories.hub.learn import learn
-from plastic_memories.hub.record import the_hub
+from plastic_memories.hub.formation.learn import learn
+from plastic_memories.hub.transactions.audit_events import the_hub
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.owner import Owner
 from plastic_memories.worker.loop import Worker

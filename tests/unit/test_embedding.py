@@ -18,12 +18,12 @@ from embedding_parts import hashed
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.adapters.sqlite.backend import open_sqlite
 from plastic_memories.errors import InvalidInput, Unavailable
-from plastic_memories.hub.embedding import Embedding, Pace
+from plastic_memories.hub.vectors.embedding import Embedding, Pace
+from plastic_memories.language.text.background_sentences import ORDINARY
+from plastic_memories.language.text.passages import passages
 from plastic_memories.ports.embedder import EmbedderChoice, Vectors
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.ordinary import ORDINARY
-from plastic_memories.rules.passages import passages
-from plastic_memories.rules.vectors import packed, unpacked
+from plastic_memories.rules.ranking.vector_codec import packed, unpacked
 from plastic_memories.settings import load
 from plastic_memories.testing.samples import MINE, NOW, OTHER_USER, memory, remember
 
@@ -169,7 +169,7 @@ async def test_where_too_many_wait_the_longest_goes(
 
     model = Model()
     long = [piece * number for number in (60, 50, 40)]
-    monkeypatch.setattr("plastic_memories.hub.query_vectors._MOST_WAITING", 4)
+    monkeypatch.setattr("plastic_memories.hub.vectors.query_vectors._MOST_WAITING", 4)
     async with embedding_with(storage, model) as embedding:
         await reached(embedding, "ready")
         model.before = pause
@@ -199,7 +199,7 @@ async def test_whoever_is_sent_away_is_told_at_once(
         go_on.wait()
 
     model = Model()
-    monkeypatch.setattr("plastic_memories.hub.query_vectors._MOST_WAITING", 2)
+    monkeypatch.setattr("plastic_memories.hub.vectors.query_vectors._MOST_WAITING", 2)
     async with embedding_with(storage, model) as embedding:
         await reached(embedding, "ready")
         model.before = pause

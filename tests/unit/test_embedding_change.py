@@ -13,10 +13,10 @@ from embedding_hub import PACE, Model, ask, embedding_with, filled, reached, vec
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.adapters.sqlite.backend import open_sqlite
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.embedding import Embedding
+from plastic_memories.hub.vectors.embedding import Embedding
 from plastic_memories.ports.embedder import EmbedderChoice, Vectors
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.vectors import unpacked
+from plastic_memories.rules.ranking.vector_codec import unpacked
 from plastic_memories.settings import load
 from plastic_memories.testing.samples import MINE, OTHER_TENANT, memory, remember
 

@@ -19,7 +19,7 @@ from plastic_memories.adapters.pages.folder import HeldFolder, NamedFolder, open
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.hub import Hub
-from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.transactions.audited_storage import Ledger
 from plastic_memories.model.job import JobStatus
 from plastic_memories.model.owner import User
 from plastic_memories.worker.loop import Worker

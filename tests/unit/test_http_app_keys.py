@@ -12,7 +12,7 @@ import pytest
 from fake_upstream import FakeUpstream
 from harness import Api, Json, StartHub, refused
 from mem0_caller import Mem0
-from plastic_memories.http.doors.mem0 import ids
+from plastic_memories.http.doors.mem0 import memory_ids
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.model.owner import Owner
 from proxy_parts import PATIENT, Client, user
@@ -105,7 +105,7 @@ def mcp(method: str, **params: Any) -> Read:
 def mem0(method: str, path: str, **more: Any) -> Read:
     async def read(api: Api, known: Json) -> str:
         owner = Owner("default", "userA", "p1")
-        own = {name: ids.written(owner, number) for name, number in known.items()}
+        own = {name: memory_ids.written(owner, number) for name, number in known.items()}
         return (await Mem0.of(api, api.key).send(method, path.format(**own), **more)).text
 
     return read

@@ -11,8 +11,8 @@ import pytest
 
 from harness import Api, StartHub
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.recall import Recall
+from plastic_memories.hub.recall.recall import Recall
+from plastic_memories.hub.transactions.audited_storage import Ledger
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery, Recollection
 from plastic_memories.ports.storage import Stores

@@ -11,7 +11,7 @@ import pytest
 
 from harness import BASE_URL, Api, StartHub, enveloped, refused
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.transactions.audited_storage import Ledger
 from plastic_memories.ports.storage import Stores
 
 KEY = {"X-API-Key": "devkey"}

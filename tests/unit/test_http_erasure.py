@@ -12,8 +12,8 @@ import pytest
 from harness import Api, Json, StartHub, StillClock
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
 
 # Nothing else in these tests holds this word.
 WORD = "quokka"

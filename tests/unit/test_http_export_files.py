@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness import Api, Json, StartHub, StillClock, refused
-from plastic_memories.hub.exports import KEPT, ExportFiles
-from plastic_memories.hub.forget import ForgetRequest
-from plastic_memories.hub.record import the_hub
+from plastic_memories.hub.erasure.forget import ForgetRequest
+from plastic_memories.hub.formation.export_files import KEPT, ExportFiles
+from plastic_memories.hub.transactions.audit_events import the_hub
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.model.owner import Owner, User, Viewpoint
 

@@ -11,7 +11,7 @@ import pytest
 
 from harness import Api
 from page_parts import Pages
-from plastic_memories.hub import recall
+from plastic_memories.hub.recall import recall
 
 LIMIT = 32_000
 NOTES = {

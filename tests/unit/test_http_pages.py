@@ -11,7 +11,7 @@ import pytest
 from harness import Api, StartHub, refused
 from page_parts import Pages
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.pages import KeepPages
+from plastic_memories.hub.pages.read_pages import KeepPages
 from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.model.page import PageFile, Shelf
 from plastic_memories.model.recall import RecallQuery

@@ -9,7 +9,7 @@ import pytest
 
 from harness import Api, StartHub, StillClock
 from plastic_memories.adapters.sqlite import message_store
-from plastic_memories.hub import snippets
+from plastic_memories.hub.recall import snippets
 
 DAY = 86_400.0
 CHATTER = [

@@ -10,7 +10,7 @@ import pytest
 from harness import Api, Json, StartHub, StillClock, refused
 from plastic_memories.model.memory import Status
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.memory_store import MemoryFilter
+from plastic_memories.ports.stores.memory_store import MemoryFilter
 
 
 @pytest.fixture

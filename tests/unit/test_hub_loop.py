@@ -7,9 +7,9 @@ import random
 import pytest
 
 from harness import Api, Json, StartHub, StillClock
+from plastic_memories.language.reading.extraction import extract
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.talk.extraction import extract
 from small_talk import MOST_JUNK, QUOTES, REMINDERS, REPLIES, TOLD, TURNS, of_our_lines, small_talk
 
 SECONDS_A_TURN = 30.0

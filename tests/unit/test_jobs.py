@@ -10,8 +10,8 @@ import pytest
 
 from harness import Api, StartHub, StillClock
 from plastic_memories.errors import Conflict, Unavailable
+from plastic_memories.hub.formation.jobs import complete
 from plastic_memories.hub.hub import Hub
-from plastic_memories.hub.jobs import complete
 from plastic_memories.model.job import Job, JobStatus, Trigger
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.owner import User

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from plastic_memories.hub.lull import Lull
+from plastic_memories.runtime.write_burst import Lull
 
 
 @dataclass

@@ -16,7 +16,7 @@ import pytest
 
 from harness import Api, Json, refused
 from page_parts import Pages
-from plastic_memories.cli.mcp_pipe import Pipe
+from plastic_memories.cli.mcp.stdio_pipe import Pipe
 from plastic_memories.http.doors.mcp import router
 from plastic_memories.http.doors.mcp.toolbox import TOOLS
 from plastic_memories.http.doors.mcp.tools import Said

@@ -9,7 +9,7 @@ import pytest
 
 from harness import Api, StartHub, StillClock
 from mem0_caller import Mem0
-from plastic_memories.hub.take_in import Marked, TakeIn
+from plastic_memories.hub.conversation.ingest import Marked, TakeIn
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role

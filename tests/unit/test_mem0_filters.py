@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plastic_memories.errors import BadRequest
-from plastic_memories.rules.conditions import (
+from plastic_memories.rules.lifecycle.filter_conditions import (
     condition_from,
     exact_value,
     named_values,

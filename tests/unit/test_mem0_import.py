@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from plastic_memories.cli.main import main
-from plastic_memories.rules.mem0_export import read_export
+from plastic_memories.formats.mem0_export import read_export
 
 Run = Callable[..., Any]
 TEA: dict[str, Any] = {

@@ -9,9 +9,9 @@ import pytest
 from harness import Api, StartHub, StillClock
 from mem0_caller import Mem0
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.memory_store import MemoryFilter
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.lifecycle import ended
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.rules.lifecycle.transitions import ended
 
 
 @pytest.fixture

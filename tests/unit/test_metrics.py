@@ -10,8 +10,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from harness import Api, StartHub, StillClock
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.metered import MeteredStorage
 from plastic_memories.ports.storage import Stores
+from plastic_memories.runtime.metered_storage import MeteredStorage
 
 GENERATION = {"1.0", "5.0", "10.0", "30.0", "60.0", "120.0", "+Inf"}
 RECALL = {"0.1", "0.25", "0.5", "1.0", "2.0", "5.0"}

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from plastic_memories.language.checking.proposal_check import check
+from plastic_memories.language.checking.reply_parsing import read
+from plastic_memories.language.checking.window_split import parts_of
+from plastic_memories.language.reading.extraction import extract
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Role
 from plastic_memories.model.talk import Proposal, TalkWindow
-from plastic_memories.rules.proposal.checking import check
-from plastic_memories.rules.proposal.reading import read
-from plastic_memories.rules.proposal.windows import parts_of
-from plastic_memories.rules.talk.extraction import extract
 from talks import fact, happening, message, reply, talk
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from plastic_memories.rules.proposal.reading import LONGEST, MOST_ITEMS, read
+from plastic_memories.language.checking.reply_parsing import LONGEST, MOST_ITEMS, read
 
 TOM = {"category": "basic_info", "key": "name", "value": "Tom", "quote": "I am Tom"}
 TEA = {"category": "preference", "key": "like", "value": "tea", "quote": "I like tea"}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.rules.named_times import named_spans, named_times
-from plastic_memories.rules.talk.dates import Lean, find
+from plastic_memories.language.dates.mentions import Lean, find
+from plastic_memories.language.dates.past_references import named_spans, named_times
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 SUNDAY = datetime(2026, 11, 15, 9, tzinfo=UTC)

@@ -10,8 +10,8 @@ import pytest
 
 from fake_upstream import MODELS, FakeUpstream, Says, event
 from harness import Api, StartHub
+from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.key import KeyLimits
-from plastic_memories.rules.budget import estimate_tokens
 from proxy_parts import CHAT, PATIENT, Client, assistant, system, user
 
 TEA = "我最喜欢喝茉莉花茶"

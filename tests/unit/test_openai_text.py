@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.http.doors.openai.inject import Place, injected
-from plastic_memories.http.doors.openai.json_text import (
+from plastic_memories.http.doors.openai.injection import Place, injected
+from plastic_memories.http.doors.openai.json_splice import (
     elements,
     insertion,
     members,

@@ -14,10 +14,10 @@ import pytest
 from plastic_memories.adapters.pages import files
 from plastic_memories.adapters.pages.files import FilePageFolders
 from plastic_memories.adapters.pages.folder import NamedFolder
-from plastic_memories.adapters.pages.threads import DiskThreads
 from plastic_memories.errors import Unavailable
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.page import PageFile, Shelf
+from plastic_memories.runtime.disk_threads import DiskThreads
 
 LIN = User("default", "林 Lin")
 OWN = Owner("default", "林 Lin", "")

@@ -6,10 +6,8 @@ import codecs
 
 import pytest
 
-from plastic_memories.model.owner import User
-from plastic_memories.model.page import PageTitle
-from plastic_memories.rules.page_block import page_block
-from plastic_memories.rules.page_lines import (
+from plastic_memories.formats.markdown_page import decode, encode, page_id, same_id, title_of
+from plastic_memories.formats.page_lines import (
     MARKER,
     Kind,
     joined,
@@ -18,7 +16,9 @@ from plastic_memories.rules.page_lines import (
     shown_lines,
     stated,
 )
-from plastic_memories.rules.pages import decode, encode, page_id, same_id, title_of
+from plastic_memories.model.owner import User
+from plastic_memories.model.page import PageTitle
+from plastic_memories.rules.prompt.page_block import page_block
 
 TEXT = "# 茶 and tea\r\n- 喜欢乌龙茶 🍵\n"
 USER = User("default", "userA")

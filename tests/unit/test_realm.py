@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from plastic_memories.language.reading.realm_detection import realm_of, spoken_by_the_player
 from plastic_memories.model.owner import Realm
-from plastic_memories.rules.realm import realm_of, spoken_by_the_player
 
 STORY = [
     "*smiles* Hello there",

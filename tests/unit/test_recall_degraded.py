@@ -19,12 +19,12 @@ from plastic_memories.adapters.recall.hybrid import HybridEngine, hybrid_engine
 from plastic_memories.adapters.recall.index_cache import IndexCache
 from plastic_memories.adapters.sqlite.backend import open_sqlite
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.embedding import Embedding, Pace
-from plastic_memories.hub.ledger import Ledger
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.vectors.embedding import Embedding, Pace
 from plastic_memories.model.entry import News, Partition
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, QueryVector, Vectors
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.testing.recall_engine import BrokenStorage
+from plastic_memories.testing.recall_engine_contract import BrokenStorage
 from plastic_memories.testing.samples import MINE, memory, remember
 from recall_parts import Fixed, Options, Parts, asking, contents
 

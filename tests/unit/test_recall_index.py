@@ -15,7 +15,7 @@ from plastic_memories.errors import Unavailable
 from plastic_memories.model.entry import Place
 from plastic_memories.model.memory import Scope
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
-from plastic_memories.rules.vectors import packed, unit
+from plastic_memories.rules.ranking.vector_codec import packed, unit
 from plastic_memories.testing.samples import MINE, NOW
 from recall_parts import Told, entry, index_of, vector
 

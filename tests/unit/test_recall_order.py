@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from plastic_memories.adapters.recall.ordering import Ranked, ordered
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Asked, Scores, found_by, score
+from plastic_memories.language.questions.question import understand
 from plastic_memories.model.entry import Entry
-from plastic_memories.rules.question import understand
-from plastic_memories.rules.vectors import unit
-from plastic_memories.rules.weights import LEARNED
+from plastic_memories.rules.ranking.hybrid_weights import LEARNED
+from plastic_memories.rules.ranking.vector_codec import unit
 from plastic_memories.testing.samples import DAY, NOW
 from recall_parts import entry, everything, index_of, vector
 

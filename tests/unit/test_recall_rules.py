@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.rules import fusion
-from plastic_memories.rules.named_times import named_spans, named_times
-from plastic_memories.rules.passages import MAX_PASSAGES, passages
-from plastic_memories.rules.question import understand
-from plastic_memories.rules.text import MAX_QUERY_TERMS, code
+from plastic_memories.language.dates.past_references import named_spans, named_times
+from plastic_memories.language.questions.question import understand
+from plastic_memories.language.text.passages import MAX_PASSAGES, passages
+from plastic_memories.language.text.tokens import MAX_QUERY_TERMS, code
+from plastic_memories.rules.ranking import score_parts
 from plastic_memories.testing.samples import HOSTILE_TEXTS
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NOW = datetime(2024, 5, 15, 9, 0, tzinfo=UTC)
-DAY = fusion.DAY_S
+DAY = score_parts.DAY_S
 
 
 def _parts(text: str) -> list[str]:
@@ -292,9 +292,9 @@ def test_a_clock_beyond_the_calendar_names_no_time(now: float, text: str) -> Non
 
 
 def test_the_best_becomes_one() -> None:
-    assert fusion.to_one(np.array([1.0, 4.0, 2.0])).tolist() == [0.25, 1, 0.5]
-    assert fusion.to_one(np.zeros(2)).tolist() == [0, 0]
-    assert fusion.to_one(np.array([])).tolist() == []
+    assert score_parts.to_one(np.array([1.0, 4.0, 2.0])).tolist() == [0.25, 1, 0.5]
+    assert score_parts.to_one(np.zeros(2)).tolist() == [0, 0]
+    assert score_parts.to_one(np.array([])).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -305,9 +305,9 @@ def test_the_best_has_less_than_one_if_it_falls_short_of_the_whole(
 ) -> None:
     scores = np.array([1.0, 0.5])
 
-    assert fusion.as_covering(scores, whole, power).tolist() == [best, best / 2]
-    assert fusion.as_covering(np.zeros(2), whole, power).tolist() == [0, 0]
-    assert fusion.as_covering(np.array([]), whole, power).tolist() == []
+    assert score_parts.as_covering(scores, whole, power).tolist() == [best, best / 2]
+    assert score_parts.as_covering(np.zeros(2), whole, power).tolist() == [0, 0]
+    assert score_parts.as_covering(np.array([]), whole, power).tolist() == []
 
 
 def test_deviations_are_those_among_what_counts() -> None:
@@ -336,7 +336,7 @@ def test_a_few_are_measured_by_what_stands_beside_them() -> None:
 def _deviations(
     values: list[float], among: list[bool], beside: Sequence[float] = ()
 ) -> list[float]:
-    found = fusion.deviations(np.array(values, float), np.array(among), np.array(beside), 0.5)
+    found = score_parts.deviations(np.array(values, float), np.array(among), np.array(beside), 0.5)
     return [float(value) for value in found]
 
 
@@ -344,53 +344,59 @@ def test_the_better_neighbour_counts_and_none_takes_off() -> None:
     scores = np.array([0.2, -0.5, 0.9])
     before, after = np.array([-1, 0, 1]), np.array([1, 2, -1])
 
-    assert fusion.best_neighbour(scores, [(before, 1.0), (after, 1.0)]).tolist() == [0, 0.9, 0]
-    assert fusion.best_neighbour(scores, [(before, np.array([1, 2, 1]))]).tolist() == [0, 0.4, 0]
-    assert fusion.neighbours_of(before).tolist() == [-1, -1, 0]
+    assert score_parts.best_neighbour(scores, [(before, 1.0), (after, 1.0)]).tolist() == [0, 0.9, 0]
+    assert score_parts.best_neighbour(scores, [(before, np.array([1, 2, 1]))]).tolist() == [
+        0,
+        0.4,
+        0,
+    ]
+    assert score_parts.neighbours_of(before).tolist() == [-1, -1, 0]
 
 
 def test_questions_get_equally_many_of_the_first_places() -> None:
     strong, weak = np.array([9.0, 8.0, 1.0, 0.0]), np.array([0.0, 4.0, 2.0, 1.0])
 
-    assert fusion.evened([strong, weak], 2) == [-3, 3]
-    assert fusion.evened([strong[:2], weak[:2]], 2) == [-2.5, 2.5]
-    assert fusion.evened([np.zeros(0), np.zeros(0)], 2) == [0, 0]
+    assert score_parts.evened([strong, weak], 2) == [-3, 3]
+    assert score_parts.evened([strong[:2], weak[:2]], 2) == [-2.5, 2.5]
+    assert score_parts.evened([np.zeros(0), np.zeros(0)], 2) == [0, 0]
 
 
 def test_a_session_is_as_good_as_its_best() -> None:
     scores = np.array([0.2, 0.9, 0.4])
 
-    assert fusion.best_of_session(scores, np.array([0, 0, -1])).tolist() == [0.9, 0.9, 0.4]
-    assert fusion.best_of_session(scores, np.array([-1, -1, -1])).tolist() == [0.2, 0.9, 0.4]
-    assert fusion.best_of_session(np.array([]), np.array([], int)).tolist() == []
+    assert score_parts.best_of_session(scores, np.array([0, 0, -1])).tolist() == [0.9, 0.9, 0.4]
+    assert score_parts.best_of_session(scores, np.array([-1, -1, -1])).tolist() == [0.2, 0.9, 0.4]
+    assert score_parts.best_of_session(np.array([]), np.array([], int)).tolist() == []
 
 
 def test_what_lies_in_the_time_counts_and_what_lies_beside_it_counts_half() -> None:
     happened = np.array([0.5, 2.0, 9.0, 30.0, 40.0]) * DAY
-    weigh = fusion.by_length(1.0, 0.5, 0.1)
+    weigh = score_parts.by_length(1.0, 0.5, 0.1)
 
-    assert fusion.time_match(happened, happened < np.inf, [(0.0, DAY)], weigh).tolist() == [
+    assert score_parts.time_match(happened, happened < np.inf, [(0.0, DAY)], weigh).tolist() == [
         1,
         0.5,
         0,
         0,
         0,
     ]
-    assert fusion.time_match(happened, happened < np.inf, [(0.0, 10 * DAY)], weigh).tolist() == [
+    assert score_parts.time_match(
+        happened, happened < np.inf, [(0.0, 10 * DAY)], weigh
+    ).tolist() == [
         0.5,
         0.5,
         0.5,
         0,
         0,
     ]
-    assert fusion.time_match(happened, happened < np.inf, [], weigh).tolist() == [0] * 5
+    assert score_parts.time_match(happened, happened < np.inf, [], weigh).tolist() == [0] * 5
 
 
 def test_a_time_that_most_lies_in_tells_nothing() -> None:
     happened = np.array([1.0, 2.0, 3.0, 40.0]) * DAY
 
-    found = fusion.time_match(
-        happened, happened < np.inf, [(0.0, 4 * DAY)], fusion.by_length(1.0, 1.0, 1.0)
+    found = score_parts.time_match(
+        happened, happened < np.inf, [(0.0, 4 * DAY)], score_parts.by_length(1.0, 1.0, 1.0)
     )
 
     assert found.tolist() == [0] * 4
@@ -400,14 +406,14 @@ def test_the_past_fades_by_half_lives_and_what_must_hold_does_not() -> None:
     happened = np.array([0.0, -30.0, -60.0, -60.0, 5.0]) * DAY
     ageless = np.array([False, False, False, True, False])
 
-    assert fusion.fading(happened, ageless, 0.0, 30).tolist() == [1, 0.5, 0.25, 1, 1]
+    assert score_parts.fading(happened, ageless, 0.0, 30).tolist() == [1, 0.5, 0.25, 1, 1]
 
 
 @given(st.lists(st.integers(0, 20), unique=True))
 def test_what_repeats_another_repeats_the_first_of_its_kind(order: list[int]) -> None:
     kinds = np.array([number % 5 for number in order])
 
-    repeated = fusion.repeats(kinds[:, None] == kinds)
+    repeated = score_parts.repeats(kinds[:, None] == kinds)
 
     first = {kind: kinds.tolist().index(kind) for kind in kinds.tolist()}
     every = range(len(order))
@@ -417,4 +423,4 @@ def test_what_repeats_another_repeats_the_first_of_its_kind(order: list[int]) ->
 def test_what_is_near_a_repeat_alone_stays_where_it_is() -> None:
     chain = np.array([[True, True, False], [True, True, True], [False, True, True]])
 
-    assert fusion.repeats(chain) == {1: 0}
+    assert score_parts.repeats(chain) == {1: 0}

@@ -12,8 +12,8 @@ import pytest
 from harness import Api
 from plastic_memories.adapters.recall.hybrid import HybridEngine, hybrid_engine
 from plastic_memories.adapters.recall.keyword import KeywordEngine
-from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.recall import Recall
+from plastic_memories.hub.recall.recall import Recall
+from plastic_memories.hub.transactions.audited_storage import Ledger
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery, Recollection
 from plastic_memories.ports.storage import StorageBackend, Stores

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from plastic_memories.rules import regex as late
-from plastic_memories.rules.regex import compile_all, regex
+from plastic_memories.language.text import lazy_regex as late
+from plastic_memories.language.text.lazy_regex import compile_all, regex
 
 
 def test_it_finds_what_a_compiled_one_finds() -> None:

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from harness import Api, Json, environment
 from plastic_memories.cli.main import main
 from plastic_memories.errors import InvalidInput
-from plastic_memories.hub.record import the_hub
-from plastic_memories.hub.rekey import RekeyBots
+from plastic_memories.hub.conversation.rekey import RekeyBots
+from plastic_memories.hub.transactions.audit_events import the_hub
 from plastic_memories.model.owner import User
 from plastic_memories.model.rekey import Rekeyed
-from plastic_memories.rules.address import address_of, old_addresses
+from plastic_memories.rules.conversation.session_address import address_of, old_addresses
 
 OLD = "qq1:FriendMessage:20001"
 NEW = "bot_10001:qq1:FriendMessage:20001"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plastic_memories.rules.sensitive import Finding, find, find_credentials
+from plastic_memories.rules.privacy.sensitive_spans import Finding, find, find_credentials
 
 # Key-shaped strings are put together here, so that no scanner mistakes this file for a leak.
 RANDOM = "a1B2c3D4" * 5

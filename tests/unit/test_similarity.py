@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.rules.similarity import comparable, same_words
+from plastic_memories.language.text.similarity import comparable, same_words
 
 SAME = [
     # Marks and spaces

@@ -11,8 +11,8 @@ import pytest
 
 from harness import BASE_URL, StartHub
 from plastic_memories.http.app import make_ready
-from plastic_memories.rules.regex import compile_all
-from plastic_memories.wire.text import models
+from plastic_memories.language.text.lazy_regex import compile_all
+from plastic_memories.wire.fields import models
 
 KEY = {"X-API-Key": "devkey"}
 

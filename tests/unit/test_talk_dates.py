@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plastic_memories.rules.talk.dates import Lean, calendar_date, find, lunar, resolve
+from plastic_memories.language.dates.mentions import Lean, calendar_date, find, lunar, resolve
 
 # A Wednesday.
 NOW = datetime(2024, 5, 15, 9, tzinfo=ZoneInfo("Asia/Shanghai"))

@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from plastic_memories.language.reading.extraction import extract
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.rules.talk.extraction import extract
 
 OWNER = Owner("default", "ann", "miku")
 LATE = datetime(2024, 5, 15, 23, 30, tzinfo=ZoneInfo("UTC")).timestamp()

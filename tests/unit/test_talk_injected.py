@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plastic_memories.rules.talk.injected import (
+from plastic_memories.language.reading.injected_text import (
     echo_spans,
     fingerprint,
     fingerprints,

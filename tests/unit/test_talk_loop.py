@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from plastic_memories.language.reading.extraction import extract
+from plastic_memories.language.reading.injected_text import fingerprint, without_echoes
+from plastic_memories.language.reading.persona_statements import of_persona
 from plastic_memories.model.memory import Draft, Memory, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.recall import Hit
-from plastic_memories.rules.blocks import stable_block, style_for, turn_block
-from plastic_memories.rules.lifecycle import memory_from
-from plastic_memories.rules.talk.extraction import extract
-from plastic_memories.rules.talk.injected import fingerprint, without_echoes
-from plastic_memories.rules.talk.persona import of_persona
+from plastic_memories.rules.lifecycle.transitions import memory_from
+from plastic_memories.rules.prompt.blocks import stable_block, style_for, turn_block
 from small_talk import MOST_JUNK, QUOTES, REMINDERS, REPLIES, TOLD, TURNS, of_our_lines, small_talk
 
 OWNER = Owner("default", "ann", "miku")

@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from plastic_memories.language.reading.extraction import extract
+from plastic_memories.language.reading.persona_statements import of_persona
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.rules.talk.extraction import extract
-from plastic_memories.rules.talk.persona import of_persona
 
 OWNER = Owner("default", "ann", "miku")
 NOON = datetime(2024, 5, 15, 12, tzinfo=ZoneInfo("UTC")).timestamp()

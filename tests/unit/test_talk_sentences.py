@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from plastic_memories.language.reading.extraction import extract
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.rules.talk.extraction import extract
 
 ZONE = "Asia/Shanghai"
 NOON = datetime(2024, 5, 15, 12, tzinfo=ZoneInfo(ZONE)).timestamp()

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from plastic_memories.rules.kept import kept
-from plastic_memories.rules.text import (
+from plastic_memories.language.text.bounded_cache import kept
+from plastic_memories.language.text.tokens import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARS,
     index_terms,

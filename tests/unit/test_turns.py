@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.turns import Changes, Line, changes
+from plastic_memories.rules.conversation.history_diff import Changes, Line, changes
 
 OWNER = Owner("t", "u", "p")
 MARKS = {"u": Role.USER, "a": Role.ASSISTANT, "s": Role.SYSTEM}

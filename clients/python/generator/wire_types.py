@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from plastic_memories.model.memory import Scope, SourceType
 from plastic_memories.model.owner import Realm
-from plastic_memories.wire import memory as wire
+from plastic_memories.wire import memories as wire
 from plastic_memories.wire import recall
 
 # Closed lists with a name of their own; other enumerations are plain text to the SDK.

@@ -7,7 +7,7 @@ from plain_profile import plain
 
 from plastic_memories.ports.profile_builder import ProfileBuilder
 from plastic_memories.testing import ProfileBuilderContract
-from plastic_memories.testing.profile_builder import NAMED, ROWS
+from plastic_memories.testing.profile_builder_contract import NAMED, ROWS
 
 
 class TestPlain(ProfileBuilderContract):

@@ -11,38 +11,41 @@ from typing import Any
 import click
 
 from plastic_memories import __version__
-from plastic_memories.cli.place import shared_options
+from plastic_memories.cli.command_options import shared_options
 from plastic_memories.errors import PlasticMemoriesError
 
 _PACKAGE = "plastic_memories.cli"
 # Command → (module, what it is for). The modules are imported when their command is run, and
 # not for the list of commands: a person who asks for help is answered at once.
 COMMANDS = {
-    "serve": ("serve", "Start the hub on this machine."),
-    "demo": ("demo", "Play a short conversation and show what is remembered."),
-    "remember": ("memory", "Remember a text."),
-    "recall": ("memory", "Show what bears on a text, best first."),
-    "list": ("memory", "List memories, newest first."),
-    "events": ("jobs", "Show birthdays, plans and other dates that come up."),
-    "inbox": ("inbox", "Go through what waits for a yes or a no."),
-    "undo": ("undo", "Undo what the hub has done by itself."),
-    "forget": ("forget", "Forget for good, with a receipt."),
-    "goals": ("goals", "What the user wants to reach."),
-    "persona": ("persona", "The characters that remember."),
-    "markdown": ("markdown", "The user's Markdown pages: sync, list, show."),
-    "export": ("transfer", "Write everything of the user's into a file."),
-    "import": ("transfer", "Take in an export: JSON lines or a bundle."),
-    "rebuild": ("transfer", "Make text index and vectors of the user's personas anew."),
-    "embedder": ("embedder", "Models that find memories by meaning."),
-    "jobs": ("jobs", "What turns talk into memories: list, run, replay."),
-    "mcp": ("mcp", "Speak MCP on standard input and output, for editors and agents."),
-    "worker": ("worker", "Do jobs in a process of its own."),
-    "keys": ("keys", "Make, list and revoke API keys."),
-    "rekey": ("rekey", "Give a user's memories and messages another bot or session."),
-    "backup": ("upkeep", "Copy the database into one file, while the hub runs."),
-    "restore": ("upkeep", "Put a backup in the place of the database."),
-    "migrate": ("upkeep", "Bring the database to the schema of this release."),
-    "doctor": ("doctor", "Find out what is wrong with this installation."),
+    "serve": ("operations.serve", "Start the hub on this machine."),
+    "demo": ("personas.demo", "Play a short conversation and show what is remembered."),
+    "remember": ("memories.remember_and_recall", "Remember a text."),
+    "recall": ("memories.remember_and_recall", "Show what bears on a text, best first."),
+    "list": ("memories.remember_and_recall", "List memories, newest first."),
+    "events": ("operations.jobs_and_events", "Show birthdays, plans and other dates that come up."),
+    "inbox": ("memories.inbox", "Go through what waits for a yes or a no."),
+    "undo": ("memories.undo", "Undo what the hub has done by itself."),
+    "forget": ("memories.forget", "Forget for good, with a receipt."),
+    "goals": ("personas.goals", "What the user wants to reach."),
+    "persona": ("personas.persona", "The characters that remember."),
+    "markdown": ("transfer.markdown_sync", "The user's Markdown pages: sync, list, show."),
+    "export": ("transfer.export_import", "Write everything of the user's into a file."),
+    "import": ("transfer.export_import", "Take in an export: JSON lines or a bundle."),
+    "rebuild": (
+        "transfer.export_import",
+        "Make text index and vectors of the user's personas anew.",
+    ),
+    "embedder": ("operations.embedder", "Models that find memories by meaning."),
+    "jobs": ("operations.jobs_and_events", "What turns talk into memories: list, run, replay."),
+    "mcp": ("mcp.speak", "Speak MCP on standard input and output, for editors and agents."),
+    "worker": ("operations.worker", "Do jobs in a process of its own."),
+    "keys": ("operations.keys", "Make, list and revoke API keys."),
+    "rekey": ("transfer.rekey_bots", "Give a user's memories and messages another bot or session."),
+    "backup": ("operations.backup", "Copy the database into one file, while the hub runs."),
+    "restore": ("operations.backup", "Put a backup in the place of the database."),
+    "migrate": ("operations.backup", "Bring the database to the schema of this release."),
+    "doctor": ("operations.doctor", "Find out what is wrong with this installation."),
     "version": ("version", "Show the version."),
 }
 

@@ -8,8 +8,8 @@ import click
 
 from plastic_memories import __version__
 from plastic_memories.adapters.sqlite.doctor import sqlite_version
-from plastic_memories.cli.place import Place, local_command
-from plastic_memories.cli.screen import Screen
+from plastic_memories.cli.command_options import Place, local_command
+from plastic_memories.cli.output import Screen
 
 
 @click.command()

@@ -13,51 +13,51 @@ from starlette.routing import Route as Pattern
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plastic_memories.errors import PlasticMemoriesError
-from plastic_memories.http import pages
+from plastic_memories.http import landing_page
 from plastic_memories.http.cors import Cors
-from plastic_memories.http.document import show_document
 from plastic_memories.http.doors.mcp import router as mcp
 from plastic_memories.http.doors.mem0 import hosted as mem0_hosted
 from plastic_memories.http.doors.mem0 import open_source as mem0_open_source
-from plastic_memories.http.doors.openai import routes as openai
-from plastic_memories.http.doors.openai.turn import MEMORY_HEADERS
+from plastic_memories.http.doors.openai import chat_routes as openai
+from plastic_memories.http.doors.openai.chat_turn import MEMORY_HEADERS
 from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.http.envelope import DoesNotFit, on_bug, on_error, on_http, on_invalid
-from plastic_memories.http.frame import Frame
+from plastic_memories.http.exact_path_router import Straight
+from plastic_memories.http.openapi_document import show_document
 from plastic_memories.http.options import HttpOptions
-from plastic_memories.http.rate import RateLimit
+from plastic_memories.http.rate_limit import RateLimit
+from plastic_memories.http.request_frame import Frame
 from plastic_memories.http.routes import (
+    conversation,
     events,
+    formation,
     goals,
-    jobs,
-    markdown,
-    memory,
-    messages,
+    memories,
+    memory_review,
     operations,
+    pages,
     personas,
     recall,
-    review,
 )
 from plastic_memories.http.routing import Route, by_path, taken_by
-from plastic_memories.http.straight import Straight
 from plastic_memories.hub.hub import Hub
-from plastic_memories.wire.text import models
+from plastic_memories.wire.fields import models
 
 # In the order of the document.
 ROUTERS = (
     operations.public,
     recall.router,
-    messages.router,
-    memory.router,
-    review.router,
-    markdown.router,
+    conversation.router,
+    memories.router,
+    memory_review.router,
+    pages.router,
     personas.router,
     goals.router,
-    jobs.router,
+    formation.router,
     operations.guarded,
     mcp.router,
     openai.router,
-    pages.router,
+    landing_page.router,
     mem0_open_source.router,
     mem0_hosted.router,
 )

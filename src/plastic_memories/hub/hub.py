@@ -4,35 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plastic_memories.hub.browse import BrowseMemories
-from plastic_memories.hub.cards import KeepCards
-from plastic_memories.hub.consolidate import Consolidate
-from plastic_memories.hub.converse import Converse
-from plastic_memories.hub.delete_session import DeleteSession
-from plastic_memories.hub.embedding import Embedding
-from plastic_memories.hub.exports import ExportFiles
-from plastic_memories.hub.forget import ForgetMemory
-from plastic_memories.hub.goals import KeepGoals
-from plastic_memories.hub.jobs import Jobs
-from plastic_memories.hub.keys import Keys
-from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.messages import KeepMessages
-from plastic_memories.hub.page_sync import SyncPages
-from plastic_memories.hub.pages import KeepPages
-from plastic_memories.hub.personas import KeepPersonas
-from plastic_memories.hub.recall import Recall
-from plastic_memories.hub.review import ReviewMemory
-from plastic_memories.hub.screening import Screening
-from plastic_memories.hub.search import SearchMemories
-from plastic_memories.hub.sessions import KeepSessions
-from plastic_memories.hub.take_in import TakeIn
-from plastic_memories.hub.timeline import KeepTimeline
-from plastic_memories.hub.transfer import Transfer
-from plastic_memories.hub.undo import UndoChange
-from plastic_memories.hub.upcoming import LookAhead
+from plastic_memories.hub.api_keys import Keys
+from plastic_memories.hub.conversation.ingest import TakeIn
+from plastic_memories.hub.conversation.learn_from_conversation import LearnFromConversation
+from plastic_memories.hub.conversation.message_changes import KeepTimeline
+from plastic_memories.hub.conversation.messages import KeepMessages
+from plastic_memories.hub.conversation.proxied_conversation import Converse
+from plastic_memories.hub.conversation.sessions import KeepSessions
+from plastic_memories.hub.erasure.delete_session import DeleteSession
+from plastic_memories.hub.erasure.forget import ForgetMemory
+from plastic_memories.hub.formation.export_files import ExportFiles
+from plastic_memories.hub.formation.job_runner import Work
+from plastic_memories.hub.formation.jobs import Jobs
+from plastic_memories.hub.memories.browse import BrowseMemories
+from plastic_memories.hub.memories.consolidate import Consolidate
+from plastic_memories.hub.memories.review import ReviewMemory
+from plastic_memories.hub.memories.search import SearchMemories
+from plastic_memories.hub.memories.undo import UndoChange
+from plastic_memories.hub.memories.upcoming import LookAhead
+from plastic_memories.hub.memories.write import WriteMemory
+from plastic_memories.hub.pages.read_pages import KeepPages
+from plastic_memories.hub.pages.sync import SyncPages
+from plastic_memories.hub.personas.goals import KeepGoals
+from plastic_memories.hub.personas.personas import KeepPersonas
+from plastic_memories.hub.recall.recall import Recall
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.hub.transfer.cards import KeepCards
+from plastic_memories.hub.transfer.transfer import Transfer
 from plastic_memories.hub.upkeep import KeepUp
-from plastic_memories.hub.work import Work
-from plastic_memories.hub.write import WriteMemory
+from plastic_memories.hub.vectors.embedding import Embedding
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
 
@@ -43,6 +44,7 @@ class Hub:
     screening: Screening
     keys: Keys
     write: WriteMemory
+    learn_from_conversation: LearnFromConversation
     review: ReviewMemory
     forget: ForgetMemory
     browse: BrowseMemories

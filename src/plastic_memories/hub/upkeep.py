@@ -7,13 +7,13 @@ import logging
 from dataclasses import dataclass
 
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.expiry import EXPIRED_AT_ONCE
-from plastic_memories.hub.jobs import open_job
-from plastic_memories.hub.ledger import Ledger
-from plastic_memories.hub.touches import Touches
-from plastic_memories.hub.work import Work
+from plastic_memories.hub.formation.job_runner import Work
+from plastic_memories.hub.formation.jobs import open_job
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.expiry import EXPIRED_AT_ONCE
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.ports.storage import Stores
+from plastic_memories.runtime.recall_counts import Touches
 
 logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0

@@ -63,8 +63,8 @@ class Entry:
     expires_at: float | None
     importance: float
     ageless: bool
-    terms: bytes  # codes of its terms in order (rules/text.py)
-    vector: bytes | None  # one signed byte for each dimension (rules/vectors.py)
+    terms: bytes  # codes of its terms in order (language/text/tokens.py)
+    vector: bytes | None  # one signed byte for each dimension (rules/ranking/vector_codec.py)
 
 
 @dataclass(frozen=True, slots=True)

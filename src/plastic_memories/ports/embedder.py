@@ -61,7 +61,7 @@ class QueryVector:
 
     vector: Vectors | None = None
     reason: str = ""
-    # Those of `rules/ordinary.py`, of the same model.
+    # Those of `language/text/background_sentences.py`, of the same model.
     ordinary: Vectors | None = None
 
 

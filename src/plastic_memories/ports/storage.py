@@ -8,18 +8,18 @@ from typing import Any, Protocol, TypeVar
 
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.audit_log import AuditLog
-from plastic_memories.ports.card_store import CardStore
-from plastic_memories.ports.entry_store import EntryStore
-from plastic_memories.ports.goal_store import GoalStore
-from plastic_memories.ports.job_store import JobStore
-from plastic_memories.ports.key_store import KeyStore
-from plastic_memories.ports.memory_store import MemoryStore, SlotStore, TombstoneStore
-from plastic_memories.ports.message_store import MessageStore
-from plastic_memories.ports.page_store import PageStore
-from plastic_memories.ports.persona_store import PersonaStore
-from plastic_memories.ports.session_store import SessionStore
-from plastic_memories.ports.vector_store import VectorStore
+from plastic_memories.ports.stores.audit_log import AuditLog
+from plastic_memories.ports.stores.card_store import CardStore
+from plastic_memories.ports.stores.entry_store import EntryStore
+from plastic_memories.ports.stores.goal_store import GoalStore
+from plastic_memories.ports.stores.job_store import JobStore
+from plastic_memories.ports.stores.key_store import KeyStore
+from plastic_memories.ports.stores.memory_store import MemoryStore, SlotStore, TombstoneStore
+from plastic_memories.ports.stores.message_store import MessageStore
+from plastic_memories.ports.stores.page_store import PageStore
+from plastic_memories.ports.stores.persona_store import PersonaStore
+from plastic_memories.ports.stores.session_store import SessionStore
+from plastic_memories.ports.stores.vector_store import VectorStore
 
 T = TypeVar("T")
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from plastic_memories.language.text.tokens import query_terms
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.rules.lifecycle import memory_from
-from plastic_memories.rules.text import query_terms
+from plastic_memories.rules.lifecycle.transitions import memory_from
 
 NOW = 1_700_000_000.0
 DAY = 86_400.0

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from plastic_memories.wire.memory import Metadata
-from plastic_memories.wire.text import Body, NonEmptyText, OptionalName, Text
+from plastic_memories.wire.fields import Body, NonEmptyText, OptionalName, Text
+from plastic_memories.wire.memories import Metadata
 
 _MOST = 10_000
 # Identifiers may be numbers there.

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from plastic_memories.wire.memory import Change
-from plastic_memories.wire.text import Body, IdParam, Name, Out, Page
+from plastic_memories.wire.fields import Body, IdParam, Name, Out, Page
+from plastic_memories.wire.memories import Change
 
 
 class Health(Out):

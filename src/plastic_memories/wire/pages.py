@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from plastic_memories.model.page import Page, PageIndex
-from plastic_memories.wire.text import AsBot, ForPersona, NonEmptyText, Out
+from plastic_memories.wire.fields import AsBot, ForPersona, NonEmptyText, Out
 
 
 class IndexQuery(AsBot):

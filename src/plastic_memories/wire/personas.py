@@ -9,7 +9,7 @@ from pydantic import AfterValidator, StringConstraints
 
 from plastic_memories.model.goal import GoalStatus
 from plastic_memories.model.owner import Realm
-from plastic_memories.wire.text import (
+from plastic_memories.wire.fields import (
     AsBot,
     Body,
     Flag,

@@ -10,8 +10,7 @@ from plastic_memories.model.memory import Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import Hit, IntentType, Recollection
-from plastic_memories.wire.memory import ScoredRow, row_fields
-from plastic_memories.wire.text import (
+from plastic_memories.wire.fields import (
     INTEGRAL,
     AsBot,
     Body,
@@ -22,6 +21,7 @@ from plastic_memories.wire.text import (
     Text,
     Timestamp,
 )
+from plastic_memories.wire.memories import ScoredRow, row_fields
 
 
 class RecentMessage(Body):

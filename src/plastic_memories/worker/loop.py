@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.consolidate import Consolidate
-from plastic_memories.hub.work import Work
+from plastic_memories.hub.formation.job_runner import Work
+from plastic_memories.hub.memories.consolidate import Consolidate
 
 logger = logging.getLogger(__name__)
 # Looks for jobs between two looks for sessions that fell silent.

@@ -15,7 +15,7 @@ from click.testing import Result
 
 from cards import as_png, v2
 from plastic_memories.cli.main import COMMANDS, main
-from plastic_memories.hub.record import the_hub
+from plastic_memories.hub.transactions.audit_events import the_hub
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
 from plastic_memories.settings import load

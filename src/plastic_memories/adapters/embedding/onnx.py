@@ -18,7 +18,7 @@ from plastic_memories.adapters.embedding.options import EmbeddingOptions
 from plastic_memories.adapters.embedding.texts import readable
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
-from plastic_memories.rules.vectors import unit
+from plastic_memories.rules.ranking.vector_codec import unit
 
 _NAME = re.compile(r"\A[\w-][\w.-]*/[\w-][\w.-]*")
 _NEEDED = ("onnxruntime", "tokenizers")

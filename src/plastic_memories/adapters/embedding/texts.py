@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plastic_memories.rules.text import start_of
+from plastic_memories.language.text.tokens import start_of
 
 
 def readable(text: str, most: int) -> str:

@@ -19,7 +19,7 @@ from plastic_memories.adapters.embedding.options import EmbeddingOptions
 from plastic_memories.adapters.embedding.texts import readable
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
-from plastic_memories.rules.vectors import unit
+from plastic_memories.rules.ranking.vector_codec import unit
 
 # What a sentence encoder makes of more than this says little about any part of it.
 _MOST_CHARS = 2000

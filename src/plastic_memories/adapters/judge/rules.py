@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from plastic_memories.language.reading.injected_text import carries_injection
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
 from plastic_memories.model.verdict import KEEP, Verdict
 from plastic_memories.ports.judge import JudgeEngine
-from plastic_memories.rules.talk.injected import carries_injection
 
 # Punctuation, separators, control and format characters; an emoji does say something.
 _SAYS_NOTHING = frozenset(
@@ -28,8 +28,8 @@ class RuleJudge:
     def extract(self, talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
         # Imported when it is first needed: its grammar takes a third of a second to compile, and
         # a hub should answer sooner than that after its start.
-        from plastic_memories.rules.talk.extraction import extract  # noqa: PLC0415
-        from plastic_memories.rules.talk.persona import of_persona  # noqa: PLC0415
+        from plastic_memories.language.reading.extraction import extract  # noqa: PLC0415
+        from plastic_memories.language.reading.persona_statements import of_persona  # noqa: PLC0415
 
         return [*extract(talk, time_zone), *of_persona(talk, time_zone)]
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import httpx
 
 from plastic_memories.errors import Unavailable
-from plastic_memories.rules.budget import estimate_tokens
+from plastic_memories.language.text.token_count import estimate_tokens
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
 

@@ -16,13 +16,13 @@ from plastic_memories.adapters.llm.breaker import Breaker
 from plastic_memories.adapters.llm.client import Answer, ChatClient, Endpoint, Messages, cost_of
 from plastic_memories.adapters.llm.prompt import SCHEMA, messages_for
 from plastic_memories.errors import Unavailable
+from plastic_memories.language.checking.proposal_check import check, merged
+from plastic_memories.language.checking.reply_parsing import read
+from plastic_memories.language.checking.window_split import parts_of
 from plastic_memories.model.talk import Proposal, TalkWindow
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
-from plastic_memories.rules.proposal.checking import check, merged
-from plastic_memories.rules.proposal.reading import read
-from plastic_memories.rules.proposal.windows import parts_of
 
 logger = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from plastic_memories.language.checking.event_check import EMOTIONS, EVENT_TYPES, RECURRENCES
+from plastic_memories.language.checking.proposal_check import language_of_window
+from plastic_memories.language.checking.vocabulary import PROFILE_TYPES
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.talk import TalkWindow
-from plastic_memories.rules.proposal.checking import language_of_window
-from plastic_memories.rules.proposal.events import EMOTIONS, EVENT_TYPES, RECURRENCES
-from plastic_memories.rules.proposal.vocabulary import PROFILE_TYPES
 
 _SHORT = {"type": "string", "maxLength": 60}
 _QUOTE = {"type": "string", "maxLength": 200}

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.persona import Persona
 from plastic_memories.ports.profile_builder import ProfileBuilder
-from plastic_memories.rules.blocks import OUR_TITLES, as_text, one_line
-from plastic_memories.rules.outside_text import unfenced
-from plastic_memories.rules.standing import is_constraint
+from plastic_memories.rules.prompt.always_told import is_constraint
+from plastic_memories.rules.prompt.blocks import OUR_TITLES, as_text, one_line
+from plastic_memories.rules.prompt.untrusted_text import unfenced
 
 _SLOTS = (MemoryType.IDENTITY, MemoryType.VALUES, MemoryType.PREFERENCES)
 _HEADINGS = {

@@ -7,9 +7,9 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from plastic_memories.errors import TemplateError
+from plastic_memories.formats.card_memories import card_template
+from plastic_memories.formats.character_card import read_card
 from plastic_memories.model.persona import Template
-from plastic_memories.rules.card_file import read_card
-from plastic_memories.rules.card_rows import card_template
 
 _MAX_BYTES = 256 * 1024
 _MAX_CARD_BYTES = 8 * 1024 * 1024

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from plastic_memories.adapters.pages.folder import Folder, open_root
-from plastic_memories.adapters.pages.threads import DiskThreads
+from plastic_memories.formats.archive_file import safe_part
+from plastic_memories.formats.markdown_page import decode, encode, title_of
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.page import CORE_NAME, Encoding, PageFile, Shelf
-from plastic_memories.rules.archive_file import safe_part
-from plastic_memories.rules.pages import decode, encode, title_of
+from plastic_memories.runtime.disk_threads import DiskThreads
 
 T = TypeVar("T")
 _DEFAULT_TENANT = "default"

@@ -17,17 +17,17 @@ from plastic_memories.adapters.recall.keyword import KeywordEngine
 from plastic_memories.adapters.recall.ordering import Ranked, ordered
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Asked, found_by, score
-from plastic_memories.adapters.recall.sight import Sight
+from plastic_memories.adapters.recall.visibility import Sight
+from plastic_memories.language.dates.past_references import named_spans
+from plastic_memories.language.questions.intent import intent_of
+from plastic_memories.language.questions.question import Question, understand
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery
 from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.rules.intent import intent_of
-from plastic_memories.rules.named_times import named_spans
-from plastic_memories.rules.question import Question, understand
-from plastic_memories.rules.weights import LEARNED, HybridWeights
+from plastic_memories.rules.ranking.hybrid_weights import LEARNED, HybridWeights
 
 logger = logging.getLogger(__name__)
 # Shares of the whole deadline: what comes after must still have time.

@@ -6,12 +6,12 @@ import asyncio
 import logging
 from typing import Protocol
 
+from plastic_memories.language.questions.intent import intent_of
+from plastic_memories.language.text.tokens import query_terms
 from plastic_memories.model.recall import Findings, RecallQuery, TextMatches
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.intent import intent_of
-from plastic_memories.rules.ranking import rank
-from plastic_memories.rules.text import query_terms
+from plastic_memories.rules.ranking.recency_ranking import rank
 
 logger = logging.getLogger(__name__)
 # More than are asked for, so that recency and importance can choose among the relevant.

@@ -9,8 +9,8 @@ import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.scoring import Scores
-from plastic_memories.rules.fusion import Floats, Ints, repeats
-from plastic_memories.rules.weights import HybridWeights
+from plastic_memories.rules.ranking.hybrid_weights import HybridWeights
+from plastic_memories.rules.ranking.score_parts import Floats, Ints, repeats
 
 # What is not seen scores less than any number.
 _LOWEST = float(np.finfo(np.float64).min)

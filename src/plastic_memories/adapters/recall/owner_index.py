@@ -10,15 +10,15 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from plastic_memories.adapters.recall.growing import Growing
+from plastic_memories.adapters.recall.growing_array import Growing
 from plastic_memories.adapters.recall.postings import Codes, Level, grown
-from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.adapters.recall.vector_rows import VectorRows
+from plastic_memories.adapters.recall.visibility import Sight
 from plastic_memories.errors import Unavailable
+from plastic_memories.language.text.tokens import ASKS
 from plastic_memories.model.entry import Entry, News, Place, partitions_for
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.text import ASKS
 
 T = TypeVar("T")
 _COLUMNS: dict[str, type[np.generic]] = {

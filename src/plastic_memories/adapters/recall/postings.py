@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plastic_memories.rules.text import WEAK, WORD
+from plastic_memories.language.text.tokens import WEAK, WORD
 
 Codes = NDArray[np.uint32]
 Ints = NDArray[np.int64]
@@ -92,7 +92,7 @@ def _keys(codes: NDArray[np.unsignedinteger], entries: NDArray[np.uint64]) -> ND
 
 
 def _pair_keys(codes: Codes, entries: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the pairs of telling words that follow each other, as rules/question.py makes them."""
+    """Return the pairs of distinctive words in a row, as language/questions/question.py does."""
     telling = (codes & np.uint32(WEAK | WORD)) == WORD
     words, owners = codes[telling].astype(np.uint64), entries[telling]
     together = owners[:-1] == owners[1:]

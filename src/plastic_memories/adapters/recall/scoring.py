@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.sight import Sight
 from plastic_memories.adapters.recall.text_score import TextIndex, TextScore
+from plastic_memories.adapters.recall.visibility import Sight
+from plastic_memories.language.questions.person_names import Name, told_beside
+from plastic_memories.language.questions.question import Question
+from plastic_memories.language.text.background_sentences import COUNTS
+from plastic_memories.language.text.tokens import plain
 from plastic_memories.ports.embedder import Vectors
-from plastic_memories.rules import fusion
-from plastic_memories.rules.fusion import Bools, Floats, Ints
-from plastic_memories.rules.names import Name, told_beside
-from plastic_memories.rules.ordinary import COUNTS
-from plastic_memories.rules.question import Question
-from plastic_memories.rules.text import plain
-from plastic_memories.rules.weights import HybridWeights
+from plastic_memories.rules.ranking import score_parts
+from plastic_memories.rules.ranking.hybrid_weights import HybridWeights
+from plastic_memories.rules.ranking.score_parts import Bools, Floats, Ints
 
 Vector = NDArray[np.float32]
 _ABOUT_ME = re.compile(r"\b(?:i|my|me|mine)\b|我", re.IGNORECASE)
@@ -103,7 +103,7 @@ def score(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights)
     add("speaker", _speaker_part(index, sight.only(total, 0.0), asked, weights))
     add("time", _time_part(index, sight, asked, weights))
     so_far = sight.only(total, -np.inf)
-    add("session", weights.session * fusion.best_of_session(so_far, index["session"]))
+    add("session", weights.session * score_parts.best_of_session(so_far, index["session"]))
     add("recency", _recency_part(index, asked.now, weights))
     add("importance", weights.importance * index["importance"])
     parts["repeat"] = np.zeros(len(index))
@@ -142,7 +142,7 @@ def _meaning(
         share = weights.last_line
         near = (1 - share) * near + share * last
         beside = (1 - share) * beside + share * _to_ordinary(asked, asked.last_line)
-    return fusion.deviations(near, sight.seen, beside, COUNTS)
+    return score_parts.deviations(near, sight.seen, beside, COUNTS)
 
 
 def _similarity(index: OwnerIndex, vector: Vector | None, weights: HybridWeights) -> Floats | None:
@@ -169,7 +169,9 @@ def _best_probe(
         return probes[0] | {"share": index.nothing}
     totals = [_total(parts) for parts in probes]
     own = totals[in_other_words:]
-    added = [0.0] * in_other_words + fusion.evened([one[sight.seen] for one in own], _FIRST_PLACES)
+    added = [0.0] * in_other_words + score_parts.evened(
+        [one[sight.seen] for one in own], _FIRST_PLACES
+    )
     best = np.argmax(np.stack(totals) + np.array(added)[:, None], axis=0)
     chosen = {name: np.choose(best, [parts[name] for parts in probes]) for name in probes[0]}
     return chosen | {"share": np.array(added)[best]}
@@ -178,7 +180,7 @@ def _best_probe(
 def _neighbour_part(index: OwnerIndex, scores: Floats, weights: HybridWeights) -> Floats:
     if not index.sessions:
         return index.nothing
-    return fusion.best_neighbour(
+    return score_parts.best_neighbour(
         scores, index.kept("neighbours", weights, lambda: _neighbours(index, weights))
     )
 
@@ -191,16 +193,16 @@ def _neighbours(index: OwnerIndex, weights: HybridWeights) -> list[tuple[Ints, F
     return [
         (before, np.where(answers, weights.answer, weights.neighbour)),
         (after, weights.neighbour),
-        (fusion.neighbours_of(before), weights.two_away),
-        (fusion.neighbours_of(after), weights.two_away),
+        (score_parts.neighbours_of(before), weights.two_away),
+        (score_parts.neighbours_of(after), weights.two_away),
     ]
 
 
 def _time_part(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights) -> Floats:
     if not asked.spans:
         return index.nothing
-    weigh = fusion.by_length(weights.days, weights.weeks, weights.seasons)
-    return fusion.time_match(index["happened_at"], sight.seen, asked.spans, weigh)
+    weigh = score_parts.by_length(weights.days, weights.weeks, weights.seasons)
+    return score_parts.time_match(index["happened_at"], sight.seen, asked.spans, weigh)
 
 
 def _recency_part(index: OwnerIndex, now: float, weights: HybridWeights) -> Floats:
@@ -209,7 +211,7 @@ def _recency_part(index: OwnerIndex, now: float, weights: HybridWeights) -> Floa
 
     def faded() -> Floats:
         happened, ageless = index["happened_at"], index["ageless"]
-        return weights.recency * fusion.fading(happened, ageless, now, weights.half_life_days)
+        return weights.recency * score_parts.fading(happened, ageless, now, weights.half_life_days)
 
     return index.kept("recency", (now, weights.recency, weights.half_life_days), faded)
 
@@ -240,6 +242,6 @@ def _speaker_part(
 def _called(index: OwnerIndex, scores: Floats, question: Question) -> frozenset[int]:
     """Return terms of who is called, in one of the best matches, what the question names."""
     asked = frozenset(term for probe in question.probes for term in probe.terms)
-    best = fusion.best_first(scores, _LOOKED_AT)
+    best = score_parts.best_first(scores, _LOOKED_AT)
     every = [told_beside(asked, codes.tolist()) for codes in index.codes_of_each(best)]
     return frozenset().union(*every)

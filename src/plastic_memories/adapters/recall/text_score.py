@@ -9,11 +9,11 @@ import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.postings import Codes, find, frequency
-from plastic_memories.adapters.recall.sight import Sight
-from plastic_memories.rules.fusion import Floats, Ints, as_covering, best_first
-from plastic_memories.rules.question import Probe
-from plastic_memories.rules.text import WEAK
-from plastic_memories.rules.weights import HybridWeights
+from plastic_memories.adapters.recall.visibility import Sight
+from plastic_memories.language.questions.question import Probe
+from plastic_memories.language.text.tokens import WEAK
+from plastic_memories.rules.ranking.hybrid_weights import HybridWeights
+from plastic_memories.rules.ranking.score_parts import Floats, Ints, as_covering, best_first
 
 # What bears less on the question than this leads nowhere.
 _LEADS = 0.3

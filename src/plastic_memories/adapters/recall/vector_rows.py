@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from simsimd import cdist
 
-from plastic_memories.adapters.recall.growing import Growing
-from plastic_memories.rules.vectors import quantise, unpacked
+from plastic_memories.adapters.recall.growing_array import Growing
+from plastic_memories.rules.ranking.vector_codec import quantise, unpacked
 
 _NOBODY = -1
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from plastic_memories.model.verdict import Screened
 from plastic_memories.ports.sensitive_policy import SensitivePolicy
-from plastic_memories.rules.sensitive import (
+from plastic_memories.rules.privacy.sensitive_spans import (
     CONTACT,
     CREDENTIAL,
     GOV_ID,

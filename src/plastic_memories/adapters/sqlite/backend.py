@@ -38,8 +38,8 @@ from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
 from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
 from plastic_memories.adapters.sqlite.vector_store import SqliteVectorStore
 from plastic_memories.errors import InvalidSetting
+from plastic_memories.language.text.tokens import TERMS_VERSION
 from plastic_memories.ports.storage import Residue, Stores
-from plastic_memories.rules.text import TERMS_VERSION
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

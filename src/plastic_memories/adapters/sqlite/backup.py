@@ -23,12 +23,12 @@ from plastic_memories.adapters.sqlite.migrate import bring_up_to_date, has_text_
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.errors import Conflict, InvalidInput, NotFound, Unavailable
+from plastic_memories.formats.card_memories import is_of_card
 from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.memory_store import MemoryFilter
-from plastic_memories.ports.message_store import MessageFilter
-from plastic_memories.rules.card_rows import is_of_card
-from plastic_memories.rules.slots import slot_of
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.message_store import MessageFilter
+from plastic_memories.rules.lifecycle.slot_values import slot_of
 
 Progress = Callable[[str, int, int], None]
 

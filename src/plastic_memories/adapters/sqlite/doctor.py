@@ -22,8 +22,8 @@ from plastic_memories.adapters.sqlite.migrate import (
 from plastic_memories.adapters.sqlite.queries import sql_file
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.errors import Unavailable
+from plastic_memories.language.text.tokens import TERMS_VERSION
 from plastic_memories.model.job import Reconciliation
-from plastic_memories.rules.text import TERMS_VERSION
 
 Progress = Callable[[int, int], None]
 

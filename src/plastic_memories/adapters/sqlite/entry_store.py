@@ -18,11 +18,11 @@ from plastic_memories.adapters.sqlite.connection import (
 )
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import user_params
+from plastic_memories.language.text.tokens import is_question, term_codes
 from plastic_memories.model.entry import Entry, News, Partition, Place, partition_of
 from plastic_memories.model.memory import Memory, Scope
 from plastic_memories.model.owner import Realm
-from plastic_memories.rules.standing import is_ageless
-from plastic_memories.rules.text import is_question, term_codes
+from plastic_memories.rules.prompt.always_told import is_ageless
 
 
 class SqliteEntryStore:

@@ -10,8 +10,8 @@ from typing import Any
 
 from plastic_memories.adapters.sqlite.queries import Statement
 from plastic_memories.adapters.sqlite.rows import to_json
-from plastic_memories.ports.memory_store import MemoryFilter
-from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.message_store import MessageFilter
 
 _OWNED = "{0}tenant_id = :tenant_id AND {0}user_id = :user_id AND {0}persona_id = :persona_id"
 _GLOBAL = (

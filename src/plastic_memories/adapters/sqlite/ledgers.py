@@ -27,7 +27,7 @@ from plastic_memories.adapters.sqlite.rows import (
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import ApiKey, KeyLimits
 from plastic_memories.model.owner import Owner, User
-from plastic_memories.rules.tombstone import Marks
+from plastic_memories.rules.lifecycle.tombstones import Marks
 
 
 class SqliteKeyStore:

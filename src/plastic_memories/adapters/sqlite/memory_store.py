@@ -24,14 +24,14 @@ from plastic_memories.adapters.sqlite.rows import (
     view_params,
 )
 from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
+from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.entry import is_shared
 from plastic_memories.model.memory import Draft, Memory, Status
 from plastic_memories.model.outline import Outline
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
-from plastic_memories.ports.memory_store import MemoryFilter
-from plastic_memories.rules.searchable import memory_text
-from plastic_memories.rules.text import index_terms
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.rules.ranking.searchable_text import memory_text
 
 logger = logging.getLogger(__name__)
 # With this many rows it pays to look up how common each term is before searching for it.

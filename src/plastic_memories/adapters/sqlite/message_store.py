@@ -26,10 +26,10 @@ from plastic_memories.adapters.sqlite.rows import (
     view_params,
 )
 from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
+from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.message import Message, Spread, Stored
 from plastic_memories.model.owner import Owner, Viewpoint
-from plastic_memories.ports.message_store import MessageFilter
-from plastic_memories.rules.text import index_terms
+from plastic_memories.ports.stores.message_store import MessageFilter
 
 logger = logging.getLogger(__name__)
 # Without the index, this many of the newest messages are searched.

@@ -21,8 +21,8 @@ from plastic_memories.adapters.sqlite.rows import (
 from plastic_memories.adapters.sqlite.text_index import Partitions
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
 from plastic_memories.model.persona import Holding, Persona, Slot, UserSettings
-from plastic_memories.ports.memory_store import MemoryFilter
-from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.message_store import MessageFilter
 
 # What a persona holds besides memories and messages, which have index entries to remove first.
 _HELD = (

@@ -14,7 +14,7 @@ from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType,
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.outline import Outline
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
-from plastic_memories.rules.standing import core_level
+from plastic_memories.rules.prompt.always_told import core_level
 
 # Columns that stand in the row as they stand in the model.
 _SAME_IN_MEMORY = (

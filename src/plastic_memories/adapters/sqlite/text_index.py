@@ -11,8 +11,8 @@ import apsw
 from plastic_memories.adapters.sqlite.connection import Params, fetch_one, run
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_params, to_json, user_params
+from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.owner import Owner, User
-from plastic_memories.rules.text import index_terms
 
 logger = logging.getLogger(__name__)
 # Nothing that could end a quoted string.
@@ -108,7 +108,7 @@ class TextIndex:
 
     def match(self, partitions: Sequence[str], terms: Sequence[str]) -> str:
         """Write terms as an FTS5 search of these partitions; empty if there is nothing to find."""
-        # A term has letters and digits only (rules/text.py), and is quoted all the same.
+        # A term has letters and digits only (language/text/tokens.py), and is quoted all the same.
         terms = [term for term in terms if _SAFE.fullmatch(term)]
         return " OR ".join(f'"{part}x{term}"' for part in partitions for term in terms)
 

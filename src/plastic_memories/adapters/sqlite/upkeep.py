@@ -15,7 +15,7 @@ from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import memory_of, owner_of, owner_params
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
-from plastic_memories.ports.message_store import MessageFilter
+from plastic_memories.ports.stores.message_store import MessageFilter
 
 _COUNTED = (
     "users", "personas", "messages", "memory_items", "sessions", "jobs", "goals", "api_keys",

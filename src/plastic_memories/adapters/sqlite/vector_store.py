@@ -15,7 +15,7 @@ from plastic_memories.adapters.sqlite.rows import memory_of
 from plastic_memories.model.entry import Partition
 from plastic_memories.model.owner import User
 from plastic_memories.model.vector import EntryMark, Unembedded
-from plastic_memories.rules.searchable import memory_text
+from plastic_memories.rules.ranking.searchable_text import memory_text
 
 _MODEL = "vector_model"
 

@@ -17,7 +17,7 @@ from plastic_memories.errors import (
     PlasticMemoriesError,
     Unavailable,
 )
-from plastic_memories.http.context import caller_from, key_of, named_user
+from plastic_memories.http.caller_context import caller_from, key_of, named_user
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from plastic_memories.http.context import Reading, Writing, keyed
+from plastic_memories.http.caller_context import Reading, Writing, keyed
 from plastic_memories.http.envelope import FAILURES
 from plastic_memories.http.routing import Routes
 from plastic_memories.model.goal import Goal

@@ -18,7 +18,7 @@ from plastic_memories.errors import (
     NotAuthenticated,
     Unavailable,
 )
-from plastic_memories.http.context import Reading, Writing, key_of, keyed
+from plastic_memories.http.caller_context import Reading, Writing, key_of, keyed
 from plastic_memories.http.envelope import FAILURES, reply
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.routing import Routes, as_it_is

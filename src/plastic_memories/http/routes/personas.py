@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from plastic_memories.http.context import Reading, Writing, keyed
+from plastic_memories.http.caller_context import Reading, Writing, keyed
 from plastic_memories.http.envelope import FAILURES
 from plastic_memories.http.routing import Routes
-from plastic_memories.hub.templates import Applied
+from plastic_memories.hub.personas.templates import Applied
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
 from plastic_memories.wire import personas as wire
-from plastic_memories.wire.text import AsBot
+from plastic_memories.wire.fields import AsBot
 
 _CARD_FILE = {"png": "image/png", "json": "application/json"}
 _FILE_SCHEMA = {"type": "string", "format": "binary", "minLength": 1}

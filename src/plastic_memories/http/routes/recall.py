@@ -6,7 +6,7 @@ import time
 
 from starlette.responses import Response
 
-from plastic_memories.http.context import Call, Reading, keyed
+from plastic_memories.http.caller_context import Call, Reading, keyed
 from plastic_memories.http.envelope import FAILURES
 from plastic_memories.http.routing import Routes
 from plastic_memories.model.owner import Realm

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from plastic_memories.model.goal import Goal
 from plastic_memories.model.memory import Memory
-from plastic_memories.rules.calendar import Upcoming
+from plastic_memories.rules.lifecycle.occurrences import Upcoming
 
 
 class MemoryOut(BaseModel):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from plastic_memories.model.goal import GoalStatus
 from plastic_memories.model.memory import MemoryType
-from plastic_memories.wire.text import Body, Flag, Id, Key, Name, NonEmptyText, Share, Tag, Text
+from plastic_memories.wire.fields import Body, Flag, Id, Key, Name, NonEmptyText, Share, Tag, Text
 
 Limit = Annotated[int, Field(ge=1, le=200)]
 

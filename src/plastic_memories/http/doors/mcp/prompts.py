@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from plastic_memories.http.doors.mcp.arguments import Asked, RecallArguments
-from plastic_memories.http.doors.mcp.here import Here
+from plastic_memories.http.doors.mcp.request_place import Here
 from plastic_memories.http.doors.mcp.resources import core_text
 
 Language = Literal["zh", "en"]

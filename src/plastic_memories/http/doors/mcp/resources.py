@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from plastic_memories.errors import NotFound
 from plastic_memories.http.doors.mcp.arguments import Asked, RecallArguments
-from plastic_memories.http.doors.mcp.here import Here
+from plastic_memories.http.doors.mcp.request_place import Here
 from plastic_memories.http.routes.recall import recollect
-from plastic_memories.hub.pages import are_for
+from plastic_memories.hub.pages.read_pages import are_for
 from plastic_memories.model.page import Page, PageTitle
 from plastic_memories.wire.recall import RecallRequest
 

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from plastic_memories.errors import NotFound, PlasticMemoriesError
-from plastic_memories.http.context import Reading, keyed
+from plastic_memories.http.caller_context import Reading, keyed
 from plastic_memories.http.envelope import failure
 from plastic_memories.http.routing import Endpoint, Handler, Routes
 

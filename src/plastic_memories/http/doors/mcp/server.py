@@ -16,8 +16,8 @@ from plastic_memories import __version__
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http.doors.mcp import resources
 from plastic_memories.http.doors.mcp.failures import misfit, told
-from plastic_memories.http.doors.mcp.here import Here
 from plastic_memories.http.doors.mcp.prompts import PROMPTS, PromptArguments
+from plastic_memories.http.doors.mcp.request_place import Here
 from plastic_memories.http.doors.mcp.toolbox import TOOLS
 from plastic_memories.http.doors.mcp.tools import Effect, MemoryTool
 
@@ -73,7 +73,7 @@ def _guarded(
             raise MCPError(types.INVALID_PARAMS, misfit(error)) from error
         except PlasticMemoriesError as error:
             raise MCPError(types.INVALID_PARAMS, told(error), {"code": error.code}) from error
-        except Exception as error:  # the last word on bugs, as in http/frame.py
+        except Exception as error:  # the last word on bugs, as in http/request_frame.py
             logger.exception("api.error", extra={"fields": {"path": "/mcp"}})
             raise MCPError(types.INTERNAL_ERROR, _BUG) from error
 

@@ -11,17 +11,17 @@ from pydantic import BaseModel
 
 from plastic_memories.errors import InvalidInput
 from plastic_memories.http.doors.mcp import answers, arguments
-from plastic_memories.http.doors.mcp.here import Here
+from plastic_memories.http.doors.mcp.request_place import Here
 from plastic_memories.http.doors.mcp.resources import page_of
-from plastic_memories.http.routes.memory import write_one, write_talk
+from plastic_memories.http.routes.memories import write_one, write_talk
 from plastic_memories.http.routes.recall import recollect
-from plastic_memories.hub.browse import Wanted
-from plastic_memories.hub.forget import ForgetRequest
+from plastic_memories.hub.erasure.forget import ForgetRequest
+from plastic_memories.hub.memories.browse import Wanted
 from plastic_memories.model.memory import MemoryType, SourceType, Status
 from plastic_memories.model.message import Role
-from plastic_memories.rules.lifecycle import ConfirmRequest
-from plastic_memories.rules.naming import note_key
-from plastic_memories.wire import memory as wire
+from plastic_memories.rules.lifecycle.note_keys import note_key
+from plastic_memories.rules.lifecycle.transitions import ConfirmRequest
+from plastic_memories.wire import memories as wire
 from plastic_memories.wire.recall import RecallRequest
 
 _DAY_S = 86_400

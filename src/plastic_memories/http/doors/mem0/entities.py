@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plastic_memories.errors import NotFound
-from plastic_memories.http.doors.mem0.items import APP, PERSONA, Json, iso
+from plastic_memories.http.doors.mem0.mem0_items import APP, PERSONA, Json, iso
+from plastic_memories.http.doors.mem0.mem0_route import Call
 from plastic_memories.http.doors.mem0.memories import delete_all
-from plastic_memories.http.doors.mem0.route import Call
 from plastic_memories.model.persona import Holding
 
 _FIELDS = {"user": "user_id", "agent": "agent_id", "app": "app_id", "run": "run_id"}

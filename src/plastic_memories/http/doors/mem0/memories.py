@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from plastic_memories.errors import BadRequest, NotAllowed, NotFound
-from plastic_memories.http.doors.mem0 import ids
-from plastic_memories.http.doors.mem0.items import Json, deleted, end_of, history, item, result
-from plastic_memories.http.doors.mem0.reach import Reach, home_of, place_of, reach_of
-from plastic_memories.http.doors.mem0.route import Call
-from plastic_memories.hub.forget import ForgetRequest
-from plastic_memories.hub.review import Correction
-from plastic_memories.hub.search import Found, FoundPage
-from plastic_memories.hub.take_in import Marked
+from plastic_memories.formats.export_lines import EARLIEST, LATEST
+from plastic_memories.http.doors.mem0 import memory_ids
+from plastic_memories.http.doors.mem0.mem0_items import Json, deleted, end_of, history, item, result
+from plastic_memories.http.doors.mem0.mem0_route import Call
+from plastic_memories.http.doors.mem0.request_scope import Reach, home_of, place_of, reach_of
+from plastic_memories.hub.conversation.ingest import Marked
+from plastic_memories.hub.erasure.forget import ForgetRequest
+from plastic_memories.hub.memories.review import Correction
+from plastic_memories.hub.memories.search import Found, FoundPage
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.recall import RecallQuery
-from plastic_memories.ports.message_store import MessageFilter
-from plastic_memories.rules.conditions import time_span
-from plastic_memories.rules.lifecycle import ConfirmRequest
-from plastic_memories.rules.portable import EARLIEST, LATEST
+from plastic_memories.ports.stores.message_store import MessageFilter
+from plastic_memories.rules.lifecycle.filter_conditions import time_span
+from plastic_memories.rules.lifecycle.transitions import ConfirmRequest
 from plastic_memories.wire import mem0 as wire
 
 _AT_A_TIME = 200
@@ -50,7 +50,7 @@ async def add(call: Call, body: wire.Add) -> tuple[str, list[Json]]:
     take = call.hub.take_in.as_said if body.infer is False else call.hub.take_in.inferring
     learned = await take(caller, home.owner, talk, marked)
     roots = [one.memory.root_id for one in learned]
-    return ids.written(home.owner, *roots), [result(one) for one in learned]
+    return memory_ids.written(home.owner, *roots), [result(one) for one in learned]
 
 
 def _message(message: wire.SaidMessage, home: Viewpoint, ts: float) -> Message:
@@ -129,12 +129,12 @@ async def listed(
 
 async def one(call: Call, memory_id: str) -> Found:
     """Return a memory as it stands now."""
-    reference = ids.read(memory_id)
+    reference = memory_ids.read(memory_id)
     _, view = place_of(call, reference)
     return await call.hub.search.one(view, _row(reference))
 
 
-def _row(reference: ids.Reference) -> int:
+def _row(reference: memory_ids.Reference) -> int:
     if len(reference.rows) != 1:
         raise NotFound("Memory not found")
     return reference.rows[0]
@@ -142,7 +142,7 @@ def _row(reference: ids.Reference) -> int:
 
 async def of_event(call: Call, event_id: str) -> list[Json]:
     """Return what is left of the memories that one call of `add` has made."""
-    reference = ids.read(event_id)
+    reference = memory_ids.read(event_id)
     _, view = place_of(call, reference)
     left: list[Json] = []
     for row in reference.rows:
@@ -162,7 +162,7 @@ async def update(call: Call, memory_id: str, body: wire.Update) -> Found:
         raise BadRequest("At least one of text, metadata or expiration_date must be given.")
     if body.text is not None:
         call.check_length(body.text, call.options.max_content_chars)
-    caller, view = place_of(call, ids.read(memory_id))
+    caller, view = place_of(call, memory_ids.read(memory_id))
     before = (await one(call, memory_id)).memory
     correction = Correction(
         content=body.text,
@@ -179,14 +179,14 @@ async def update(call: Call, memory_id: str, body: wire.Update) -> Found:
 
 async def delete(call: Call, memory_id: str) -> None:
     """Forget a memory with all its versions."""
-    caller, view = place_of(call, ids.read(memory_id))
+    caller, view = place_of(call, memory_ids.read(memory_id))
     found = await one(call, memory_id)
     await call.hub.forget(caller, view, ForgetRequest(memory_ids=[found.memory.id], receipt=False))
 
 
 async def past(call: Call, memory_id: str) -> list[Json]:
     """Return the history of a memory; of one that was forgotten, that it was."""
-    reference = ids.read(memory_id)
+    reference = memory_ids.read(memory_id)
     caller, view = place_of(call, reference)
     row = _row(reference)
     try:

@@ -6,8 +6,8 @@ from typing import Any
 
 from plastic_memories.errors import NotFound
 from plastic_memories.http.doors.mem0 import entities, memories
-from plastic_memories.http.doors.mem0.items import Json, item
-from plastic_memories.http.doors.mem0.route import Reading, Writing, as_mem0
+from plastic_memories.http.doors.mem0.mem0_items import Json, item
+from plastic_memories.http.doors.mem0.mem0_route import Reading, Writing, as_mem0
 from plastic_memories.http.routing import Routes
 from plastic_memories.wire import mem0 as wire
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plastic_memories.http.doors.openai.failures import UpstreamFailed
-from plastic_memories.http.doors.openai.json_text import written
-from plastic_memories.http.doors.openai.replies import reply_in
+from plastic_memories.http.doors.openai.json_splice import written
+from plastic_memories.http.doors.openai.reply_reading import reply_in
 from plastic_memories.http.doors.openai.upstream import Upstream
-from plastic_memories.rules.turns import Line, spoken
+from plastic_memories.rules.conversation.history_diff import Line, spoken
 
 PROMPT = (
     "You write search queries for the long-term memory of a chat. Read the end of the "

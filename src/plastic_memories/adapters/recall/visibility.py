@@ -1,0 +1,28 @@
+"""Which entries exist for one reader at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plastic_memories.rules.ranking.score_parts import Bools, Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sight:
+    seen: Bools
+    number: int  # how many are seen
+
+    @classmethod
+    def of(cls, seen: Bools) -> Sight:
+        return cls(seen, int(np.count_nonzero(seen)))
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether nothing is out of sight, as it is for nearly every reader."""
+        return self.number == len(self.seen)
+
+    def only(self, values: Floats, elsewhere: float) -> Floats:
+        """Return values with another for what is not seen; the same array if all is."""
+        return values if self.is_whole else np.where(self.seen, values, elsewhere)

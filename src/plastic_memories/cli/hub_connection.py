@@ -1,0 +1,163 @@
+"""The way to the hub: over the network if one answers, else inside this process."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
+from dataclasses import dataclass
+from typing import TypeVar
+
+import click
+import httpx
+
+from plastic_memories import settings as configuration
+from plastic_memories.cli.command_options import Place
+from plastic_memories.cli.hub_address import address, is_local
+from plastic_memories.model.key import ANY_USER
+from plastic_memories.settings import Settings
+from plastic_memories_client import AsyncPlasticMemoriesClient, ServerUnreachable
+
+T = TypeVar("T")
+_SOURCE_APP = "cli"
+# Loading the default model takes about a second.
+_MODEL_S = 10.0
+# What has no vector after that is searched by its words: a question must not wait for thousands.
+_VECTORS_S = 2.0
+_STILL_WAIT = "Searched by their words alone, for they still wait for their vectors: {} memories."
+# A hub on this machine answers in a few milliseconds, or there is none.
+_KNOCK_S = httpx.Timeout(3.0, connect=0.4)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """An open way to one hub; clients made here go through it."""
+
+    url: str
+    place: Place
+    key: str
+    transport: httpx.AsyncBaseTransport | None = None
+
+    def client(self, timeout_s: float = 30.0) -> AsyncPlasticMemoriesClient:
+        """Return a client; people see everything of theirs, whichever bot it came through."""
+        return AsyncPlasticMemoriesClient(
+            self.url,
+            user_id=self.place.user,
+            persona_id=self.place.persona,
+            source_app=_SOURCE_APP,
+            api_key=self.key or None,
+            bots="all",
+            timeout_s=timeout_s,
+            transport=self.transport,
+        )
+
+
+def run(place: Place, work: Callable[[Door], Awaitable[T]], *, by_meaning: bool = False) -> T:
+    """Do something with the hub of this place."""
+
+    async def opened() -> T:
+        async with open_door(place, by_meaning=by_meaning) as door:
+            return await work(door)
+
+    return asyncio.run(opened())
+
+
+def ask(
+    place: Place,
+    work: Callable[[AsyncPlasticMemoriesClient], Awaitable[T]],
+    *,
+    by_meaning: bool = False,
+) -> T:
+    """Do something with one client of the hub of this place."""
+
+    async def with_client(door: Door) -> T:
+        async with door.client() as client:
+            return await work(client)
+
+    return run(place, with_client, by_meaning=by_meaning)
+
+
+@asynccontextmanager
+async def open_door(
+    place: Place, *, lasting: bool = False, by_meaning: bool = False
+) -> AsyncIterator[Door]:
+    """Find the hub that was named, the one that runs here, or open the database ourselves.
+
+    Only whoever stays (`lasting`) or searches (`by_meaning`) waits for a model to be loaded.
+    """
+    settings = configuration.load()
+    url = place.url or address(settings)
+    if await answers(url):
+        yield Door(url, place, place.key or local_key(url, settings, place.user))
+    elif place.url:
+        raise ServerUnreachable(f"No hub answers at {url}.")
+    else:
+        opened = in_process(settings, lasting=lasting, by_meaning=by_meaning)
+        async with opened as transport:
+            key = place.key or _kept_key(settings, place.user)
+            if not key:
+                raise click.ClickException(
+                    "No API key is known. Make one with: plastic-memories keys create --user "
+                    f"{place.user}, then give it with --key or PLASTIC_MEMORIES_API_KEY."
+                )
+            yield Door(url, place, key, transport)
+
+
+@asynccontextmanager
+async def in_process(
+    settings: Settings, *, lasting: bool = False, by_meaning: bool = False
+) -> AsyncIterator[httpx.AsyncBaseTransport]:
+    """Run the hub inside this process, behind the same front door as a server's."""
+    # Only here: whoever speaks over the network need not wait for the server's imports.
+    from plastic_memories.cli.installation import check_folders, naming_the_file
+    from plastic_memories.wiring import build_app
+
+    check_folders(settings)
+    # Most commands are over before a model is loaded; whoever searches next fills in the vectors.
+    if not lasting and not by_meaning:
+        settings = settings.model_copy(update={"embedder": "none"})
+    app = build_app(settings, brief=not lasting)
+    async with AsyncExitStack() as stack:
+        # A first key is announced while it starts; standard output belongs to the answer.
+        with redirect_stdout(sys.stderr), naming_the_file(settings):
+            await stack.enter_async_context(app.router.lifespan_context(app))
+        if by_meaning:
+            waiting = await app.state.hub.embedding.settled(_MODEL_S, _VECTORS_S)
+            if waiting:
+                click.echo(_STILL_WAIT.format(waiting), err=True)
+        yield httpx.ASGITransport(app=app)
+
+
+async def answers(url: str) -> bool:
+    """Say whether something at this address speaks like the hub."""
+    return (await health_of(url)) is not None
+
+
+async def health_of(url: str, key: str = "") -> dict[str, object] | None:
+    """Return what the hub at this address says about itself; None if none answers."""
+    headers = {"X-API-Key": key} if key else {}
+    try:
+        async with httpx.AsyncClient(timeout=_KNOCK_S, trust_env=not is_local(url)) as http:
+            answer = await http.get(f"{url.rstrip('/')}/health", headers=headers)
+            envelope = answer.json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+        return None
+    known = envelope.get("data") if isinstance(envelope, dict) else None
+    return known if isinstance(known, dict) else None
+
+
+def local_key(url: str, settings: Settings, user: str) -> str:
+    # A key that was made here must not travel to a host elsewhere.
+    return _kept_key(settings, user) if is_local(url) else ""
+
+
+def _kept_key(settings: Settings, user: str) -> str:
+    """Return the key of this installation: the user's own, its key file's, or any it has."""
+    entries = [entry.strip().partition(":") for entry in settings.api_keys.split(",")]
+    keys = {who.rpartition("/")[2].strip(): key.strip() for key, _, who in entries if who}
+    if user in keys:
+        return keys[user]
+    if settings.key_file.is_file():
+        return settings.key_file.read_text(encoding="utf-8").strip()
+    return keys.get(ANY_USER) or next(iter(keys.values()), "")

@@ -1,0 +1,81 @@
+"""`plastic-memories mcp`"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import AsyncIterator
+from importlib.util import find_spec
+
+import click
+import httpx
+
+from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.hub_address import is_local
+from plastic_memories.cli.hub_connection import Door, open_door
+from plastic_memories.cli.mcp.stdio_pipe import Pipe
+
+# Longer than any tool takes; recall and writes have deadlines of their own in the hub.
+_ANSWER_S = 120.0
+
+
+@click.command("mcp")
+@user_command
+def speak(place: Place) -> None:
+    """Speak MCP on standard input and output, for editors and agents.
+
+    Every message goes to /mcp of the hub that runs here or of --url; if none runs, this
+    process opens the database itself. To set it up: docs/doors/mcp.md
+    """
+    asyncio.run(_speak(place))
+
+
+async def _speak(place: Place) -> None:
+    async with open_door(place, lasting=True) as door:
+        if door.transport is not None and find_spec("mcp") is None:
+            raise click.ClickException(
+                "The MCP door is not installed here: pip install 'plastic-memories[mcp]'."
+            )
+        async with _to_the_hub(door) as hub:
+            await Pipe(hub, _write).run(_lines())
+
+
+def _to_the_hub(door: Door) -> httpx.AsyncClient:
+    named = {
+        "X-API-Key": door.key,
+        "X-User-Id": door.place.user,
+        "X-Persona-Id": door.place.persona,
+        "X-Source-App": "mcp",
+    }
+    return httpx.AsyncClient(
+        base_url=door.url,
+        # Bytes: a name need not be ASCII.
+        headers={name.encode(): value.encode() for name, value in named.items() if value},
+        timeout=_ANSWER_S,
+        transport=door.transport,
+        trust_env=not is_local(door.url),
+    )
+
+
+async def _lines() -> AsyncIterator[bytes]:
+    """Yield what comes in. A thread of its own reads: it must not keep the process from ending."""
+    loop = asyncio.get_running_loop()
+    waiting: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def read() -> None:
+        for line in sys.stdin.buffer:
+            loop.call_soon_threadsafe(waiting.put_nowait, line)
+        loop.call_soon_threadsafe(waiting.put_nowait, b"")
+
+    threading.Thread(target=read, name="stdin", daemon=True).start()
+    while line := await waiting.get():
+        yield line
+
+
+def _write(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()
+
+
+COMMANDS = {"mcp": speak}

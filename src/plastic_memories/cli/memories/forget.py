@@ -1,0 +1,105 @@
+"""`plastic-memories forget`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.memories import memory_rows
+from plastic_memories.cli.output import Screen, counted
+from plastic_memories.model.memory import MemoryType
+from plastic_memories_client import AsyncPlasticMemoriesClient, Forgotten, MemoryItem
+
+
+@click.command()
+@click.argument("memory_ids", nargs=-1, type=click.IntRange(1), metavar="[ID]...")
+@click.option("--type", "kind", type=click.Choice([kind.value for kind in MemoryType]))
+@click.option("--mkey", "name", help="The memory's key, with --type.", metavar="KEY")
+@click.option("--query", help="What it is about; the matches are shown first.", metavar="TEXT")
+@click.option("--never-again", is_flag=True, help="Do not learn it again either.")
+@click.option("--include-messages", is_flag=True, help="Erase the messages it came from.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be forgotten.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@user_command
+def forget(
+    place: Place,
+    memory_ids: tuple[int, ...],
+    *,
+    kind: str | None,
+    name: str | None,
+    query: str | None,
+    dry_run: bool,
+    yes: bool,
+    **how: bool,
+) -> None:
+    """Forget for good, with a receipt.
+
+    Say what by ID, by --type and --mkey, or by --query.
+    """
+    which: Any = _which(memory_ids, kind, name, query)
+    if place.as_json and not (yes or dry_run):
+        raise click.UsageError("With --json nobody can be asked: give --yes or --dry-run.")
+    screen = Screen.of(place)
+
+    async def work(client: AsyncPlasticMemoriesClient) -> None:
+        preview = await client.forget_memory(**which, dry_run=True)
+        items = await memory_rows.by_ids(client, preview.memory_ids)
+        if not preview.memory_ids or dry_run:
+            _show_preview(screen, preview, items)
+            return
+        if not yes:
+            _show_preview(screen, preview, items)
+            click.confirm(f"Forget {_these(len(items))} for good?", abort=True)
+        options: Any = how
+        gone = await client.forget_memory(memory_ids=preview.memory_ids, **options)
+        _show_receipt(screen, gone)
+
+    ask(place, work)
+
+
+def _which(
+    memory_ids: tuple[int, ...], kind: str | None, name: str | None, query: str | None
+) -> dict[str, Any]:
+    ways = [bool(memory_ids), bool(kind or name), query is not None]
+    if sum(ways) != 1 or bool(kind) != bool(name):
+        raise click.UsageError("Say what to forget: ID..., or --type and --mkey, or --query.")
+    if memory_ids:
+        return {"memory_ids": list(memory_ids)}
+    return {"query": query} if query is not None else {"type": kind, "key": name}
+
+
+def _these(number: int) -> str:
+    return "this memory" if number == 1 else f"these {number} memories"
+
+
+def _show_preview(screen: Screen, preview: Forgotten, items: list[MemoryItem]) -> None:
+    if screen.told({**preview.raw, "memories": [memory_rows.dumped(item) for item in items]}):
+        return
+    if items:
+        memory_rows.show(screen, items)
+    else:
+        screen.line("There is nothing to forget.", style="dim")
+
+
+def _show_receipt(screen: Screen, gone: Forgotten) -> None:
+    if screen.told(gone.raw):
+        return
+    receipt = gone.receipt if isinstance(gone.receipt, dict) else {}
+    screen.line(f"✓ Forgotten: {_numbered(gone.memory_ids)}", style="green")
+    screen.line(f"  erased     {counted(receipt.get('erased', {}))}")
+    screen.line(f"  hidden     {counted(receipt.get('hidden', {}))}")
+    screen.line(f"  remaining  {counted(receipt.get('remaining', {}))}")
+    if receipt.get("never_again"):
+        screen.line("  It will not be learned again.")
+    for note in receipt.get("elsewhere", ()):
+        screen.line(f"  elsewhere  {note}", style="dim")
+
+
+def _numbered(memory_ids: list[int]) -> str:
+    return ", ".join(f"#{memory_id}" for memory_id in memory_ids) or "nothing"
+
+
+COMMANDS = {"forget": forget}

@@ -1,0 +1,232 @@
+"""`plastic-memories inbox`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.memories import memory_rows
+from plastic_memories.cli.output import Screen, when
+from plastic_memories.model.memory import LIST_SLOTS
+from plastic_memories_client import (
+    AsyncPlasticMemoriesClient,
+    ChangedItem,
+    Conflict,
+    MemoryItem,
+    Replaced,
+)
+
+_QUIT = "q"
+_ANSWERS = {
+    "c": "confirm", "b": "keep both", "e": "edit and confirm", "r": "reject",
+    "n": "reject, never again", "s": "skip", _QUIT: "quit",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A candidate of one of the user's personas."""
+
+    item: MemoryItem
+    persona_id: str
+
+    @property
+    def replaces(self) -> list[Replaced]:
+        return self.item.replaces
+
+    @property
+    def may_coexist(self) -> bool:
+        return bool(self.replaces) and self.item.type in LIST_SLOTS
+
+    def dumped(self) -> dict[str, Any]:
+        return {**memory_rows.dumped(self.item), "persona_id": self.persona_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was answered on the command line."""
+
+    yes: bool
+    replace: bool
+    confirmed: tuple[int, ...]
+    rejected: tuple[int, ...]
+    never_again: bool
+
+
+@click.command()
+@click.option("--all", "every_persona", is_flag=True, help="Those of all the user's personas.")
+@click.option("--yes", is_flag=True, help="Confirm all that replace nothing, without asking.")
+@click.option("--confirm", "confirmed", type=int, multiple=True, help="Say yes to this one.")
+@click.option("--reject", "rejected", type=int, multiple=True, help="Say no to this one.")
+@click.option("--never-again", is_flag=True, help="With --reject: nor learn it again.")
+@click.option("--replace", is_flag=True, help="With --yes: confirm those that replace, too.")
+@user_command
+def inbox(place: Place, every_persona: bool, **answers: Any) -> None:
+    """Go through what waits for a yes or a no.
+
+    With --json the candidates are only shown. --confirm and --reject may be given several times.
+    """
+    screen = Screen.of(place)
+    given = Answers(**answers)
+
+    async def work(client: AsyncPlasticMemoriesClient) -> None:
+        personas = [place.persona]
+        if every_persona:
+            personas = [one.persona_id for one in await client.persona_list()]
+        if given.confirmed or given.rejected:
+            await _answer_all(screen, client, given)
+            return
+        waiting = await _waiting(client, personas)
+        if given.yes:
+            await _confirm_all(screen, client, waiting, given.replace)
+        elif not screen.told({"items": [one.dumped() for one in waiting]}):
+            await _go_through(screen, client, waiting)
+
+    ask(place, work)
+
+
+async def _waiting(client: AsyncPlasticMemoriesClient, personas: list[str]) -> list[Waiting]:
+    found: list[Waiting] = []
+    for persona_id in personas:
+        items = memory_rows.memories(client, status="candidate", persona_id=persona_id)
+        found += [Waiting(item, persona_id) async for item in items]
+    # Oldest first: an answer may decide about a later candidate.
+    return sorted(found, key=lambda one: one.item.id)
+
+
+async def _looked_at_again(client: AsyncPlasticMemoriesClient, one: Waiting) -> Waiting:
+    """What was confirmed a moment ago may be what this one would replace."""
+    item = await client.memory_get(one.item.id, persona_id=one.persona_id)
+    return Waiting(item, one.persona_id)
+
+
+async def _answer_all(screen: Screen, client: AsyncPlasticMemoriesClient, given: Answers) -> None:
+    """Give the same answer to several candidates of one persona."""
+    items: list[ChangedItem] = []
+    if given.confirmed:
+        items += (await client.confirm_many(given.confirmed)).items
+    if given.rejected:
+        done = await client.reject_many(given.rejected, never_again=given.never_again)
+        items += done.items
+    if screen.told({"items": [item.model_dump(mode="json") for item in items]}):
+        return
+    for item in items:
+        if item.error:
+            screen.line(f"✗ #{item.memory_id}: {item.error['message']}", style="red")
+        else:
+            screen.line(f"✓ #{item.memory_id} is {item.memory_status}", style="green")
+
+
+async def _confirm_all(
+    screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[Waiting], replace: bool
+) -> None:
+    confirmed: list[int] = []
+    left: list[Waiting] = []
+    for one in waiting:
+        current = await _looked_at_again(client, one)
+        if current.replaces and not replace:
+            left.append(current)
+            continue
+        await _confirm(client, current)
+        confirmed.append(one.item.id)
+    answer = {"confirmed": confirmed, "left": [one.dumped() for one in left]}
+    if screen.told(answer):
+        return
+    screen.line(f"✓ {len(confirmed)} confirmed", style="green")
+    if left:
+        screen.line(
+            f"{len(left)} would replace something: look at them with plastic-memories inbox, "
+            "or give --replace.",
+            style="yellow",
+        )
+
+
+async def _go_through(
+    screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[Waiting]
+) -> None:
+    if not waiting:
+        screen.line("Nothing waits for you.", style="dim")
+    for number, one in enumerate(waiting, start=1):
+        current = await _looked_at_again(client, one)
+        _show(screen, current, f"{number} of {len(waiting)}")
+        answer = _asked(current)
+        if answer == _QUIT:
+            break
+        try:
+            screen.line(await _answered(client, current, answer), style="green")
+        except Conflict as problem:
+            screen.line(f"  ✗ {problem.message}", style="red")
+
+
+def _show(screen: Screen, one: Waiting, place_in_line: str) -> None:
+    item = one.item
+    screen.line()
+    screen.line(f"{place_in_line}  {one.persona_id}  {item.type} {item.key}  #{item.id}", "bold")
+    screen.text(item.content, "yellow", indent=2)
+    if item.quote and item.quote != item.content:
+        screen.text(f"“{item.quote}”", "italic", indent=2)
+    screen.text(_source(item), "dim", indent=2)
+    for row in one.replaces:
+        screen.text(f"replaces #{row.memory_id}: {row.content}", "red", indent=2)
+
+
+def _source(item: MemoryItem) -> str:
+    parts = [
+        item.source_type,
+        f"by {item.speaker}" if item.speaker else "",
+        f"in {item.source_app}" if item.source_app else "",
+        f"session {item.session_id}" if item.session_id else "",
+        _messages(item.source_message_ids),
+        f"for bot {item.bot_id}" if item.bot_id else "",
+        when(item.created_at),
+        "" if item.confidence is None else f"confidence {item.confidence:.0%}",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _messages(ids: list[int]) -> str:
+    return "from message " + ", ".join(f"#{one}" for one in ids) if ids else ""
+
+
+def _asked(one: Waiting) -> str:
+    offered = {key: text for key, text in _ANSWERS.items() if key != "b" or one.may_coexist}
+    if one.replaces:
+        offered["c"] = "confirm and replace"
+    click.echo("  " + "  ".join(f"[{key}] {text}" for key, text in offered.items()))
+    answer: str = click.prompt(
+        "  Your answer", type=click.Choice(list(offered)), default="s", show_choices=False
+    )
+    return answer
+
+
+async def _answered(client: AsyncPlasticMemoriesClient, one: Waiting, answer: str) -> str:
+    item = one.item
+    if answer == "s":
+        return "  left for later"
+    if answer in ("r", "n"):
+        never = answer == "n"
+        await client.reject(item.id, never_again=never, persona_id=one.persona_id)
+        return "  rejected" + (", and never again" if never else "")
+    content = click.prompt("  New text", default=item.content) if answer == "e" else None
+    await _confirm(client, one, content=content, coexist=answer == "b")
+    return "  ✓ confirmed"
+
+
+async def _confirm(
+    client: AsyncPlasticMemoriesClient,
+    one: Waiting,
+    *,
+    content: str | None = None,
+    coexist: bool = False,
+) -> None:
+    newest = one.replaces[0].memory_id if one.replaces and not coexist else None
+    await client.confirm(
+        one.item.id, newest, coexist=coexist, content=content, persona_id=one.persona_id
+    )
+
+
+COMMANDS = {"inbox": inbox}

@@ -1,0 +1,169 @@
+"""`plastic-memories remember`, `recall` and `list`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.memories import memory_rows
+from plastic_memories.cli.output import Screen
+from plastic_memories.model.memory import MemoryType, Scope, Status
+from plastic_memories.model.owner import Realm
+from plastic_memories.rules.lifecycle.note_keys import note_key
+from plastic_memories_client import (
+    AsyncPlasticMemoriesClient,
+    MemoryItem,
+    Message,
+    RecallResult,
+    WriteResult,
+)
+
+_TYPES = click.Choice([kind.value for kind in MemoryType])
+_SCOPES = click.Choice([scope.value for scope in Scope])
+_REALMS = click.Choice([realm.value for realm in Realm])
+_STATUSES = click.Choice([*(status.value for status in Status), "all"])
+
+
+@click.command()
+@click.argument("text")
+@click.option("--type", "kind", type=_TYPES, help="What kind of memory; else the text decides.")
+@click.option("--mkey", "name", help="The memory's key, such as basic_info.name.", metavar="KEY")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be given again.")
+@click.option("--scope", type=_SCOPES, help="How far it reaches.")
+@click.option("--importance", type=click.FloatRange(0, 1), help="From 0 to 1.")
+@click.option("--days", type=click.FloatRange(0, min_open=True), help="Forget it after so long.")
+@click.option("--confirm", is_flag=True, help="Say yes at once, if it conflicts with nothing.")
+@user_command
+def remember(
+    place: Place, text: str, kind: str | None, name: str | None, confirm: bool, **fields: Any
+) -> None:
+    """Remember a text.
+
+    What the text says about the user is found by itself (叫我小林, I am allergic to peanuts);
+    anything else becomes a note. With --type the text is kept as it is.
+    """
+
+    async def work(client: AsyncPlasticMemoriesClient) -> tuple[WriteResult, list[MemoryItem]]:
+        if kind is None and name is None:
+            written = await client.write([Message(role="user", content=text)], confirm=confirm)
+            if not written.items:
+                written = await client.write_item("note", note_key(text), text, **options)
+        else:
+            key = name or note_key(text)
+            written = await client.write_item(kind or "note", key, text, **options)
+            if confirm and written.memory_id and written.memory_status == "candidate":
+                await client.confirm(written.memory_id)
+        ids = [item.memory_id for item in written.items] or [written.memory_id]
+        return written, await memory_rows.by_ids(client, [one for one in ids if one])
+
+    options: Any = _fields(**fields)
+    written, items = ask(place, work)
+    screen = Screen.of(place)
+    if screen.told({**written.raw, "memories": [memory_rows.dumped(item) for item in items]}):
+        return
+    _show_written(screen, items)
+
+
+def _fields(
+    tags: tuple[str, ...], scope: str | None, importance: float | None, days: float | None
+) -> dict[str, Any]:
+    given = {
+        "tags": list(tags) or None,
+        "scope": scope,
+        "importance": importance,
+        "ttl_seconds": days * 86_400 if days else None,
+    }
+    return {field: value for field, value in given.items() if value is not None}
+
+
+def _show_written(screen: Screen, items: list[MemoryItem]) -> None:
+    for item in items:
+        waits = item.status == "candidate"
+        mark, style = ("?", "yellow") if waits else ("✓", "green")
+        screen.line(f"{mark} {item.type} {item.key}: {item.content}  (#{item.id})", style=style)
+    if any(item.status == "candidate" for item in items):
+        screen.line("It waits for your yes: plastic-memories inbox", style="dim")
+
+
+@click.command()
+@click.argument("query", default="")
+@click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
+@click.option("--budget", type=click.IntRange(1), help="Tokens the prompt block may have.")
+@click.option("--block", is_flag=True, help="Print the block for a prompt, nothing else.")
+@click.option("--explain", is_flag=True, help="Show where each score comes from.")
+@user_command
+def recall(
+    place: Place, query: str, limit: int, budget: int | None, block: bool, explain: bool
+) -> None:
+    """Show what bears on a text, best first."""
+
+    async def work(client: AsyncPlasticMemoriesClient) -> tuple[RecallResult, str]:
+        found = await client.recall(query, limit=limit, budget_tokens=budget, explain=explain)
+        return found, await _why_by_text(client) if "vectors" in found.degraded else ""
+
+    found, why = ask(place, work, by_meaning=bool(query.strip()))
+    screen = Screen.of(place)
+    if screen.told(found.raw):
+        return
+    if block:
+        click.echo(found.injection_block)
+        return
+    _show_recalled(screen, found, explain)
+    if why:
+        screen.line(why, style="yellow")
+
+
+async def _why_by_text(client: AsyncPlasticMemoriesClient) -> str:
+    """Say why nothing was searched by meaning."""
+    seen = (await client.health()).components.get("embedder", {})
+    error = seen.get("error") or "see plastic-memories doctor"
+    return f"By text alone: the embedder is {seen.get('status', 'late')}. {error}"
+
+
+def _show_recalled(screen: Screen, found: RecallResult, explain: bool) -> None:
+    if found.memory_items:
+        memory_rows.show(screen, found.memory_items, status=False)
+    else:
+        screen.line("Nothing is remembered that bears on this.", style="dim")
+    for snippet in found.chat_snippets[:5]:
+        screen.text(f"{snippet.speaker or snippet.role}: {snippet.content}", "dim", indent=2)
+    if explain and isinstance(found.explain, list):
+        memory_rows.show_scores(screen, found.explain)
+    if found.degraded:
+        screen.line(f"Without: {', '.join(found.degraded)}", style="yellow")
+    screen.line(f"{found.tokens} tokens; --block shows what a prompt would get", style="dim")
+
+
+@click.command(name="list")
+@click.option("--status", type=_STATUSES, default="active", show_default=True)
+@click.option("--type", "kind", type=_TYPES)
+@click.option("--scope", type=_SCOPES, help="`global`: those of all the user's personas.")
+@click.option("--realm", type=_REALMS)
+@click.option("-q", "--containing", metavar="TEXT", help="Only those that hold this text.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
+@user_command
+def list_memories(place: Place, limit: int, **filters: str | None) -> None:
+    """List memories, newest first."""
+
+    async def work(client: AsyncPlasticMemoriesClient) -> list[MemoryItem]:
+        return [item async for item in memory_rows.memories(client, limit + 1, **wanted)]
+
+    names = {"kind": "type", "containing": "q"}
+    wanted: Any = {names.get(name, name): value for name, value in filters.items() if value}
+    found = ask(place, work)
+    items, more = found[:limit], len(found) > limit
+    screen = Screen.of(place)
+    if screen.told({"items": [memory_rows.dumped(item) for item in items], "more": more}):
+        return
+    if not items:
+        screen.line(f"{place.persona} remembers nothing like this.", style="dim")
+        return
+    memory_rows.show(screen, items)
+    if more:
+        screen.line(f"There are more; show them with --limit {limit * 4}.", style="dim")
+
+
+COMMANDS = {"remember": remember, "recall": recall, "list": list_memories}

@@ -1,0 +1,61 @@
+"""`plastic-memories undo`"""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.output import Screen, when
+from plastic_memories.rules.lifecycle.consolidation import ChangeKind
+from plastic_memories_client import AsyncPlasticMemoriesClient, AuditEntry
+
+_DAY_S = 86_400.0
+_EVENTS = frozenset(f"memory.{kind.value}" for kind in ChangeKind)
+
+
+@click.command()
+@click.argument("audit_id", type=click.IntRange(1), required=False)
+@click.option("--days", type=click.IntRange(1), default=30, show_default=True, help="How far back.")
+@user_command
+def undo(place: Place, audit_id: int | None, days: int) -> None:
+    """Undo what the hub has done by itself.
+
+    Without a number, show what that was.
+    """
+    screen = Screen.of(place)
+    if audit_id is not None:
+        done = ask(place, lambda client: client.undo(audit_id))
+        if not screen.told(done.raw):
+            screen.line(f"✓ #{done.memory_id} is {done.memory_status} again", style="green")
+        return
+    found: list[AuditEntry] = ask(place, lambda client: _own_changes(client, place.persona, days))
+    if screen.told({"items": [line.model_dump(mode="json") for line in found]}):
+        return
+    if not found:
+        screen.line("The hub has changed nothing by itself.", style="dim")
+        return
+    rows = [
+        [line.id, line.event, line.memory_id, line.data.get("reason", ""), when(line.ts)]
+        for line in found
+    ]
+    screen.table(["change", "what", "memory", "why", "when"], rows)
+
+
+async def _own_changes(
+    client: AsyncPlasticMemoriesClient, persona_id: str, days: int
+) -> list[AuditEntry]:
+    """Return the hub's own changes of the last days, page after page."""
+    found: dict[int, AuditEntry] = {}
+    since = time.time() - days * _DAY_S
+    while page := [line for line in await client.audit(since=since) if line.id not in found]:
+        found |= {line.id: line for line in page if line.id is not None}
+        since = max(line.ts or 0.0 for line in page)
+    return [
+        line for line in found.values() if line.event in _EVENTS and line.persona_id == persona_id
+    ]
+
+
+COMMANDS = {"undo": undo}

@@ -1,0 +1,142 @@
+"""`plastic-memories backup`, `restore` and `migrate`"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from plastic_memories import settings as configuration
+from plastic_memories.adapters.sqlite import backup as copies
+from plastic_memories.adapters.sqlite.doctor import schema_of
+from plastic_memories.cli.command_options import Place, local_command
+from plastic_memories.cli.installation import check_folders, embedded_database, opened
+from plastic_memories.cli.output import Screen, counted, size
+from plastic_memories.settings import Settings
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("dest", type=_FILE)
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@local_command
+def backup(place: Place, dest: Path, force: bool) -> None:
+    """Copy the database into one file, while the hub runs.
+
+    If DEST is a folder, the copy is named after the day and hour. Move a database with this:
+    copying its file by hand loses what is still in the log beside it.
+    """
+    settings = configuration.load()
+    database = embedded_database(settings)
+    path = dest / f"plastic_memories-{_stamp()}.db" if dest.is_dir() else dest
+    screen = Screen.of(place)
+    if path.exists() and not force:
+        raise click.ClickException(f"{path} exists; --force writes over it.")
+    with screen.progress("copying") as report:
+        made = copies.back_up(database, path, overwrite=force, progress=report)
+    pages = _pages(settings)
+    answer = {
+        "path": str(made.path),
+        "bytes": made.size_bytes,
+        "counts": dict(made.counts),
+        "not_in_it": [str(folder) for folder in pages],
+    }
+    if not screen.told(answer):
+        screen.line(f"✓ {made.path}  {size(made.size_bytes)}, checked", style="green")
+        screen.line(f"  {counted(made.counts)}")
+        for folder in pages:
+            screen.line(f"  Markdown pages are files: copy {folder} as well", style="yellow")
+
+
+def _pages(settings: Settings) -> list[Path]:
+    """Return the folders of Markdown pages that are there."""
+    folders = [settings.memory_root / name for name in ("users", "tenants")]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+@click.command()
+@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@local_command
+def restore(place: Place, source: Path, yes: bool) -> None:
+    """Put a backup in the place of the database.
+
+    The hub may run meanwhile. What was forgotten since the backup stays forgotten. The
+    replaced database is kept.
+    """
+    settings = configuration.load()
+    database = embedded_database(settings)
+    check_folders(settings)
+    if not yes:
+        if place.as_json:
+            raise click.UsageError("With --json nobody can be asked: give --yes.")
+        click.confirm(f"Replace {database} by {source}?", abort=True)
+    keep = database.with_name(f"{database.name}.before-restore-{_stamp()}.db")
+    screen = Screen.of(place)
+    with screen.progress("copying") as report:
+        done = copies.restore(source, database, keep=keep, now=time.time(), progress=report)
+    _show_restored(screen, source, done)
+    if done.problems:
+        raise click.ClickException(f"{done.problems[0]} (run: plastic-memories doctor)")
+
+
+def _show_restored(screen: Screen, source: Path, done: copies.Restored) -> None:
+    answer = {
+        "restored": str(source),
+        "replaced": None if done.replaced is None else str(done.replaced),
+        "migrations": done.migrations,
+        "replayed": None if done.replayed is None else asdict(done.replayed),
+        "note": done.note,
+        "counts": dict(done.counts),
+        "problems": done.problems,
+    }
+    if screen.told(answer):
+        return
+    screen.line(f"✓ {source} is in place: {counted(done.counts)}", style="green")
+    if done.migrations:
+        screen.line(f"  brought up to date: {', '.join(done.migrations)}")
+    if done.replayed is not None:
+        screen.line(f"  done again since the backup: {counted(asdict(done.replayed))}")
+    if done.note:
+        screen.line(f"  {done.note}", style="yellow")
+    if done.replaced is not None:
+        screen.line(f"  The replaced database is kept: {done.replaced}", style="dim")
+
+
+@click.command()
+@local_command
+def migrate(place: Place) -> None:
+    """Bring the database to the schema of this release."""
+    settings = configuration.load()
+    database = embedded_database(settings)
+    check_folders(settings)
+    before, wanted = schema_of(database)
+
+    async def run() -> None:
+        # Opening brings it up to date; a server's start does nothing else.
+        async with opened(settings):
+            pass
+
+    asyncio.run(run())
+    after, _ = schema_of(database)
+    screen = Screen.of(place)
+    answer = {"path": str(database), "before": before, "after": after, "wanted": wanted}
+    if screen.told(answer):
+        return
+    if before == after:
+        screen.line(f"✓ {database} has schema {after}: nothing to do", style="green")
+    elif before == 0:
+        screen.line(f"✓ {database} is made, with schema {after}", style="green")
+    else:
+        screen.line(f"✓ {database}: schema {before} → {after}", style="green")
+
+
+def _stamp() -> str:
+    return time.strftime("%Y%m%d-%H%M%S", time.localtime())
+
+
+COMMANDS = {"backup": backup, "restore": restore, "migrate": migrate}

@@ -1,0 +1,83 @@
+"""`plastic-memories doctor`"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from plastic_memories import settings as configuration
+from plastic_memories.adapters.sqlite.doctor import repair
+from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.installation import embedded_database
+from plastic_memories.cli.operations import doctor_checks
+from plastic_memories.cli.operations.doctor_checks import FAIL, OK, WARN, Check
+from plastic_memories.cli.operations.embedder_check import of_the_embedder
+from plastic_memories.cli.output import Screen, counted
+from plastic_memories.errors import InvalidSetting
+
+_MARK = {OK: "✓", WARN: "!", FAIL: "✗"}
+_STYLE = {OK: "green", WARN: "yellow", FAIL: "bold red"}
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="First make the text index anew from the rows.")
+@user_command
+def doctor(place: Place, fix: bool) -> None:
+    """Find out what is wrong with this installation."""
+    screen = Screen.of(place)
+    if fix:
+        _fix(screen)
+    found = _examined(place)
+    failed = [check for check in found if check.status == FAIL]
+    if not screen.told({"ok": not failed, "checks": [asdict(check) for check in found]}):
+        _show(screen, found)
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _examined(place: Place) -> list[Check]:
+    found = list(doctor_checks.of_the_program())
+    try:
+        settings = configuration.load()
+    except InvalidSetting as error:
+        return [*found, Check("settings", FAIL, error.message, "Correct it and try again.")]
+    found.append(Check("settings", OK, f"read; database {settings.db_path}"))
+    return [*found, *doctor_checks.of_the_installation(settings, place), of_the_embedder(settings)]
+
+
+def _fix(screen: Screen) -> None:
+    settings = configuration.load()
+    database = embedded_database(settings)
+    if not database.is_file():
+        return
+    with screen.progress("making the text index anew") as report:
+        counts = repair(
+            database, settings.busy_timeout_ms, lambda done, total: report("", done, total)
+        )
+    if not screen.as_json:
+        screen.line(f"Made anew: {counted(counts)}", style="green")
+        screen.line()
+
+
+def _show(screen: Screen, found: list[Check]) -> None:
+    width = max(len(check.name) for check in found)
+    for check in found:
+        mark, style = _MARK[check.status], _STYLE[check.status]
+        screen.line(
+            f"{mark} {check.name:<{width}}  {check.found}", style=style * (style != "green")
+        )
+        if check.advice:
+            screen.line(f"  {'':<{width}}  → {check.advice}", style="cyan")
+    failed = sum(check.status == FAIL for check in found)
+    warned = sum(check.status == WARN for check in found)
+    screen.line()
+    if failed:
+        screen.line(f"{failed} must be put right.", style="bold red")
+    elif warned:
+        screen.line(f"All is well; {warned} to look at.", style="yellow")
+    else:
+        screen.line("All is well.", style="bold green")
+
+
+COMMANDS = {"doctor": doctor}

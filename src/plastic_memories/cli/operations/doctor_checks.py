@@ -1,0 +1,216 @@
+"""What `doctor` looks at, one question each."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from plastic_memories import __version__, plugins
+from plastic_memories.adapters.markdown.templates import TemplateFolder
+from plastic_memories.adapters.sqlite import doctor as database
+from plastic_memories.cli.command_options import Place
+from plastic_memories.cli.hub_address import address
+from plastic_memories.cli.hub_connection import health_of, local_key
+from plastic_memories.cli.installation import EMBEDDED, opened
+from plastic_memories.cli.output import counted, size
+from plastic_memories.errors import InvalidSetting, Unavailable
+from plastic_memories.model.job import Reconciliation
+from plastic_memories.settings import Settings
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+_WANTED_PYTHON = (3, 11)
+_LITTLE_SPACE = 500_000_000
+_NO_SPACE = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One answer: how it is, what was seen, and what to do next."""
+
+    name: str
+    status: str
+    found: str
+    advice: str = ""
+
+
+def of_the_program() -> Iterator[Check]:
+    """Look at Python and SQLite."""
+    is_new_enough = sys.version_info >= _WANTED_PYTHON
+    yield Check(
+        "Python",
+        OK if is_new_enough else FAIL,
+        f"{platform.python_version()}, plastic-memories {__version__}",
+        "" if is_new_enough else "Use Python 3.11 or newer.",
+    )
+    if database.can_search_text():
+        yield Check("SQLite", OK, f"{database.sqlite_version()}, with full-text search")
+    else:
+        advice = "Recall works without an index, slowly. Install apsw from its wheel."
+        yield Check("SQLite", WARN, f"{database.sqlite_version()}, without FTS5", advice)
+
+
+def of_the_installation(settings: Settings, place: Place) -> Iterator[Check]:
+    """Look at everything the settings name."""
+    yield _folder("data folder", settings)
+    yield _key_file(settings)
+    yield from _plugins(settings)
+    yield from _database(settings)
+    yield _space(settings)
+    yield _hub(settings, place)
+    yield _templates(settings)
+    yield _log(settings)
+
+
+def _folder(name: str, settings: Settings) -> Check:
+    folder = settings.data_dir
+    nearest = next(one for one in (folder, *folder.parents) if one.exists())
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        advice = f"Make {nearest} writable, or set PLASTIC_MEMORIES_DATA_DIR."
+        return Check(name, FAIL, f"{folder} cannot be written to", advice)
+    if nearest != folder:
+        return Check(name, OK, f"{folder} is made at the first start")
+    return Check(name, OK, str(folder))
+
+
+def _key_file(settings: Settings) -> Check:
+    path = settings.key_file
+    if not path.is_file():
+        keys = len(settings.keys)
+        found = f"{keys} from the environment" if keys else "none yet; the first start makes one"
+        return Check("key", OK, found)
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if os.name == "posix" and mode & 0o077:
+        return Check("key", FAIL, f"{path} can be read by others", f"Run: chmod 600 {path}")
+    return Check("key", OK, str(path))
+
+
+def _plugins(settings: Settings) -> Iterator[Check]:
+    for port, variable in plugins.PORTS.items():
+        chosen = getattr(settings, variable.lower())
+        names = ", ".join(sorted(plugins.available(port)))
+        try:
+            plugins.factory(port, chosen)
+        except InvalidSetting as error:
+            advice = f"Choose one of: {names or 'none is installed'}."
+            yield Check(f"plug-in {port}", FAIL, error.message, advice)
+        else:
+            yield Check(f"plug-in {port}", OK, f"{chosen} (installed: {names})")
+
+
+def _database(settings: Settings) -> Iterator[Check]:
+    if settings.backend != EMBEDDED:
+        yield asyncio.run(_other_storage(settings))
+        return
+    path = settings.db_path
+    if not path.exists():
+        yield Check("database", OK, f"{path} is made at the first start")
+        return
+    try:
+        seen = database.examine(path, settings.busy_timeout_ms)
+    except Unavailable as error:
+        advice = "Restore a backup: plastic-memories restore FILE."
+        yield Check("database", FAIL, error.message, advice)
+        return
+    yield _schema(seen)
+    yield _contents(path.stat().st_size, seen)
+    yield _messages(seen.messages)
+
+
+def _schema(seen: database.Examination) -> Check:
+    version, wanted = seen.schema_version, seen.wanted_version
+    if version > wanted:
+        return Check("schema", FAIL, f"{version}, newer than {wanted}", "Upgrade plastic-memories.")
+    if version < wanted:
+        return Check("schema", WARN, f"{version} of {wanted}", "Run: plastic-memories migrate")
+    return Check("schema", OK, str(version))
+
+
+def _contents(size_bytes: int, seen: database.Examination) -> Check:
+    if not seen.problems:
+        return Check("database", OK, f"{size(size_bytes)}, sound; {counted(seen.counts)}")
+    about_rows = all(line[:1].isdigit() for line in seen.problems)
+    advice = (
+        "Run: plastic-memories doctor --fix"
+        if about_rows
+        else "Restore a backup: plastic-memories restore FILE."
+    )
+    return Check("database", FAIL, "; ".join(seen.problems[:3]), advice)
+
+
+def _messages(found: Reconciliation) -> Check:
+    """Every message is digested, waits, or is in the dead list; else it was lost on the way."""
+    numbers = f"{found.digested} digested, {found.waiting} waiting, {found.dead} given up"
+    if found.lost:
+        advice = "Run: plastic-memories doctor --fix, and they wait again."
+        return Check("messages", FAIL, f"{found.lost} in no place; {numbers}", advice)
+    if found.dead:
+        advice = "See why with: plastic-memories jobs list --status dead; then: jobs replay"
+        return Check("messages", WARN, numbers, advice)
+    return Check("messages", OK, numbers)
+
+
+async def _other_storage(settings: Settings) -> Check:
+    try:
+        async with opened(settings) as storage:
+            problems = await storage.read(lambda stores: stores.upkeep.check())
+    except (Unavailable, InvalidSetting) as error:
+        return Check("database", FAIL, error.message, "See that it runs and can be reached.")
+    if problems:
+        return Check("database", FAIL, "; ".join(problems[:3]), "Restore a backup.")
+    return Check("database", OK, f"{settings.backend}, sound")
+
+
+def _space(settings: Settings) -> Check:
+    folder = settings.data_dir
+    nearest = next(one for one in (folder, *folder.parents) if one.exists())
+    free = shutil.disk_usage(nearest).free
+    needed = settings.db_path.stat().st_size * 2 if settings.db_path.is_file() else 0
+    if free < _NO_SPACE:
+        return Check("disk", FAIL, f"{size(free)} free", "Make room: nothing can be stored.")
+    if free < max(_LITTLE_SPACE, needed):
+        return Check("disk", WARN, f"{size(free)} free", "Make room for a backup at least.")
+    return Check("disk", OK, f"{size(free)} free")
+
+
+def _hub(settings: Settings, place: Place) -> Check:
+    url = place.url or address(settings)
+    known = asyncio.run(health_of(url, place.key or local_key(url, settings, place.user)))
+    if known is None and place.url:
+        return Check("hub", FAIL, f"none answers at {url}", "Run: plastic-memories serve")
+    if known is None:
+        found = f"none runs at {url}; commands open the database themselves"
+        return Check("hub", OK, found)
+    if known.get("status") != "ok":
+        return Check("hub", FAIL, f"{url} is {known.get('status')}", "Look into the log file.")
+    served = known.get("db_path")
+    if served is None:
+        advice = "Give its key with --key or PLASTIC_MEMORIES_API_KEY."
+        return Check("hub", WARN, f"{url} is well, but does not know this key", advice)
+    if Path(str(served)).resolve() != settings.db_path.resolve():
+        advice = "Commands go there. Set the same PLASTIC_MEMORIES_DATA_DIR here, or another port."
+        return Check("hub", WARN, f"{url} serves another database: {served}", advice)
+    return Check("hub", OK, f"{url} is well, version {known.get('version')}")
+
+
+def _templates(settings: Settings) -> Check:
+    names = TemplateFolder(settings.template_root).names()
+    if names:
+        return Check("templates", OK, ", ".join(names))
+    advice = "Only `persona template` needs them: set PLASTIC_MEMORIES_TEMPLATE_ROOT."
+    return Check("templates", WARN, f"none in {settings.template_root}", advice)
+
+
+def _log(settings: Settings) -> Check:
+    path = settings.log_path
+    if not path.exists():
+        return Check("log", OK, f"{path} is made at the first start")
+    if not os.access(path, os.W_OK):
+        return Check("log", FAIL, f"{path} cannot be written to", "Make it writable.")
+    return Check("log", OK, f"{path}, {size(path.stat().st_size)}")

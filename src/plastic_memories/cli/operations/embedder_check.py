@@ -1,0 +1,53 @@
+"""What `doctor` says about the embedder: which, why, and how far it is."""
+
+from __future__ import annotations
+
+from plastic_memories.adapters.sqlite.doctor import Vectors, vectors_of
+from plastic_memories.cli.installation import EMBEDDED
+from plastic_memories.cli.operations.doctor_checks import FAIL, OK, WARN, Check
+from plastic_memories.errors import InvalidSetting, PlasticMemoriesError
+from plastic_memories.hub.vectors.embedder_probe import probe
+from plastic_memories.ports.embedder import Embedder, EmbedderChoice
+from plastic_memories.settings import Settings
+from plastic_memories.wiring import embedder_choice
+
+_NAME = "embedder"
+_ADVICE = "Recall goes on by text. Put it right, or set EMBEDDER=none."
+
+
+def of_the_embedder(settings: Settings) -> Check:
+    """Load and try the embedder as the hub would, and compare it with what is stored."""
+    try:
+        choice = embedder_choice(settings)
+    except InvalidSetting as error:
+        return Check(_NAME, FAIL, error.message, "Correct it, or set EMBEDDER=none.")
+    if choice.load is None:
+        return Check(_NAME, OK, f"{choice.name}: {choice.why}")
+    try:
+        embedder = choice.load()
+        probe(embedder)
+        return _compared(choice, embedder, _stored(settings))
+    except PlasticMemoriesError as error:
+        return Check(_NAME, FAIL, f"{choice.name}: {error.message}", _ADVICE)
+    # A plug-in may raise anything while it is loaded; the other checks go on.
+    except Exception as error:  # noqa: BLE001
+        return Check(_NAME, FAIL, f"{choice.name} raised {type(error).__name__}.", _ADVICE)
+    finally:
+        if choice.close is not None:
+            choice.close()
+
+
+def _stored(settings: Settings) -> Vectors:
+    if settings.backend != EMBEDDED or not settings.db_path.is_file():
+        return Vectors()
+    return vectors_of(settings.db_path, settings.busy_timeout_ms)
+
+
+def _compared(choice: EmbedderChoice, embedder: Embedder, known: Vectors) -> Check:
+    name = f"{embedder.model}#{embedder.dimension}"
+    found = f"{choice.name}, because {choice.why}: {embedder.model}, {embedder.dimension} numbers"
+    if known.stored and known.model != name:
+        stale = f"; {known.stored} vectors are of {known.model or 'another model'}"
+        advice = "A running hub makes them anew by itself; recall goes on by text until then."
+        return Check(_NAME, WARN, found + stale, advice)
+    return Check(_NAME, OK, f"{found}; {known.stored} vectors, {known.waiting} waiting")

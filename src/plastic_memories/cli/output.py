@@ -1,0 +1,152 @@
+"""How answers look: lines and tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from plastic_memories.cli.command_options import Place
+
+STATUS_STYLE = {
+    "active": "green", "candidate": "yellow", "revoked": "dim", "expired": "dim",
+    "done": "green", "paused": "yellow", "dropped": "dim", "ok": "green", "warn": "yellow",
+    "fail": "bold red",
+}  # fmt: skip
+_DAY = 86_400
+_THOUSAND = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    console: Console
+    as_json: bool
+
+    @classmethod
+    def of(cls, place: Place) -> Screen:
+        return cls(Console(highlight=False, markup=False, emoji=False), place.as_json)
+
+    def told(self, answer: Any) -> bool:
+        """Print the answer as JSON if that is wanted, and say whether it was."""
+        if self.as_json:
+            click.echo(json.dumps(answer, ensure_ascii=False, indent=2, default=str))
+        return self.as_json
+
+    def line(self, text: str = "", style: str = "") -> None:
+        """Print one line as it is, however narrow the window: it may be copied."""
+        self.console.print(Text(plain(text), style=style), soft_wrap=True)
+
+    def text(self, text: str, style: str = "", indent: int = 0) -> None:
+        """Print text that may be broken where the window ends."""
+        if not text:
+            self.line()
+            return
+        words = Text(plain(text), style=style)
+        self.console.print(Padding(words, (0, 0, 0, indent), expand=False))
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Print a table; a cell that is a known status has its colour."""
+        table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+        for name in columns:
+            is_number = name in ("#", "score")
+            table.add_column(
+                name,
+                justify="right" if is_number else "left",
+                no_wrap=is_number or name in ("status", "when"),
+                overflow="fold",
+            )
+        for row in rows:
+            table.add_row(*(_cell(value) for value in row))
+        self.console.print(table)
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[str, int, int], None]]:
+        """Show a bar on standard error while something long is done; hidden if nobody looks."""
+        columns = (
+            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(),
+        )  # fmt: skip
+        console = Console(stderr=True)
+        with Progress(*columns, console=console, transient=True, disable=not watched()) as bar:
+            task = bar.add_task(what, total=None)
+
+            def report(now: str, done: int, total: int) -> None:
+                bar.update(task, description=now or what, completed=done, total=total or None)
+
+            yield report
+
+
+def watched() -> bool:
+    """Say whether a person is likely to look at standard error."""
+    return sys.stderr.isatty()
+
+
+def plain(text: str) -> str:
+    r"""Return text without control characters: a memory must not steer the terminal.
+
+    >>> plain("a\x1b[31mb\nc")
+    'a�[31mb\nc'
+    """
+    return "".join(
+        letter if letter in "\n\t" or (letter >= " " and not "\x7f" <= letter <= "\x9f") else "�"
+        for letter in text
+    )
+
+
+def one_line(text: str, limit: int = 0) -> str:
+    r"""Return text on one line, cut at `limit` characters if there is a limit.
+
+    >>> one_line("a\n b", 0), one_line("abcdef", 4)
+    ('a b', 'abc…')
+    """
+    flat = " ".join(plain(text).split())
+    return flat if not limit or len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def when(epoch_s: float | None, *, now: float | None = None) -> str:
+    """Return a moment as people say it on this machine."""
+    if epoch_s is None:
+        return ""
+    age = (time.time() if now is None else now) - epoch_s
+    shape = "%H:%M" if 0 <= age < _DAY / 2 else "%Y-%m-%d"
+    return time.strftime(shape, time.localtime(epoch_s))
+
+
+def size(number: int) -> str:
+    """Return a number of bytes as people say it.
+
+    >>> size(900), size(2_500_000)
+    ('900 B', '2.5 MB')
+    """
+    value = float(number)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < _THOUSAND or unit == "GB":
+            break
+        value /= _THOUSAND
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def counted(counts: Mapping[str, Any]) -> str:
+    """Return counts on one line, without those that are nothing.
+
+    >>> counted({"memories": 2, "goals": 0})
+    'memories 2'
+    """
+    return ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in counts.items() if n) or "none"
+
+
+def _cell(value: Any) -> Text:
+    text = one_line("" if value is None else str(value))
+    return Text(text, style=STATUS_STYLE.get(text, ""))

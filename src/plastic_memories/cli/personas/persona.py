@@ -1,0 +1,208 @@
+"""`plastic-memories persona`"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.markdown import Markdown
+
+from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.output import Screen, counted, plain, when
+
+
+@click.group()
+def persona() -> None:
+    """The characters that remember."""
+
+
+@persona.command()
+@click.argument("persona_id")
+@click.option("--name", help="The name that is shown.")
+@click.option("--description", help="Who it is, in a sentence.")
+@user_command
+def create(place: Place, persona_id: str, name: str | None, description: str | None) -> None:
+    """Make a persona, or change the fields given."""
+    made = ask(place, lambda client: client.persona_create(persona_id, name, description))
+    screen = Screen.of(place)
+    if not screen.told(made.raw):
+        screen.line(f"✓ {persona_id} {'made' if made.created else 'changed'}", style="green")
+
+
+@persona.command()
+@click.argument("template_path", metavar="TEMPLATE")
+@click.argument("persona_id", required=False)
+@click.option("--overwrite", is_flag=True, help="Replace what the persona has already.")
+@user_command
+def template(place: Place, template_path: str, persona_id: str | None, overwrite: bool) -> None:
+    """Give a persona what TEMPLATE says; without its name, the chosen one."""
+    applied = ask(
+        place,
+        lambda client: client.create_from_template(
+            template_path, persona_id=persona_id, allow_overwrite=overwrite
+        ),
+    )
+    screen = Screen.of(place)
+    if screen.told(applied.raw):
+        return
+    screen.line(f"✓ {applied.persona_id} is made after {applied.template_path}", style="green")
+    for how in ("applied", "overwritten", "skipped"):
+        for name in applied.raw.get(how) or ():
+            screen.line(f"  {how:<12} {name}")
+    if applied.raw.get("skipped"):
+        screen.line("  --overwrite replaces what was skipped.", style="dim")
+
+
+@persona.command()
+@user_command
+def templates(place: Place) -> None:
+    """Show the templates of the hub."""
+    known = ask(place, lambda client: client.capabilities())
+    names = known.raw.get("templates") or []
+    screen = Screen.of(place)
+    if screen.told({"items": names}):
+        return
+    for name in names:
+        screen.line(name)
+    if names:
+        screen.line(f"Use one with: plastic-memories persona template {names[0]}", style="dim")
+    else:
+        screen.line("The hub's template folder holds none.", style="dim")
+
+
+@persona.command(name="import-card")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("persona_id", required=False)
+@click.option("--overwrite", is_flag=True, help="Replace what the persona has already.")
+@click.option("--memories", is_flag=True, help="Take in bundled memories; only of your own cards.")
+@user_command
+def import_card(
+    place: Place, file: Path, persona_id: str | None, overwrite: bool, memories: bool
+) -> None:
+    """Make a persona after a character card: PNG or JSON, V1 to V3."""
+    taken = ask(
+        place,
+        lambda client: client.import_card(
+            file, persona_id=persona_id, allow_overwrite=overwrite, memories=memories
+        ),
+    )
+    screen = Screen.of(place)
+    if screen.told(taken.raw):
+        return
+    screen.line(f"✓ {taken.persona_id} is made after {taken.name} ({taken.spec})", style="green")
+    for how in ("applied", "overwritten", "skipped"):
+        screen.line(f"  {how:<11} {len(getattr(taken, how) or [])}")
+    bundled = taken.memories.get("bundled") or 0
+    if bundled and not memories:
+        screen.line(f"  {bundled} bundled memories were left out: --memories", style="dim")
+    elif bundled:
+        screen.line(f"  memories    {counted(taken.memories.get('counts') or {})}")
+
+
+@persona.command(name="export-card")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("persona_id", required=False)
+@click.option("--memories", is_flag=True, help="Bundle all it knows: for yourself, not to share.")
+@user_command
+def export_card(place: Place, file: Path, persona_id: str | None, memories: bool) -> None:
+    """Write a persona into FILE as a character card: .png or .json."""
+    kind = file.suffix.lower().lstrip(".")
+    if kind not in ("png", "json"):
+        raise click.UsageError("The file must end in .png or .json.")
+    content = ask(
+        place,
+        lambda client: client.export_card(
+            persona_id,
+            format="png" if kind == "png" else "json",
+            memories=memories,
+        ),
+    )
+    file.write_bytes(content)
+    screen = Screen.of(place)
+    if not screen.told({"file": str(file), "bytes": len(content), "memories": memories}):
+        screen.line(f"✓ {file} ({len(content)} bytes)", style="green")
+
+
+@persona.command(name="list")
+@user_command
+def list_personas(place: Place) -> None:
+    """Show the user's personas."""
+    found = ask(place, lambda client: client.persona_list())
+    screen = Screen.of(place)
+    if screen.told({"items": [one.model_dump(mode="json") for one in found]}):
+        return
+    if not found:
+        screen.line("No personas yet: one is made the first time it is named.", style="dim")
+        return
+    rows = [
+        [one.persona_id, one.display_name, one.description, when(one.updated_at)] for one in found
+    ]
+    screen.table(["persona", "name", "description", "when"], rows)
+
+
+@persona.command()
+@click.argument("persona_id", required=False)
+@user_command
+def profile(place: Place, persona_id: str | None) -> None:
+    """Show who a persona is and what it knows of the user."""
+    found = ask(place, lambda client: client.persona_profile(persona_id))
+    screen = Screen.of(place)
+    if screen.told(found.raw):
+        return
+    text = plain(found.profile_markdown)
+    if not text:
+        screen.line(f"{found.persona_id} has no profile yet.", style="dim")
+    elif screen.console.is_terminal:
+        screen.console.print(Markdown(text))
+    else:
+        screen.line(text)
+
+
+@persona.command()
+@click.argument("persona_id", required=False)
+@user_command
+def slots(place: Place, persona_id: str | None) -> None:
+    """Show a persona's confirmed identity."""
+    found = ask(place, lambda client: client.slots(persona_id))
+    screen = Screen.of(place)
+    if screen.told({"items": [slot.model_dump(mode="json") for slot in found]}):
+        return
+    if not found:
+        screen.line("No slot is filled yet.", style="dim")
+        return
+    rows = [
+        [
+            slot.slot_name,
+            slot.value
+            if isinstance(slot.value, str)
+            else json.dumps(slot.value, ensure_ascii=False),
+            f"#{slot.provenance.get('active_memory_id', '')}",
+            when(slot.updated_at),
+        ]
+        for slot in found
+    ]
+    screen.table(["slot", "value", "memory", "when"], rows)
+
+
+@persona.command()
+@click.argument("persona_id")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@user_command
+def delete(place: Place, persona_id: str, yes: bool) -> None:
+    """Erase a persona and everything it remembers."""
+    if not yes:
+        if place.as_json:
+            raise click.UsageError("With --json nobody can be asked: give --yes.")
+        click.confirm(f"Erase {persona_id} and all it remembers, for good?", abort=True)
+    gone = ask(place, lambda client: client.persona_delete(persona_id))
+    screen = Screen.of(place)
+    if not screen.told(gone.raw):
+        receipt = gone.raw.get("receipt") or {}
+        screen.line(f"✓ {persona_id} is erased", style="green")
+        screen.line(f"  erased     {counted(receipt.get('erased') or {})}")
+        screen.line(f"  remaining  {counted(receipt.get('remaining') or {})}")
+
+
+COMMANDS = {"persona": persona}

@@ -1,0 +1,176 @@
+"""`plastic-memories export`, `import` and `rebuild`"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import click
+
+from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.hub_connection import Door, run
+from plastic_memories.cli.output import Screen, counted, size
+from plastic_memories.cli.transfer import from_mem0
+from plastic_memories_client import ExportedFile
+
+_LONG_S = 3600.0
+_SHOWN = 10
+_Format = Literal["jsonl", "markdown", "bundle"]
+_BY_SUFFIX: dict[str, _Format] = {".md": "markdown", ".zip": "bundle"}
+
+
+@click.command()
+@click.argument("dest", type=click.Path(dir_okay=False, path_type=Path), default="-")
+@click.option(
+    "--format",
+    "wanted",
+    type=click.Choice(["jsonl", "markdown", "bundle"]),
+    help="Else by the name: .md, .zip, or JSON lines.",
+)
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option(
+    "--to-archive",
+    is_flag=True,
+    help="Have the hub write it into its archive, as JSON; the newest five are kept.",
+)
+@user_command
+def export(place: Place, dest: Path, wanted: str | None, force: bool, to_archive: bool) -> None:
+    """Write everything of the user's into a file.
+
+    Without DEST it goes to standard output.
+    """
+    if to_archive:
+        if str(dest) != "-" or wanted or force:
+            raise click.UsageError("--to-archive names its file itself, and is always JSON.")
+        _export_to_archive(place)
+        return
+    _export_to_file(place, dest, wanted, force)
+
+
+def _export_to_file(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
+    to_screen = str(dest) == "-"
+    if to_screen and place.as_json:
+        raise click.UsageError("With --json name a file to write: plastic-memories export FILE.")
+    if dest.exists() and not force and not to_screen:
+        raise click.ClickException(f"{dest} exists; --force writes over it.")
+    file_format = cast(_Format, wanted or _BY_SUFFIX.get(dest.suffix, "jsonl"))
+    screen = Screen.of(place)
+
+    async def work(door: Door) -> None:
+        async with door.client(timeout_s=_LONG_S) as client:
+            if not to_screen:
+                with screen.progress(f"writing {dest}"):
+                    await client.export_to(dest, file_format)
+                return
+            async for piece in client.export_iter(file_format):
+                sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+
+    run(place, work)
+    if to_screen:
+        return
+    dest.chmod(0o600)
+    answer = {"path": str(dest), "format": file_format, "bytes": dest.stat().st_size}
+    if not screen.told(answer):
+        screen.line(f"✓ {dest}  {size(dest.stat().st_size)}", style="green")
+
+
+def _export_to_archive(place: Place) -> None:
+    screen = Screen.of(place)
+
+    async def work(door: Door) -> ExportedFile:
+        async with door.client(timeout_s=_LONG_S) as client:
+            return await client.export_file()
+
+    made = run(place, work)
+    if not screen.told({"path": made.path, "exported_at": made.exported_at}):
+        screen.line(f"✓ {made.path}", style="green")
+
+
+@click.command(name="import")
+@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.option("--trust", is_flag=True, help="Take it for your own: nothing waits for a yes.")
+@click.option("--from", "system", type=click.Choice(["mem0"]), help="What has written the file.")
+@click.option("--mem0-user", default="", metavar="NAME", help="Of mem0's users, only this one.")
+@user_command
+def import_file(
+    place: Place, source: Path, dry_run: bool, trust: bool, system: str, mem0_user: str
+) -> None:
+    """Take in an export: JSON lines or a bundle.
+
+    Of a file that this hub did not write for you, what is global or always told (names,
+    constraints, personas, rules) waits for a yes, unless you say --trust.
+
+    With --from mem0, what its get_all() returns: JSON, or JSON lines.
+    """
+    if trust and system:
+        raise click.UsageError("--trust is for exports of this hub's own kind.")
+    if mem0_user and not system:
+        raise click.UsageError("--mem0-user goes with --from mem0.")
+    screen = Screen.of(place)
+    theirs = from_mem0.read_file(source, mem0_user) if system else None
+
+    async def work(door: Door) -> dict[str, Any]:
+        with screen.progress(f"taking in {source}") as report:
+            if theirs is not None:
+                return await from_mem0.take_in(door, theirs, dry_run, report)
+            async with door.client(timeout_s=_LONG_S) as client:
+                return (await client.import_(source, dry_run=dry_run, trust=trust)).raw
+
+    answer = run(place, work)
+    if not screen.told(answer):
+        _show_report(screen, answer, dry_run)
+
+
+def _show_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
+    would = "would be taken in" if dry_run else "taken in"
+    screen.line(f"✓ {would}: {counted(answer.get('counts') or {})}", style="green")
+    if waiting := (answer.get("counts") or {}).get("waiting"):
+        screen.line(
+            f"  {waiting} of them wait for your yes: this hub did not write the file for you. See "
+            "plastic-memories inbox; --trust takes such a file as it is.",
+            style="yellow",
+        )
+    conflicts: list[dict[str, Any]] = answer.get("conflicts") or []
+    for one in conflicts[:_SHOWN]:
+        screen.line(
+            f"  line {one.get('line')}: {one.get('type')} {one.get('key')} stands already "
+            f"(#{one.get('active_memory_id')}) and was left as it is",
+            style="yellow",
+        )
+    skipped: list[dict[str, Any]] = answer.get("skipped") or []
+    for one in skipped[:_SHOWN]:
+        screen.line(f"  line {one.get('line')}: {one.get('reason')}", style="yellow")
+    if (more := len(conflicts) + len(skipped) - 2 * _SHOWN) > 0:
+        screen.line(f"  and more ({more}); --json shows all", style="dim")
+
+
+@click.command()
+@click.argument("persona_ids", nargs=-1, metavar="[PERSONA]...")
+@user_command
+def rebuild(place: Place, persona_ids: tuple[str, ...]) -> None:
+    """Make text index and vectors of the user's personas anew.
+
+    The vectors follow in the background of a running hub.
+    """
+    screen = Screen.of(place)
+
+    async def work(door: Door) -> dict[str, dict[str, Any]]:
+        done: dict[str, dict[str, Any]] = {}
+        async with door.client(timeout_s=_LONG_S) as client:
+            names = persona_ids or [one.persona_id for one in await client.persona_list()]
+            with screen.progress("rebuilding") as report:
+                for number, name in enumerate(names):
+                    report(f"rebuilding {name}", number, len(names))
+                    done[name] = (await client.rebuild(name)).counts
+        return done
+
+    done = run(place, work)
+    if not screen.told({"personas": done}):
+        for name, counts in done.items():
+            screen.line(f"✓ {name}: {counted(counts)}", style="green")
+
+
+COMMANDS = {"export": export, "import": import_file, "rebuild": rebuild}

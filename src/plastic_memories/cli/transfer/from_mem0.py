@@ -1,0 +1,68 @@
+"""`plastic-memories import --from mem0`: an export of another system becomes lines of ours."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from plastic_memories.cli.hub_connection import Door
+from plastic_memories.formats.mem0_export import Entry, Export, read_export
+
+_AT_A_TIME = 500
+_LONG_S = 3600.0
+Report = Callable[[str, int, int], None]
+
+
+def read_file(source: Path, user: str) -> Export:
+    """Read the file, and of it the memories of one user."""
+    try:
+        export = read_export(source.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        raise click.ClickException(f"{source} is not text in UTF-8.") from None
+    named = sorted(name for name in export.users if name)
+    if len(named) > 1 and not user:
+        counts = ", ".join(f"{name} ({export.users[name]})" for name in named)
+        raise click.ClickException(
+            f"The file holds memories of {len(named)} users: {counts}. Choose one with "
+            "--mem0-user; with an app key, say with --user whose they become."
+        )
+    if user:
+        export.entries = [entry for entry in export.entries if entry.user_id == user]
+    return export
+
+
+async def take_in(door: Door, export: Export, dry_run: bool, report: Report) -> dict[str, Any]:
+    """Send the memories in lots; return one report, with the places of the file."""
+    counts: Counter[str] = Counter()
+    conflicts: list[dict[str, Any]] = []
+    skipped: list[dict[str, Any]] = [
+        {"line": place, "reason": reason} for place, reason in export.skipped
+    ]
+    entries = export.entries
+    async with door.client(timeout_s=_LONG_S) as client:
+        for start in range(0, len(entries), _AT_A_TIME):
+            lot = entries[start : start + _AT_A_TIME]
+            lines = [json.dumps(entry.line, ensure_ascii=False) for entry in lot]
+            done = await client.import_(lines, dry_run=dry_run)
+            counts.update(done.counts)
+            conflicts += _placed(done.conflicts, lot)
+            skipped += _placed(done.raw.get("skipped") or [], lot)
+            report("", start + len(lot), len(entries))
+    skipped.sort(key=lambda one: int(one["line"]))
+    return {
+        "status": "ok",
+        "dry_run": dry_run,
+        "counts": dict(counts),
+        "conflicts": conflicts,
+        "skipped": skipped,
+    }
+
+
+def _placed(found: Sequence[dict[str, Any]], lot: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Say where in the file a line of one lot came from."""
+    return [{**one, "line": lot[int(one["line"]) - 1].place} for one in found]

@@ -1,0 +1,66 @@
+"""`plastic-memories markdown`"""
+
+from __future__ import annotations
+
+import click
+
+from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.output import Screen
+from plastic_memories_client import Page, PageIndex, PageSync
+
+
+@click.group()
+def markdown() -> None:
+    """The user's Markdown pages: sync, list, show."""
+
+
+@markdown.command()
+@user_command
+def sync(place: Place) -> None:
+    """Bring core pages and memories into step, and keep them there."""
+    done: list[PageSync] = ask(place, lambda client: client.pages_sync())
+    screen = Screen.of(place)
+    if screen.told({"items": [one.model_dump(mode="json") for one in done]}):
+        return
+    for one in done:
+        screen.line(
+            f"✓ {one.page}: {len(one.added)} taken in, {len(one.changed)} changed, "
+            f"{len(one.revoked)} revoked, {one.written} written out",
+            style="green",
+        )
+        for root in one.conflicts:
+            screen.line(f"  both sides changed #{root}: both are kept, choose one", style="yellow")
+        for line in one.skipped:
+            screen.line(f"  line {line.line} is not remembered: {line.reason}", style="yellow")
+
+
+@markdown.command(name="list")
+@user_command
+def list_pages(place: Place) -> None:
+    """Show titles and ids of the pages."""
+    found: PageIndex = ask(place, lambda client: client.pages())
+    screen = Screen.of(place)
+    if screen.told(found.raw):
+        return
+    rows = [[page.id, page.title] for page in found.extended]
+    if found.core is not None:
+        rows.insert(0, [found.core.id, found.core.title])
+    if not rows:
+        screen.line("No pages.", style="dim")
+        return
+    screen.table(["id", "title"], rows)
+
+
+@markdown.command()
+@click.argument("page_id")
+@user_command
+def show(place: Place, page_id: str) -> None:
+    """Print one page, such as memory://core."""
+    page: Page = ask(place, lambda client: client.page(page_id))
+    screen = Screen.of(place)
+    if not screen.told(page.raw):
+        screen.text(page.text)
+
+
+COMMANDS = {"markdown": markdown}

@@ -1,0 +1,61 @@
+"""Fills in who is meant where a card says {{char}} or {{user}}."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.model.memory import Memory, MemoryType
+from plastic_memories.rules.prompt.always_told import is_name
+
+# Only what describes the character is written with macros; a note may talk about them.
+_WRITTEN_WITH = frozenset({MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY})
+_MACRO = regex(r"\{\{\s*(char|user|original)\s*\}\}|<(bot|char|user)>", re.IGNORECASE)
+_HAN = regex(r"[\u4e00-\u9fff]")
+# How the user wants to be called comes before what they are called.
+_PREFERRED = ("basic_info.address", "basic_info.nickname", "basic_info.name")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Who is who; until somebody knows, the macros stay as they are."""
+
+    char: str = "{{char}}"
+    user: str = "{{user}}"
+
+
+def filled(text: str, names: Names) -> str:
+    """Return a text with its macros filled in.
+
+    >>> filled("{{char}} waits for {{User}}. <BOT> smiles.", Names("Aqua", "Lin"))
+    'Aqua waits for Lin. Aqua smiles.'
+    """
+
+    def name(found: re.Match[str]) -> str:
+        word = (found[1] or found[2]).lower()
+        # {{original}} stands for the prompt of the program that reads the card: we have none.
+        return {"user": names.user, "original": ""}.get(word, names.char)
+
+    return _MACRO.sub(name, text)
+
+
+def with_names(memory: Memory, names: Names) -> Memory:
+    """Return a memory as it is read aloud."""
+    if memory.type not in _WRITTEN_WITH or not _MACRO.search(memory.content):
+        return memory
+    return replace(memory, content=filled(memory.content, names))
+
+
+def user_called(core: Sequence[Memory], language: str) -> str:
+    """Return what the user is called, from the memories that always hold."""
+    known = {memory.key: memory.attributes.get("value") for memory in core if is_name(memory)}
+    said = (known.get(key) for key in _PREFERRED)
+    called = next((value for value in said if isinstance(value, str) and value), "")
+    if called:
+        return called
+    chinese = language.lower().startswith("zh")
+    if not language:
+        chinese = any(_HAN.search(memory.content) for memory in core)
+    return "用户" if chinese else "the user"

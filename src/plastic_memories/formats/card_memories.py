@@ -1,0 +1,199 @@
+"""What a card says, as memories, and a persona's memories as a card."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.model.card import Card
+from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType
+from plastic_memories.model.persona import Persona, Template
+
+SOURCE = "card:"
+_HAN = regex(r"[\u4e00-\u9fff]")
+_CONTROL = regex(r"[\x00-\x1f\x7f]+")
+# Long texts become several rows: a prompt's budget is filled row by row.
+_PIECE_CHARS = 1500
+_LONGEST_CHARS = 16_000
+_MOST_TAGS, _TAG_CHARS, _KEY_CHARS = 50, 200, 120
+_MOST_ENTRIES = 5000
+# Field → (key, heading in English, in Chinese).
+_ABOUT = {
+    "description": ("persona", "", ""),
+    "personality": ("persona.personality", "Personality", "性格"),
+    "scenario": ("persona.scenario", "Scenario", "场景"),
+    "mes_example": ("persona.examples", "How they talk", "说话方式"),
+}
+_RULES = {"system_prompt": "rules", "post_history_instructions": "rules.post_history"}
+_KEPT_OF_ENTRY = (
+    "name", "comment", "constant", "selective", "insertion_order", "priority", "position",
+    "case_sensitive", "use_regex", "secondary_keys",
+)  # fmt: skip
+
+
+def source_of(card: Card) -> str:
+    """Name a card by its contents: where its rows came from."""
+    return f"{SOURCE}{hashlib.sha256(card.original).hexdigest()[:16]}"
+
+
+def is_of_card(memory: Memory) -> bool:
+    """Say whether a memory came out of a card."""
+    return memory.source_ref.startswith(SOURCE)
+
+
+def card_template(path: str, card: Card) -> Template:
+    """Return a card as the template that it is."""
+    drafts = card_drafts(card)
+    texts = {
+        kind: "\n\n".join(draft.content for draft in drafts if draft.type is kind)
+        for kind in (MemoryType.PERSONA, MemoryType.RULE)
+    }
+    return Template(path, texts[MemoryType.PERSONA], texts[MemoryType.RULE], {}, card)
+
+
+def card_drafts(card: Card) -> list[Draft]:
+    """Return the rows a card becomes. What nobody is told in talk stays in the card alone."""
+    return [*_about(card), *_rules(card), *_lore(card)]
+
+
+def _about(card: Card) -> Iterator[Draft]:
+    chinese = bool(_HAN.search(_text(card.fields, "description") or card.name))
+    for field, (key, english, han) in _ABOUT.items():
+        heading = han if chinese else english
+        text = _text(card.fields, field)
+        for number, piece in enumerate(pieces(text), start=1):
+            titled = f"**{heading}**\n{piece}" if heading and number == 1 else piece
+            yield _draft(card, MemoryType.PERSONA, _numbered(key, number), titled)
+
+
+def _rules(card: Card) -> Iterator[Draft]:
+    for field, key in _RULES.items():
+        for number, piece in enumerate(pieces(_text(card.fields, field)), start=1):
+            yield _draft(card, MemoryType.RULE, _numbered(key, number), piece)
+
+
+def _lore(card: Card) -> Iterator[Draft]:
+    book = card.fields.get("character_book")
+    entries = book.get("entries") if isinstance(book, dict) else None
+    for number, entry in enumerate(_listed(entries)[:_MOST_ENTRIES], start=1):
+        if not isinstance(entry, dict) or entry.get("enabled") is False:
+            continue
+        content = _text(entry, "content")
+        if content:
+            words = [*_words(entry.get("keys")), *_words(entry.get("secondary_keys"))]
+            name = _text(entry, "name") or _text(entry, "comment") or "".join(words[:1])
+            yield _draft(
+                card,
+                MemoryType.GLOSSARY,
+                f"card.{number}.{_CONTROL.sub(' ', name)[:_KEY_CHARS]}".rstrip("."),
+                content,
+                tags=tuple(dict.fromkeys(words))[:_MOST_TAGS],
+                # What a card always puts into the prompt is always recalled.
+                pinned=entry.get("constant") is True,
+                attributes={"card_entry": _kept(entry)},
+            )
+
+
+def _kept(entry: Mapping[str, Any]) -> dict[str, Any]:
+    small = (str, int, float, bool)
+    return {
+        name: entry[name][:_TAG_CHARS] if isinstance(entry[name], str) else entry[name]
+        for name in _KEPT_OF_ENTRY
+        if name in entry and isinstance(entry[name], small)
+    }
+
+
+def _draft(card: Card, kind: MemoryType, key: str, content: str, **more: Any) -> Draft:
+    return Draft(
+        type=kind,
+        key=key,
+        content=content,
+        source_type=SourceType.IMPORTED,
+        source_ref=source_of(card),
+        **more,
+    )
+
+
+def pieces(text: str) -> list[str]:
+    """Cut a long text between its paragraphs, and an endless paragraph anywhere."""
+    found: list[str] = []
+    paragraphs = (
+        whole[start : start + _LONGEST_CHARS]
+        for whole in re.split(r"\n[^\S\n]*\n", text)
+        for start in range(0, len(whole), _LONGEST_CHARS)
+    )
+    for paragraph in paragraphs:
+        if found and len(found[-1]) + len(paragraph) <= _PIECE_CHARS:
+            found[-1] += f"\n\n{paragraph}"
+        elif paragraph.strip():
+            found.append(paragraph)
+    return found
+
+
+def _numbered(key: str, number: int) -> str:
+    return key if number == 1 else f"{key}.{number}"
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    """Return a text as a database can hold it."""
+    value = fields.get(name)
+    if not isinstance(value, str):
+        return ""
+    whole = value.encode("utf-8", "replace").decode().replace("\x00", "")
+    return whole.replace("\r\n", "\n").strip()
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _words(value: Any) -> list[str]:
+    found = (_text({"word": word}, "word")[:_TAG_CHARS] for word in _listed(value))
+    return [word for word in found if word]
+
+
+def card_document(persona: Persona, rows: Sequence[Memory]) -> dict[str, Any]:
+    """Return a card of version 3 for a persona that never had one."""
+    of = {kind: [row for row in rows if row.type is kind] for kind in MemoryType}
+    fields: dict[str, Any] = {
+        "name": persona.display_name or persona.owner.persona_id,
+        "description": _joined(persona.description, of[MemoryType.PERSONA]),
+        "tags": [],
+        "creator": "",
+        "character_version": "",
+        "mes_example": "",
+        "extensions": {},
+        "system_prompt": _joined("", of[MemoryType.RULE]),
+        "post_history_instructions": "",
+        "first_mes": "",
+        "alternate_greetings": [],
+        "personality": "",
+        "scenario": "",
+        "creator_notes": "",
+        "group_only_greetings": [],
+    }
+    if of[MemoryType.GLOSSARY]:
+        entries = [_entry(row, place) for place, row in enumerate(of[MemoryType.GLOSSARY])]
+        fields["character_book"] = {"extensions": {}, "entries": entries}
+    return {"spec": "chara_card_v3", "spec_version": "3.0", "data": fields}
+
+
+def _joined(first: str, rows: Sequence[Memory]) -> str:
+    ordered = sorted(rows, key=lambda row: row.id)
+    return "\n\n".join(text for text in (first, *(row.content for row in ordered)) if text)
+
+
+def _entry(row: Memory, place: int) -> dict[str, Any]:
+    return {
+        "keys": list(row.tags) or [row.key],
+        "content": row.content,
+        "extensions": {},
+        "enabled": True,
+        "insertion_order": place,
+        "use_regex": False,
+        "constant": row.pinned,
+        "name": row.key,
+    }

@@ -1,0 +1,181 @@
+"""Character cards as files: version 1, 2 and 3, as PNG or JSON, in and out without loss."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from plastic_memories.errors import TemplateError
+from plastic_memories.formats.png import SIGNATURE, Picture, plain_picture, read_picture
+from plastic_memories.model.card import Card
+
+Document = Mapping[str, Any]
+CardFormat = Literal["png", "json"]
+# Where our own part of a card stands; other programs keep what they do not know.
+OURS = "plastic_memories"
+# What stood in the place of the extensions, if that was no object: a list of one, or of none.
+_BEFORE = "before"
+_ZIP = b"PK\x03\x04"
+# The newer first: a card of version 3 often carries a copy of version 2 for older programs.
+_KEYWORDS = (b"ccv3", b"chara")
+_SAYS_WHO = ("description", "first_mes", "personality", "scenario")
+_DEEPEST = 100
+
+
+def read_card(raw: bytes) -> tuple[Card, Sequence[Mapping[str, Any]]]:
+    """Return a card and the rows that were bundled with it; raise `TemplateError`."""
+    if raw.startswith(_ZIP):
+        raise TemplateError("CHARX archives are not read: unpack it and send its card.json.")
+    bundled: list[Mapping[str, Any]] = []
+
+    def bare(document: Document) -> Document:
+        without, rows = _without_ours(document)
+        # Programs copy our part from one text of a picture into the other: it counts once.
+        bundled.extend(() if bundled else rows)
+        return without
+
+    original = rewritten(raw, bare)
+    return Card(original, parse(_text_of(original))), bundled
+
+
+def rewritten(raw: bytes, change: Callable[[Document], Document]) -> bytes:
+    """Change the documents of a card; the file is the same bytes if they stay the same."""
+    if not raw.startswith(SIGNATURE):
+        document = parse(raw)
+        new = change(document)
+        return raw if new == document else dumped(new)
+    came = picture = read_picture(raw)
+    for keyword in _carried(came):
+        document = parse(_decoded(came.texts()[keyword]))
+        new = change(document)
+        if new != document:
+            picture = picture.with_text(keyword, base64.b64encode(dumped(new)))
+    return raw if picture is came else picture.written()
+
+
+def write_card(
+    card: Card, file_format: CardFormat, rows: Sequence[Mapping[str, Any]] | None
+) -> bytes:
+    """Return a card as a file; without `rows` it is the one that came, byte for byte."""
+    text = _text_of(card.original)
+    if rows is not None:
+        text = dumped(_with_ours(parse(text), rows))
+    if file_format == "json":
+        return text
+    if not card.original.startswith(SIGNATURE):
+        keyword = b"ccv3" if card.spec == "chara_card_v3" else b"chara"
+        return plain_picture().with_text(keyword, base64.b64encode(text)).written()
+    if rows is None:
+        return card.original
+    picture = read_picture(card.original)
+    return picture.with_text(_carried(picture)[0], base64.b64encode(text)).written()
+
+
+def _text_of(original: bytes) -> bytes:
+    """Return the JSON of a card, as it was written."""
+    if not original.startswith(SIGNATURE):
+        return original
+    picture = read_picture(original)
+    return _decoded(picture.texts()[_carried(picture)[0]])
+
+
+def _carried(picture: Picture) -> list[bytes]:
+    """Return the keywords under which a picture carries a card, the newest version first."""
+    texts = picture.texts()
+    found = [keyword for keyword in _KEYWORDS if keyword in texts]
+    if not found:
+        raise TemplateError("The picture carries no character card.")
+    return found
+
+
+def _decoded(text: bytes) -> bytes:
+    # Some writers break lines, or leave out the padding.
+    packed = b"".join(text.split()).rstrip(b"=")
+    try:
+        return base64.b64decode(packed + b"=" * (-len(packed) % 4), validate=True)
+    except binascii.Error:
+        raise TemplateError("The card inside the picture is damaged.") from None
+
+
+def parse(raw: bytes) -> dict[str, Any]:
+    """Return the document of a card; raise `TemplateError` for what is none."""
+    try:
+        document = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise TemplateError("The card is not readable JSON in UTF-8.") from None
+    if not isinstance(document, dict) or not _is_shallow(document):
+        raise TemplateError("The card is not a JSON object, or is nested too deeply.")
+    _check_shape(document)
+    return document
+
+
+def _check_shape(document: Mapping[str, Any]) -> None:
+    if "spec" in document and not isinstance(document.get("data"), dict):
+        raise TemplateError("The card has no data.")
+    fields = document["data"] if "spec" in document else document
+    if not isinstance(fields.get("name"), str) or not any(name in fields for name in _SAYS_WHO):
+        raise TemplateError("This is not a character card: it needs a name and a description.")
+
+
+def _is_shallow(value: Any) -> bool:
+    """Say whether everything that walks through the document later can do so."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner: list[Any] = []
+        for one in level:
+            if isinstance(one, dict):
+                inner += one.values()
+            elif isinstance(one, list):
+                inner += one
+        if not inner:
+            return True
+        level = inner
+    return False
+
+
+def dumped(document: Mapping[str, Any]) -> bytes:
+    """Write a document as small as JSON can be."""
+    # Half characters, which JSON can smuggle in, are written as JSON wrote them.
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(document, separators=(",", ":")).encode()
+
+
+def _with_ours(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    fields = document["data"] if "spec" in document else document
+    known = fields.get("extensions")
+    ours: dict[str, Any] = {"version": 1, "rows": list(rows)}
+    if not isinstance(known, dict):
+        ours[_BEFORE] = [known] if "extensions" in fields else []
+    room = known if isinstance(known, dict) else {}
+    return _with_fields(document, {**fields, "extensions": {**room, OURS: ours}})
+
+
+def _without_ours(
+    document: Mapping[str, Any],
+) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
+    """Take our part out; a document without one is returned as it is."""
+    fields = document["data"] if "spec" in document else document
+    known = fields.get("extensions")
+    if not isinstance(known, dict) or OURS not in known:
+        return document, ()
+    ours = known[OURS] if isinstance(known[OURS], dict) else {}
+    others = {name: value for name, value in known.items() if name != OURS}
+    bare = {**fields, "extensions": others}
+    before = ours.get(_BEFORE)
+    if isinstance(before, list) and not others:
+        bare["extensions"] = next(iter(before), None)
+        if not before:
+            del bare["extensions"]
+    rows = ours.get("rows")
+    kept = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return _with_fields(document, bare), kept
+
+
+def _with_fields(document: Mapping[str, Any], fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**document, "data": fields} if "spec" in document else fields

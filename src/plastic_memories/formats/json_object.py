@@ -1,0 +1,33 @@
+"""What a caller's own JSON object may hold: what every database can store and give back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from plastic_memories.language.text.lazy_regex import regex
+
+METADATA_BYTES = 4096
+ATTRIBUTES_BYTES = 16384
+NAME_PATTERN = r"^[^\x00-\x1f\x7f]{0,500}$"
+_NAME = regex(NAME_PATTERN)
+
+
+def check_json_object(value: Mapping[str, Any], limit: int) -> None:
+    """Raise `ValueError` for what is too large, too deep, no number, or no text."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        size = len(text.encode())
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ValueError("holds half a character") from None
+    except (TypeError, ValueError):
+        raise ValueError("must be an object of plain JSON") from None
+    if size > limit:
+        raise ValueError(f"must be at most {limit} bytes of JSON")
+    if "\\u0000" in text:
+        raise ValueError("holds a null character")
+    if not all(_NAME.match(name) for name in value):
+        raise ValueError("has a name that is too long, or holds control characters")

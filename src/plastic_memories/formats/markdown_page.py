@@ -1,0 +1,184 @@
+"""How Markdown pages are read: their encoding, their title, their id. Pure."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.model.page import Encoding
+
+EXTENDED = "memory://extended/"
+OF_PERSONA = "memory://persona/extended/"
+TITLE_CHARS = 60
+# The longer marks first: the one of UTF-32 begins like that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_NOT_IN_ID = regex(r"[\x00-\x20\"#%<>?\\^`{|}\x7f]")
+_BREAK = regex(r"\r\n|\r|\n")
+_TITLE = regex(r"^title\s*+:(.*)$", re.IGNORECASE)
+_HEADING = regex(r"^ {0,3}#{1,2}[ \t](.*)$")
+_UNDERLINE = regex(r"^ {0,3}(=+|-{2,})[ \t]*$")
+_FENCE = regex(r"^ {0,3}(```+|~~~+)")
+_MARKUP = regex(r"^(?:[\s>]|#{1,6}(?=\s)|[-*+](?=\s))*(?:\[[ xX]\]\s+)?|(?<!\s)\s++\^[\w-]++$")
+_EMPHASIS = regex(r"(\*\*|__|\*|`)(.+?)\1")
+_LINK = regex(
+    r"!?\[\[(?:[^\[\]|]*+\|)?([^\[\]|]*+)\]\]|!?\[([^\[\]]*+)\]\((?:[^()]|\([^()]*+\))*+\)"
+)
+_COMMENT = regex(r"<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL)
+
+
+def decode(raw: bytes, *, whole: bool = True) -> tuple[str, Encoding]:
+    """Read bytes as text: by their mark, else as UTF-8, UTF-16 or GB18030, whichever they are.
+
+    >>> decode("茶".encode("gb18030"))
+    ('茶', Encoding(codec='gb18030', mark=b'', exact=True))
+    """
+    for mark, codec in _MARKS:
+        if raw.startswith(mark):
+            return _read(raw, Encoding(codec, mark), whole=whole)
+    if wide := _wide_without_mark(raw):
+        return _read(raw, Encoding(wide), whole=whole)
+    for codec in ("utf-8", "gb18030"):
+        text, encoding = _read(raw, Encoding(codec), whole=whole)
+        if encoding.exact:
+            return text, encoding
+    return _read(raw, Encoding(), whole=whole)
+
+
+def _read(raw: bytes, encoding: Encoding, *, whole: bool) -> tuple[str, Encoding]:
+    body = raw[len(encoding.mark) :]
+    try:
+        # What is cut off at the limit may end inside a character.
+        text = codecs.getincrementaldecoder(encoding.codec)().decode(body, final=whole)
+        exact = True
+    except UnicodeDecodeError:
+        text, exact = body.decode(encoding.codec, "replace"), False
+    # No database of ours keeps a null character, and no prompt wants one.
+    if "\x00" in text:
+        text, exact = text.replace("\x00", ""), False
+    return text, Encoding(encoding.codec, encoding.mark, exact)
+
+
+def _wide_without_mark(raw: bytes) -> str:
+    """Say which UTF-16 this is: every second byte of its Latin letters and breaks is zero."""
+    head = raw[:4096]
+    odd, even = head[1::2].count(0), head[0::2].count(0)
+    if max(odd, even) * 5 < len(head) or min(odd, even) * 10 > max(odd, even):
+        return ""
+    return ("utf-16-le" if odd > even else "utf-16-be") if odd or even else ""
+
+
+def encode(text: str, encoding: Encoding) -> bytes:
+    """Write text the way it was read; what the old encoding cannot say makes it UTF-8."""
+    try:
+        return encoding.mark + text.encode(encoding.codec)
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
+def front_matter_lines(lines: list[str]) -> int:
+    """Return how many lines the front matter takes, its fences included; 0 if there is none.
+
+    >>> front_matter_lines(["---", "title: 茶", "---", "text"])
+    3
+    """
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    for number, line in enumerate(lines[1:], start=2):
+        if line.rstrip() in ("---", "..."):
+            return number
+    return 0
+
+
+def title_of(text: str, name: str) -> str:
+    """Return a page's title: of its front matter, its first heading, its first text, its name.
+
+    >>> title_of("# 我的健康 #", "h.md"), title_of("**喝茶** 最好", "t.md"), title_of("", "a.md")
+    ('我的健康', '喝茶 最好', 'a')
+    """
+    lines = _BREAK.split(text.removeprefix("\ufeff"))
+    start = front_matter_lines(lines)
+    found = (
+        given_title(lines[:start])
+        or next(_headings(lines[start:]), "")
+        or _first_text(lines[start:])
+        or name.removesuffix(".md")
+    )
+    return found[:TITLE_CHARS].strip()
+
+
+def given_title(front: list[str]) -> str:
+    """Return the title that front matter names, if it does."""
+    for line in front:
+        if match := _TITLE.match(line):
+            return _plain(match[1].strip().strip("\"'"))
+    return ""
+
+
+def _headings(lines: list[str]) -> Iterator[str]:
+    before = ""
+    for line in _outside_code(lines):
+        heading = _HEADING.match(line)
+        underlined = before if _UNDERLINE.match(line) else ""
+        if title := _plain(_unclosed(heading[1]) if heading else underlined):
+            yield title
+        before = "" if heading else line.strip()
+
+
+def _unclosed(heading: str) -> str:
+    """Return a heading without the number signs that may close it."""
+    title = heading.strip(" \t")
+    bare = title.rstrip("#")
+    return bare if bare.endswith((" ", "\t")) else title
+
+
+def _first_text(lines: list[str]) -> str:
+    text = _COMMENT.sub("", "\n".join(_outside_code(lines)))
+    return next((plain for line in text.split("\n") if (plain := _plain(line))), "")
+
+
+def _outside_code(lines: list[str]) -> Iterator[str]:
+    fence = ""
+    for line in lines:
+        match = _FENCE.match(line)
+        if match and not fence:
+            fence = match[1]
+        elif match and match[1].startswith(fence):
+            fence = ""
+        elif not fence:
+            yield line
+
+
+def _plain(line: str) -> str:
+    """Return a line without its markup, if anything can be read in it."""
+    text = _LINK.sub(lambda found: found[1] or found[2] or "", _MARKUP.sub("", line))
+    text = " ".join(_EMPHASIS.sub(r"\2", text).split())
+    return text if any(char.isalnum() for char in text) else ""
+
+
+def page_id(name: str, *, of_persona: bool) -> str:
+    """Return the id under which a page is asked for: its name, safe inside a line and an address.
+
+    >>> page_id("健康 记录.md", of_persona=False)
+    'memory://extended/健康%20记录.md'
+    """
+    safe = _NOT_IN_ID.sub(lambda found: f"%{ord(found[0]):02X}", name)
+    return (OF_PERSONA if of_persona else EXTENDED) + safe
+
+
+def same_id(one: str, other: str) -> bool:
+    """Say whether two ids name one page, however much of them is quoted or composed."""
+    return _bare(one) == _bare(other)
+
+
+def _bare(page: str) -> str:
+    return unicodedata.normalize("NFC", unquote(page))

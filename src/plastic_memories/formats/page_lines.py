@@ -1,0 +1,194 @@
+"""What the lines of a core page state, and which memory each belongs to. Pure.
+
+One line is one memory. A line that is kept in step ends in an anchor, `^pm-12`: the number of
+the memory's first version, in the form that Obsidian takes for the id of a block.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from plastic_memories.formats.markdown_page import front_matter_lines, given_title
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.tokens import normalise
+from plastic_memories.model.owner import User
+
+MARKER = "<!-- plastic-memories -->"
+_LINES = regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
+_FENCE = regex(r"^ {0,3}(```+|~~~+)")
+_HEADING = regex(r"^ {0,3}(#{1,6})(?:[ \t]|$)")
+_RULE = regex(r"^\s*(?:([-*_=])(?:\s*\1){2,}|=+)\s*$")
+_SHOWN_ONLY = regex(r"^\s*(?:>|\||!\[)")
+_OPENING = regex(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+|\d{1,3}、\s*)?(?:\[[ xX]\]\s+)?")
+_ANCHOR = regex(r"(?:^|(?<!\s)\s++)\^pm-(\d{1,15})\s*+$")
+
+
+class Kind(Enum):
+    STATEMENT = 1
+    HEADING = 2
+    SHOWN = 3  # quotes, tables, code: part of the page, but no statement
+    HIDDEN = 4  # front matter and comments
+    BLANK = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page: what it states, if anything, and the memory it belongs to."""
+
+    raw: str
+    ending: str
+    kind: Kind
+    opening: str = ""
+    text: str = ""
+    root: int | None = None
+    level: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The line without its anchor."""
+        return (_ANCHOR.sub("", self.raw) if self.root is not None else self.raw).rstrip()
+
+    @property
+    def said(self) -> str:
+        """What the line says, whether it is a statement or not."""
+        return self.text or self.shown.strip()
+
+
+def digest(text: str) -> str:
+    """Return what is remembered of a statement that was in step: enough to see that it changed."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def mark_of(secret: bytes, user: User, line: str) -> str:
+    """Return the mark of a line that must not be shown: a keyed digest of what it says."""
+    text = json.dumps([user.tenant_id, user.user_id, normalise(bare(line))])
+    return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()
+
+
+def bare(line: str) -> str:
+    """Return what a line says, whether it is a statement or not.
+
+    >>> bare("  - 喜欢茶 ^pm-1"), bare("## 茶")
+    ('喜欢茶', '茶')
+    """
+    opening = _OPENING.match(line)
+    rest = line[len(opening[0]) :] if opening else line
+    return _ANCHOR.sub("", rest).strip(" \t\r\n#>|")
+
+
+def parse(text: str) -> list[Line]:
+    """Take a page apart; the raw lines and their endings put together are the page again."""
+    pieces = _LINES.findall(text.removeprefix("\ufeff"))
+    texts = [piece.rstrip("\r\n") for piece in pieces]
+    endings = [piece[len(line) :] for piece, line in zip(pieces, texts, strict=True)]
+    front = front_matter_lines(texts)
+    state = _State()
+    kinds = [Kind.HIDDEN] * front + [state.kind(line) for line in texts[front:]]
+    _hide_headings(texts, kinds, given_title(texts[:front]))
+    return [_line(*parts) for parts in zip(texts, endings, kinds, strict=True)]
+
+
+def _hide_headings(texts: Sequence[str], kinds: list[Kind], title: str) -> None:
+    """The page's title and the heading over our marker are for people: a prompt has its own."""
+    if title and f"# {title}" in texts:
+        kinds[texts.index(f"# {title}")] = Kind.HIDDEN
+    above = texts.index(MARKER) - 1 if MARKER in texts else -1
+    while above >= 0 and kinds[above] is Kind.BLANK:
+        above -= 1
+    if above >= 0 and kinds[above] is Kind.HEADING:
+        kinds[above] = Kind.HIDDEN
+
+
+@dataclass(slots=True)
+class _State:
+    """What the lines before have opened."""
+
+    fence: str = ""
+    comment: bool = False
+
+    def kind(self, line: str) -> Kind:
+        if self.comment or line.lstrip().startswith("<!--"):
+            self.comment = "-->" not in line
+            return Kind.HIDDEN
+        fence = _FENCE.match(line)
+        if self.fence or fence:
+            closes = fence and fence[1].startswith(self.fence)
+            self.fence = "" if self.fence and closes else self.fence or (fence[1] if fence else "")
+            return Kind.SHOWN
+        if not line.strip():
+            return Kind.BLANK
+        if _HEADING.match(line):
+            return Kind.HEADING
+        return Kind.SHOWN if _RULE.match(line) or _SHOWN_ONLY.match(line) else Kind.STATEMENT
+
+
+def _line(raw: str, ending: str, kind: Kind) -> Line:
+    if kind is Kind.HEADING:
+        heading = _HEADING.match(raw)
+        return Line(raw, ending, kind, level=len(heading[1]) if heading else 0)
+    if kind is not Kind.STATEMENT:
+        return Line(raw, ending, kind)
+    opening = _OPENING.match(raw)
+    start = opening[0] if opening else ""
+    rest = raw[len(start) :]
+    anchor = _ANCHOR.search(rest)
+    root = int(anchor[1]) if anchor else None
+    text = " ".join(_ANCHOR.sub("", rest).split())
+    return Line(raw, ending, kind, start, text, root) if text else Line(raw, ending, Kind.SHOWN)
+
+
+def stated(content: str) -> str:
+    """Return a memory's text as a line of a page states it; '' if no line can.
+
+    >>> stated("喜欢\\n  茶")
+    '喜欢 茶'
+    """
+    [line] = parse(f"- {' '.join(content.split())}")
+    return line.text
+
+
+def written(text: str, root: int, opening: str = "- ", ending: str = "\n") -> Line:
+    """Return the line that keeps a memory in step."""
+    return Line(f"{opening}{text} ^pm-{root}", ending, Kind.STATEMENT, opening, text, root)
+
+
+def joined(lines: Sequence[Line]) -> str:
+    return "".join(line.raw + line.ending for line in lines)
+
+
+def shown_lines(
+    lines: Sequence[Line], live: Collection[int], hidden: Callable[[str], bool]
+) -> list[str]:
+    """Return a page as a reader sees it: without comments, anchors and what is hidden or gone."""
+    kept = [
+        line
+        for line in lines
+        if line.kind is not Kind.HIDDEN
+        and (line.root is None or line.root in live)
+        and not hidden(line.said)
+    ]
+    return [line.shown for line in _without_empty_parts(kept)]
+
+
+def _without_empty_parts(lines: Sequence[Line]) -> list[Line]:
+    """Leave out headings that nothing follows, and blank lines where one is enough."""
+    kept: list[Line] = []
+    below: Line | None = None  # the next line that says something
+    for line in reversed(lines):
+        if line.kind is Kind.BLANK:
+            if kept and kept[-1].kind is not Kind.BLANK:
+                kept.append(line)
+            continue
+        is_empty = below is None or (below.kind is Kind.HEADING and below.level <= line.level)
+        if line.kind is Kind.HEADING and is_empty:
+            continue
+        kept.append(line)
+        below = line
+    if kept and kept[-1].kind is Kind.BLANK:
+        kept.pop()
+    return kept[::-1]

@@ -1,0 +1,179 @@
+"""Who is calling: from the key to the caller, before the body is looked at."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ValidationError
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+
+from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAuthenticated
+from plastic_memories.http.envelope import DoesNotFit, reply
+from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.routing import WRITES, Endpoint, Handler, Taken, taken_by
+from plastic_memories.hub.hub import Hub
+from plastic_memories.logs import request_fields
+from plastic_memories.model.key import ANY_USER, Caller
+from plastic_memories.model.owner import Owner, User, Viewpoint
+from plastic_memories.runtime.metered_storage import working_for
+from plastic_memories.wire.fields import AsBot
+
+logger = logging.getLogger(__name__)
+_USER_ID = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
+
+
+def key_of(headers: Headers) -> str:
+    """Return the key of a request: `X-API-Key`, or `Authorization: Bearer|Token`."""
+    if key := headers.get("x-api-key"):
+        return key.strip()
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    return value.strip() if scheme.lower() in ("bearer", "token") else ""
+
+
+async def caller_from(hub: Hub, key_text: str, user_id: str, request_id: str) -> Caller:
+    """Authenticate a request; raise `NotAuthenticated`, or `BadRequest` if no user is named."""
+    if not key_text:
+        raise NotAuthenticated("Send a key in the header X-API-Key.")
+    key = await hub.keys.authenticate(key_text)
+    if not key.is_app_key:
+        user_id = key.user_id
+    elif not is_user_id(user_id):
+        raise BadRequest("An app key acts for one user: name it in the header X-User-Id.")
+    return Caller(user=User(key.tenant_id, user_id), key=key, request_id=request_id)
+
+
+def is_user_id(text: str) -> bool:
+    """Say whether an app key may name a user so."""
+    return bool(_USER_ID.fullmatch(text)) and text != ANY_USER
+
+
+def named_user(headers: Headers) -> str:
+    """Return the user a request names. Headers are bytes; clients write Chinese names in UTF-8."""
+    try:
+        return headers.get("x-user-id", "").encode("latin-1").decode()
+    except UnicodeError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request of one caller, and what serves it."""
+
+    request: Request
+    caller: Caller
+    hub: Hub
+    options: HttpOptions
+
+    def owner(self, persona_id: str) -> Owner:
+        """Name the persona a request is about; it stands in every log line from here on."""
+        owner = self.caller.owner(self.hub.screening.identifier(persona_id))
+        request_fields.set({**request_fields.get(), "persona_id": persona_id})
+        return owner
+
+    def now(self) -> float:
+        return self.hub.ledger.clock.now()
+
+    def app(self, given: str | None) -> str:
+        """Return the app this request speaks for; a key bound to one app speaks for no other."""
+        bound = self.caller.key.limits.source_app
+        if bound and given and given != bound:
+            raise NotAllowed("This key is bound to another app.")
+        return bound or given or ""
+
+    def view(self, body: AsBot, **place: Any) -> Viewpoint:
+        """Return where this request stands; `place` names session, realm and the like."""
+        return Viewpoint(
+            owner=self.owner(body.persona_id),
+            bot_id=body.bot_id or "",
+            all_bots=body.bots == "all",
+            source_app=self.app(place.pop("source_app", None)),
+            only_app=self.caller.key.limits.source_app,
+            **place,
+        )
+
+    def check_length(self, text: str | None, name: str, limit: int | None = None) -> None:
+        """Refuse a text over the configured limit."""
+        most = limit or self.options.max_content_chars
+        if text is not None and len(text) > most:
+            problem = {
+                "loc": ["body", name],
+                "msg": f"must be at most {most} characters",
+                "type": "string_too_long",
+            }
+            raise InvalidInput("The request does not fit its schema.", [problem])
+
+    def reply(self, data: BaseModel | Mapping[str, Any]) -> Response:
+        return reply(self.request, data)
+
+
+# How a route says that it needs a caller, and whether that caller may be one who only reads.
+Reading = Annotated[Call, "reads"]
+Writing = Annotated[Call, WRITES]
+
+
+def keyed(endpoint: Endpoint) -> Handler:
+    """Serve callers with a key: `async def route(body, call)`, `route(asked, call)`, `route(call)`.
+
+    The key is asked for before anything of the body is read. The body then goes straight from
+    bytes into its model.
+    """
+
+    async def handle(request: Request) -> Response:
+        call = await admitted(request, named_user(request.headers))
+        taken = taken_by(endpoint)
+        if taken.writes and call.caller.key.limits.read_only:
+            raise NotAllowed("This key may only read.")
+        answer: Response = await endpoint(**await _read(taken, request, call.caller), call=call)
+        return answer
+
+    return handle
+
+
+async def admitted(request: Request, user_id: str) -> Call:
+    """Let a request in by its key, for the user it names; or raise."""
+    state, known = request.app.state, request.scope["state"]
+    hub: Hub = state.hub
+    caller = await caller_from(hub, key_of(request.headers), user_id, known["request_id"])
+    if state.rate is not None:
+        state.rate.spend(caller.key.digest)
+    known["caller"] = caller
+    working_for.set(caller.user.tenant_id)
+    request_fields.set({**request_fields.get(), "user_id": caller.user.user_id})
+    return Call(request, caller, hub, state.options)
+
+
+async def _read(taken: Taken, request: Request, caller: Caller) -> dict[str, Any]:
+    """Read a route's argument: from the body, or (`asked`) from the query string."""
+    if "body" in taken.models:
+        raw = await request.body()
+        body = valid(lambda: taken.models["body"].validate_json(raw), "body")
+        if b'"user_id"' in raw:
+            _warn_of_user_id(caller, json.loads(raw).get("user_id"))
+        return {"body": body}
+    if "asked" in taken.models:
+        params = dict(request.query_params)
+        _warn_of_user_id(caller, params.get("user_id"))
+        return {"asked": valid(lambda: taken.models["asked"].validate_python(params), "query")}
+    return {}
+
+
+def valid(validate: Callable[[], Any], place: str) -> Any:
+    """Return what was validated; raise what is wrong with it, without what was sent."""
+    try:
+        return validate()
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise DoesNotFit([{**part, "loc": (place, *part["loc"])} for part in found]) from None
+
+
+def _warn_of_user_id(caller: Caller, sent: Any) -> None:
+    """A `user_id` that a client sends along is ignored, and said to be: the key decides."""
+    if sent not in (None, caller.user.user_id):
+        logger.warning("api.user_id_ignored", extra={"fields": {"key": caller.key.label}})

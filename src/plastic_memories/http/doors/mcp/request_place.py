@@ -1,0 +1,58 @@
+"""Where a request of an agent stands: which persona, which bot, which app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plastic_memories.errors import NotAllowed
+from plastic_memories.http.caller_context import Call
+from plastic_memories.http.doors.mcp.arguments import Asked
+from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.wire.fields import AsBot
+
+DEFAULT_PERSONA = "default"
+_SOURCE_APP = "mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """One request, with the defaults that its headers and its key give."""
+
+    call: Call
+
+    def persona(self, asked: Asked) -> str:
+        """Return the persona that is named: by the tool, the header, the key, or by nobody."""
+        bound = self.call.caller.key.limits.persona_id
+        return asked.persona_id or self._header("x-persona-id") or bound or DEFAULT_PERSONA
+
+    def owner(self, asked: Asked) -> Owner:
+        return self.call.owner(self.persona(asked))
+
+    def view(self, asked: Asked) -> Viewpoint:
+        return self.call.view(self.as_bot(asked), source_app=self.app)
+
+    def as_bot(self, asked: Asked) -> AsBot:
+        return AsBot(persona_id=self.persona(asked), bot_id=self.bot_id)
+
+    @property
+    def app(self) -> str:
+        return self.call.app(self._header("x-source-app")) or _SOURCE_APP
+
+    @property
+    def bot_id(self) -> str | None:
+        return self._header("x-bot-id") or None
+
+    @property
+    def may_write(self) -> bool:
+        return not self.call.caller.key.limits.read_only
+
+    def check_may_write(self) -> None:
+        if not self.may_write:
+            raise NotAllowed("This key may only read.")
+
+    def _header(self, name: str) -> str:
+        """Return a header's text. Headers are bytes; clients write Chinese names in UTF-8."""
+        try:
+            return self.call.request.headers.get(name, "").encode("latin-1").decode()
+        except UnicodeError:
+            return ""

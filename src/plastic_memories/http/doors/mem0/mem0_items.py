@@ -1,0 +1,177 @@
+"""Memories as mem0 writes them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from plastic_memories.errors import BadRequest
+from plastic_memories.http.doors.mem0.memory_ids import id_of, written
+from plastic_memories.hub.conversation.ingest import Learned
+from plastic_memories.hub.memories.search import Found
+from plastic_memories.model.memory import Memory, Status
+from plastic_memories.model.outline import Outline
+
+Json = dict[str, Any]
+# What is taken in without an agent or an app belongs to these, and is shown without them.
+PERSONA = "default"
+APP = "mem0"
+
+
+class Fields(Mapping[str, Any]):
+    """What filters can ask of a memory, worked out when they do: most rows are asked little."""
+
+    def __init__(self, row: Outline) -> None:
+        self._row = row
+
+    def __getitem__(self, name: str) -> Any:
+        return _FIELDS[name](self._row)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _FIELDS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_FIELDS)
+
+    def __len__(self) -> int:
+        return len(_FIELDS)
+
+
+def item(found: Found) -> Json:
+    """Return a memory in the shape both of mem0's interfaces share."""
+    memory = found.memory
+    made = {
+        "id": id_of(memory),
+        "memory": memory.content,
+        "hash": hashlib.md5(memory.content.encode(), usedforsecurity=False).hexdigest(),
+        "metadata": dict(memory.metadata) or None,
+        "categories": _categories(memory),
+        "user_id": memory.owner.user_id,
+        "agent_id": _unless(PERSONA, memory.owner.persona_id),
+        "run_id": memory.session_id or None,
+        "app_id": _unless(APP, memory.source_app),
+        "actor_id": memory.speaker or None,
+        "role": _role(memory),
+        "created_at": iso(found.made_at),
+        "updated_at": iso(memory.updated_at),
+        "expiration_date": _last_day(memory.expires_at),
+    }
+    return made if found.score is None else {**made, "score": round(found.score, 6)}
+
+
+def _said_at(row: Outline) -> float:
+    return row.created_at if row.occurred_at is None else row.occurred_at
+
+
+def _categories(memory: Memory | Outline) -> list[str]:
+    return [memory.type.value, *memory.tags]
+
+
+def _role(memory: Memory | Outline) -> str:
+    return str(memory.attributes.get("role") or "user")
+
+
+_FIELDS: dict[str, Callable[[Outline], Any]] = {
+    "user_id": lambda row: row.owner.user_id,
+    "agent_id": lambda row: row.owner.persona_id,
+    "run_id": lambda row: row.session_id or None,
+    "app_id": lambda row: row.source_app or None,
+    "created_at": lambda row: row.made_at,
+    "updated_at": lambda row: row.updated_at,
+    "timestamp": _said_at,
+    "metadata": lambda row: row.metadata,
+    "categories": _categories,
+    "keywords": lambda row: row.content,
+    "memory": lambda row: row.content,
+    "id": id_of,
+    "memory_ids": lambda row: [id_of(row)],
+    "actor_id": lambda row: row.speaker or None,
+    "role": _role,
+}
+
+
+def _unless(silent: str, name: str) -> str | None:
+    return None if name in ("", silent) else name
+
+
+def result(learned: Learned) -> Json:
+    """Return what `add` says of one memory."""
+    memory, before = learned.memory, learned.before
+    event = "NONE" if learned.is_known else "ADD" if before is None else "UPDATE"
+    made = {
+        "id": id_of(memory),
+        "memory": memory.content,
+        "event": event,
+        "actor_id": memory.speaker or None,
+        "role": _role(memory),
+    }
+    return {**made, "previous_memory": before.content} if event == "UPDATE" and before else made
+
+
+def history(versions: Sequence[Memory]) -> list[Json]:
+    """Return what happened to a memory, oldest first."""
+    events: list[Json] = []
+    before: Memory | None = None
+    for version in versions:
+        events.append(_event("UPDATE" if before else "ADD", version, before, version))
+        before = version
+    if before is not None and before.status is Status.REVOKED and before.superseded_by is None:
+        events.append(_event("DELETE", before, before, None))
+    return events
+
+
+def _event(kind: str, row: Memory, old: Memory | None, new: Memory | None) -> Json:
+    at = iso(row.created_at if new else row.updated_at)
+    return {
+        "id": f"{written(row.owner, row.id)}-{kind.lower()}",
+        "memory_id": id_of(row),
+        "old_memory": old.content if old else None,
+        "new_memory": new.content if new else None,
+        "event": kind,
+        "user_id": row.owner.user_id,
+        "metadata": dict(row.metadata) or None,
+        "created_at": at,
+        "updated_at": at,
+        "is_deleted": kind == "DELETE",
+        "actor_id": row.speaker or None,
+        "role": _role(row),
+    }
+
+
+def deleted(memory_id: str, at: float) -> Json:
+    """Return the one event that is left of a memory that was forgotten: its words are gone."""
+    return {
+        "id": f"{memory_id}-delete",
+        "memory_id": memory_id,
+        "old_memory": None,
+        "new_memory": None,
+        "event": "DELETE",
+        "created_at": iso(at),
+        "updated_at": iso(at),
+        "is_deleted": True,
+        "actor_id": None,
+        "role": None,
+    }
+
+
+def iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()
+
+
+def end_of(day: str | None) -> float | None:
+    """Return when a memory ends that is good up to and with a day."""
+    if day is None:
+        return None
+    try:
+        following = date.fromisoformat(day) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        raise BadRequest("expiration_date must be a date in the form YYYY-MM-DD.") from None
+    return datetime(following.year, following.month, following.day, tzinfo=UTC).timestamp()
+
+
+def _last_day(expires_at: float | None) -> str | None:
+    if expires_at is None:
+        return None
+    return datetime.fromtimestamp(expires_at - 1, UTC).date().isoformat()

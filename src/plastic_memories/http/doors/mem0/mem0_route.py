@@ -1,0 +1,135 @@
+"""A route of the mem0 door: the key first, then the body; errors as `{"detail": …}`."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from plastic_memories.errors import (
+    BadRequest,
+    NotAllowed,
+    NotAuthenticated,
+    PlasticMemoriesError,
+    TooManyRequests,
+)
+from plastic_memories.http.caller_context import is_user_id, key_of, named_user, valid
+from plastic_memories.http.envelope import DoesNotFit, status_of
+from plastic_memories.http.options import HttpOptions
+from plastic_memories.http.routing import WRITES, Endpoint, Handler, Taken, taken_by
+from plastic_memories.hub.hub import Hub
+from plastic_memories.logs import request_fields
+from plastic_memories.model.key import ApiKey, Caller
+from plastic_memories.model.owner import User
+from plastic_memories.runtime.metered_storage import working_for
+
+logger = logging.getLogger(__name__)
+_UNREADABLE = ("json_invalid", "bytes_invalid")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request with a valid key. For whom it is stands in its body, filters or ids."""
+
+    request: Request
+    key: ApiKey
+    hub: Hub
+    options: HttpOptions
+
+    def caller(self, user_id: str) -> Caller:
+        """Act for a user; a user key for its own only, an app key for any of its tenant."""
+        own = self.whose
+        if own and user_id not in ("", own):
+            raise NotAllowed(
+                "This key belongs to another user. Leave user_id out, or use an app key: "
+                "plastic-memories keys create --app-key"
+            )
+        chosen = own or user_id or named_user(self.request.headers)
+        if own is None and not is_user_id(chosen):
+            raise BadRequest("This is an app key: name the user in user_id.")
+        user = User(self.key.tenant_id, chosen)
+        caller = Caller(user=user, key=self.key, request_id=self.request.state.request_id)
+        self.request.state.caller = caller
+        request_fields.set({**request_fields.get(), "user_id": chosen})
+        return caller
+
+    @property
+    def whose(self) -> str | None:
+        """The one user this key is for; None for an app key, which is for all of its tenant."""
+        return None if self.key.is_app_key else self.key.user_id
+
+    def now(self) -> float:
+        return self.hub.ledger.clock.now()
+
+    def check_length(self, text: str, limit: int) -> None:
+        if len(text) > limit:
+            raise BadRequest(f"A text is longer than {limit} characters.")
+
+
+Reading = Annotated[Call, "reads"]
+Writing = Annotated[Call, WRITES]
+
+
+def as_mem0(endpoint: Endpoint) -> Handler:
+    """Serve `async def route(call, body, asked, …)`: what it names of these, parts of its path."""
+
+    async def handle(request: Request) -> Response:
+        try:
+            call = await _admitted(request)
+            taken = taken_by(endpoint)
+            if taken.writes and call.key.limits.read_only:
+                raise NotAllowed("This key may only read.")
+            answer = await endpoint(call=call, **await _read(taken, request))
+        except PlasticMemoriesError as error:
+            logger.info("api.error", extra={"fields": {"code": error.code}})
+            return _refusal(error)
+        except DoesNotFit as error:
+            return _invalid(error)
+        body = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+        return Response(body, media_type="application/json")
+
+    return handle
+
+
+async def _admitted(request: Request) -> Call:
+    state = request.app.state
+    text = key_of(request.headers)
+    if not text:
+        raise NotAuthenticated("Authentication credentials were not provided.")
+    key = await state.hub.keys.authenticate(text)
+    if state.rate is not None:
+        state.rate.spend(key.digest)
+    working_for.set(key.tenant_id)
+    return Call(request, key, state.hub, state.options)
+
+
+async def _read(taken: Taken, request: Request) -> dict[str, Any]:
+    found = {name: part for name, part in request.path_params.items() if name in taken.names}
+    if "body" in taken.models:
+        raw = await request.body() or b"{}"
+        found["body"] = valid(lambda: taken.models["body"].validate_json(raw), "body")
+    if "asked" in taken.models:
+        params = dict(request.query_params)
+        found["asked"] = valid(lambda: taken.models["asked"].validate_python(params), "query")
+    return found
+
+
+def _refusal(error: PlasticMemoriesError) -> Response:
+    headers = {}
+    if isinstance(error, NotAuthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str((error.detail or {}).get("seconds", 1))
+    return JSONResponse({"detail": error.message}, status_of(type(error)), headers)
+
+
+def _invalid(error: DoesNotFit) -> Response:
+    found = error.problems
+    if any(part["type"] in _UNREADABLE for part in found):
+        return _refusal(BadRequest("The body is not readable JSON."))
+    detail = [{"loc": list(p["loc"]), "msg": p["msg"], "type": p["type"]} for p in found]
+    return JSONResponse({"detail": detail}, 422)

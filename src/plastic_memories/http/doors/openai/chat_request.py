@@ -1,0 +1,208 @@
+"""What a chat request says: its conversation, whose it is, and what of it is meant for us."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.datastructures import Headers
+
+from plastic_memories.errors import BadRequest
+from plastic_memories.http.caller_context import named_user
+from plastic_memories.http.doors.openai.json_splice import Part, members, with_members, written
+from plastic_memories.model.message import Role
+from plastic_memories.rules.conversation.history_diff import Line
+
+# Who is meant, in headers as X-Persona-Id and so on, in `metadata` under the same names.
+_NAMES = ("user_id", "persona_id", "session_id", "source_app", "bot_id", "memory")
+_REWRITE = "mem0_query_rewrite_enabled"
+_PROMPT = "mem0_query_rewrite_prompt"
+_ENHANCEMENT = "queryEnhancement"
+_WISHES = (_REWRITE, _PROMPT, _ENHANCEMENT)
+_GOOD_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
+_YES = (True, 1, "1", "true", "True", "on", "yes")
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
+DEFAULT_PERSONA = "default"
+DEFAULT_APP = "proxy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Whose conversation it is; empty where nobody said."""
+
+    user_id: str = ""
+    persona_id: str = ""
+    session_id: str = ""
+    source_app: str = ""
+    bot_id: str = ""
+    memory: str = ""  # "off": nothing is recalled and nothing kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """How a request wants its question to be made better; None where it says nothing."""
+
+    rewrite: bool | None = None
+    prompt: str = ""
+    context_messages: int | None = None
+    max_query_chars: int | None = None
+    timeout_s: float | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A request as it came, and the values of its members."""
+
+    text: str
+    parts: Sequence[Part]
+    fields: Mapping[str, Part]  # by name; of two with the same name, the last
+
+    @property
+    def model(self) -> str:
+        return _string(self._value("model"))
+
+    @property
+    def messages(self) -> Sequence[Mapping[str, Any]] | None:
+        """Return the messages; None if there are none that can be read."""
+        found = self._value("messages")
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            return None
+        return found
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        found = self._value("metadata")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def wishes(self) -> Wishes:
+        return _wishes({**self.metadata, **{name: self._value(name) for name in self.fields}})
+
+    def _value(self, name: str) -> Any:
+        return self.fields[name].value if name in self.fields else None
+
+    def part(self, name: str) -> str:
+        """Return a member's value as it is written."""
+        found = self.fields[name]
+        return self.text[found.start : found.end]
+
+    def identity(self, headers: Headers) -> Identity:
+        """Say whose conversation it is: by header, else by `metadata`, else by the model's name."""
+        named = {_plain(name): _name(value) for name, value in self.metadata.items()}
+        given = {name: header(headers, name) or named.get(name, "") for name in _NAMES}
+        given["user_id"] = named_user(headers) or given["user_id"] or _string(self._value("user"))
+        identity = Identity(**given)
+        persona, at, model = self.model.partition("@")
+        if at and persona and model and not identity.persona_id:
+            identity = replace(identity, persona_id=persona)
+        return identity
+
+    def upstream_model(self, identity: Identity) -> str:
+        """Return the model's name without the persona before it."""
+        persona = identity.persona_id
+        return self.model.removeprefix(f"{persona}@") if persona else self.model
+
+    def for_upstream(self, identity: Identity, messages: str | None) -> bytes:
+        """Return the body without what is meant for us; the rest keeps its bytes."""
+        changes: dict[str, str | None] = dict.fromkeys(self.fields.keys() & set(_WISHES))
+        if (model := self.upstream_model(identity)) != self.model:
+            changes["model"] = written(model)
+        ours = [name for name in self.metadata if _plain(name) in _NAMES or name in _WISHES]
+        if ours:
+            metadata = self.part("metadata")
+            rest = with_members(metadata, members(metadata), dict.fromkeys(ours))
+            changes["metadata"] = None if len(ours) == len(self.metadata) else rest
+        if messages is not None:
+            changes["messages"] = messages
+        text = with_members(self.text, self.parts, changes) if changes else self.text
+        return text.encode("utf-8", "replace")
+
+
+def read_chat(body: bytes) -> ChatRequest:
+    """Read a request; raise `BadRequest` if it is no JSON object."""
+    try:
+        text = body.decode()
+        found = members(text)
+    except ValueError:
+        raise BadRequest("The body is not a readable JSON object.") from None
+    return ChatRequest(text, found, {part.key: part for part in found})
+
+
+def header(headers: Headers, name: str) -> str:
+    """Return one of our headers. Its bytes may be UTF-8, or percent-encoded for old clients."""
+    value = headers.get(f"x-{name.replace('_', '-')}", "")
+    try:
+        return unquote(value.encode("latin-1").decode(), errors="strict").strip()
+    except UnicodeError:
+        raise BadRequest(f"X-{name.replace('_', '-').title()} is not readable UTF-8.") from None
+
+
+def checked_name(name: str, value: str) -> str:
+    """Return a name that can be stored, or raise `BadRequest`."""
+    if value and not _GOOD_NAME.fullmatch(value):
+        raise BadRequest(f"{name} must have 1 to 200 characters and no control characters.")
+    return value
+
+
+def conversation(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Line], str]:
+    """Return what user and assistant said, and the beginning of a reply that the client made."""
+    lines: list[Line] = []
+    ends_with_assistant = False
+    for message in messages:
+        role = _ROLES.get(_string(message.get("role")))
+        text = text_of(message.get("content"))
+        ends_with_assistant = role is Role.ASSISTANT and not message.get("tool_calls")
+        if role is not None and text.strip():
+            lines.append(Line(role, text))
+    if lines and ends_with_assistant and lines[-1].role is Role.ASSISTANT:
+        return lines[:-1], lines[-1].text
+    return lines, ""
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a message; of one in parts, its texts. Pictures and sounds say nothing."""
+    if isinstance(content, list):
+        texts = [_string(part.get("text")) for part in content if isinstance(part, dict)]
+        content = "\n".join(text for text in texts if text)
+    # Half a character and a null cannot be stored; whoever sends them does not miss them.
+    return _string(content).encode("utf-8", "replace").decode().replace("\0", "")
+
+
+def _plain(name: str) -> str:
+    """Return a name as we write it: `X-Persona-Id` is `persona_id`."""
+    return name.lower().replace("-", "_").removeprefix("x_")
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _name(value: Any) -> str:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _string(value)
+
+
+def _number(value: Any, least: int, most: int) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return max(least, min(int(float(value)), most))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _wishes(given: Mapping[str, Any]) -> Wishes:
+    found = given.get(_ENHANCEMENT)
+    more: Mapping[str, Any] = found if isinstance(found, dict) else {}
+    timeout_ms = _number(more.get("rewriteTimeoutMs"), 1, 30_000)
+    return Wishes(
+        rewrite=given[_REWRITE] in _YES if given.get(_REWRITE) is not None else None,
+        prompt=_string(given.get(_PROMPT)),
+        context_messages=_number(more.get("contextMessages"), 0, 50),
+        max_query_chars=_number(more.get("maxQueryLength"), 1, 100_000),
+        timeout_s=None if timeout_ms is None else timeout_ms / 1000,
+        model=_string(more.get("rewriteModel")),
+    )

@@ -1,0 +1,81 @@
+"""/sessions/*, /jobs, /events/upcoming"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.responses import Response
+
+from plastic_memories.http.caller_context import Call, Reading, Writing, keyed
+from plastic_memories.http.envelope import FAILURES
+from plastic_memories.http.routing import Routes
+from plastic_memories.hub.conversation.sessions import WhichSessions
+from plastic_memories.model.job import Job
+from plastic_memories.model.session import Conversation
+from plastic_memories.wire import formation as wire
+
+router = Routes(keyed, tags=["formation"], responses=FAILURES)
+
+
+@router.post("/sessions/end", answers=wire.StartedJob)
+async def end(body: wire.EndRequest, call: Writing) -> Response:
+    """Close a conversation: it is digested and archived."""
+    jobs = await call.hub.sessions.end(call.caller, _which(body, call))
+    return call.reply(_started(jobs))
+
+
+@router.post("/sessions/update", answers=wire.UpdatedSession)
+async def update(body: wire.UpdateSession, call: Writing) -> Response:
+    """Say whether a conversation is real or a story, also before it starts."""
+    place = Conversation(
+        call.owner(body.persona_id),
+        call.hub.screening.identifier(body.session_id),
+        body.bot_id or "",
+        call.app(body.source_app),
+    )
+    session = await call.hub.sessions.update(call.caller, place, body.realm)
+    return call.reply(wire.UpdatedSession(status="ok", session=wire.session_row(session)))
+
+
+@router.get("/jobs", answers=wire.JobList)
+async def list_jobs(asked: wire.JobsQuery, call: Reading) -> Response:
+    """Show jobs, newest first."""
+    limits = call.caller.key.limits
+    found = await call.hub.jobs.find(call.caller.user, asked.status, asked.limit, limits.source_app)
+    items = [wire.job_row(job) for job in found if limits.persona_id in ("", job.owner.persona_id)]
+    return call.reply(wire.JobList(items=items))
+
+
+@router.post("/jobs/run", answers=wire.StartedJob)
+async def run(body: wire.RunRequest, call: Writing) -> Response:
+    """Have what waits digested now: one session, or all of a persona's."""
+    jobs = await call.hub.sessions.run(_which(body, call), wait=body.wait)
+    return call.reply(_started(jobs))
+
+
+@router.post("/jobs/replay", answers=wire.Replayed)
+async def replay(body: wire.ReplayRequest, call: Writing) -> Response:
+    """Try dead jobs again: one, or all of the user's."""
+    number = await call.hub.jobs.replay(call.caller, body.job_id)
+    return call.reply(wire.Replayed(status="ok", replayed=number))
+
+
+@router.get("/events/upcoming", answers=wire.UpcomingEvents)
+async def upcoming(asked: wire.UpcomingQuery, call: Reading) -> Response:
+    """Show what is dated within some days from today, where the user lives; soonest first."""
+    found = await call.hub.look_ahead(call.view(asked, realm=asked.realm), asked.days)
+    return call.reply(wire.UpcomingEvents(items=[wire.upcoming_row(one) for one in found]))
+
+
+def _which(body: wire.EndRequest | wire.RunRequest, call: Call) -> WhichSessions:
+    return WhichSessions(
+        owner=call.owner(body.persona_id),
+        session_id=body.session_id,
+        bot_id=None if body.bots == "all" else body.bot_id or "",
+        source_app=call.app(body.source_app) or None,
+    )
+
+
+def _started(jobs: Sequence[Job]) -> wire.StartedJob:
+    rows = [wire.job_row(job) for job in jobs]
+    return wire.StartedJob(status="ok", job=rows[0], jobs=rows)

@@ -1,0 +1,106 @@
+"""Know a caller by its key; make and revoke keys."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from plastic_memories.errors import NotAuthenticated, NotFound, Unavailable
+from plastic_memories.language.text.digests import digest_of
+from plastic_memories.model.key import ApiKey, KeyLimits
+from plastic_memories.ports.clock import Clock
+from plastic_memories.ports.storage import StorageBackend
+
+# A key is looked up again after this long, so that a revoked one dies at once for people.
+_FRESH_S = 1.0
+# While the database does not answer, a key seen this recently is still good.
+_TRUSTED_S = 600.0
+_PATIENCE_S = 0.5
+_REMEMBERED = 10_000
+# Who stays connected is looked up this often, and relies on a look no older than that.
+_WATCH_S = 0.4
+
+
+def new_key() -> str:
+    return f"pm_{secrets.token_urlsafe(32)}"
+
+
+@dataclass(slots=True)
+class Keys:
+    storage: StorageBackend
+    clock: Clock
+    configured: Sequence[ApiKey] = ()
+    _seen: dict[str, tuple[float, ApiKey]] = field(default_factory=dict)
+
+    async def authenticate(self, key: str, fresh_s: float = _FRESH_S) -> ApiKey:
+        """Return the key's record, or raise `NotAuthenticated`; what is known may be so old."""
+        digest = digest_of(key)
+        # Every configured key is compared, in constant time: nothing is told by how long it takes.
+        matches = [own for own in self.configured if hmac.compare_digest(own.digest, digest)]
+        found = matches[0] if matches else await self._stored(digest, fresh_s)
+        now = self.clock.now()
+        if found is None or not _is_valid(found, now):
+            self._seen.pop(digest, None)
+            raise NotAuthenticated("The API key is missing or not valid.")
+        return found
+
+    async def until_invalid(self, key: str) -> None:
+        """Raise `NotAuthenticated` within a second after a key is revoked, anywhere, or expires."""
+        while True:
+            await asyncio.sleep(_WATCH_S)
+            # All who watch the same key share one look at it. Who cannot look now looks again.
+            with suppress(Unavailable):
+                await self.authenticate(key, _WATCH_S)
+
+    async def create(
+        self, tenant_id: str, user_id: str, label: str, limits: KeyLimits, key: str = ""
+    ) -> tuple[str, ApiKey]:
+        """Make a key; its text is returned here and nowhere else ever again."""
+        text = key or new_key()
+        record = ApiKey(
+            id=0,
+            digest=digest_of(text),
+            tenant_id=tenant_id,
+            user_id=user_id,
+            label=label,
+            limits=limits,
+            created_at=self.clock.now(),
+        )
+        return text, await self.storage.write(lambda stores: stores.keys.add(record))
+
+    async def all(self) -> list[ApiKey]:
+        return await self.storage.read(lambda stores: stores.keys.all())
+
+    async def revoke(self, key_id: int) -> None:
+        now = self.clock.now()
+        if not await self.storage.write(lambda stores: stores.keys.revoke(key_id, now)):
+            raise NotFound(f"There is no active key {key_id}.")
+        self._seen.clear()
+
+    async def _stored(self, digest: str, fresh_s: float) -> ApiKey | None:
+        now = self.clock.now()
+        seen_at, seen = self._seen.get(digest, (0.0, None))
+        if seen is not None and now - seen_at < fresh_s:
+            return seen
+        try:
+            # Whoever is known need not wait for a database that hangs.
+            async with asyncio.timeout(None if seen is None else _PATIENCE_S):
+                found = await self.storage.read(lambda stores: stores.keys.by_digest(digest))
+        except (Unavailable, TimeoutError):
+            if seen is not None and now - seen_at < _TRUSTED_S:
+                return seen
+            raise Unavailable("The key cannot be looked up now.") from None
+        if found is not None:
+            if len(self._seen) >= _REMEMBERED:
+                self._seen.clear()
+            self._seen[digest] = (now, found)
+        return found
+
+
+def _is_valid(key: ApiKey, now: float) -> bool:
+    expires_at = key.limits.expires_at
+    return key.revoked_at is None and (expires_at is None or expires_at > now)

@@ -1,0 +1,80 @@
+"""Learn from a conversation that a caller sends to be remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from plastic_memories.hub.conversation.messages import KeepMessages, in_realm
+from plastic_memories.hub.memories.review import confirm_in
+from plastic_memories.hub.memories.write import BatchResult, Written, write_in
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.hub.transactions.version_chain import would_replace
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Draft, Memory, Status
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.judge import JudgeEngine
+from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.lifecycle.transitions import ConfirmRequest
+
+
+@dataclass(frozen=True, slots=True)
+class LearnFromConversation:
+    ledger: Ledger
+    screening: Screening
+    judge: JudgeEngine
+    message_history: KeepMessages | None = None  # stores the messages for a model to read later
+
+    async def __call__(
+        self, caller: Caller, owner: Owner, talk: Sequence[Message], *, confirm: bool
+    ) -> BatchResult:
+        """Store what the judge finds in talk; `confirm` says yes where nothing objects.
+
+        Where there is a model, the talk is kept for it first: a job reads it when we have answered.
+        """
+        job = None
+        if self.message_history is not None and talk:
+            talk, job = await self.message_history.hand_over(caller, owner, talk)
+        found = await self._extract_drafts(owner, talk)
+        result = await self._store_drafts(caller, owner, found, confirm=confirm)
+        if self.message_history is None or job is None:
+            return result
+        self.message_history.bell.ring()
+        return replace(result, job_id=job.id)
+
+    async def _extract_drafts(self, owner: Owner, talk: Sequence[Message]) -> list[Draft]:
+        settings, placed = await self.ledger.read(
+            lambda stores: (stores.personas.settings(owner.user), in_realm(stores, talk))
+        )
+        return self.judge.extract(placed, settings.time_zone)
+
+    async def _store_drafts(
+        self, caller: Caller, owner: Owner, found: Sequence[Draft], *, confirm: bool
+    ) -> BatchResult:
+        now = self.ledger.clock.now()
+        screened, skipped = self.screening.each(found)
+
+        def work(stores: Stores) -> BatchResult:
+            written: list[Written] = []
+            refused = list(skipped)
+            for index, draft in screened:
+                outcome = write_in(stores, caller, owner, draft, now, learned=True)
+                if outcome.memory is None:
+                    refused.append((index, outcome.skipped))
+                    continue
+                if confirm and not _is_contested(stores, outcome.memory):
+                    memory = confirm_in(stores, caller, outcome.memory, ConfirmRequest(), now)
+                    outcome = Written(memory, updated=True)
+                written.append(outcome)
+            return BatchResult(written, sorted(refused))
+
+        return await self.ledger.write(work)
+
+
+def _is_contested(stores: Stores, memory: Memory) -> bool:
+    """Say whether a candidate would replace something, or is no candidate at all."""
+    if memory.status is not Status.CANDIDATE:
+        return True
+    return bool(would_replace(stores, memory))

@@ -1,0 +1,239 @@
+"""Keep what was said, for its time, and let it be digested."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from plastic_memories.hub.formation.archiving import archive_again
+from plastic_memories.hub.formation.export_files import ExportFiles
+from plastic_memories.hub.formation.jobs import FormationOptions, open_job, scrub
+from plastic_memories.hub.transactions.audit_events import record
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.model.job import Job, Trigger
+from plastic_memories.model.key import Caller
+from plastic_memories.model.message import Message, Role, Stored
+from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.session import Conversation, conversation_of
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.message_store import MessageFilter
+from plastic_memories.rules.conversation.branch_lines import Lines, line_of
+from plastic_memories.runtime.wakeup import Bell
+
+# Talk that is handed in is mostly appended as well, or sent again: so far back it is looked for.
+_SAME_TALK_S = 86_400.0
+_SAME_TALK_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class KeepMessages:
+    ledger: Ledger
+    screening: Screening
+    formation: FormationOptions
+    bell: Bell
+    exports: ExportFiles
+
+    async def append(
+        self, caller: Caller, owner: Owner, messages: Sequence[Message]
+    ) -> list[Stored]:
+        """Store messages, masked where they hold secrets; a known client id stores nothing new."""
+        now = self.ledger.clock.now()
+        masked = [replace(self.screening.message(message), created_at=now) for message in messages]
+
+        stored, is_due = await self.ledger.write(
+            lambda stores: self._append_in(stores, caller, owner, masked, now)
+        )
+        if is_due:
+            self.bell.ring()
+        return stored
+
+    async def hand_over(
+        self, caller: Caller, owner: Owner, talk: Sequence[Message]
+    ) -> tuple[list[Message], Job]:
+        """Leave talk of one conversation for a job to read; what is kept already stays as it is.
+
+        Return the talk in its own words, with the ids, times and realms it is kept by.
+        """
+        now = self.ledger.clock.now()
+        masked = [replace(self.screening.message(message), created_at=now) for message in talk]
+
+        def work(stores: Stores) -> tuple[list[Message], Job]:
+            known, _ = self._keep_in(stores, caller, owner, masked, now)
+            session = stores.sessions.heard(conversation_of(talk[0]), 0, 0, now)
+            return known, open_job(stores, session, Trigger.EXPLICIT, now, self.formation)
+
+        known, job = await self.ledger.write(work)
+        return _in_their_words(known, talk), job
+
+    async def keep(self, caller: Caller, owner: Owner, talk: Sequence[Message]) -> list[Message]:
+        """Store talk of one conversation that may be resent; what is kept already stays as it is.
+
+        Return it as `hand_over` does; a job reads it when its time has come.
+        """
+        now = self.ledger.clock.now()
+        masked = [replace(self.screening.message(message), created_at=now) for message in talk]
+        known, is_due = await self.ledger.write(
+            lambda stores: self._keep_in(stores, caller, owner, masked, now)
+        )
+        if is_due:
+            self.bell.ring()
+        return _in_their_words(known, talk)
+
+    def _keep_in(
+        self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
+    ) -> tuple[list[Message], bool]:
+        kept = _kept_already(stores, owner, in_realm(stores, masked))
+        new = [message for message in kept if not message.id]
+        stored, is_due = self._append_in(stores, caller, owner, new, now)
+        fresh = iter(stored)
+        known = [
+            message if message.id else replace(message, id=next(fresh).message_id)
+            for message in kept
+        ]
+        return known, is_due
+
+    def _append_in(
+        self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
+    ) -> tuple[list[Stored], bool]:
+        stores.personas.ensure(owner, now)
+        placed = in_realm(stores, masked) if self.formation.enabled else masked
+        stored = stores.messages.append(placed)
+        for app, new in _new_by_app(placed, stored).items():
+            record(
+                stores, caller, "messages.append", owner.persona_id, now,
+                message_ids=new, source_app=app,
+            )  # fmt: skip
+        return stored, self.formation.enabled and self._note(stores, masked, stored, now)
+
+    def _note(
+        self, stores: Stores, messages: Sequence[Message], stored: Sequence[Stored], now: float
+    ) -> bool:
+        """Count what waits in each conversation; say whether it is enough for a job.
+
+        The job is stored with the message.
+        """
+        is_due = False
+        new = (one for one, row in zip(messages, stored, strict=True) if not row.deduped)
+        for place, (number, by_user) in _counted(new).items():
+            session = stores.sessions.heard(place, number, by_user, now)
+            if self._is_enough(session.rounds, by_user):
+                open_job(stores, session, Trigger.THRESHOLD, now, self.formation)
+                is_due = True
+        return is_due
+
+    def _is_enough(self, rounds: int, new: int) -> bool:
+        """Say whether the new rounds fill a stretch; what is left over, its job reads as well."""
+        stretch = self.formation.threshold
+        return rounds // stretch > (rounds - new) // stretch
+
+    async def find(
+        self,
+        owner: Owner,
+        wanted: MessageFilter,
+        line: tuple[str | None, str | None] = (None, None),
+    ) -> list[Message]:
+        """Return the owner's messages, newest first, hidden ones included: they are theirs.
+
+        `line` names a session and a branch of it: then the branch and its past are returned.
+        """
+        session_id, branch_id = line
+        if not session_id or branch_id is None:
+            return await self.ledger.read(lambda stores: stores.messages.find(owner, wanted))
+
+        def work(stores: Stores) -> list[Message]:
+            own = (row for row in stores.sessions.branches(owner) if row.session_id == session_id)
+            past = Lines({session_id: line_of(own, branch_id)})
+            found = stores.messages.find(owner, replace(wanted, limit=None))
+            return past.messages(found)[: wanted.limit]
+
+        return await self.ledger.read(work)
+
+    async def purge(
+        self, caller: Caller, owner: Owner, wanted: MessageFilter
+    ) -> tuple[int, Sequence[str]]:
+        """Erase messages for good; return how many, and where their bytes still wait to go."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> int:
+            erased = stores.messages.erase(owner, wanted, now)
+            if erased:
+                # Without an app it was talk of any.
+                app = {} if wanted.source_app is None else {"source_app": wanted.source_app}
+                record(
+                    stores, caller, "messages.purge", owner.persona_id, now,
+                    deleted=len(erased), **app,
+                )  # fmt: skip
+                sessions = stores.sessions.find(owner, session_id=wanted.session_id)
+                archive_again(stores, sessions, now, self.formation)
+            return len(erased)
+
+        deleted, _ = await self.exports.follow(owner, work)
+        self.bell.ring()  # copies in the archive go too
+        if not deleted:
+            return 0, ()
+        return deleted, (await scrub(self.ledger, owner, self.formation)).pending
+
+
+def _new_by_app(messages: Sequence[Message], stored: Sequence[Stored]) -> dict[str, list[int]]:
+    """Return the ids of what was not there before, by the app it came from."""
+    new: dict[str, list[int]] = {}
+    for message, row in zip(messages, stored, strict=True):
+        if not row.deduped:
+            new.setdefault(message.source_app, []).append(row.message_id)
+    return new
+
+
+def _counted(messages: Iterable[Message]) -> dict[Conversation, tuple[int, int]]:
+    """Count the messages of each conversation, and those of the user among them."""
+    found: dict[Conversation, tuple[int, int]] = {}
+    for one in messages:
+        place = conversation_of(one)
+        number, by_user = found.get(place, (0, 0))
+        found[place] = number + 1, by_user + (one.role is Role.USER)
+    return found
+
+
+def in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
+    """Say of messages in a session that was called a story that they are part of it."""
+    known: dict[tuple[Owner, str, str], Realm | None] = {}
+    placed = []
+    for one in messages:
+        place = one.owner, one.session_id, one.bot_id
+        realm = None
+        if one.session_id and one.realm is Realm.REAL:
+            if place not in known:
+                known[place] = stores.sessions.realm_of(*place)
+            realm = known[place]
+        placed.append(replace(one, realm=realm) if realm else one)
+    return placed
+
+
+def _in_their_words(known: Sequence[Message], talk: Sequence[Message]) -> list[Message]:
+    """Return messages as they are kept, with what was said instead of what was masked."""
+    return [replace(one, content=own.content) for one, own in zip(known, talk, strict=True)]
+
+
+def _kept_already(stores: Stores, owner: Owner, talk: Sequence[Message]) -> list[Message]:
+    """Give the messages that their conversation holds the id and the time they are kept by."""
+    place = conversation_of(talk[0])
+    wanted = MessageFilter(
+        session_id=place.session_id,
+        source_app=place.source_app,
+        bot_id=place.bot_id,
+        since_ts=min(message.ts for message in talk) - _SAME_TALK_S,
+        hidden=False,
+        limit=_SAME_TALK_MOST,
+    )
+    # Newest first: the oldest of those that say the same is taken first, each once.
+    held: dict[tuple[str, str, str], list[Message]] = defaultdict(list)
+    for row in stores.messages.find(owner, wanted):
+        if row.branch_id == place.branch_id:
+            held[row.role, row.speaker, row.content].append(row)
+    kept = []
+    for message in talk:
+        same = held[message.role, message.speaker, message.content]
+        found = same.pop() if same else message
+        kept.append(replace(message, id=found.id, ts=found.ts))
+    return kept

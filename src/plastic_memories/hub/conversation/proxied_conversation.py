@@ -1,0 +1,175 @@
+"""Memory for a conversation that somebody else leads: recall before a reply, keep it after."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from weakref import WeakValueDictionary
+
+from plastic_memories.errors import Unavailable
+from plastic_memories.hub.conversation.message_changes import KeepTimeline, WhichMessage
+from plastic_memories.hub.conversation.messages import KeepMessages
+from plastic_memories.hub.recall.recall import Recall
+from plastic_memories.model.key import Caller
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Viewpoint
+from plastic_memories.model.recall import RecallQuery, Recollection
+from plastic_memories.ports.stores.message_store import MessageFilter
+from plastic_memories.rules.conversation.history_diff import Line, changes, spoken
+
+logger = logging.getLogger(__name__)
+# What is left of a deadline when the searches must have ended.
+_TO_COMPOSE = 0.9
+# How much of a conversation is compared with what a client sends.
+_TAIL = 16
+# While the database is away, what was said waits in memory and is tried again after so long.
+_WAITS_S = (1.0, 5.0, 25.0)
+_TRY_S = 30.0
+# A hub that ends waits so long for what is still to be stored.
+_LAST_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request of a client that sends its whole conversation, and the reply to it."""
+
+    caller: Caller
+    view: Viewpoint
+    sent: Sequence[Line]
+    reply: str
+    asked_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Converse:
+    recall: Recall
+    messages: KeepMessages
+    timeline: KeepTimeline
+    _keeping: set[asyncio.Task[None]] = field(default_factory=set)
+    _turns: WeakValueDictionary[Viewpoint, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary
+    )
+    _closing: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def remember(self, query: RecallQuery) -> tuple[Recollection | None, tuple[str, ...]]:
+        """Recall within the query's deadline, whatever happens; name what is left out."""
+        try:
+            async with asyncio.timeout(query.deadline_s):
+                found = await self.recall(
+                    replace(
+                        query,
+                        realm_of_session=bool(query.viewpoint.session_id),
+                        deadline_s=query.deadline_s * _TO_COMPOSE,
+                    )
+                )
+        except (TimeoutError, Unavailable):
+            logger.warning("memory.recall", extra={"fields": {"part": "converse"}})
+            return None, ("memory",)
+        except Exception:
+            # A reply is worth more than what would have been remembered in it.
+            logger.exception("memory.recall", extra={"fields": {"part": "converse"}})
+            return None, ("memory",)
+        return found, found.degraded
+
+    def keep(self, exchange: Exchange) -> None:
+        """Store what is new of an exchange, in the background."""
+        task = asyncio.create_task(self._keep(exchange), name="keep")
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
+
+    async def drain(self) -> None:
+        """Return when everything that was to be kept is stored, or cannot be."""
+        self._closing.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_S):
+                await self.settled()
+        lost = set(self._keeping)
+        for task in lost:
+            task.cancel()
+        await asyncio.gather(*lost, return_exceptions=True)
+
+    async def settled(self) -> None:
+        """Return when everything that is to be kept by now is stored."""
+        while self._keeping:
+            await asyncio.wait(set(self._keeping))
+
+    async def _keep(self, exchange: Exchange) -> None:
+        # One after another: the next exchange is compared with what this one leaves.
+        lock = self._turns.setdefault(exchange.view, asyncio.Lock())
+        try:
+            async with lock:
+                await self._tried(exchange)
+        except asyncio.CancelledError:
+            logger.error("messages.lost", extra={"fields": _fields(exchange)})  # noqa: TRY400
+            raise
+        except Exception:
+            # Nobody waits for this task: what it says goes to the log or nowhere.
+            logger.exception("messages.lost", extra={"fields": _fields(exchange)})
+
+    async def _tried(self, exchange: Exchange) -> None:
+        for wait_s in _WAITS_S:
+            try:
+                async with asyncio.timeout(_TRY_S):
+                    return await self._store(exchange)
+            except (Unavailable, TimeoutError):
+                logger.warning("messages.waiting", extra={"fields": _fields(exchange)})
+            await _until(self._closing, wait_s)
+        return await self._store(exchange)
+
+    async def _store(self, exchange: Exchange) -> None:
+        view, caller = exchange.view, exchange.caller
+        sent = [replace(line, text=self._masked(view, line)) for line in exchange.sent[-_TAIL:]]
+        reply = self._masked(view, Line(Role.ASSISTANT, spoken(exchange.reply)))
+        todo = changes(await self._tail(view), sent, reply, named=bool(view.session_id))
+        for message_id, text in todo.edits:
+            which = WhichMessage(view=view, message_id=message_id)
+            await self.timeline.edit(caller, which, text, replaced=True)
+        for message_id in todo.drops:
+            await self.timeline.delete(caller, WhichMessage(view=view, message_id=message_id))
+        if todo.appends:
+            rows = [_message(view, line, exchange.asked_at) for line in todo.appends]
+            await self.messages.append(caller, view.owner, rows)
+
+    def _masked(self, view: Viewpoint, line: Line) -> str:
+        """Return a text as it is stored, to compare it with what is."""
+        return self.messages.screening.message(_message(view, line, 0.0)).content
+
+    async def _tail(self, view: Viewpoint) -> list[Message]:
+        wanted = MessageFilter(
+            session_id=view.session_id,
+            source_app=view.source_app,
+            bot_id=view.bot_id,
+            limit=_TAIL,
+        )
+        found = await self.messages.find(view.owner, wanted)
+        return [row for row in reversed(found) if row.branch_id == view.branch_id]
+
+
+def _message(view: Viewpoint, line: Line, ts: float) -> Message:
+    return Message(
+        owner=view.owner,
+        role=line.role,
+        content=line.text,
+        ts=ts,
+        session_id=view.session_id,
+        source_app=view.source_app,
+        bot_id=view.bot_id,
+        branch_id=view.branch_id,
+    )
+
+
+def _fields(exchange: Exchange) -> dict[str, str]:
+    return {
+        "user_id": exchange.view.owner.user_id,
+        "persona_id": exchange.view.owner.persona_id,
+        "session_id": exchange.view.session_id,
+    }
+
+
+async def _until(event: asyncio.Event, timeout_s: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(timeout_s):
+            await event.wait()

@@ -1,0 +1,163 @@
+"""Keep finished conversations as files, true to what was edited and forgotten since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from plastic_memories.errors import Conflict, Unavailable
+from plastic_memories.formats.archive_file import (
+    entry_ids,
+    file_text,
+    merged,
+    path_of,
+    persona_folder,
+)
+from plastic_memories.hub.formation.jobs import FormationOptions, complete, open_job
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.model.job import Job, TaskType, Trigger
+from plastic_memories.model.memory import Memory, MemoryType, Status
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Owner
+from plastic_memories.model.session import Session
+from plastic_memories.ports.archive import Archive
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.message_store import MessageFilter
+
+_MOST_MESSAGES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """A conversation as it stands in the database."""
+
+    session: Session
+    path: str
+    messages: Sequence[Message]
+    memories: Sequence[Memory]
+    erased: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveTalk:
+    ledger: Ledger
+    archive: Archive
+    options: FormationOptions
+
+    async def __call__(self, job: Job) -> Job:
+        """Write, rewrite or remove the file of a leased job's session, and settle the job."""
+        if job.session_ref == 0:
+            await self.archive.remove_under(persona_folder(job.owner))
+            return await self._done(job, None)
+        return await self._done(job, await self._refresh(job.owner, job.session_ref))
+
+    async def _refresh(self, owner: Owner, ref: int) -> Session:
+        session = await self.ledger.read(lambda stores: stores.sessions.get(owner, ref))
+        if session is None:
+            raise Conflict("The session is gone.")
+        kept = await self.archive.get(session.archive_path) if session.archive_path else None
+        talk = await self.ledger.read(
+            lambda stores: _look(stores, session, frozenset(entry_ids(kept)))
+        )
+        entries = merged(kept, talk.messages, talk.erased)
+        if entries:
+            await self.archive.put(talk.path, file_text(talk.session, entries, talk.memories))
+        else:
+            await self.archive.remove(talk.path)
+        upto = max([talk.session.archived_upto, *(message.id for message in talk.messages)])
+        return replace(talk.session, archive_path=talk.path, archived_upto=upto)
+
+    async def _done(self, job: Job, archived: Session | None) -> Job:
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> Job:
+            done = complete(stores, job, (), now)
+            if archived is not None:
+                _note(stores, archived)
+            return done
+
+        return await self.ledger.write(work)
+
+    async def forget_persona(self, owner: Owner) -> dict[str, int]:
+        """Remove every file of a persona now; if it cannot be reached, its job waits."""
+        try:
+            return {"removed": await self.archive.remove_under(persona_folder(owner)), "waiting": 0}
+        except Unavailable:
+            return {"removed": 0, "waiting": 1}
+
+    async def forget(self, refs: Sequence[tuple[Owner, int]]) -> dict[str, int]:
+        """Bring the files of some sessions up to date now; what cannot be waits as a job."""
+        counts = {"rewritten": 0, "waiting": 0}
+        for owner, ref in refs:
+            try:
+                archived = await self._refresh(owner, ref)
+                await self.ledger.write(partial(_note, archived=archived))
+            except (Conflict, Unavailable):
+                counts["waiting"] += 1
+                continue
+            counts["rewritten"] += 1
+        return counts
+
+
+def archive_again(
+    stores: Stores, sessions: Sequence[Session], now: float, options: FormationOptions
+) -> list[Session]:
+    """Store a job for every session among these that the archive holds; return them."""
+    held = [session for session in sessions if session.archive_path]
+    for session in held:
+        open_job(stores, session, Trigger.EXPLICIT, now, options, task_type=TaskType.ARCHIVE)
+    return held
+
+
+def _look(stores: Stores, session: Session, in_file: frozenset[int]) -> _Talk:
+    fresh = stores.sessions.get(session.owner, session.id) or session
+    messages = stores.sessions.after(fresh, 0, _MOST_MESSAGES)
+    # What is read again after an edit was digested before: its file must not keep the old words.
+    upto = max(fresh.watermark, fresh.archived_upto)
+    digested = [message for message in messages if message.id <= upto]
+    hidden = _hidden(stores, fresh, in_file)
+    erased = stores.messages.erased_among(fresh.owner, in_file) | hidden
+    ids = {*in_file, *(message.id for message in digested)} - erased
+    path = fresh.archive_path or _free_path(stores, fresh, digested)
+    return _Talk(fresh, path, digested, _learned(stores, fresh, ids), frozenset(erased))
+
+
+def _hidden(stores: Stores, session: Session, ids: frozenset[int]) -> set[int]:
+    hidden = stores.messages.find(session.owner, MessageFilter(ids=ids, hidden=True))
+    return {message.id for message in hidden}
+
+
+def _learned(stores: Stores, session: Session, ids: set[int]) -> list[Memory]:
+    """Return what holds now and was learned from these messages, oldest first."""
+    wanted = MemoryFilter(statuses={Status.ACTIVE}, source_message_ids=ids)
+    return stores.memories.find(session.owner, wanted)[::-1]
+
+
+def _free_path(stores: Stores, session: Session, messages: Sequence[Message]) -> str:
+    """Return a path that no other session of the persona has."""
+    started = messages[0].ts if messages else session.last_active
+    plain = path_of(session, started, alone=True)
+    others = stores.sessions.find(session.owner, session_id=session.place.session_id)
+    is_taken = any(one.archive_path == plain and one.id != session.id for one in others)
+    return path_of(session, started, alone=not is_taken)
+
+
+def _note(stores: Stores, archived: Session) -> None:
+    """Note where a conversation lies, at its session and at its summaries."""
+    stored = stores.sessions.get(archived.owner, archived.id)
+    if stored is None:
+        return
+    upto = max(stored.archived_upto, archived.archived_upto)
+    path = archived.archive_path
+    stores.sessions.save(replace(stored, archive_path=path, archived_upto=upto))
+    messages = stores.sessions.after(stored, 0, _MOST_MESSAGES)
+    summaries = MemoryFilter(
+        statuses={Status.ACTIVE},
+        types={MemoryType.SUMMARY},
+        source_message_ids=[message.id for message in messages],
+    )
+    for row in stores.memories.find(stored.owner, summaries):
+        if row.attributes.get("archive_path") != path:
+            stores.memories.save(replace(row, attributes={**row.attributes, "archive_path": path}))

@@ -1,0 +1,346 @@
+"""Jobs: stored with what they are about, leased, tried again, given up, replayed."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from plastic_memories.errors import Conflict, NotFound, Unavailable
+from plastic_memories.hub.transactions.audit_events import record, the_hub
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.model.job import Job, JobStatus, QueueDepth, TaskType, Trigger
+from plastic_memories.model.key import Caller
+from plastic_memories.model.owner import Owner, User
+from plastic_memories.model.session import Session
+from plastic_memories.ports.storage import Residue, Stores
+
+logger = logging.getLogger(__name__)
+_QUIET_AT_ONCE = 100
+_LEASED_AT_ONCE = 20
+# The end of a session and a person's wish do not wait for the time of the next try.
+_AT_ONCE = frozenset({Trigger.SESSION_END, Trigger.EXPLICIT})
+# Time for the one who asked to do it at once, before a worker does.
+_GRACE_S = 5.0
+_GONE = "The worker that had it went away."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormationOptions:
+    """How talk becomes memory in this installation."""
+
+    enabled: bool = True
+    threshold: int = 10  # rounds
+    idle_s: float = 1800.0
+    schedule_s: float = 21_600.0
+    max_retries: int = 3
+    backoff_s: float = 5.0
+    lease_s: float = 60.0
+    window: int = 200  # messages in one digest
+
+
+def open_job(
+    stores: Stores,
+    session: Session,
+    trigger: Trigger,
+    now: float,
+    options: FormationOptions,
+    *,
+    task_type: TaskType = TaskType.FULL,
+) -> Job:
+    """Store a job for a session in the caller's transaction, or return the one that is open."""
+    wanted = Job(
+        owner=session.owner,
+        session_ref=session.id,
+        task_type=task_type,
+        trigger=trigger,
+        created_at=now,
+        next_try_at=now,
+        max_retries=options.max_retries,
+    )
+    job = stores.jobs.open(wanted)
+    if trigger not in _AT_ONCE or job.trigger is trigger or job.status is JobStatus.PROCESSING:
+        return job
+    stronger = replace(job, trigger=trigger, next_try_at=min(job.next_try_at, now))
+    stores.jobs.save(stronger)
+    return stronger
+
+
+def follow_later(
+    stores: Stores, owner: Owner, task_type: TaskType, now: float, options: FormationOptions
+) -> None:
+    """Store a job that makes copies outside of the database true: done even if we die now.
+
+    Whoever opens it does the same at once; a worker comes in only if that is not done in time.
+    """
+    stores.jobs.open(
+        Job(
+            owner=owner,
+            session_ref=0,
+            task_type=task_type,
+            trigger=Trigger.EXPLICIT,
+            created_at=now,
+            next_try_at=now + _GRACE_S,
+            max_retries=options.max_retries,
+        )
+    )
+
+
+async def scrub(ledger: Ledger, owner: Owner, options: FormationOptions) -> Residue:
+    """Remove the bytes of what was just erased; what is held up is left to a job, and named."""
+    now = ledger.clock.now()
+    try:
+        residue = await ledger.storage.scrub()
+        if residue.pending:
+            await ledger.write(
+                lambda stores: follow_later(stores, owner, TaskType.SCRUB, now, options)
+            )
+    except Unavailable as error:
+        # It is erased, and the caller is told so; the next start or scrub clears the files.
+        logger.warning("storage.scrub", extra={"fields": {"err": error.message}})
+        return Residue(pending=("storage files",))
+    return residue
+
+
+def pending_in(copies: Mapping[str, Mapping[str, Any]], residue: Residue) -> list[str]:
+    """Name every place of a receipt that a job has still to clear."""
+    return [*(place for place, found in copies.items() if found.get("waiting")), *residue.pending]
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    ledger: Ledger
+    options: FormationOptions
+
+    async def lease(self, worker: str) -> Job | None:
+        """Take the job that waits longest; None if none does."""
+        now = self.ledger.clock.now()
+        if not await self.ledger.read(lambda stores: stores.jobs.due(now)):
+            return None
+        return await self.ledger.write(
+            lambda stores: self._lease_in(
+                stores, stores.jobs.due(now, _LEASED_AT_ONCE), worker, now
+            )
+        )
+
+    async def lease_this(self, worker: str, job: Job) -> Job | None:
+        """Take a certain job before its time; None if it is done, or somebody else's."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> Job | None:
+            stored = stores.jobs.get(job.owner.user, job.id)
+            if stored is None or not stored.is_open:
+                return None
+            is_held = stored.status is JobStatus.PROCESSING and stored.next_try_at > now
+            return None if is_held else self._lease_in(stores, [stored], worker, now)
+
+        return await self.ledger.write(work)
+
+    def _lease_in(self, stores: Stores, free: Sequence[Job], worker: str, now: float) -> Job | None:
+        for found in free:
+            was_held = found.status is JobStatus.PROCESSING
+            job = _counted(found, _GONE, now) if was_held else found
+            if job.status is JobStatus.DEAD:
+                self._settle_in(stores, job, now)
+                continue
+            leased = replace(
+                job,
+                status=JobStatus.PROCESSING,
+                started_at=now,
+                lease_owner=worker,
+                next_try_at=now + self.options.lease_s,
+            )
+            stores.jobs.save(leased)
+            return leased
+        return None
+
+    async def extend(self, job: Job) -> None:
+        """Hold on to a job for another while."""
+        until = self.ledger.clock.now() + self.options.lease_s
+
+        def work(stores: Stores) -> None:
+            stores.jobs.save(replace(held(stores, job), next_try_at=until))
+
+        await self.ledger.write(work)
+
+    async def fail(
+        self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
+    ) -> Job:
+        """Note that a try has failed: it is tried again later, or was the last one.
+
+        An outage is nothing that the job could be blamed for: no try is the last one.
+        """
+        now = self.ledger.clock.now()
+        wait = retry_after_s or _backoff(self.options.backoff_s, job.retry_count)
+
+        def work(stores: Stores) -> Job:
+            over = replace(_counted(held(stores, job), reason, now), next_try_at=now + wait)
+            if is_outage:
+                over = replace(over, status=JobStatus.FAILED, completed_at=None)
+            return self._settle_in(stores, over, now)
+
+        return await self.ledger.write(work)
+
+    @staticmethod
+    def _settle_in(stores: Stores, job: Job, now: float) -> Job:
+        stores.jobs.save(job)
+        record_job(stores, job, now)
+        return job
+
+    async def find(
+        self, user: User, status: JobStatus | None, limit: int, only_app: str = ""
+    ) -> list[Job]:
+        return await self.ledger.read(
+            lambda stores: stores.jobs.find(user, status=status, only_app=only_app, limit=limit)
+        )
+
+    async def get(self, user: User, job_id: int) -> Job:
+        job = await self.ledger.read(lambda stores: stores.jobs.get(user, job_id))
+        if job is None:
+            raise NotFound(f"There is no job {job_id} here.")
+        return job
+
+    async def open_beside(self, job: Job) -> Job | None:
+        """Return an open job of the same session, if there is one."""
+
+        def work(stores: Stores) -> Job | None:
+            for task_type in (TaskType.FULL, TaskType.ARCHIVE):
+                found = stores.jobs.open_of(job.owner, job.session_ref, task_type)
+                if found is not None:
+                    return found
+            return None
+
+        return await self.ledger.read(work)
+
+    async def replay(self, caller: Caller, job_id: int | None) -> int:
+        """Give up no longer: one dead job, or all of the user's; return how many."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> int:
+            app, bound = caller.key.limits.source_app, caller.key.limits.persona_id
+            dead = stores.jobs.find(caller.user, status=JobStatus.DEAD, only_app=app, limit=10_000)
+            wanted = [
+                job
+                for job in dead
+                if job_id in (None, job.id) and bound in ("", job.owner.persona_id)
+            ]
+            if job_id is not None and not wanted:
+                raise NotFound(f"There is no dead job {job_id} here.")
+            for job in wanted:
+                _replay(stores, job, now)
+                record(stores, caller, "job.replay", job.owner.persona_id, now, job_id=job.id)
+            return len(wanted)
+
+        return await self.ledger.write(work)
+
+    async def wake_quiet(self) -> int:
+        """Store a job for every session that fell silent, or waits for too long."""
+        now = self.ledger.clock.now()
+        idle, waiting = now - self.options.idle_s, now - self.options.schedule_s
+        if not await self.ledger.read(lambda stores: stores.jobs.quiet_sessions(idle, waiting, 1)):
+            return 0
+
+        def work(stores: Stores) -> int:
+            quiet = stores.jobs.quiet_sessions(idle, waiting, _QUIET_AT_ONCE)
+            for session in quiet:
+                trigger = Trigger.IDLE if session.last_active <= idle else Trigger.SCHEDULED
+                open_job(stores, session, trigger, now, self.options)
+            return len(quiet)
+
+        return await self.ledger.write(work)
+
+    async def switch(self, *, on: bool) -> None:
+        """Note whether talk is digested at all; what was said meanwhile waits when it is again."""
+        now = self.ledger.clock.now()
+        await self.ledger.write(lambda stores: stores.jobs.switch(on=on, now=now))
+
+    async def release(self, job: Job, wait_s: float = 0.0) -> Job:
+        """Give a job back undone, as if it had not been taken; it is due after that time."""
+        next_try_at = self.ledger.clock.now() + wait_s
+
+        def work(stores: Stores) -> Job:
+            free = replace(
+                held(stores, job),
+                status=JobStatus.PENDING,
+                lease_owner="",
+                next_try_at=next_try_at,
+            )
+            stores.jobs.save(free)
+            return free
+
+        return await self.ledger.write(work)
+
+    async def depth(self) -> Sequence[QueueDepth]:
+        return await self.ledger.read(lambda stores: stores.jobs.depth())
+
+
+def held(stores: Stores, job: Job) -> Job:
+    """Return a job as it is stored; raise `Conflict` if it is no longer this worker's."""
+    now_stored = stores.jobs.get(job.owner.user, job.id)
+    if (
+        now_stored is None
+        or now_stored.status is not JobStatus.PROCESSING
+        or now_stored.lease_owner != job.lease_owner
+    ):
+        raise Conflict(f"Job {job.id} was taken over by another worker.")
+    return now_stored
+
+
+def complete(stores: Stores, job: Job, memory_ids: Sequence[int], now: float) -> Job:
+    """Note in the transaction of the results that a job is done."""
+    done = replace(
+        held(stores, job),
+        status=JobStatus.COMPLETED,
+        completed_at=now,
+        error_message="",
+        memory_ids=tuple(memory_ids),
+    )
+    stores.jobs.save(done)
+    record_job(stores, done, now)
+    return done
+
+
+def record_job(stores: Stores, job: Job, now: float) -> None:
+    session = stores.sessions.get(job.owner, job.session_ref) if job.session_ref else None
+    app = {} if session is None else {"source_app": session.place.source_app}
+    record(
+        stores,
+        the_hub(job.owner.user),
+        f"job.{job.status.value}",
+        job.owner.persona_id,
+        now,
+        job_id=job.id,
+        trigger=job.trigger.value,
+        **app,
+    )
+
+
+def _counted(job: Job, reason: str, now: float) -> Job:
+    """Return a job after a try that came to nothing."""
+    is_last = job.retry_count >= job.max_retries
+    return replace(
+        job,
+        status=JobStatus.DEAD if is_last else JobStatus.FAILED,
+        retry_count=job.retry_count if is_last else job.retry_count + 1,
+        error_message=reason,
+        completed_at=now if is_last else None,
+        lease_owner="",
+    )
+
+
+def _backoff(base_s: float, retries: int) -> float:
+    """Twice as long each time, and never quite the same for two jobs that failed together."""
+    return float(base_s * 2**retries * random.uniform(0.5, 1.5))  # noqa: S311 - not for secrets
+
+
+def _replay(stores: Stores, job: Job, now: float) -> None:
+    # Another job of the session may be open by now: it does the same work.
+    fresh = stores.jobs.open(
+        replace(job, id=0, status=JobStatus.PENDING, retry_count=0, next_try_at=now)
+    )
+    if fresh.id != job.id:
+        stores.jobs.save(
+            replace(job, status=JobStatus.COMPLETED, error_message=f"replayed as {fresh.id}")
+        )

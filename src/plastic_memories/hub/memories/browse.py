@@ -1,0 +1,124 @@
+"""Look at what is remembered: pages, single rows, their history, the log of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.version_chain import sees, the_memory, would_replace
+from plastic_memories.model.event import Event
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
+from plastic_memories.model.owner import Realm, Viewpoint
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which rows to list; None for `status` means every status."""
+
+    status: Status | None = Status.ACTIVE
+    type: MemoryType | None = None
+    scope: Scope | None = None
+    realm: Realm | None = None
+    containing: str | None = None
+    before_id: int | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    memories: Sequence[Memory]
+    next_before_id: int | None
+    replaces: Mapping[int, Sequence[Memory]]  # of the candidates: what a yes would end
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    memory: Memory
+    changes: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class BrowseMemories:
+    ledger: Ledger
+
+    async def page(self, view: Viewpoint, wanted: Wanted) -> Page:
+        """Return one page of rows, newest first, and where the next one starts."""
+        chosen = self._filter(view, wanted)
+
+        def work(stores: Stores) -> Page:
+            is_global = wanted.scope is Scope.GLOBAL
+            find = stores.memories.find_global if is_global else stores.memories.find
+            rows = find(view.owner, chosen)
+            has_more = len(rows) > wanted.limit
+            shown = rows[: wanted.limit]
+            return _page(stores, view, shown, shown[-1].id if has_more else None)
+
+        return await self.ledger.read_swept(work)
+
+    async def one(self, view: Viewpoint, memory_id: int) -> Page:
+        """Return one row as a page of its own."""
+        return await self.ledger.read_swept(
+            lambda stores: _page(stores, view, [the_memory(stores, view, memory_id)])
+        )
+
+    async def history(self, view: Viewpoint, memory_id: int) -> list[Version]:
+        """Return every version of a memory, oldest first, with who changed it and when."""
+
+        def work(stores: Stores) -> list[Version]:
+            memory = the_memory(stores, view, memory_id)
+            chain = stores.memories.find(view.owner, MemoryFilter(root_ids={memory.root_id}))
+            user = view.owner.user
+            return [
+                Version(row, stores.audit.find(user, memory_id=row.id))
+                for row in sorted(chain, key=lambda row: row.id)
+                if sees(view, row)
+            ]
+
+        return await self.ledger.read_swept(work)
+
+    async def audit(
+        self, caller: Caller, *, since: float, after_id: int, memory_id: int | None, limit: int
+    ) -> list[Event]:
+        """Return who changed what of this user's, in order."""
+        return await self.ledger.read(
+            lambda stores: stores.audit.find(
+                caller.user,
+                since=since,
+                after_id=after_id,
+                memory_id=memory_id,
+                only_app=caller.key.limits.source_app,
+                limit=limit,
+            )
+        )
+
+    def _filter(self, view: Viewpoint, wanted: Wanted) -> MemoryFilter:
+        live = wanted.status in (Status.ACTIVE, Status.CANDIDATE)
+        return MemoryFilter(
+            statuses=None if wanted.status is None else {wanted.status},
+            types=None if wanted.type is None else {wanted.type},
+            scope=wanted.scope,
+            realm=wanted.realm,
+            bot_id=None if view.all_bots else view.bot_id,
+            containing=wanted.containing,
+            only_app=view.only_app or None,
+            learned_in=view.session_id if view.only_session else None,
+            before_id=wanted.before_id,
+            # What has expired is expired, whether the sweeper came by or not.
+            not_expired_at=self.ledger.clock.now() if live else None,
+            limit=wanted.limit + 1,
+        )
+
+
+def _page(
+    stores: Stores, view: Viewpoint, shown: Sequence[Memory], next_before_id: int | None = None
+) -> Page:
+    replaces = {
+        row.id: [one for one in would_replace(stores, row) if sees(view, one)]
+        for row in shown
+        if row.status is Status.CANDIDATE
+    }
+    return Page(shown, next_before_id, replaces)

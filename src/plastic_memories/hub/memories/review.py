@@ -1,0 +1,219 @@
+"""Say yes or no to what waits, take back what stands, correct what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from plastic_memories.errors import Conflict, Expired
+from plastic_memories.hub.transactions.audit_events import record_memory
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.hub.transactions.version_chain import (
+    active_of_key,
+    add_replacing,
+    refresh_slot,
+    sees,
+    the_memory,
+    would_replace,
+)
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Memory, Scope, SourceType, Status
+from plastic_memories.model.owner import Viewpoint
+from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.lifecycle.tombstones import marks_of
+from plastic_memories.rules.lifecycle.transitions import (
+    ConfirmRequest,
+    activated,
+    ended,
+    replaced_by_confirm,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    memory: Memory
+    updated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What a person changes about a memory; None leaves a field as it is."""
+
+    content: str | None = None
+    tags: tuple[str, ...] | None = None
+    importance: float | None = None
+    pinned: bool | None = None
+    scope: Scope | None = None
+    expires_at: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    given: Collection[str] = ()  # fields that were sent, so that `expires_at: null` can clear
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewMemory:
+    ledger: Ledger
+    screening: Screening
+
+    async def confirm(
+        self,
+        caller: Caller,
+        view: Viewpoint,
+        memory_id: int,
+        request: ConfirmRequest,
+        content: str | None = None,
+    ) -> Reviewed:
+        """Make a candidate active; of two confirms of one slot at a time, one wins."""
+        now = self.ledger.clock.now()
+        edited = None if content is None else self.screening.text(content)
+
+        def work(stores: Stores) -> Reviewed:
+            memory = the_memory(stores, view, memory_id)
+            if memory.status is Status.EXPIRED:
+                # The same answer whether the sweeper came by or not.
+                raise Expired(f"Memory {memory_id} has expired.")
+            if memory.status is not Status.CANDIDATE:
+                return Reviewed(memory, updated=False)
+            if edited is not None:
+                memory = _said_anew(memory, edited)
+            if not all(sees(view, row) for row in would_replace(stores, memory)):
+                raise Conflict("What it would replace belongs to another bot or another app.")
+            return Reviewed(confirm_in(stores, caller, memory, request, now), updated=True)
+
+        return await self.ledger.write(work)
+
+    async def reject(
+        self, caller: Caller, view: Viewpoint, memory_id: int, *, never_again: bool
+    ) -> Reviewed:
+        """Say no to a candidate; `never_again` keeps it from being learned anew."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> Reviewed:
+            memory = the_memory(stores, view, memory_id)
+            if memory.status is not Status.CANDIDATE:
+                return Reviewed(memory, updated=False)
+            if never_again:
+                marks = marks_of(stores.tombstones.secret(), memory.owner, memory)
+                stores.tombstones.add(memory.owner, marks, now)
+            return Reviewed(end_in(stores, caller, memory, "memory.reject", now), updated=True)
+
+        return await self.ledger.write(work)
+
+    async def revoke(self, caller: Caller, view: Viewpoint, memory_id: int) -> Reviewed:
+        """Take a memory out of every read path but its history; its slot is cleared."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> Reviewed:
+            memory = the_memory(stores, view, memory_id)
+            if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
+                return Reviewed(memory, updated=False)
+            return Reviewed(end_in(stores, caller, memory, "memory.revoke", now), updated=True)
+
+        return await self.ledger.write(work)
+
+    async def correct(
+        self, caller: Caller, view: Viewpoint, memory_id: int, correction: Correction
+    ) -> Reviewed:
+        """Store a corrected version; for an active slot it waits for a yes."""
+        now = self.ledger.clock.now()
+        screened = self._screened(correction)
+
+        def work(stores: Stores) -> Reviewed:
+            memory = the_memory(stores, view, memory_id)
+            if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
+                raise Conflict(f"Memory {memory_id} is {memory.status}; write it anew instead.")
+            added = correct_in(stores, caller, memory, screened, now)
+            return Reviewed(added, updated=True)
+
+        return await self.ledger.write(work)
+
+    def _screened(self, correction: Correction) -> Correction:
+        content, tags = correction.content, correction.tags
+        return replace(
+            correction,
+            content=None if content is None else self.screening.text(content),
+            tags=None if tags is None else tuple(self.screening.text(tag) for tag in tags),
+            metadata=self.screening.values(correction.metadata),
+        )
+
+
+def confirm_in(
+    stores: Stores, caller: Caller, candidate: Memory, request: ConfirmRequest, now: float
+) -> Memory:
+    """Confirm in the caller's transaction; raise the conflict, if there is one."""
+    rivals = would_replace(stores, candidate)
+    replaced = replaced_by_confirm(candidate, rivals, request, now)
+    for row in replaced:
+        stores.memories.save(ended(row, now, superseded_by=candidate.id))
+    active = activated(candidate, replaced, now)
+    stores.memories.save(active)
+    refresh_slot(stores, caller, active, now)
+    record_memory(stores, caller, "memory.confirm", active, now)
+    return active
+
+
+def end_in(stores: Stores, caller: Caller, memory: Memory, event: str, now: float) -> Memory:
+    """Revoke or reject in the caller's transaction."""
+    done = ended(memory, now)
+    stores.memories.save(done)
+    refresh_slot(stores, caller, done, now)
+    record_memory(stores, caller, event, done, now)
+    return done
+
+
+def correct_in(
+    stores: Stores, caller: Caller, memory: Memory, correction: Correction, now: float
+) -> Memory:
+    """Correct in the caller's transaction; of an active slot the new version is a candidate."""
+    added = _correct(stores, memory, correction, now)
+    record_memory(stores, caller, "memory.write", added, now)
+    return added
+
+
+def _correct(stores: Stores, memory: Memory, correction: Correction, now: float) -> Memory:
+    version = _version(memory, correction, now)
+    if memory.is_slot and memory.status is Status.ACTIVE:
+        waiting = replace(version, status=Status.CANDIDATE, supersedes_id=memory.id)
+        return stores.memories.add(replace(waiting, root_id=memory.root_id))
+    if memory.status is Status.CANDIDATE:
+        return add_replacing(stores, version, [memory], now)
+    rivals = [row for row in active_of_key(stores, version) if row.id != memory.id]
+    return add_replacing(stores, version, [memory, *rivals], now)
+
+
+def _said_anew(memory: Memory, content: str) -> Memory:
+    """Return a row in the user's own new words; the value taken from the old ones is void."""
+    attributes = {name: value for name, value in memory.attributes.items() if name != "value"}
+    return replace(
+        memory,
+        content=content,
+        attributes=attributes,
+        source_type=SourceType.USER_EXPLICIT,
+        confidence=1.0,
+        quote="",
+        # The words are the person's now: no edit of an old message takes them back.
+        source_message_ids=(),
+    )
+
+
+def _version(memory: Memory, correction: Correction, now: float) -> Memory:
+    changes = {
+        name: getattr(correction, name)
+        for name in ("tags", "importance", "pinned", "scope", "expires_at", "metadata")
+        if name in correction.given
+    }
+    if correction.content is not None:
+        memory = _said_anew(memory, correction.content)
+    return replace(
+        memory,
+        **changes,
+        id=0,
+        superseded_by=None,
+        created_at=now,
+        updated_at=now,
+        last_recalled_at=None,
+        recall_count=0,
+        # The key belongs to the call that made the first version.
+        idempotency_key="",
+    )

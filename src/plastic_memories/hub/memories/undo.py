@@ -1,0 +1,146 @@
+"""Take back a change that the hub has made by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from plastic_memories.errors import Conflict, NotFound
+from plastic_memories.hub.memories.consolidate import UNDONE
+from plastic_memories.hub.transactions.audit_events import app_of, record
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.version_chain import the_memory
+from plastic_memories.model.event import Event
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Memory, Status
+from plastic_memories.model.owner import Viewpoint
+from plastic_memories.ports.storage import Stores
+
+
+@dataclass(frozen=True, slots=True)
+class UndoChange:
+    ledger: Ledger
+
+    async def __call__(self, caller: Caller, view: Viewpoint, audit_id: int) -> Memory:
+        """Undo one line of the audit log; the hub does not do the same again."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> Memory:
+            event = _the_event(stores, view, audit_id)
+            assert event.memory_id is not None, "every change of these kinds names its row"
+            memory = the_memory(stores, view, event.memory_id)
+            if _is_undone(stores, event):
+                raise Conflict(f"Change {audit_id} is undone already.")
+            back = _UNDO[event.event](stores, event, memory, now)
+            record(
+                stores, caller, UNDONE, view.owner.persona_id, now,
+                memory_id=back.id, undone=audit_id, status=back.status.value, **app_of(back),
+            )  # fmt: skip
+            return back
+
+        return await self.ledger.write(work)
+
+
+def _the_event(stores: Stores, view: Viewpoint, audit_id: int) -> Event:
+    found = stores.audit.find(view.owner.user, after_id=audit_id - 1, limit=1)
+    is_here = found and found[0].id == audit_id and found[0].persona_id == view.owner.persona_id
+    if not is_here:
+        raise NotFound(f"There is no change {audit_id} here.")
+    if found[0].event not in _UNDO:
+        raise Conflict(f"Change {audit_id} was not made by the hub itself.")
+    return found[0]
+
+
+def _is_undone(stores: Stores, event: Event) -> bool:
+    later = stores.audit.find(event.user, after_id=event.id, memory_id=event.memory_id)
+    return any(one.event == UNDONE and one.data.get("undone") == event.id for one in later)
+
+
+def _changed_since(memory: Memory) -> Conflict:
+    return Conflict(f"Memory {memory.id} has changed since.", {"status": memory.status.value})
+
+
+def _unmerge(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
+    kept = stores.memories.get(memory.owner, event.data["into"])
+    back = _brought_back(stores, event, memory, now)
+    if kept is None:
+        return back
+    added = set(event.data["added_sources"])
+    if added:
+        kept = stores.memories.set_sources(kept, set(kept.source_message_ids) - added)
+    if kept.importance == event.data["importance"] != event.data["importance_was"]:
+        stores.memories.save(replace(kept, importance=event.data["importance_was"]))
+    return back
+
+
+def _unresolve(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
+    newer = stores.memories.get(memory.owner, event.data["into"])
+    back = _brought_back(stores, event, memory, now)
+    if newer is not None and newer.supersedes_id == memory.id:
+        stores.memories.save(replace(newer, supersedes_id=event.data["supersedes_was"]))
+    return back
+
+
+def _brought_back(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
+    """Give a row its place and its versions back."""
+    if memory.status is not Status.REVOKED or memory.superseded_by != event.data["into"]:
+        raise _changed_since(memory)
+    back = replace(
+        memory, status=Status(event.data["was"]), superseded_by=None, updated_at=now,
+        root_id=event.data["root_was"],
+    )  # fmt: skip
+    _check_free(stores, back)
+    for one_id in event.data["versions"]:
+        version = stores.memories.get(memory.owner, one_id)
+        if version is not None:
+            stores.memories.save(replace(version, root_id=back.root_id))
+    stores.memories.save(back)
+    return back
+
+
+def _unask(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
+    if memory.status is not Status.CANDIDATE:
+        raise _changed_since(memory)
+    was = event.data["supersedes_was"]
+    back = replace(memory, status=Status.ACTIVE, supersedes_id=was, updated_at=now)
+    _check_free(stores, back)
+    stores.memories.save(back)
+    return back
+
+
+def _unarchive(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
+    if memory.status is not Status.REVOKED or memory.superseded_by is not None:
+        raise _changed_since(memory)
+    if event.data["sources"] and not memory.source_message_ids:
+        raise Conflict("What it was learned from was taken back meanwhile.")
+    back = replace(memory, status=Status.ACTIVE, updated_at=now)
+    _check_free(stores, back)
+    stores.memories.save(back)
+    return back
+
+
+def _unweigh(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
+    if memory.importance != event.data["importance"]:
+        raise _changed_since(memory)
+    back = replace(memory, importance=event.data["importance_was"], updated_at=now)
+    stores.memories.save(back)
+    return back
+
+
+def _check_free(stores: Stores, back: Memory) -> None:
+    """Raise if something else has taken the row's place meanwhile."""
+    if back.status is not Status.ACTIVE:
+        return
+    live = stores.memories.same_place(back.owner, back)
+    taken = [row.id for row in live if row.status is Status.ACTIVE and row.id != back.id]
+    if taken:
+        raise Conflict("Another memory has taken its place.", {"active_memory_id": taken[0]})
+
+
+_UNDO: dict[str, Callable[[Stores, Event, Memory, float], Memory]] = {
+    "memory.merge": _unmerge,
+    "memory.resolve": _unresolve,
+    "memory.ask": _unask,
+    "memory.archive": _unarchive,
+    "memory.weigh": _unweigh,
+}

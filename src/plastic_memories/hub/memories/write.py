@@ -1,0 +1,218 @@
+"""Remember something: stated by a person, in bulk, or found in talk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from plastic_memories.errors import Conflict, NotFound
+from plastic_memories.hub.transactions.audit_events import record_memories, record_memory
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.hub.transactions.version_chain import (
+    add_replacing,
+    refresh_slot,
+    sees,
+)
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
+from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.rules.lifecycle.tombstones import marks_of
+from plastic_memories.rules.lifecycle.transitions import memory_from, plan_write
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of one draft: its row, or the reason why there is none."""
+
+    memory: Memory | None
+    updated: bool
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    written: Sequence[Written]
+    skipped: Sequence[tuple[int, str]] = field(default=())  # (index, reason)
+    job_id: int | None = None  # reads the same talk again, with a model
+
+
+@dataclass(frozen=True, slots=True)
+class WriteMemory:
+    ledger: Ledger
+    screening: Screening
+
+    async def one(self, caller: Caller, owner: Owner, draft: Draft) -> Written:
+        """Store one draft that somebody stated."""
+        now = self.ledger.clock.now()
+        screened = self.screening.draft(draft)
+        return await self.ledger.write(
+            lambda stores: write_in(stores, caller, owner, screened, now)
+        )
+
+    async def many(self, caller: Caller, owner: Owner, drafts: Sequence[Draft]) -> BatchResult:
+        """Store many drafts in one transaction; a bad one is skipped with its reason."""
+        now = self.ledger.clock.now()
+        screened, skipped = self.screening.each(drafts)
+
+        def work(stores: Stores) -> BatchResult:
+            stores.memories.expect(owner, [draft for _, draft in screened])
+            batch = _Batch(stores, caller, owner, now)
+            for index, draft in screened:
+                batch.take(index, draft)
+            return batch.result(skipped)
+
+        return await self.ledger.write(work)
+
+
+def write_in(
+    stores: Stores,
+    caller: Caller,
+    owner: Owner,
+    draft: Draft,
+    now: float,
+    *,
+    learned: bool = False,
+) -> Written:
+    """Apply the write rules to one draft, in the caller's transaction."""
+    decided = _decided(stores, _seen_by(caller, owner, draft), draft, now, learned=learned)
+    return decided if isinstance(decided, Written) else _stored(stores, caller, decided, now)
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """A row to be stored, and the rows that end with it."""
+
+    memory: Memory
+    replaced: Sequence[Memory]
+
+
+class _Batch:
+    """The drafts of one request. New rows that end no other wait, and are stored together."""
+
+    def __init__(self, stores: Stores, caller: Caller, owner: Owner, now: float) -> None:
+        self._stores = stores
+        self._caller = caller
+        self._owner = owner
+        self._now = now
+        self._waiting: dict[tuple[MemoryType, str], tuple[int, Memory]] = {}
+        self._idempotency_keys: set[str] = set()  # of what waits
+        self._outcomes: dict[int, Written] = {}
+
+    def take(self, index: int, draft: Draft) -> None:
+        """Apply the write rules to the draft at this place of the request."""
+        place = draft.type, draft.key
+        is_known = place in self._waiting or draft.idempotency_key in self._idempotency_keys
+        if is_known or draft.supersedes_id is not None:
+            self._store_waiting()  # the rules may ask for what waits
+        try:
+            view = _seen_by(self._caller, self._owner, draft)
+            decided = _decided(self._stores, view, draft, self._now, learned=False)
+        except (Conflict, NotFound) as error:
+            decided = Written(None, updated=False, skipped=error.message)
+        if isinstance(decided, Written):
+            self._outcomes[index] = decided
+        elif decided.replaced:
+            self._store_waiting()  # what came first has the smaller id
+            self._outcomes[index] = _stored(self._stores, self._caller, decided, self._now)
+        else:
+            self._waiting[place] = index, decided.memory
+            if draft.idempotency_key:
+                self._idempotency_keys.add(draft.idempotency_key)
+
+    def result(self, skipped: Sequence[tuple[int, str]]) -> BatchResult:
+        """Store what waits; return what became of all, beside what never came this far."""
+        self._store_waiting()
+        outcomes = sorted(self._outcomes.items())
+        refused = [(index, one.skipped) for index, one in outcomes if one.skipped]
+        return BatchResult(
+            [one for _, one in outcomes if not one.skipped], sorted([*skipped, *refused])
+        )
+
+    def _store_waiting(self) -> None:
+        if not self._waiting:
+            return
+        places, rows = zip(*self._waiting.values(), strict=True)
+        self._waiting.clear()
+        self._idempotency_keys.clear()
+        self._stores.personas.ensure(self._owner, self._now)
+        added = self._stores.memories.add_all(rows)
+        record_memories(self._stores, self._caller, "memory.write", added, self._now)
+        for index, memory in zip(places, added, strict=True):
+            self._outcomes[index] = Written(memory, updated=True)
+
+
+def _seen_by(caller: Caller, owner: Owner, draft: Draft) -> Viewpoint:
+    """Return from where a writer sees the rows it names: its bot's, and those of its app."""
+    return Viewpoint(owner, bot_id=draft.bot_id, only_app=caller.key.limits.source_app)
+
+
+def _decided(
+    stores: Stores, view: Viewpoint, draft: Draft, now: float, *, learned: bool
+) -> Written | _New:
+    """Say what the write rules make of a draft: a row to store, or why there is none."""
+    owner = view.owner
+    earlier = _earlier(stores, view, draft)
+    if earlier is not None:
+        return Written(earlier, updated=False)
+    stated = not learned and draft.source_type is SourceType.USER_EXPLICIT
+    if not stated and is_forgotten(stores, owner, draft):
+        return Written(None, updated=False, skipped="forgotten, never again")
+    plan = plan_write(draft, stores.memories.same_place(owner, draft))
+    replaced = plan.replaces
+    if plan.status is Status.ACTIVE and draft.supersedes_id is not None:
+        replaced = (*replaced, *_named(stores, view, draft, replaced))
+    if stated:
+        _lift(stores, owner, draft)
+    if plan.same is not None:
+        return Written(plan.same, updated=False)
+    return _New(memory_from(owner, draft, now, plan.status), replaced)
+
+
+def _stored(stores: Stores, caller: Caller, new: _New, now: float) -> Written:
+    stores.personas.ensure(new.memory.owner, now)
+    added = add_replacing(stores, new.memory, new.replaced, now)
+    for row in new.replaced:
+        refresh_slot(stores, caller, row, now)
+    record_memory(stores, caller, "memory.write", added, now)
+    return Written(added, updated=True)
+
+
+def _earlier(stores: Stores, view: Viewpoint, draft: Draft) -> Memory | None:
+    """Return what an earlier call with the same idempotency key has stored."""
+    if not draft.idempotency_key:
+        return None
+    wanted = MemoryFilter(idempotency_key=draft.idempotency_key, bot_id=view.bot_id)
+    found = stores.memories.find(view.owner, wanted)
+    if found and not sees(view, found[0]):
+        raise Conflict("This idempotency_key is in use.")
+    return found[0] if found else None
+
+
+def is_forgotten(stores: Stores, owner: Owner, draft: Draft) -> bool:
+    """Say whether the user wanted this never to be learned again."""
+    if not stores.tombstones.exist(owner):
+        return False
+    return stores.tombstones.covers(owner, marks_of(stores.tombstones.secret(), owner, draft))
+
+
+def _lift(stores: Stores, owner: Owner, draft: Draft) -> None:
+    """A person's explicit statement takes back a "never again"."""
+    if stores.tombstones.exist(owner):
+        stores.tombstones.lift(owner, marks_of(stores.tombstones.secret(), owner, draft))
+
+
+def _named(
+    stores: Stores, view: Viewpoint, draft: Draft, already: Sequence[Memory]
+) -> tuple[Memory, ...]:
+    """Return the row the caller wants replaced, unless it is replaced anyway."""
+    memory_id = draft.supersedes_id
+    assert memory_id is not None
+    if any(row.id == memory_id for row in already):
+        return ()
+    row = stores.memories.get(view.owner, memory_id)
+    if row is None or row.status is not Status.ACTIVE or not sees(view, row):
+        raise NotFound(f"There is no active memory {memory_id} to supersede.")
+    return (row,)

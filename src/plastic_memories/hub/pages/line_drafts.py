@@ -1,0 +1,72 @@
+"""What a line that a person wrote into a core page would be as a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from plastic_memories.errors import Rejected
+from plastic_memories.formats.page_lines import digest
+from plastic_memories.hub.transactions.screening import Screening, reason_of
+from plastic_memories.model.memory import SLOT_TYPES, Draft, MemoryType, Scope, SourceType
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.page import CORE_ID, KeptFolder
+from plastic_memories.ports.judge import JudgeEngine
+
+SOURCE_APP = "markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftLines:
+    screening: Screening
+    judge: JudgeEngine
+    max_chars: int = 32_000
+
+    def __call__(
+        self, kept: KeptFolder, texts: Iterable[str], time_zone: str, now: float
+    ) -> dict[str, Draft | str]:
+        """Return a draft for each line, or the reason why it may not be stored."""
+        return {text: self._draft(kept, text, time_zone, now) for text in texts}
+
+    def _draft(self, kept: KeptFolder, text: str, time_zone: str, now: float) -> Draft | str:
+        if len(text) > self.max_chars:
+            return f"longer than {self.max_chars} characters"
+        owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.kept_for)
+        said = Message(owner=owner, role=Role.USER, content=text, ts=now)
+        draft = replace(
+            self._understood(said, time_zone),
+            content=text,
+            scope=Scope.PERSONA if kept.folder.persona_id else Scope.GLOBAL,
+            source_type=SourceType.USER_EXPLICIT,
+            source_app=SOURCE_APP,
+            source_ref=CORE_ID,
+            confidence=None,
+            quote="",
+        )
+        try:
+            return self.screening.draft(draft)
+        except Rejected as error:
+            return reason_of(error)
+
+    def _understood(self, said: Message, time_zone: str) -> Draft:
+        """Return what the judge reads in a line, if that is one thing; else a note of it."""
+        found = self.judge.extract([said], time_zone)
+        if len(found) == 1 and _is_plain(found[0]):
+            return found[0]
+        return as_note(Draft(type=MemoryType.NOTE, key="", content=said.content))
+
+
+def as_note(draft: Draft) -> Draft:
+    """Return a draft that stands for itself and replaces nothing."""
+    key = f"page.{digest(draft.content)}"
+    return replace(draft, type=MemoryType.NOTE, key=key, attributes={})
+
+
+def _is_plain(draft: Draft) -> bool:
+    return (
+        draft.type not in SLOT_TYPES
+        and draft.realm is Realm.REAL
+        and not draft.speaker
+        and draft.source_type is SourceType.USER_EXPLICIT
+    )

@@ -1,0 +1,73 @@
+"""Which memories stand in which core page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
+from plastic_memories.model.owner import Owner, Realm, Viewpoint
+from plastic_memories.model.page import KeptFolder
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.rules.prompt.blocks import section_of
+
+_MOST = 1000
+_TYPES = frozenset(
+    {
+        MemoryType.PROFILE,
+        MemoryType.IDENTITY,
+        MemoryType.CONSTRAINTS,
+        MemoryType.VALUES,
+        MemoryType.PREFERENCES,
+    }
+)
+
+
+def rows_of(
+    stores: Stores, kept: KeptFolder, now: float, roots: Collection[int]
+) -> Mapping[int, Memory]:
+    """Return what belongs into a page, by root, in the order it is written.
+
+    The user's own page has what is global, a persona's what is its own: confirmed facts about
+    the user, what is pinned, and whatever has a line there already (`roots`). Stories, bots,
+    sessions, apps and other speakers have no place in it.
+    """
+    owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.kept_for)
+    scope = Scope.PERSONA if kept.folder.persona_id else Scope.GLOBAL
+    wanted = MemoryFilter(
+        statuses={Status.ACTIVE},
+        scope=scope,
+        realm=Realm.REAL,
+        bot_id="",
+        not_expired_at=now,
+        limit=_MOST,
+    )
+    found = [*_confirmed(stores, owner, wanted, now), *_with_lines(stores, owner, wanted, roots)]
+    rows = {row.root_id: row for row in found if not row.branch_id and not row.speaker}
+    return dict(sorted(rows.items(), key=lambda item: (section_of(item[1]), item[0])))
+
+
+def _with_lines(
+    stores: Stores, owner: Owner, wanted: MemoryFilter, roots: Collection[int]
+) -> list[Memory]:
+    if not roots:
+        return []
+    is_global = wanted.scope is Scope.GLOBAL
+    find = stores.memories.find_global if is_global else stores.memories.find
+    return find(owner, replace(wanted, root_ids=roots, limit=None))
+
+
+def _confirmed(stores: Stores, owner: Owner, wanted: MemoryFilter, now: float) -> list[Memory]:
+    if wanted.scope is Scope.GLOBAL:
+        rows = stores.memories.find_global(owner, wanted)
+        return [row for row in rows if row.type in _TYPES or row.pinned]
+    pinned = [
+        row
+        for row in stores.memories.core(Viewpoint(owner), now)
+        if row.pinned
+        and row.owner == owner
+        and row.scope is Scope.PERSONA
+        and row.status is Status.ACTIVE
+    ]
+    return [*stores.memories.find(owner, replace(wanted, types=_TYPES)), *pinned]

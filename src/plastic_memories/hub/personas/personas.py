@@ -1,0 +1,204 @@
+"""Make, show and remove personas; keep the user's own settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from plastic_memories.errors import InvalidInput, NotFound
+from plastic_memories.formats.card_macros import Names, user_called, with_names
+from plastic_memories.hub.formation.archiving import ArchiveTalk
+from plastic_memories.hub.formation.export_files import ExportFiles
+from plastic_memories.hub.formation.jobs import follow_later, pending_in, scrub
+from plastic_memories.hub.pages.forget_in_pages import ForgetInPages
+from plastic_memories.hub.personas.templates import Applied, apply_in, plan_of
+from plastic_memories.hub.transactions.audit_events import record
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.reader_lines import lines_for
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.model.job import TaskType
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import SLOT_TYPES, Memory, MemoryType, Scope, Status
+from plastic_memories.model.owner import Owner, User, Viewpoint
+from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
+from plastic_memories.ports.profile_builder import ProfileBuilder
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.template_source import TemplateSource
+from plastic_memories.rules.conversation.branch_lines import Lines
+from plastic_memories.rules.lifecycle.slot_values import slot_of
+
+# Beyond this many the profile would no longer be read by anybody.
+_PROFILE_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is read once for all texts that are written for one reader."""
+
+    view: Viewpoint
+    lines: Lines
+    core: Sequence[Memory]
+    persona: Persona
+    settings: UserSettings
+    names: Names
+
+
+@dataclass(frozen=True, slots=True)
+class KeepPersonas:
+    ledger: Ledger
+    screening: Screening
+    profiles: ProfileBuilder
+    templates: TemplateSource
+    archive: ArchiveTalk
+    exports: ExportFiles
+    pages: ForgetInPages
+
+    async def create(
+        self, caller: Caller, owner: Owner, display_name: str | None, description: str | None
+    ) -> tuple[Persona, bool]:
+        """Make a persona, or change the fields given; say whether it is new."""
+        now = self.ledger.clock.now()
+        new_name = None if display_name is None else self.screening.text(display_name)
+        new_text = None if description is None else self.screening.text(description)
+
+        def work(stores: Stores) -> tuple[Persona, bool]:
+            created = stores.personas.ensure(owner, now)
+            before = stores.personas.get(owner)
+            assert before is not None
+            persona = replace(
+                before,
+                display_name=before.display_name if new_name is None else new_name,
+                description=before.description if new_text is None else new_text,
+                updated_at=now,
+            )
+            stores.personas.save(persona)
+            event = "persona.create" if created else "persona.update"
+            record(stores, caller, event, owner.persona_id, now)
+            return persona, created
+
+        return await self.ledger.write(work)
+
+    async def apply_template(
+        self, caller: Caller, owner: Owner, path: str, *, overwrite: bool
+    ) -> tuple[Template, Applied]:
+        """Write a template's rows, all or none; what is there stays unless `overwrite`."""
+        now = self.ledger.clock.now()
+        template = self.templates.load(path)
+        plan = plan_of(template, self.screening)
+        applied = await self.ledger.write(
+            lambda stores: apply_in(stores, caller, owner, plan, now, overwrite=overwrite)
+        )
+        return template, applied
+
+    async def all(self, user: User) -> list[Persona]:
+        return await self.ledger.read(lambda stores: stores.personas.all(user))
+
+    async def profile(self, view: Viewpoint) -> str:
+        """Return the persona's profile as Markdown; unknown personas have an empty one."""
+        now = self.ledger.clock.now()
+        return await self.ledger.read(lambda stores: self.profile_in(stores, view, now))
+
+    def profile_in(
+        self, stores: Stores, view: Viewpoint, now: float, limit: int = _PROFILE_ROWS
+    ) -> str:
+        """Build the profile inside a transaction that reads more than it."""
+        return self.profile_for(stores, self.known_to(stores, view, now), now, limit)
+
+    def known_to(self, stores: Stores, view: Viewpoint, now: float) -> Known:
+        """Read what every text for this reader is written with."""
+        lines = lines_for(stores, view)
+        core = lines.memories(stores.memories.core(view, now))
+        persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
+        settings = stores.personas.settings(view.owner.user)
+        char = persona.display_name or view.owner.persona_id
+        names = Names(char, user_called(core, settings.language))
+        return Known(view, lines, core, persona, settings, names)
+
+    def profile_for(self, stores: Stores, known: Known, now: float, limit: int) -> str:
+        view = known.view
+        wanted = MemoryFilter(
+            statuses={Status.ACTIVE},
+            types={MemoryType.PROFILE},
+            realm=view.realm,
+            scopes={Scope.PERSONA, Scope.GLOBAL},
+            bot_id=None if view.all_bots else view.bot_id,
+            learned_in=view.session_id if view.only_session else None,
+            not_expired_at=now,
+            limit=limit,
+        )
+        rows = {memory.id: memory for memory in known.core}
+        rows.update((memory.id, memory) for memory in stores.memories.find(view.owner, wanted))
+        on_line = known.lines.memories(list(rows.values()))
+        shown = [with_names(row, known.names) for row in on_line]
+        return self.profiles.build(known.persona, shown, known.settings.language)
+
+    async def slots(self, view: Viewpoint) -> list[Slot]:
+        """Return the slots; to a reader of one app, what the rows it sees would make of them."""
+        if view.only_app:
+            return await self.ledger.read_swept(lambda stores: _slots_of_app(stores, view))
+        return await self.ledger.read_swept(lambda stores: stores.slots.all(view))
+
+    async def delete(self, caller: Caller, owner: Owner, confirm: str) -> Mapping[str, Any]:
+        """Erase a persona with everything it holds; the name must be repeated."""
+        if confirm != owner.persona_id:
+            wrong = {"loc": ["body", "confirm"], "msg": "must repeat persona_id", "type": "confirm"}
+            raise InvalidInput("To delete a persona, repeat its persona_id in confirm.", [wrong])
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> Mapping[str, Any]:
+            erased = stores.personas.erase(owner, now)
+            if not erased:
+                raise NotFound(f"There is no persona {owner.persona_id} here.")
+            record(stores, caller, "persona.delete", owner.persona_id, now)
+            follow_later(stores, owner, TaskType.ARCHIVE, now, self.archive.options)
+            left = stores.memories.find(owner, MemoryFilter(limit=1))
+            return {"erased": erased, "remaining": {"memories": len(left)}}
+
+        receipt, exports = await self.exports.follow(owner, work)
+        archive = await self.archive.forget_persona(owner)
+        copies = {"archive": archive, "exports": exports, **await self.pages.persona(owner)}
+        residue = await scrub(self.ledger, owner, self.archive.options)
+        left = {"pending": pending_in(copies, residue), "elsewhere": list(residue.kept)}
+        return {**receipt, **copies, **left}
+
+    async def settings(self, user: User) -> UserSettings:
+        return await self.ledger.read(lambda stores: stores.personas.settings(user))
+
+    async def save_settings(
+        self, caller: Caller, time_zone: str | None, language: str | None
+    ) -> UserSettings:
+        """Change the settings given, keep the others."""
+        now = self.ledger.clock.now()
+
+        def work(stores: Stores) -> UserSettings:
+            before = stores.personas.settings(caller.user)
+            settings = replace(
+                before,
+                time_zone=before.time_zone if time_zone is None else time_zone,
+                language=before.language if language is None else language,
+                updated_at=now,
+            )
+            stores.personas.save_settings(settings)
+            record(stores, caller, "user.settings", "", now)
+            return settings
+
+        return await self.ledger.write(work)
+
+
+def _slots_of_app(stores: Stores, view: Viewpoint) -> list[Slot]:
+    wanted = MemoryFilter(
+        statuses={Status.ACTIVE},
+        types=SLOT_TYPES,
+        realm=view.realm,
+        bot_id=None if view.all_bots else view.bot_id,
+        only_app=view.only_app,
+    )
+    held: dict[tuple[str, str], list[Memory]] = {}
+    for row in stores.memories.find(view.owner, wanted):
+        held.setdefault((row.type.value, row.bot_id), []).append(row)
+    slots = [
+        slot_of(held[place], max(row.updated_at for row in held[place])) for place in sorted(held)
+    ]
+    return [slot for slot in slots if slot is not None]

@@ -1,0 +1,122 @@
+"""Write what a template or a card says into a persona, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from plastic_memories.formats.card_memories import card_drafts, is_of_card
+from plastic_memories.formats.character_card import read_card, rewritten
+from plastic_memories.hub.transactions.audit_events import record
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.hub.transactions.version_chain import active_of_key, add_replacing
+from plastic_memories.model.card import Card
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
+from plastic_memories.model.owner import Owner
+from plastic_memories.model.persona import Template
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.rules.lifecycle.transitions import ended, memory_from
+
+_CARD = "card"
+_NAME_CHARS = 200
+_OF_CARDS = {MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY}
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Which rows of a template were new, left alone, or written over."""
+
+    applied: Sequence[str]
+    skipped: Sequence[str]
+    overwritten: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a template would write, looked at by the policy."""
+
+    drafts: Sequence[Draft]
+    card: Card | None = None
+    name: str = ""
+
+
+def plan_of(template: Template, screening: Screening) -> Plan:
+    """Return what a template would write; raise `Rejected` if it holds what must not be kept."""
+    if template.card is None:
+        return Plan([screening.draft(draft) for draft in _template_drafts(template)])
+    card, _ = read_card(rewritten(template.card.original, screening.values))
+    drafts = [screening.draft(draft) for draft in card_drafts(card)]
+    return Plan(drafts, card, screening.text(card.name)[:_NAME_CHARS])
+
+
+def apply_in(
+    stores: Stores, caller: Caller, owner: Owner, plan: Plan, now: float, *, overwrite: bool
+) -> Applied:
+    """Write a plan's rows; what is there stays unless `overwrite`."""
+    stores.personas.ensure(owner, now)
+    outcome: dict[str, list[str]] = {"applied": [], "skipped": [], "overwritten": []}
+    for draft in plan.drafts:
+        new = memory_from(owner, draft, now, Status.ACTIVE)
+        how = _apply(stores, new, now, overwrite=overwrite)
+        outcome[how].append(f"{draft.type}:{draft.key}")
+    if plan.card is not None:
+        if overwrite:
+            _end_other_cards(stores, owner, plan, now)
+        outcome[_keep(stores, owner, plan, now, overwrite=overwrite)].append(_CARD)
+    record(stores, caller, "persona.template", owner.persona_id, now)
+    return Applied(**outcome)
+
+
+def _apply(stores: Stores, new: Memory, now: float, *, overwrite: bool) -> str:
+    there = active_of_key(stores, new)
+    if there and not overwrite:
+        return "skipped"
+    add_replacing(stores, new, there, now)
+    return "overwritten" if there else "applied"
+
+
+def _keep(stores: Stores, owner: Owner, plan: Plan, now: float, *, overwrite: bool) -> str:
+    """Keep the card itself, and take over its name."""
+    assert plan.card is not None
+    persona = stores.personas.get(owner)
+    assert persona is not None
+    if plan.name and (overwrite or not persona.display_name):
+        stores.personas.save(replace(persona, display_name=plan.name, updated_at=now))
+    there = stores.cards.get(owner)
+    if there is not None and not overwrite:
+        return "skipped"
+    stores.cards.put(owner, plan.card.original, now)
+    return "applied" if there is None else "overwritten"
+
+
+def _end_other_cards(stores: Stores, owner: Owner, plan: Plan, now: float) -> None:
+    """End what an earlier card said and this one does not: the persona is another one now."""
+    said = {(draft.type, draft.key) for draft in plan.drafts}
+    wanted = MemoryFilter(statuses={Status.ACTIVE}, types=_OF_CARDS)
+    for row in stores.memories.find(owner, wanted):
+        if is_of_card(row) and (row.type, row.key) not in said:
+            stores.memories.save(ended(row, now))
+
+
+def _template_drafts(template: Template) -> list[Draft]:
+    drafts = [_template_draft(template, MemoryType.PERSONA, "persona", template.persona_md)]
+    if template.rules_md.strip():
+        drafts.append(_template_draft(template, MemoryType.RULE, "rules", template.rules_md))
+    for name, value in template.preferences.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        key = f"preference.{name}"
+        drafts.append(_template_draft(template, MemoryType.PROFILE, key, f"{name}: {text}"))
+    return drafts
+
+
+def _template_draft(template: Template, kind: MemoryType, key: str, content: str) -> Draft:
+    return Draft(
+        type=kind,
+        key=key,
+        content=content,
+        source_type=SourceType.IMPORTED,
+        source_ref=f"template:{template.path}",
+    )

@@ -1,0 +1,119 @@
+"""Take character cards in, and give personas out as cards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plastic_memories.errors import NotFound
+from plastic_memories.formats.card_memories import card_document, card_template
+from plastic_memories.formats.character_card import CardFormat, dumped, read_card, write_card
+from plastic_memories.formats.export_signature import is_own, signature
+from plastic_memories.hub.personas.templates import Applied, apply_in, plan_of
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.hub.transfer.import_lines import Importer, ImportReport
+from plastic_memories.hub.transfer.transfer import Transfer
+from plastic_memories.model.card import Card
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import MemoryType, SourceType, Status
+from plastic_memories.model.owner import Owner
+from plastic_memories.model.persona import Template
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+
+# What else may stand in a card is not about one persona.
+_BUNDLED = ("memory", "goal")
+_NO_REPORT = ImportReport({}, [], [], is_trusted=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    template: Template
+    applied: Applied
+    bundled: int  # rows that came with the card, taken in or not
+    report: ImportReport
+
+
+@dataclass(frozen=True, slots=True)
+class KeepCards:
+    ledger: Ledger
+    screening: Screening
+    transfer: Transfer
+
+    async def take_in(
+        self, caller: Caller, owner: Owner, raw: bytes, *, overwrite: bool, memories: bool
+    ) -> TakenIn:
+        """Make a persona after a card; with `memories`, as the one who exported it knew it.
+
+        A stranger's card may say anything of the user, so its memories come in only if asked for,
+        and what would always be told of them waits for a yes.
+        """
+        now = self.ledger.clock.now()
+        # A large picture takes a moment; other requests do not wait for it.
+        card, rows = await asyncio.to_thread(read_card, raw)
+        template = card_template("", card)
+        plan = await asyncio.to_thread(plan_of, template, self.screening)
+        lines = _lines(owner, rows) if memories else []
+        secret = await self.transfer.secret()
+        trusted = bool(lines) and await asyncio.to_thread(is_own, secret, owner.user, rows)
+        bundled = sum(row.get("kind") in _BUNDLED for row in rows)
+
+        def work(stores: Stores) -> TakenIn:
+            # First the memories: what the owner has changed since is newer than the card.
+            report = _NO_REPORT
+            if lines:
+                importer = Importer(stores, caller, self.screening, now, is_trusted=trusted)
+                report = importer.run(lines)
+            applied = apply_in(stores, caller, owner, plan, now, overwrite=overwrite)
+            return TakenIn(template, applied, bundled, report)
+
+        return await self.ledger.write(work)
+
+    async def give(
+        self, caller: Caller, owner: Owner, file_format: CardFormat, *, memories: bool
+    ) -> tuple[str, bytes]:
+        """Return a persona's name and its card; with `memories`, all it knows goes along."""
+        app = caller.key.limits.source_app
+        name, card = await self.ledger.read(lambda stores: _card_of(stores, owner, app))
+        rows: list[Mapping[str, Any]] | None = None
+        if memories:
+            rows = [row async for row in self.transfer.rows(owner, app)]
+            rows.append(signature(await self.transfer.secret(), owner.user, rows))
+        return name, await asyncio.to_thread(write_card, card, file_format, rows)
+
+
+def _lines(owner: Owner, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return bundled rows as lines of an export of this persona, whoever it was before."""
+    return [
+        json.dumps({**row, "persona_id": owner.persona_id})
+        for row in rows
+        if row.get("kind") in _BUNDLED
+    ]
+
+
+def _card_of(stores: Stores, owner: Owner, app: str) -> tuple[str, Card]:
+    persona = stores.personas.get(owner)
+    if persona is None:
+        raise NotFound(f"There is no persona {owner.persona_id} here.")
+    name = persona.display_name or owner.persona_id
+    original = stores.cards.get(owner)
+    if original is not None:
+        return name, read_card(original)[0]
+    wanted = MemoryFilter(
+        statuses={Status.ACTIVE},
+        types={MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY},
+        bot_id="",
+        only_app=app or None,
+    )
+    # A card is shown around: what was learned in talk stays with the memories.
+    stated = [
+        row
+        for row in stores.memories.find(owner, wanted)
+        if not row.source_message_ids and row.source_type is not SourceType.MODEL_INFERRED
+    ]
+    document = card_document(persona, stated)
+    return name, Card(dumped(document), document)

@@ -1,0 +1,181 @@
+"""Take everything along: export a user's data, and bring it in again."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from plastic_memories.errors import NotAllowed
+from plastic_memories.formats import export_lines
+from plastic_memories.formats.export_signature import Seal
+from plastic_memories.hub.personas.personas import KeepPersonas
+from plastic_memories.hub.transactions.audit_events import record
+from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.hub.transfer.import_lines import Importer, ImportReport
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Memory
+from plastic_memories.model.message import Message
+from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.model.persona import Persona
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.message_store import MessageFilter
+
+_PAGE = 500
+Row = TypeVar("Row", Memory, Message)
+
+
+class _OnlyTried(Exception):
+    """Ends the transaction of a dry run, so that nothing of it stays."""
+
+    def __init__(self, report: ImportReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    ledger: Ledger
+    screening: Screening
+    personas: KeepPersonas
+
+    async def lines(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
+        """Yield the export as JSON lines: everything the user owns, nothing of anyone else.
+
+        The last line signs the others, so that they are known again as the user's own.
+        """
+        seal = Seal(await self.secret(), caller.user)
+        async for line in self._lines(caller, persona_id):
+            seal.add(line)
+            yield _json(line)
+        yield _json(seal.line())
+
+    async def _lines(
+        self, caller: Caller, persona_id: str | None
+    ) -> AsyncIterator[Mapping[str, Any]]:
+        now = self.ledger.clock.now()
+        yield {"kind": export_lines.FORMAT, "version": export_lines.VERSION, "exported_at": now}
+        settings = await self.personas.settings(caller.user)
+        yield {"kind": "settings", "time_zone": settings.time_zone, "language": settings.language}
+        for persona in await self._personas(caller, persona_id):
+            yield export_lines.persona_line(persona)
+            card = await self._card(persona.owner)
+            if card is not None:
+                yield export_lines.card_line(persona.owner, card)
+            app = caller.key.limits.source_app
+            async for message in self._messages(persona.owner, app):
+                yield export_lines.message_line(message)
+            async for row in self.rows(persona.owner, app):
+                yield row
+
+    async def markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
+        """Yield the profiles and memories as one readable document."""
+        for persona in await self._personas(caller, persona_id):
+            app = caller.key.limits.source_app
+            view = Viewpoint(persona.owner, all_bots=True, source_app=app, only_app=app)
+            profile = await self.personas.profile(view)
+            yield (profile or f"# {persona.owner.persona_id}\n") + "\n"
+            async for memory in self._memories(persona.owner, app):
+                text = " ".join(memory.content.split())
+                yield f"- {memory.type}/{memory.key} ({memory.status}): {text}\n"
+            yield "\n"
+
+    async def bundle(self, caller: Caller, persona_id: str | None) -> bytes:
+        """Return one archive with the export and its readable form."""
+        lines = "".join([line async for line in self.lines(caller, persona_id)])
+        text = "".join([part async for part in self.markdown(caller, persona_id)])
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("export.jsonl", lines)
+            archive.writestr("memories.md", text)
+        return out.getvalue()
+
+    async def bring_in(
+        self, caller: Caller, lines: Iterable[str], *, dry_run: bool, trust: bool = False
+    ) -> ImportReport:
+        """Store an export of the same or another place; all of it in one transaction.
+
+        With `trust` the user vouches for it as for an export of their own.
+        """
+        if trust:
+            _check_may_vouch(caller)
+        now = self.ledger.clock.now()
+        given = list(lines)
+
+        def work(stores: Stores) -> ImportReport:
+            report = Importer(stores, caller, self.screening, now, is_trusted=trust).run(given)
+            if dry_run:
+                raise _OnlyTried(report)
+            record(stores, caller, "import", "", now, counts=dict(report.counts))
+            return report
+
+        try:
+            return await self.ledger.write(work)
+        except _OnlyTried as tried:
+            return tried.report
+
+    async def _personas(self, caller: Caller, persona_id: str | None) -> Sequence[Persona]:
+        found = await self.personas.all(caller.user)
+        if persona_id is None:
+            bound = caller.key.limits.persona_id
+            return [one for one in found if bound in ("", one.owner.persona_id)]
+        owner = caller.owner(persona_id)
+        return [one for one in found if one.owner == owner]
+
+    async def rows(self, owner: Owner, app: str) -> AsyncIterator[Mapping[str, Any]]:
+        """Yield what a persona knows: its memories with their sources, and its goals."""
+        async for memory in self._memories(owner, app):
+            yield export_lines.memory_line(memory)
+        for goal in await self.ledger.read(lambda stores: stores.goals.find(owner, None)):
+            yield export_lines.goal_line(goal)
+
+    async def secret(self) -> bytes:
+        """Return what exports are signed with: a secret of this installation."""
+        return await self.ledger.read(lambda stores: stores.tombstones.secret())
+
+    async def _card(self, owner: Owner) -> bytes | None:
+        return await self.ledger.read(lambda stores: stores.cards.get(owner))
+
+    async def _memories(self, owner: Owner, app: str) -> AsyncIterator[Memory]:
+        async def page(before: int | None) -> list[Memory]:
+            wanted = MemoryFilter(before_id=before, only_app=app or None, limit=_PAGE)
+            return await self.ledger.read(lambda stores: stores.memories.find(owner, wanted))
+
+        async for memory in _all_pages(page):
+            yield memory
+
+    async def _messages(self, owner: Owner, app: str) -> AsyncIterator[Message]:
+        async def page(before: int | None) -> list[Message]:
+            wanted = MessageFilter(before_id=before, source_app=app or None, limit=_PAGE)
+            return await self.ledger.read(lambda stores: stores.messages.find(owner, wanted))
+
+        async for message in _all_pages(page):
+            yield message
+
+
+def _check_may_vouch(caller: Caller) -> None:
+    """Raise `NotAllowed` unless the key is the user's own and bound to no part of it."""
+    limits = caller.key.limits
+    if caller.key.is_app_key or limits.persona_id or limits.source_app:
+        raise NotAllowed("Only a key of the user's own, bound to no persona or app, can trust.")
+
+
+async def _all_pages(page: Callable[[int | None], Awaitable[list[Row]]]) -> AsyncIterator[Row]:
+    """Yield every row, a page at a time, so that no export holds all of them at once."""
+    before: int | None = None
+    while True:
+        rows = await page(before)
+        for row in rows:
+            yield row
+        if len(rows) < _PAGE:
+            return
+        before = rows[-1].id
+
+
+def _json(line: Mapping[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"

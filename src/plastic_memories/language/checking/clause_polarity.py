@@ -1,0 +1,100 @@
+"""Whom a clause is about, and whether it says that something is so now."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from plastic_memories.language.checking.vocabulary import ENGLISH_KIN_WORD
+from plastic_memories.language.reading.chinese.lexicon import KIN_WORD
+from plastic_memories.language.text.lazy_regex import regex
+
+
+class About(StrEnum):
+    USER = "user"
+    KIN = "kin"  # somebody of the user's own
+    UNCLEAR = "unclear"  # the subject is left out
+    OTHER = "other"
+
+
+_ME = regex(r"我|俺|咱|本人|\b(?:i|i'm|im|i've|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
+_I = regex(r"\b(?:i|i'm|im|i've|i'll|i'd)\b", re.IGNORECASE)
+_ZH_KIN = regex(rf"我们?(?:家的?|的)?{KIN_WORD}")
+_EN_KIN = regex(rf"\bmy (?:\w+ )?{ENGLISH_KIN_WORD}\b", re.IGNORECASE)
+_THEM = regex(
+    r"他|她|它|你|您|别人|大家|有人|\b(?:he|she|they|it|you|your|his|her|their|people|everyone)\b",
+    re.IGNORECASE,
+)
+_NEGATED = regex(
+    r"(?<!差)不(?!仅|但|光|只|错)|没|(?<![特性区分级个差])别(?![人墅处的])|未|并非|取消|"
+    r"\b(?:not|no|never|none|neither|nor|without|cancel\w*|hardly|hate|can't|cannot)\b|n't\b",
+    re.IGNORECASE,
+)
+_OVER = regex(
+    r"以前|曾|从前|过去|小时候|当年|那时|当时|之前|原来|不再|年轻时|"
+    r"\b(?:used to|formerly|previously|back then|as a (?:kid|child)|when i was|in the past|once|"
+    r"no longer|anymore)\b",
+    re.IGNORECASE,
+)
+
+_PASSING = regex(
+    r"今天|今晚|今早|刚才|刚刚|这会儿|此刻|暂时|临时|这次|这回|待会|等会|正在|这几天|昨天|昨晚|"
+    r"\b(?:right now|today|tonight|at the moment|just now|this time|this once|yesterday|later|"
+    r"for now)\b",
+    re.IGNORECASE,
+)
+_NO_TROUBLE = regex(
+    r"(?:不|没有?|并非|未)(?:.{0,8})(?:过敏|病|症|炎|癌)"
+    r"|\b(?:not|no|never|n't|without)\b(?:.{0,20})(?:allerg|disease|diabet|asthma|disorder|pain)"
+    r"|n't\b(?:.{0,20})(?:allerg|disease|diabet|asthma|disorder|pain)",
+    re.IGNORECASE,
+)
+_TWICE = regex(
+    r"(?:不|没有?|并非)(?:是)?(?:讨厌|反感|嫌|恨|不)|(?:n't|not|never)\b.{0,12}(?:hate|dislike|mind)",
+    re.IGNORECASE,
+)
+
+
+def about(clause: str) -> About:
+    """Say whom a clause is about, as far as its own words tell.
+
+    >>> [about(text).value for text in ("我喜欢茶", "我妈妈喜欢茶", "今年28岁", "he likes tea")]
+    ['user', 'kin', 'unclear', 'other']
+    """
+    kin = _ZH_KIN.search(clause) or _EN_KIN.search(clause)
+    if kin:
+        first = _I.search(clause)
+        return About.USER if first and first.start() < kin.start() else About.KIN
+    if _ME.search(clause):
+        return About.USER
+    return About.OTHER if _THEM.search(clause) else About.UNCLEAR
+
+
+def is_negated(clause: str) -> bool:
+    return _NEGATED.search(clause) is not None
+
+
+def is_over(clause: str) -> bool:
+    return _OVER.search(clause) is not None
+
+
+def is_passing(clause: str) -> bool:
+    return _PASSING.search(clause) is not None
+
+
+def has_no_such_trouble(clause: str) -> bool:
+    """Say whether a clause says that somebody is well.
+
+    >>> has_no_such_trouble("我对花生不过敏"), has_no_such_trouble("我过敏，不能吃虾")
+    (True, False)
+    """
+    return _NO_TROUBLE.search(clause) is not None
+
+
+def is_twice_negated(clause: str) -> bool:
+    """Say whether a dislike is denied.
+
+    >>> is_twice_negated("我不讨厌咖啡"), is_twice_negated("我不喜欢咖啡")
+    (True, False)
+    """
+    return _TWICE.search(clause) is not None

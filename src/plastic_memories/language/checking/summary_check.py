@@ -1,0 +1,76 @@
+"""A proposed summary: in the language of the talk, and made of what was said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from plastic_memories.language.checking.draft_building import text_of
+from plastic_memories.language.checking.event_check import EMOTIONS
+from plastic_memories.language.checking.quote_evidence import says
+from plastic_memories.language.checking.reply_parsing import Item
+from plastic_memories.language.reading.clauses import CJK
+from plastic_memories.language.reading.injected_text import carries_injection
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.tokens import index_terms, query_terms
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.talk import Summary
+
+_HAN = regex(f"[{CJK}]")
+_LATIN_WORD = regex(r"[A-Za-z]{2,}")
+_NUMBER = regex(r"\d+")
+_ADDRESS = regex(r"https?://|www\.|```|[<>{}]", re.IGNORECASE)
+_LONGEST = 600
+_LONGEST_TOPIC = 30
+_MOST_TOPICS = 8
+# A summary has words of its own ("the user told that"); half of them must be the talk's.
+_SHARE_SAID = 0.5
+# One English word carries about as much as two Chinese characters.
+_CHARS_PER_WORD = 2
+
+
+def language_of(texts: Sequence[str]) -> str:
+    """Return the language most of the talk is in: `zh` or `en`.
+
+    >>> language_of(["我在用 Python 写代码"]), language_of(["hello", "你"])
+    ('zh', 'en')
+    """
+    han = sum(len(_HAN.findall(text)) for text in texts)
+    words = sum(len(_LATIN_WORD.findall(text)) for text in texts)
+    return "zh" if han > _CHARS_PER_WORD * words or (han and not words) else "en"
+
+
+def check_summary(item: Item, messages: Sequence[Message], language: str) -> Summary | str:
+    """Return a summary that can be believed, or the reason why there is none."""
+    text = " ".join(text_of(item, "text", "summary").split())
+    if not 0 < len(text) <= _LONGEST:
+        return "summary empty or too long"
+    if carries_injection(text) or _ADDRESS.search(text):
+        return "summary is not prose"
+    if language_of([text]) != language:
+        return "summary in another language"
+    said = [message.content for message in messages if message.role in (Role.USER, Role.ASSISTANT)]
+    if not _is_grounded(text, said):
+        return "summary not of this talk"
+    emotion = text_of(item, "emotion").lower()
+    return Summary(text, _topics(item, said), emotion if emotion in EMOTIONS else "neutral")
+
+
+def _is_grounded(text: str, said: Sequence[str]) -> bool:
+    known = {term for line in said for term in index_terms(line)}
+    terms = query_terms(text)
+    share = sum(term in known for term in terms) / len(terms) if terms else 0.0
+    numbers = {number for line in said for number in _NUMBER.findall(line)}
+    return share >= _SHARE_SAID and set(_NUMBER.findall(text)) <= numbers
+
+
+def _topics(item: Item, said: Sequence[str]) -> tuple[str, ...]:
+    given = item.get("topics")
+    listed = given if isinstance(given, list) else re.split(r"[,，、;；]", text_of(item, "topics"))
+    topics = (topic.strip() for topic in listed if isinstance(topic, str))
+    kept = [
+        topic
+        for topic in topics
+        if len(topic) <= _LONGEST_TOPIC and any(says(line, topic) for line in said)
+    ]
+    return tuple(dict.fromkeys(kept))[:_MOST_TOPICS]

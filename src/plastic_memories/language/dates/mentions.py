@@ -1,0 +1,237 @@
+"""Dates in talk: what `明天`, `去年冬天` or "next Friday" mean, seen from a moment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+
+from plastic_memories.language.dates import chinese, english
+from plastic_memories.language.dates.date_spans import DateSpan, Lean, date_or_none
+from plastic_memories.language.dates.grammar import Reader, Rule, worth_trying
+from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.numerals import zh_number
+
+__all__ = [
+    "CalendarDate",
+    "DateSpan",
+    "Lean",
+    "Mention",
+    "calendar_date",
+    "dated",
+    "find",
+    "find_all",
+    "lunar",
+    "resolve",
+    "settled",
+    "yearly",
+]
+
+_LATIN = regex(r"[A-Za-z]")
+_LEAP_YEAR = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A stretch of days, and where in the text it was named."""
+
+    span: DateSpan
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarDate:
+    """A day with or without its year, as birthdays are told."""
+
+    month: int
+    day: int
+    year: int | None = None
+
+    def __str__(self) -> str:
+        short = f"{self.month:02d}-{self.day:02d}"
+        return f"{self.year:04d}-{short}" if self.year else short
+
+
+def resolve(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> DateSpan | None:
+    """Return the days the first expression of time in the text means, seen from `now`.
+
+    `now` carries the user's time zone. `lean` decides for dates without a year.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 5, 15, 9, 0, tzinfo=UTC)  # a Wednesday
+    >>> resolve("下周三去北京", now).start
+    datetime.date(2024, 5, 22)
+    >>> winter = resolve("去年冬天", now, lean=Lean.PAST)
+    >>> str(winter.start), str(winter.end)
+    ('2023-12-01', '2024-02-29')
+    """
+    mention = find(text, now, lean=lean)
+    return mention.span if mention else None
+
+
+def find(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> Mention | None:
+    """Return the first expression of time, with all that belongs to it: `去年国庆` is one."""
+    return next(find_all(text, now, lean=lean), None)
+
+
+def find_all(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> Iterator[Mention]:
+    """Return the expressions of time one after the other.
+
+    Lunar dates are passed over: they have no fixed day in our calendar.
+    """
+    rules, following = _rules_for(text)
+    if not rules:
+        return
+    reader = Reader(chinese.LUNAR.sub(_blank, text), now.date(), lean, rules, following)
+    phrase = reader.first()
+    while phrase:
+        yield Mention(phrase.span, phrase.start, phrase.end)
+        phrase = reader.after(phrase)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "_" * len(found[0])  # as long as before, so that places in the text stay
+
+
+def _rules_for(text: str) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    hints = chinese.hints(text)
+    return _chosen(hints.union(english.hints(text)) if _LATIN.search(text) else hints)
+
+
+@lru_cache(maxsize=4096)
+def _chosen(hints: frozenset[str]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The rules worth trying: trying all of them took most of the time of a question."""
+    rules = worth_trying((*chinese.RULES, *english.RULES), hints)
+    return rules, worth_trying((*chinese.FOLLOWING, *english.FOLLOWING), hints)
+
+
+_DAY_ALONE = at_start(r"[\d一二三四五六七八九十廿]+[日号]|on the \d\w*")
+_YEARED_TEXT = regex(r"\d{4}")
+_RELATIVE = regex(
+    r"[昨明后前]天|昨晚|明早|明晚|[上下]个?(?:周|星期|礼拜|月)|去年|前年|明年|后年|[天周月年]之?[前后]"
+    r"|\b(?:yesterday|tomorrow|last|next|ago)\b",
+    re.IGNORECASE,
+)
+_HAN = regex("[\u4e00-\u9fff]")
+_AFTER_PREPOSITION = regex(
+    r"\b(?:on|in|at|by|for|until|till|since|from|before|after)\s$", re.IGNORECASE
+)
+
+_LONGEST_WORDS = 100  # nobody says a day in more letters
+
+
+def dated(content: str, said: str, written: str) -> str:
+    """Write a date into a sentence in place of the words that meant it when it was said.
+
+    >>> dated("我明天有个面试", "明天", "2024-05-16")
+    '我 2024-05-16 有个面试'
+    >>> dated("I promise to call you tomorrow", "tomorrow", "2024-05-16")
+    'I promise to call you on 2024-05-16'
+    >>> dated("我tomorrow有个面试", "tomorrow", "2024-05-16")
+    '我 2024-05-16 有个面试'
+    """
+    letters = [re.escape(char) for char in said[:_LONGEST_WORDS] if not char.isspace()]
+    found = re.search(r"\s*+".join(letters), content)
+    if not found:
+        return f"{written} {content}"
+    before, after = content[: found.start()], content[found.end() :]
+    if _LATIN.search(said) and not _stands_in_chinese(before, after):
+        return f"{before}{_placed(written, before)}{after}"
+    if after.startswith("的") and not after[1:]:
+        after = ""
+    return f"{before.rstrip()} {written} {after.lstrip()}".strip()
+
+
+def _stands_in_chinese(before: str, after: str) -> bool:
+    """Say whether the words between these are part of a Chinese sentence, in whatever script."""
+    return bool(_HAN.search(before.rstrip()[-1:] + after.lstrip()[:1]))
+
+
+def _placed(written: str, before: str) -> str:
+    """An English date with its preposition: on a day, in a month, between two days."""
+    if _AFTER_PREPOSITION.search(before) or not _YEARED_TEXT.match(written):
+        return written
+    word = "between" if " and " in written else "on" if len(written) > len("2024-05") else "in"
+    return f"{word if before.strip() else word.capitalize()} {written}"
+
+
+def settled(content: str, now: datetime) -> str:
+    """Write a date in place of a word like "last month", if the sentence has one.
+
+    >>> from datetime import UTC
+    >>> settled("我上个月搬到了南京", datetime(2024, 5, 15, tzinfo=UTC))
+    '我 2024-04 搬到了南京'
+    """
+    if not _RELATIVE.search(content):
+        return content
+    mention = find(content, now, lean=Lean.PAST)
+    if mention is None or not _RELATIVE.search(content, mention.start, mention.end):
+        return content
+    words = content[mention.start : mention.end].strip()
+    return dated(content, words, mention.span.written(_to(words)))
+
+
+def _to(words: str) -> str:
+    return " and " if _LATIN.search(words) else "至"
+
+
+def yearly(text: str, content: str, now: datetime) -> tuple[str, str] | None:
+    """Return a day that comes every year, and the sentence with that day written into it.
+
+    >>> from datetime import UTC
+    >>> yearly("明天是我生日", "明天是我生日", datetime(2024, 5, 15, tzinfo=UTC))
+    ('05-16', '05-16 是我生日')
+    """
+    day = calendar_date(text, now.date())
+    if day:
+        return str(day), content
+    mention = find(text, now)
+    if mention is None or not mention.span.is_day:
+        return None
+    if _DAY_ALONE.fullmatch(text[mention.start : mention.end]):
+        return None  # the 17th: of which month?
+    date = mention.span.start.strftime("%m-%d")
+    return date, dated(content, text[mention.start : mention.end].strip(), date)
+
+
+def lunar(text: str) -> str | None:
+    """Return a date of the Chinese lunar calendar as it was said, if there is one.
+
+    >>> lunar("我生日是农历八月十五")
+    '农历八月十五'
+    """
+    found = chinese.LUNAR.search(text)
+    return found[0] if found else None
+
+
+_YEARED = regex(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)")
+_SHORT = regex(r"(?<![\d./-])(?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d./-])(?P<y>)")
+_ZH_DATE = regex(rf"(?<!\d)(?:{chinese.ANY_YEAR})?{chinese.MONTH}份?的?{chinese.DAY}[日号]?")
+
+
+def calendar_date(text: str, today: date) -> CalendarDate | None:
+    """Read a day of the year that is written out, with its year if that is said.
+
+    >>> today = date(2024, 5, 1)
+    >>> str(calendar_date("95年5月20号", today)), str(calendar_date("2月29", today))
+    ('1995-05-20', '02-29')
+    """
+    found = _ZH_DATE.search(text)
+    if found:
+        year = chinese.full_year(found["y"], today) if found["y"] else None
+        return _checked(year, zh_number(found["m"]), zh_number(found["d"]))
+    for pattern in (_YEARED, *english.CALENDAR, _SHORT):
+        found = pattern.search(text)
+        if found:
+            month = english.month_number(found["m"])
+            return _checked(int(found["y"]) if found["y"] else None, month, int(found["d"]))
+    return None
+
+
+def _checked(year: int | None, month: int, day: int) -> CalendarDate | None:
+    # A day without a year may be 29 February: a leap year has room for all of them.
+    known = date_or_none(year or _LEAP_YEAR, month, day)
+    return CalendarDate(month, day, year) if known else None

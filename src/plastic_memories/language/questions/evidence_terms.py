@@ -1,0 +1,178 @@
+"""Which words of a question bear on an old message, and how much they tell. Pure rules.
+
+One rare, telling word is enough; any number of words that every conversation uses is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+from plastic_memories.language.questions.question import ASKING_WORDS, SMALL_TALK
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.tokens import content_terms, index_terms
+from plastic_memories.model.message import Spread
+
+# How much a word tells by itself: one that means something, a single Chinese character, which is
+# part of many words, and one that is used about anything.
+_TELLING = 1.0
+_CHARACTER = 0.5
+_EVERYDAY = 0.3
+# So much is enough, however long the question is: one telling word that few messages hold.
+_ENOUGH = 0.75
+# Less is enough if it is so large a part of all the question says.
+_SHARE = 0.4
+# A message that tells no more than this part of what the best one tells only uses its words.
+_OF_THE_BEST = 0.5
+# Each term is looked up, so a long question is asked by the words that tell most.
+_MOST_TERMS = 16
+# A word in one message of a hundred is as rare as can be; one in all of them tells next to nothing.
+_RARE = 0.01
+_LEAST = 0.1
+# Among a few messages every word is rare or common by chance: as if so many more had been said.
+_UNSAID = 100
+# What so many rows hold takes longer to search for than it tells.
+_MOST_ROWS = 8_000
+# To take a text apart takes long, and who writes much says early what it is about.
+READ_OF_EACH = 3_000
+
+# What people do, and what they say of anything. A Chinese word is a term as it is.
+_CHINESE_EVERYDAY_WORDS = (
+    "主要 内容 名字 时间 地方 喜欢 工作 问题 推荐 建议 告诉 类型 方法 方式 办法 曾经 开始 "
+    "结束 准备 打算 决定 发生 参加 活动 情况 原因 关系 一起 一直 已经 还是 比如 比较 重要 "
+    "不同 其他 其它 所有 大家 别人 今年 去年 明年 上次 下次 第一 刚才 刚刚 平时 经常 总是 "
+    "到底 究竟 具体 大概 左右 手里 回忆 提到 提过 帮忙 介绍 安排 计划 选择 考虑 继续 变成 "
+    "成为 认识 见到 见过 持续 开心 高兴"
+)
+_EVERYDAY_WORDS = ASKING_WORDS.union(
+    _CHINESE_EVERYDAY_WORDS.split(),
+    index_terms(
+        "able across actual actually add ago almost already another around ask answer away back "
+        "bad begin believe best better between big both bring buy call care change check choose "
+        "come cool decide describe done down during easy either else end enjoy enough ever every "
+        "exactly fact few fill find fine forget forgot full fun give given gonna gotta guess guy "
+        "happy hard hear heard hello help hey hi high hold idea important interesting item keep "
+        "learn leave left live long lose lost love main may mean meet met might mind miss moment "
+        "morning most move must name new night no not off often okay old once one open other out "
+        "over own part pay people person pick place plan play point possible pretty probably put "
+        "question quick quite read ready real reason remind rest run same seem send sent set "
+        "several shall share show side since sit small soon sorry sort speak special stay stop "
+        "story stuff suggest suppose talk talked tell test thanks three together told tomorrow "
+        "tonight tried turn two understand until up usual wait walk wanna watch weekend while "
+        "wish without word work world worry write wrong yes yesterday yet young "
+    ),
+)
+# Characters of such words; a pair of two of them is such a word, or a seam between two words.
+_EVERYDAY_CHARACTERS = frozenset(
+    "一二三四五六七八九十几两半多少每各某个只条台件张本杯次些种位名不没有无在到从向往对给跟与同比"
+    "被把让使得地着过来去上下进出回起会能可要想该应肯愿敢做干弄搞办用拿放找买卖吃喝玩看听说讲聊谈"
+    "问答叫写读教帮住走跑坐站等睡知道记忘觉感认为以因所而但如果就才又再还也都很太真最更挺好坏错今"
+    "明昨前后早晚中午年月日天周号点时候分钟刚现近什么怎哪谁啥呢吗吧啊呀我你您他她它们咱自己人事东"
+    "西样的了是这那里和养爱怕"
+)
+# Taken out of a run of characters, so that no pair is made of its end and what comes after it.
+_COMMON_WORDS = regex(
+    "|".join(sorted(word for word in SMALL_TALK | _EVERYDAY_WORDS if not word.isascii()))
+)
+
+
+def evidence_in(text: str) -> dict[str, float]:
+    """Return the terms of a question that are evidence, each with how much it tells by itself.
+
+    >>> evidence_in("What do you think, where does Priya live today?")
+    {'priya': 1.0, 'live': 0.3}
+    >>> evidence_in("你觉得今天怎么样")
+    {}
+    """
+    apart = _COMMON_WORDS.sub(
+        lambda found: " " if found[0] in SMALL_TALK else f" {found[0]} ", simplified(text)
+    )
+    told = {term: tells for term in content_terms(apart) if (tells := _tells(term))}
+    most = sorted(told, key=lambda term: -told[term])[:_MOST_TERMS]
+    return {term: told[term] for term in most}
+
+
+def _tells(term: str) -> float:
+    if term in SMALL_TALK:
+        return 0.0
+    if term in _EVERYDAY_WORDS or _EVERYDAY_CHARACTERS.issuperset(term):
+        return _EVERYDAY
+    return _CHARACTER if len(term) == 1 else _TELLING
+
+
+def weighed(told: Mapping[str, float], spread: Spread) -> dict[str, float]:
+    """Return how much each term tells here: what many messages hold tells little.
+
+    A telling word that none holds says that something else is asked for. An everyday one says
+    nothing: answers seldom repeat the words of asking.
+    """
+    held = spread.holding
+    return {
+        term: tells * _rarity(term, spread)
+        for term, tells in told.items()
+        if tells > _EVERYDAY or held.get(term, 0)
+    }
+
+
+def without_everyday(told: Mapping[str, float]) -> dict[str, float]:
+    """Leave out what is used about anything.
+
+    >>> without_everyday(evidence_in("where did I drink coffee?"))
+    {'drink': 1.0, 'coffe': 1.0}
+    """
+    return {term: tells for term, tells in told.items() if tells > _EVERYDAY}
+
+
+def _rarity(term: str, spread: Spread) -> float:
+    holding = spread.holding.get(term, 0)
+    if not holding:
+        return 1.0
+    if spread.is_common(term):
+        return _LEAST
+    share = holding / (spread.messages + _UNSAID)
+    return min(1.0, max(_LEAST, math.log(share) / math.log(_RARE)))
+
+
+def searched(told: Collection[str], spread: Spread, *, in_short: bool = False) -> list[str]:
+    """Return the terms to search for, rarest first: those that are there and not too common.
+
+    If all are common, one of them chooses in a short time. Of all that was said it would choose
+    thousands, and none of them for a reason.
+    """
+    held = {term: count for term in told if (count := spread.holding.get(term, 0))}
+    rarest = sorted((term for term in held if not spread.is_common(term)), key=held.__getitem__)
+    if not rarest:
+        return list(held)[:1] if in_short else []
+    rows = 0
+    for position, term in enumerate(rarest):
+        rows += held[term]
+        if position and rows > _MOST_ROWS:
+            return rarest[:position]
+    return rarest
+
+
+def evidence_of(content: str, weights: Mapping[str, float]) -> float:
+    """Return how much of what is asked for a message tells; of a long one its beginning counts."""
+    return sum(weights[term] for term in weights.keys() & index_terms(content[:READ_OF_EACH]))
+
+
+def enough_for(weights: Mapping[str, float]) -> float:
+    """Return how much a message must tell to bear on a question of these words."""
+    return min(_ENOUGH, share_of(weights))
+
+
+def share_of(weights: Mapping[str, float]) -> float:
+    """Return so large a part of the question that what holds it is likely to answer it."""
+    return _SHARE * sum(weights.values())
+
+
+def best_first(evidence: Mapping[int, float]) -> list[int]:
+    """Return the messages that tell most, without those that only use a word of the best one's.
+
+    >>> best_first({1: 0.5, 2: 2.0, 3: 1.5})
+    [2, 3]
+    """
+    best = max(evidence.values(), default=0.0)
+    kept = [number for number, tells in evidence.items() if tells > _OF_THE_BEST * best]
+    return sorted(kept, key=lambda number: -evidence[number])

@@ -1,0 +1,49 @@
+"""What a message seems to ask memory for. It only ever adds work, it never switches any off."""
+
+from __future__ import annotations
+
+import re
+
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.scripts import simplified
+from plastic_memories.model.recall import Intent, IntentType
+
+_SIGNS = {
+    IntentType.PROFILE: regex(
+        r"我(叫|的名字|是谁|喜欢|爱|讨厌|不喜欢|住|的生日|多大|几岁|的工作|的职业|过敏|的习惯|的风格)"
+        r"|关于我|\bmy (name|job|favou?rite|birthday|age|allerg\w+|style)\b|\bwho am i\b"
+        r"|\babout me\b|\bdo i (like|love|hate|prefer|live|work)\b",
+        re.IGNORECASE,
+    ),
+    IntentType.EVENT: regex(
+        r"什么时候|哪天|几号|何时|生日|纪念日|计划|安排|约好|下周|明天|后天|去年|上周|上个月|昨天"
+        r"|\bwhen\b|\bbirthday\b|\banniversary\b|\bplans?\b|\btomorrow\b|\bnext (week|month|year)\b"
+        r"|\blast (week|month|year|spring|summer|autumn|fall|winter)\b|\byesterday\b"
+        r"|\bappointment\b",
+        re.IGNORECASE,
+    ),
+    IntentType.HISTORY: regex(
+        r"上次|之前|以前|曾经|刚才|刚刚|聊过|说过|提过|还记得|记不记得"
+        r"|\blast time\b|\bbefore\b|\bearlier\b|\bpreviously\b|\bremember\b|\bdid (i|we|you)\b"
+        r"|\b(told|mentioned|talked|discussed)\b",
+        re.IGNORECASE,
+    ),
+}
+
+
+def intent_of(text: str) -> Intent:
+    """Guess the intent of a message from its words.
+
+    >>> intent_of("我喜欢什么茶？").type.value, intent_of("hello").type.value
+    ('profile', 'none')
+    """
+    if not text.strip():
+        return Intent(IntentType.NONE, 1.0)
+    asked = simplified(text)
+    found = [kind for kind, sign in _SIGNS.items() if sign.search(asked)]
+    queries = (text,)
+    if not found:
+        return Intent(IntentType.NONE, 0.5, queries)
+    if len(found) > 1:
+        return Intent(IntentType.MIXED, 0.7, queries)
+    return Intent(found[0], 0.8, queries)

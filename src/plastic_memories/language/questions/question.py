@@ -1,0 +1,176 @@
+"""What a message asks memory for, in parts that are searched side by side. Pure rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.tokens import (
+    MAX_QUERY_TERMS,
+    WEAK,
+    WORD,
+    code,
+    index_terms,
+    query_terms,
+)
+
+# More parts than this are hardly questions any more; the rest is asked together with the last.
+_MAX_PARTS = 4
+_RECENT_LINES = 4
+_LINE_CHARS = 500
+# How much a line counts that only leads up to what is asked: of whoever speaks last, of the other
+# who answers them, and of the conversation before the message.
+_EARLIER = 0.5
+_ANSWERS = 0.25
+_BEFORE = 0.25
+# How much a word counts that is not what is asked for.
+_IDLE = 0.4
+# Words of asking: an answer seldom repeats them. In a conversation they tell what happened.
+ASKING_WORDS = frozenset(
+    term
+    for term in index_terms(
+        "first happen event time day week month year total many much order different type number "
+        "start finish recently current currently past before after ago long often mention "
+        "previous last next go went get got take took make made use used participate attend visit"
+    )
+)
+# Words that keep a conversation going, whatever it is about. A Chinese one is a term as it is.
+_CHINESE_SMALL_TALK = (
+    "觉得 感觉 感到 听起 起来 可能 也许 或许 应该 有点 有些 时候 有时 当然 可以 谢谢 不错 "
+    "太好 真棒 太棒 一定 肯定 确实 非常 特别 其实 现在 今天 最近 然后 试试 想想 看看 没事 "
+    "哈哈 明白 理解 希望 需要 没有 不会 不想 不能 想要 一些 一点 一样 好像 事情 东西 "
+)
+SMALL_TALK = frozenset(_CHINESE_SMALL_TALK.split()) | frozenset(
+    index_terms(
+        "feel felt think thought sound great good nice really maybe perhaps sure always sometimes "
+        "today now lately recently thing want need try yes yeah oh well right okay thank hope "
+        "understand lot bit little like kind way get got make made something anything everything "
+        "much more even still only never let say said see look wow haha glad amazing wonderful "
+        "awesome"
+    )
+)
+# Here one question ends and another begins.
+_ALSO = regex(
+    r"(?:另外|此外|还有|对了|顺便问一下|再问一下)[，,：:\s]"
+    r"|(?<=[.?!])\s*(?:and\s+)?(?:also|by the way|besides|another thing)[,:]\s",
+    re.IGNORECASE,
+)
+# What stands before such words was not the question.
+_REALLY = regex(
+    r"(?:真正|其实|实际|本来)(?:上)?(?:是)?(?:想|要)?[^，。：:？?]{0,8}"
+    r"(?:问|了解|知道|搞清楚|弄清楚|确认)[^，。：:？?]{0,8}[，：:]"
+    r"|真正的问题[^：:，]{0,4}[：:，]"
+    r"|\bwhat i (?:actually|really) (?:want|wanted|meant) to (?:ask|know)[^.?!,:]{0,20}[,:]"
+    r"|\bmy (?:actual|real) question is[,:]?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One thing that is asked for."""
+
+    text: str
+    terms: Mapping[int, float]  # code → how much it counts
+    pairs: frozenset[int]  # codes of words that stand together
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    probes: tuple[Probe, ...]
+    # A conversation rather than a question: its drift matters more than its words.
+    is_dialogue: bool = False
+    # So many probes come first that say the same in other words.
+    in_other_words: int = 0
+
+    @property
+    def last_line(self) -> str:
+        return self.probes[-1].text.strip().splitlines()[-1]
+
+    @property
+    def texts(self) -> list[str]:
+        """What is compared by meaning: each probe, and of a dialogue its last line as well."""
+        texts = [probe.text for probe in self.probes]
+        return [*texts, self.last_line] if self.is_dialogue else texts
+
+
+def understand(text: str, recent: Sequence[str] = (), also: Sequence[str] = ()) -> Question:
+    """Split a message into what it asks for; `recent` is what was said before it, oldest first.
+
+    `also` says the same in other words: each is one thing more that is asked for.
+
+    >>> [probe.text for probe in understand("我妹妹叫什么？另外，她的生日是哪天？").probes]
+    ['我妹妹叫什么？', '她的生日是哪天？']
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    before = [line[-_LINE_CHARS:] for line in recent[-_RECENT_LINES:]]
+    if len(lines) > 1:
+        weighed = [(line, _BEFORE) for line in before] + _weighed(lines)
+        own = [_probe(text, weighed, lines[-1], idle=SMALL_TALK)]
+    else:
+        context = [(line, _BEFORE) for line in before]
+        own = [_probe(part, [*context, (part, 1.0)], part) for part in _parts(text)]
+    # Other words go first: the last line of the last probe is what the user said last.
+    others = [_probe(other, [(other, 1.0)], other) for other in also if other.strip()]
+    return Question((*others, *own), len(lines) > 1, len(others))
+
+
+def _parts(text: str) -> list[str]:
+    plain = simplified(text)
+    breaks = list(_ALSO.finditer(plain))
+    starts = [0, *(found.end() for found in breaks)]
+    ends = [*(found.start() for found in breaks), len(text)]
+    asked = [_asked(text, plain, *span) for span in zip(starts, ends, strict=True)]
+    parts = [part for part in asked if part.strip().strip(" ，,。.")]
+    if len(parts) > _MAX_PARTS:
+        parts[_MAX_PARTS - 1 :] = [" ".join(parts[_MAX_PARTS - 1 :])]
+    return parts or [text]
+
+
+def _asked(text: str, plain: str, start: int, end: int) -> str:
+    """Return what is asked between two places, as it is written; `plain` is the text to read."""
+    corrections = list(_REALLY.finditer(plain[start:end]))
+    rest = text[start + corrections[-1].end() : end] if corrections else ""
+    return rest if rest.strip() else text[start:end]
+
+
+def _weighed(lines: Sequence[str]) -> list[tuple[str, float]]:
+    """Say how much each line of a dialogue counts: two take turns, and the last line asks."""
+    back = range(len(lines) - 1, -1, -1)
+    counts = [_ANSWERS if turns % 2 else _EARLIER if turns else 1.0 for turns in back]
+    return list(zip(lines, counts, strict=True))
+
+
+def _probe(
+    text: str,
+    weighed: Iterable[tuple[str, float]],
+    last: str,
+    idle: frozenset[str] = SMALL_TALK | ASKING_WORDS,
+) -> Probe:
+    weights: dict[str, float] = {}
+    for line, weight in weighed:
+        for term in query_terms(line):
+            counts = weight * (_IDLE if term in idle else 1.0)
+            weights[term] = max(counts, weights.get(term, 0.0))
+    heaviest = sorted(weights, key=lambda term: -weights[term])[:MAX_QUERY_TERMS]
+    return Probe(text, {code(term): weights[term] for term in heaviest}, frozenset(pairs_of(last)))
+
+
+def pairs_of(text: str) -> list[int]:
+    """Return the codes of telling words that follow each other, function words left out.
+
+    >>> len(pairs_of("the charity and the bake sale"))
+    2
+    """
+    codes = map(code, index_terms(text))
+    words = [number for number in codes if number & WORD and not number & WEAK]
+    return [pair_code(one, other) for one, other in pairwise(words)]
+
+
+def pair_code(one: int, other: int) -> int:
+    """Return one number for two words in this order. Like no telling term it has both low bits."""
+    return (one * 31 + other) & 0xFFFFFFFF | WEAK | WORD

@@ -1,0 +1,127 @@
+"""Chinese talk: every clause of a message, read in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from plastic_memories.language.reading.chinese import (
+    constraints,
+    events,
+    identity,
+    people,
+    reactions,
+    tastes,
+    work,
+)
+from plastic_memories.language.reading.chinese.clause import Said, Subject, read
+from plastic_memories.language.reading.chinese.lexicon import KIN_WORD, PET_WORD
+from plastic_memories.language.reading.clauses import Clause
+from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.text.lazy_regex import regex
+
+_FINDERS = (
+    identity.find,
+    work.find,
+    tastes.find,
+    constraints.find,
+    reactions.find,
+    people.find,
+    events.find,
+)
+_NOT_BUT = regex(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
+_BUT = regex(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
+# 我叫小红不是小明: what comes after "not" is taken back.
+_BUT_NOT = regex(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$")
+_NO_NOUN = regex(
+    r"在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
+    r"和|给|把|从|到|吃|喝|看|听|玩|买|做|说|写|学|开始|住|养|面试|上班|下班|毕业|搬"
+)
+# 我改名了，现在叫林一: the next clause says to what.
+_CHANGED = regex(r"(?:改名|改行|转行|跳槽|换工作)了?$")
+# 我最喜欢的颜色不是红色: nothing is said yet.
+_HEAD_ONLY = regex(r"(?:喜欢|爱)的[^的是]{1,5}$")
+_SOMEBODY = regex(f"{KIN_WORD}|{PET_WORD}")
+# 我生日快到了，就是下周一: the day comes in a clause of its own.
+_BIRTHDAY_OPEN = regex(r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))")
+_DAY_ONLY = regex(
+    r"^(?:具体|准确)?(?:来说|地说)?(?:就|也就)?(?:是|在)?(?=(?:\d{1,2}|[一二三四五六七八九十]{1,2})月.{1,4}$|"
+    r"[明后]天$|下?下?个?(?:周|星期|礼拜)[一二三四五六日天]$)"
+)
+_NOT_BUT_INSIDE = regex(r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$")
+
+
+def find(clauses: Sequence[Clause], now: datetime) -> Iterator[tuple[Clause, Found]]:
+    """Yield what the clauses of one message say, carrying the subject from one to the next."""
+    subject, topic = Subject.NONE, ""
+    for clause in _corrected(clauses):
+        said = read(clause, now, subject, topic)
+        items = [item for finder in _FINDERS for item in finder(said)]
+        for item in items:
+            yield clause, item
+        subject, topic = _carried(said, bool(items)), _topic(said, items)
+
+
+def _carried(said: Said, understood: bool) -> Subject:
+    """Who the next clause is about if it does not say."""
+    if not said.left_out:
+        topic = said.subject is Subject.KIN or (said.whole.startswith("我的") and not understood)
+        if topic:
+            return Subject.OTHER
+        lost = (
+            said.subject is Subject.USER and not understood and not _CHANGED.match(said.predicate)
+        )
+        return Subject.NONE if lost else said.subject
+    if understood or not said.predicate:
+        return said.subject
+    if _NO_NOUN.match(said.predicate):
+        return said.subject
+    # A clause that begins with a noun of its own is about that noun.
+    return said.subject if said.subject is Subject.USER or "我" in said.whole else Subject.OTHER
+
+
+def _topic(said: Said, items: Sequence[Found]) -> str:
+    """The relative or pet a clause was about, for the next one to go on with."""
+    if said.kin:
+        return said.kin
+    if not any(item.key.startswith("relationship.") for item in items):
+        return ""
+    named = _SOMEBODY.findall(said.whole)
+    return str(named[-1]) if named else ""
+
+
+def _corrected(clauses: Sequence[Clause]) -> list[Clause]:
+    """Join "not A" and "but B" into what holds: 我的生日不是3号，是4号 → 我的生日是4号."""
+    kept: list[Clause] = []
+    for clause in clauses:
+        joined = _joined(kept[-1], clause) if kept and not clause.opens else None
+        if joined:
+            kept[-1] = joined
+        else:
+            kept.append(_corrected_inside(clause))
+    return kept
+
+
+def _joined(first: Clause, clause: Clause) -> Clause | None:
+    """One clause out of two, if the second says what the first has left open."""
+    if _BIRTHDAY_OPEN.search(first.text) and _DAY_ONLY.match(clause.text):
+        return _reworded(first, clause, f"我的生日是{_DAY_ONLY.sub('', clause.text)}")
+    before, but = _NOT_BUT.match(first.text), _BUT.match(clause.text)
+    if not before or not but:
+        return None
+    verb = "是" if before["verb"] in {"是", "在", "对"} else before["verb"]
+    return _reworded(first, clause, f"{before['head']}{verb}{but['new']}")
+
+
+def _corrected_inside(clause: Clause) -> Clause:
+    inside, but_not = _NOT_BUT_INSIDE.match(clause.text), _BUT_NOT.match(clause.text)
+    if inside:
+        return _reworded(clause, clause, f"{inside['head']}是{inside['new']}")
+    if but_not and not _HEAD_ONLY.search(but_not["head"]):
+        return _reworded(clause, clause, but_not["head"])
+    return clause
+
+
+def _reworded(first: Clause, last: Clause, text: str) -> Clause:
+    return replace(last, text=text, said=text, opens=first.opens)

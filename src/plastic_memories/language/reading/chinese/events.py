@@ -1,0 +1,321 @@
+"""Chinese: plans, promises, anniversaries and the turning points of a life."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.language.dates import mentions
+from plastic_memories.language.dates.mentions import Lean, Mention
+from plastic_memories.language.reading.chinese.clause import Said, Subject, tidy
+from plastic_memories.language.reading.chinese.lexicon import PLACE
+from plastic_memories.language.reading.finding import LIKELY, Found
+from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.model.memory import MemoryType
+
+_OCCASION = (
+    r"(?:考试|面试|笔试|会议|开会|婚礼|手术|旅行|旅游|出差|体检|答辩|演出|比赛|约会|聚会|"
+    r"开学|放假|入职|高铁|飞机|航班|火车|复查|看牙|牙医|预约|演唱会|聚餐|典礼|"
+    r"搬家|休假|请假|deadline|meeting|interview|presentation|exam|party|flight|appointment|截止|交论文|交房租|复诊|打疫苗|相亲|考研|高考|中考|考驾照|"
+    r"科目[一二三四]|期末考|期中考|签证|培训|讲座|汇报|演讲|团建|音乐会|马拉松|值班|"
+    r"上台|报到|毕业|结婚|订婚|领证|回国|出国|回老家|出发|出院|住院|拔牙|直播|首演|"
+    r"生日会|家长会|同学会|年会|发布会|展览|展会|开庭|见家长|加班|军训|露营|滑雪|看展|"
+    r"看房|交稿|辞职|跳槽|买房|买车|换工作|装修|考[一-龥A-Za-z]{1,6})"
+)
+_INTENT = (
+    r"(?:要|会|准备|打算|计划|得|需要|将要?|约了|约好|预约了|定了|订了|安排了|决定|报名了|"
+    r"买了|必须)"
+)
+
+
+def _adverbs(words: str, phrases: str) -> str:
+    """Return the grammar of adverbs with at most two phrases of open length between them.
+
+    Any number of such phrases could be told apart in more ways than can be tried.
+    """
+    return f"(?>{words})*(?:(?:{phrases})(?>{words})*){{0,2}}"
+
+
+_PLAN = at_start(
+    _adverbs(
+        "就|还|也|又|都|正好|已经|早上|上午|中午|下午|晚上|傍晚|凌晨|一早|开始", "[跟和].{1,6}?"
+    )
+    + rf"(?:{_INTENT}.{{1,30}}|有(?:一?个|一?场|一?次|"
+    rf"一门)?.{{0,12}}?{_OCCASION}.{{0,6}}|(?:去|回|到|飞|来|坐|参加|开始|见|拍|交|做|办|"
+    rf"请|陪|带|搬|考|上(?!海|周|个|次|面)).{{1,20}}|{_OCCASION}.{{0,6}})$"
+)
+_NOT_A_PLAN = regex(
+    r"下雨|有雨|有雪|台风|大风|下雪|降温|天气|刮风|晴|再说|再聊|继续|会不会|想要?|应该|可能|也许|不知道|见$|"
+    r"是一?个|选择|不错|挺好|见分晓|见真章|降价|打折|涨价|上映|开售|发售|停水|停电|限行|都要|都得|都会|要是|了吗|加油|努力|好好|早点|早睡|早起|开心|愉快|顺利|休息|记得|不用|不去|不会|不要|没有|不想|不打算|取消|不能|来不及|吧$|吧，|一起|你|"
+    r"会更|会好|怎么"
+)
+_TIME_OF_DAY = regex(
+    r"^(?:的)?(?:早上|上午|中午|下午|傍晚|晚上|凌晨|早晨|夜里|"
+    r"半夜)?(?:\d{1,2}(?:[:：]\d{2}|点半?(?:\d{1,2}分)?)|"
+    r"[一二三四五六七八九十两]{1,3}点(?:半|一刻|钟)?)?(?:的时候|左右|钟|就)?"
+)
+_UNDATED = at_start(
+    r"(?:正在|在|已经|最近|一直|也)*(?:打算|准备|计划|决定|下定决心|立志|筹备|"
+    r"备战)(?:着|了|要|好|以后|将来)*(?P<v>[^，,你]{2,20})$|(?:快要?|就要|"
+    r"马上(?:就)?要?|即将|要)(?P<w>结婚|毕业|搬家|当爸爸|当妈妈|生孩子|生宝宝|高考|考研|"
+    r"中考|退休|出国|订婚|入职|开学|离职|生|答辩)了$"
+)
+_GOAL = at_start(
+    r"的?(?:最大的?|人生|今年的?|长期|终极|新年|小)*(?:目标|梦想|计划|愿望|理想|"
+    r"心愿)(?:就|一直)?是(?P<v>[^，,你]{2,20})$"
+)
+_PROMISE = regex(
+    r"(?:已经|刚)?(?:(?:向|跟|对|和)[^，,]{1,5})?(?:答应|承诺|保证|发誓|许诺)(?:了|"
+    r"过)?(?:要|会)?(?:你|他|她|自己)?(?P<v>(?!的|了|吗)[^，,]{3,25})$"
+)
+_ANNIVERSARY = regex(
+    r"(?:我们的?|我和.{1,6}?的?|我跟.{1,6}?的?|的)?(?P<v>(?:结婚|恋爱|相识|在一起|订婚|"
+    r"相恋|领证)?.{0,3}周?年?纪念日)"
+)
+_TURNS: tuple[tuple[str, str, str], ...] = (
+    (
+        "achievement",
+        "positive",
+        r"(?:大学|研究生|博士|高中|本科|硕士)?毕业(?=了|于|$)|升职|晋升|升为?.{1,8}|加薪|"
+        r"涨工资|拿到(?:了)?(?:.{0,8})(?:offer|驾照|驾驶证|证书|学位|奖学金|奖|冠军|第一名?|"
+        r"录取通知书?|绿卡|金牌)|"
+        r"(?:考|通)?过了(?:法考|国考|省考|初试|复试|面试|答辩|[四六]级|科目.|雅思|托福|.{1,4}考试)|"
+        r"考上(?:了)?.{2,12}|考过(?:了)?.{2,10}|考到(?:了)?.{2,8}证|"
+        r"通过(?:了)?.{1,10}(?:考试|面试|答辩|试用期|考核)|(?:获得|得|赢|拿|夺得|"
+        r"荣获)了?.{0,8}(?:奖|冠军|第一名?|金牌|亚军|季军)|被.{2,10}录取|论文.{0,4}(?:发表|"
+        r"被录用|中稿|接收)|"
+        r"(?:出版|发表)了.{1,12}|跑完了?.{0,6}马拉松|转正|找到(?:了)?(?:新|一份)?.{0,4}工作|"
+        r"考研.{0,3}(?:成功|上岸)|上岸|评上了?.{2,8}|当上(?:了)?(?!爸|妈|爷|奶|外|舅|姑|叔).{2,8}|完成了?(?:第一个|"
+        r"毕业).{1,8}",
+    ),
+    (
+        "life_event",
+        "positive",
+        r"结婚(?=了|的?$)|订婚|领证|求婚成功|怀孕|生(?:了)?(?:一?个|一对)?(?:女儿|儿子|宝宝|"
+        r"孩子|双胞胎|女孩|男孩|闺女|娃)|当(?:上)?(?:了)?(?:爸爸|妈妈|爷爷|奶奶|外婆|舅舅|"
+        r"姑姑|叔叔)|买(?:了)?(?:一?套|一?辆|自己的|第一)*(?:新)?(?:房子?|车|新房|新车|房车)|"
+        r"脱单|恋爱|谈恋爱|和.{1,5}在一起|入职(?:了)?.{0,8}|跳槽(?:到|去)?(?:了)?.{0,8}|"
+        r"创业|开(?:了)?(?:一?家|一?间|自己的)+.{1,8}|退休|出国(?:留学)?|搬(?:完|好)?家|"
+        r"搬到(?:了)?.{2,8}|搬(?:来|去|回)(?:了)?.{2,8}|领养(?:了)?.{1,8}|回国|"
+        r"换(?:了)?(?:一?份|新|个)*工作|入籍|开始(?:了)?(?:新工作|上大学|读研|读博|"
+        r"上班)",
+    ),
+    (
+        "life_event",
+        "negative",
+        r"离婚|辞职|离职|失业|被(?:[^，,]{1,6}?)?(?:裁员?|辞退|开除|炒鱿鱼)|住院|"
+        r"做(?:了)?(?:一?个|一?场|一?次)?.{0,4}手术|出(?:了)?车祸|破产|骨折|休学|退学|流产|"
+        r"确诊.{1,8}",
+    ),
+    (
+        "emotional",
+        "sad",
+        r"(?:和|跟).{1,8}?(?:分手|吵架|闹翻|绝交|冷战)|分手|失恋|被(?:甩|分手|劈腿|出轨)",
+    ),
+)
+_TURN_RULES = tuple(
+    (
+        kind,
+        mood,
+        at_start(
+            "的?"
+            + _adverbs(
+                "终于|刚刚|刚|已经|正式|顺利|成功|又|也|才|就|被|自己|全家|一家|家",
+                "[和跟].{1,6}?|从.{2,10}?|在.{2,8}?",
+            )
+            + rf"(?P<v>{pattern})(?P<done>了|啦|的(?=$))?(?:(?!的)[^，,]{{0,6}}(?:了|啦))?$"
+        ),
+    )
+    for kind, mood, pattern in _TURNS
+)
+# "今天去了公园" is over; "订了机票" and "约了牙医" are still to come.
+_DONE = regex(r"每|过$|的$|了$|(?<![约订定买名好排])了")
+_TRIFLE = regex(r"不|没|今天|今晚|现在|睡|出门|吃|洗|先|一些|推荐|再|试试|看看|这|那")
+_NEAR_THE_FRONT = 6
+_SOON = regex(r"(?:终于|刚刚|刚|已经|正式|顺利|成功|自己)++")
+_LOSS = regex(
+    r"(?:昨天|今天|上周|上个月|前天|去年|今年|.{0,8})?(?:去世|过世|走|离世|离开|离开我|"
+    r"病逝|不在)(?:了|啦)$|(?:.{0,4}[天周月年])?(?P<v>住院|生病|出车祸)了$|(?P<born>出生)(?:了|啦)$"
+)
+_UNDONE = regex(
+    r"没|还没|未|不想|不打算|不|想(?!到)|差点|快要?|马上|就要|打算|准备|即将|希望|"
+    r"[一二两三四五六七八九十几\d](?:年|个月|周|天)了?$|(?<![一二三特优])等|吗|如果|总|每"
+)
+_WENT = at_start(
+    _adverbs("一个人|第一次|又|也|终于|刚", "[跟和].{1,6}?") + rf"(?P<v>(?:去了?(?:趟|"
+    rf"一趟)?(?:{PLACE}|[^，,]{{0,8}}(?:演唱会|音乐节|医院|婚礼|迪士尼|"
+    rf"环球影城)).{{0,8}}|第一次.{{2,12}}|参加了?.{{1,8}}(?:婚礼|比赛|马拉松|葬礼|聚会|"
+    rf"同学会|考试|活动|面试).{{0,2}}|(?:看|听)了?.{{0,10}}(?:演唱会|话剧|音乐会)|"
+    rf"认识了?.{{2,8}}|跑了?.{{0,4}}马拉松))$"
+)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what has a day, or changes a life."""
+    if said.subject is Subject.OTHER:
+        return
+    anniversary = list(_anniversaries(said))
+    if anniversary or said.subject is Subject.KIN:
+        yield from anniversary or _losses(said)
+        return
+    promised = list(_promises(said))
+    if promised:
+        yield from promised
+        return
+    yield from _dated(said) or _undated(said)
+
+
+def event(
+    said: Said, kind: str, title: str, mention: Mention | None, emotion: str = "neutral"
+) -> Found:
+    """One event, keyed by its kind, its day and what it is."""
+    attributes = {"title": title, "event_type": kind, "emotion": emotion}
+    date, content = "", said.content
+    if mention:
+        date, words = mention.span.start.isoformat(), said.whole[mention.start : mention.end]
+        attributes |= {"date": date, "date_text": words}
+        # Whoever reads it later must not take "tomorrow" for their own.
+        content = mentions.dated(content, words, mention.span.written("至"))
+        if not mention.span.is_day:
+            attributes["end_date"] = mention.span.end.isoformat()
+    key = ".".join(part for part in (kind, date, slug(title)) if part)
+    return Found(
+        key,
+        date or title,
+        content,
+        MemoryType.EVENT,
+        attributes,
+        LIKELY if said.left_out else 0.85,
+    )
+
+
+def _mention(said: Said, lean: Lean) -> Mention | None:
+    return mentions.find(said.whole, said.now, lean=lean)
+
+
+def _anniversaries(said: Said) -> Iterator[Found]:
+    found = _ANNIVERSARY.search(said.whole)
+    if not found or re.search(r"礼物|快乐|怎么|忘", said.whole):
+        return
+    stated = said.clause.said if said.left_out else said.content
+    day = mentions.yearly(said.whole, stated, said.now)
+    if not day:
+        return
+    date, content = day
+    attributes = {
+        "title": found["v"],
+        "event_type": "anniversary",
+        "date": date,
+        "recurrence": "yearly",
+        "emotion": "positive",
+    }
+    yield Found(f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes)
+
+
+def _promises(said: Said) -> Iterator[Found]:
+    found = _PROMISE.match(said.predicate)
+    if not found or said.subject not in {Subject.USER, Subject.WE}:
+        return
+    mention = _mention(said, Lean.FUTURE)
+    yield event(said, "plan", tidy(said.predicate), mention)
+
+
+def _dated(said: Said) -> list[Found]:
+    """What the clause dates: a plan if it lies ahead, a turning point if it is done."""
+    ahead = _mention(said, Lean.FUTURE)
+    if ahead is None:
+        return []
+    # With no subject the day must come first: otherwise the clause is about something else.
+    if said.left_out and said.subject is Subject.NONE and ahead.start > _NEAR_THE_FRONT:
+        return []
+    rest = _without_date(said, ahead)
+    today = said.now.date()
+    done = list(_turning_points(said, rest, _mention(said, Lean.PAST)))
+    if done and not (ahead.span.start > today):
+        return done
+    if ahead.span.end < today:
+        return _remembered(said, rest, ahead)
+    return _planned(said, rest, ahead)
+
+
+def _remembered(said: Said, rest: str, day: Mention) -> list[Found]:
+    past = _WENT.match(rest)
+    if not past or _UNDONE.search(rest):
+        return []
+    return [event(said, "memory", tidy(past["v"]), day)]
+
+
+def _planned(said: Said, rest: str, day: Mention) -> list[Found]:
+    if re.match(r"\A(?:就|快|马上)*要", rest):
+        rest = rest.removesuffix("了")
+    rest = rest.rstrip("哈啊呀哦喔啦嘛呢~～")
+    if _is_everyones(said, rest, day) or _NOT_A_PLAN.search(rest) or _DONE.search(rest):
+        return []
+    if not _PLAN.match(rest):
+        return []
+    title = re.sub(rf"^(?:{_INTENT}|还|也|就|有个?|一?场)+(?=.{{2}})", "", rest)
+    return [event(said, "plan", tidy(title), day)]
+
+
+def _is_everyones(said: Said, rest: str, mention: Mention) -> bool:
+    """明天放假 is the calendar's, 今天加班 is nothing to remember; 今天要面试 is a plan."""
+    if said.left_out and re.match(r"放假|开学|上课|上班", rest):
+        return True
+    today = mention.span.start == mention.span.end == said.now.date()
+    return today and not re.match(rf"{_INTENT}|有", rest)
+
+
+def _without_date(said: Said, mention: Mention) -> str:
+    after = _TIME_OF_DAY.sub("", said.whole[mention.end :], count=1)
+    rest = said.whole[: mention.start] + after
+    rest = re.sub(r"^(?:请?提醒我?|记得提醒我)", "", rest)
+    rest = re.sub(
+        r"^(?:我们俩?|咱们|我(?:和|跟)[^，,]{1,6}?(?=要|去|打算|准备|约|会|是)|我)", "", rest
+    )
+    rest = re.sub(r"^就?是我们?的(?=.{2})", "有", rest)
+    return re.sub(r"^(?:在|于|是我们?的?|是|就|的)(?=.{2})", "", rest)
+
+
+def _turning_points(said: Said, text: str, mention: Mention | None) -> Iterator[Found]:
+    for kind, mood, pattern in _TURN_RULES:
+        found = pattern.match(text)
+        if (
+            found
+            and (
+                found["done"]
+                or text.endswith(("了", "啦"))
+                or "了" in text
+                or mention
+                or _SOON.search(said.whole)
+            )
+            and not _UNDONE.search(text)
+        ):
+            title = tidy(_SOON.sub("", text)).removeprefix("的").removesuffix("的")
+            yield event(said, kind, title, mention, mood)
+            return
+
+
+def _undated(said: Said) -> Iterator[Found]:
+    if said.is_past:
+        return
+    turned = list(_turning_points(said, said.predicate, None))
+    yield from turned
+    if turned or (said.left_out and said.subject is not Subject.USER):
+        return
+    goal = _GOAL.match(said.predicate)
+    if goal:
+        yield Found("basic_info.goal", tidy(goal["v"]), said.content)
+        return
+    plan = _UNDATED.match(said.predicate)
+    if plan and not _TRIFLE.search(said.whole) and plan["v"] not in {"好了", "好啦", "完了"}:
+        yield event(said, "plan", tidy(plan["v"] or plan["w"]), None)
+
+
+def _losses(said: Said) -> Iterator[Found]:
+    found, text = _LOSS.match(said.predicate), said.predicate.replace("去世", "")
+    if found and not re.search(r"没|快|要|吗|不会|去(?!年).{1,4}了$", text):
+        mention = _mention(said, Lean.PAST)
+        born = found["born"]
+        title = f"{said.kin}{found['v'] or born or '去世'}"
+        yield event(said, "life_event", title, mention, "positive" if born else "sad")

@@ -1,0 +1,217 @@
+"""Chinese: name, form of address, birthday and age of the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.language.dates import chinese, mentions
+from plastic_memories.language.reading.chinese.clause import Said, Subject, tidy
+from plastic_memories.language.reading.finding import AGES, LIKELY, SURE, Found
+from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.numerals import zh_number
+
+_NAME = r"(?P<v>[\u4e00-\u9fff·A-Za-z0-9_.\-' ]{1,24}?)"
+_NAME_END = (
+    r"(?=今年|来自|住在|就好|就行|就可以|就成|就中|就得了|就[oO][kK]|即可|好了|好啦|吧|是个|是一|是(?:男|女)|啊|呀|哦|啦|"
+    r"哈$|~|～|$)"
+)
+_NOT_A_NAME = at_start(
+    r"(?:他|她|它|你|您|我|谁|什么|啥|不|别|没|了|过|着|起床|起来|吃|喝|去|回[家去来]|做|"
+    r"干|帮|给|把|出[去来门]|进[来去]|上[班学课]|下[楼课班]|"
+    r"看|听|买|写|说|讲|滚|走|停|等|加班|过[去来]|早[起点]|早睡|外卖|车|救护车|滴滴|人|"
+    r"大家|别人|一声|一下|醒|打|开|学|醒来|服务员|快递|苦|好|这个|那个|"
+    r"全名|大名|本名|真名|名字|小名|自己|的|到|为|以|换|找|拿|交|参加|负责|先|再|也|都|不要|"
+    r"代|(?:爸|妈|哥|姐|弟|妹)(?![爸妈哥姐弟妹]|$)|(?:老公|老婆|朋友|室友|儿子|女儿|闺女)[\u4e00-\u9fff])|"
+    r".*(?:一下|同事|过来|出来$)"
+)
+_NAME_WORDS = {
+    "名字": "name",
+    "姓名": "name",
+    "全名": "name",
+    "真名": "name",
+    "本名": "name",
+    "大名": "name",
+    "中文名": "name",
+    "小名": "nickname",
+    "昵称": "nickname",
+    "网名": "nickname",
+    "外号": "nickname",
+    "绰号": "nickname",
+    "笔名": "pen_name",
+    "英文名": "english_name",
+    "乳名": "nickname",
+    "艺名": "nickname",
+}
+_CALLED = regex(rf"(?:(?:户口本|身份证|护照)上)?(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
+_NAMED = regex(
+    rf"(?:户口本|身份证|护照)?上?的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
+)
+_NAMED_PLAINLY = regex(
+    r"的?(?P<w>大名|中文名|英文名|小名|网名|艺名|笔名)"
+    r"(?P<v>(?!很|挺|太|有|没|不|的|真|好|在)[\u4e00-\u9fff]{2,3}|[A-Za-z]{2,12})$"
+)
+_SURNAME = regex(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
+_I_AM_NAME = regex(r"是(?P<v>[小阿][\u4e00-\u9fff]{1,2}|[A-Z][a-z]{2,12})$")
+_NO_NAME_SO = regex(r"[小阿](?:学生|孩|偷|白|姐|朋友|男孩|女孩|人|姨|公主|可爱|仙女|镇|众|资|说|Q)")
+_ADDRESS = at_start(
+    r"(?:我|你|您)?(?>(?:请|以后|今后|可以|就|直接|都|麻烦|希望|想要?|要|喜欢|习惯|更|平时|"
+    r"一般|朋友们?|大家|同事们?|同学们?|姐妹们?|兄弟们?|哥们儿?|学生们?|孩子们?|粉丝们?|客户们?|邻居们?|家人们?|家里人|身边的人|他们|网友们?|我?"
+    r"希望你|你|们|还是|管|也|能|一直|从现在起|尽量|往后|日后|之后|接下来|平常|私下|那就|"
+    r"干脆|不如|别人))*"
+    rf"(?:(?:叫|称呼|喊|称|call)[我俺]|管[我俺]叫)(?:为|做|作)?{_NAME}{_NAME_END}"
+)
+_REFUSED = regex(
+    r"(?:别|不要|不许|不准|少|不喜欢|讨厌|不想)(?:再|老|总)?(?:别人|大家|你|他们)?(?:叫|称呼|喊)我"
+)
+
+_BIRTH_YEAR = regex(
+    r"(?:是|于)?(?P<y>(?:19|20)\d\d|\d\d|"
+    r"[零〇九八七六]{1}[零〇一二三四五六七八九])年(?:出生|生)?(?:的|人)?$|"
+    r"生于(?P<y2>(?:19|20)\d\d)年?$"
+)
+_BIRTHDAY = regex(
+    r"(?:的)?(?:阳历|农历|公历|阴历|新历)?(?:生日|birthday|bday|出生日期|出生年月日?|生辰)|"
+    r"(?:出)?生(?:于|的|$)|生人$"
+)
+_OWN_BIRTHDAY = regex(
+    r"我的?(?:阳历|农历|公历|阴历|新历|过|(?:身份证|户口本|证件)上?.{0,3}?)?的?(?:生日|birthday|bday)|^(?:阳历|农历)?生日|"
+    r"^(?!我).{1,10}(?:就)?(?:是|过)我(?:的)?(?:\d+岁)?生日|"
+    r"我(?:是|在|每年|今年)*[\d一二三四五六七八九十年月日号./初廿正腊冬农历阴阳零〇-]+(?:"
+    r"的|过|就)*生日|"
+    r"我(?:今天|明天|后天|大后天|下?下?这?(?:周|星期|礼拜)[一二三四五六日天末]|"
+    r"下个?月.{0,3}|昨天)(?:就|要|会)*过?生日"
+)
+_AGE = at_start(
+    r"(?:的?年龄|年纪)?(?:是|有|都|马上|满|刚满|今年|已经)*(?P<n>\d{1,3}|"
+    r"[一二三四五六七八九十百]{1,4})(?:周?岁)(?:了|啦|半|整)?$"
+    r"|.{0,3}(?:刚过完?|过完)了?(?P<k>\d{1,3})岁的?生日$"
+    r"|(?:今年(?:刚刚?|正好|已经|都)?满?|刚刚?满|年龄是?|年龄[:：]|^(?=\d\d$))(?P<m>\d{1,2}|"
+    r"[二三四五六七八九]?十[一二三四五六七八九]?)(?:了|啦)?$"
+)
+_ZODIAC = regex(r"(?:是)?属(?P<v>[鼠牛虎兔龙蛇马羊猴鸡狗猪])(?:的)?$")
+_STAR = regex(
+    r"(?:(?:的?星座)?是(?:个)?|(?=..座$))(?P<v>(?:白羊|牡羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|"
+    r"人马|摩羯|魔羯|水瓶|双鱼)座)(?:的|女|男)?$"
+)
+_GENDER = regex(
+    r"(?:(?:的?性别)?是(?:个|一个|一名)?|性别[:：]?|(?=[男女]$))(?P<v>男生|女生|男的|女的|男性|女性|男孩子?|女孩子?|"
+    r"妹子|汉子|男|女)$"
+)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what the user says of who they are."""
+    yield from _address(said)
+    if said.subject not in {Subject.USER, Subject.NONE}:
+        return
+    yield from _birthday(said)
+    if said.is_past:
+        return
+    for rule in (_names, _years, _marks):
+        yield from rule(said)
+
+
+def _sure(said: Said) -> float:
+    return LIKELY if said.left_out else SURE
+
+
+def _address(said: Said) -> Iterator[Found]:
+    found = _ADDRESS.match(said.whole)
+    if not found or _REFUSED.search(said.whole):
+        return
+    name = tidy(found["v"])
+    if name and not _NOT_A_NAME.match(name) and not re.search(r"[何就怎哪啥吗]", name):
+        yield Found("basic_info.address", name, _imperative(said))
+
+
+def _imperative(said: Said) -> str:
+    """A wish has no subject to be added."""
+    return said.content.removeprefix("我") if said.left_out else said.content
+
+
+def _names(said: Said) -> Iterator[Found]:
+    text = said.predicate
+    named = _NAMED.match(text) or _NAMED_PLAINLY.match(text)
+    called = _CALLED.match(text) if not said.left_out or said.subject is Subject.USER else None
+    found = named or called
+    if found:
+        name = tidy(found["v"])
+        if name and not _NOT_A_NAME.match(name):
+            # After "我住的小区不错" the name that follows is not the user's.
+            if said.left_out and said.subject is Subject.NONE and not said.clause.opens:
+                return
+            key = _NAME_WORDS[named["w"]] if named else "name"
+            yield Found(f"basic_info.{key}", name, said.content, confidence=_sure(said))
+        return
+    surname = _SURNAME.match(text)
+    if surname and surname["n"]:
+        yield Found("basic_info.name", surname["v"] + surname["n"], said.content)
+    elif surname:
+        yield Found("basic_info.surname", surname["v"], said.content)
+    plain = _I_AM_NAME.match(text)
+    if plain and not said.left_out and not _NO_NAME_SO.match(plain["v"]):
+        yield Found("basic_info.name", plain["v"], said.content, confidence=LIKELY)
+
+
+def _birthday(said: Said) -> Iterator[Found]:
+    whole = said.whole
+    if not _BIRTHDAY.search(whole) or re.search(r"不是|礼物|蛋糕|派对|聚会|快乐|不过生日", whole):
+        return
+    if re.search(r"(?<!出)生日", whole) and not _OWN_BIRTHDAY.search(whole):
+        return
+    lunar = mentions.lunar(whole)
+    if lunar:
+        yield Found(
+            "basic_info.birthday", lunar, said.content, attributes={"date_text": lunar, **_YEARLY}
+        )
+    elif (day := mentions.yearly(whole, said.content, said.now)) and _is_exact(whole, said):
+        yield _born(said, *day)
+
+
+def _is_exact(whole: str, said: Said) -> bool:
+    """我是上周三生的: only a birthday may be told by a day seen from now."""
+    written = mentions.calendar_date(whole, said.now.date())
+    return written is not None or bool(re.search(r"(?<!出)生日", whole))
+
+
+_YEARLY = {"event_type": "birthday", "recurrence": "yearly"}
+
+
+def _born(said: Said, day: str, content: str) -> Found:
+    return Found(
+        "basic_info.birthday",
+        day,
+        content,
+        attributes={"date": day, **_YEARLY},
+        confidence=_sure(said),
+    )
+
+
+def _years(said: Said) -> Iterator[Found]:
+    text = said.predicate
+    age = _AGE.match(text) or _AGE.match(said.whole.removeprefix("我"))
+    if age and said.whole.isdigit() and not (said.left_out and said.subject is Subject.USER):
+        return
+    if age and not re.search(
+        r"快|马上|不到|差不多|左右|将近|心理年龄|明年|后年|等我|到我|的时候", said.whole
+    ):
+        number = zh_number(age["n"] or age["m"] or age["k"])
+        if number in AGES:
+            yield Found("basic_info.age", str(number), said.content, confidence=_sure(said))
+    born = _BIRTH_YEAR.match(text)
+    if born and (not said.left_out or said.subject is Subject.USER):
+        year = chinese.full_year(born["y"] or born["y2"], said.now.date())
+        if said.now.year - year in AGES:
+            yield Found("basic_info.birth_year", str(year), said.content)
+
+
+def _marks(said: Said) -> Iterator[Found]:
+    for key, pattern in (("zodiac", _ZODIAC), ("star_sign", _STAR), ("gender", _GENDER)):
+        found = pattern.match(said.predicate)
+        if found:
+            value = (
+                re.sub(r"(?:的|生|性|孩子|孩)$", "", found["v"]) if key == "gender" else found["v"]
+            )
+            value = {"妹子": "女", "汉子": "男"}.get(value, value)
+            yield Found(f"basic_info.{key}", value, said.content, confidence=_sure(said))

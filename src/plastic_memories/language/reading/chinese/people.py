@@ -1,0 +1,181 @@
+"""Chinese: family, friends and pets of the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from plastic_memories.language.dates import mentions
+from plastic_memories.language.reading.chinese.clause import Said, Subject, tidy
+from plastic_memories.language.reading.chinese.lexicon import (
+    DISTANT,
+    JOB,
+    KIN,
+    KIN_WORD,
+    PET_WORD,
+    PETS,
+    PLACE,
+)
+from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.numerals import ZH_NUMBER, zh_number
+from plastic_memories.model.memory import MemoryType
+
+_NAME = r"(?P<name>[\u4e00-\u9fff·A-Za-z0-9 ]{1,12}?)"
+_COUNT = rf"(?P<count>{ZH_NUMBER}|好?几|[俩仨])?(?:个|只|条|位|对|头|匹|口)?"
+_KIND = (
+    r"(?:(?:(?!的)[\u4e00-\u9fff]){1,6}+的|亲|可爱的?|小|大|胖|老|黑|白|橘|花|双胞胎|"
+    r"养了.{1,3}年的){0,6}"
+)
+_HAS = at_start(
+    rf"(?:家里?|上面|下面|上头|底下)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|"
+    rf"捡了?)(?:了)?(?:{ZH_NUMBER}年)?{_COUNT}(?:(?:名?叫|"
+    rf"名为)(?P<called>[^，,的]{{1,8}})的)?(?P<kind>{_KIND})(?P<who>{KIN_WORD}|"
+    rf"{PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME}|"
+    rf"(?:在|今年|刚|比我|正).{{1,12}})?(?:了|啦|哦|呢)?$"
+)
+_MORE = regex(
+    rf"(?:和|、|还有|以及|跟)(?:{ZH_NUMBER})?(?:个|只|条|位)?(?P<who>{KIN_WORD}|{PET_WORD})"
+)
+_NAMED = at_start(
+    rf"(?:们)?(?:的?名字|的?大名|的?小名)?(?:就|分别)?(?:叫做|名叫|叫|取名叫?|名字是|"
+    rf"是叫){_NAME}(?:啊|哦|呀|啦|呢)?$"
+)
+_WHOSE_BIRTHDAY = regex(rf"是我(?:的)?(?P<kin>{KIN_WORD}|{PET_WORD})的?生日")
+_KIN_JOB = at_start(
+    rf"(?:也|都|以前)?(?:是|当|做)(?:一|1)?(?:名|个|"
+    rf"位)?(?P<v>(?:[^，,]{{1,10}}的)?{JOB})(?:了|啊|哦)?$",
+    re.IGNORECASE,
+)
+_KIN_AGE = at_start(
+    r"(?:今年|已经|刚|刚满|都|快要)*(?P<v>\d{1,3}|"
+    r"[一二三四五六七八九十两]{1,3})(?P<unit>个月|岁半?)(?:大)?(?:了|啦)?$"
+)
+_KIN_BIRTHDAY = regex(r"(?:的)?生日(?:是|在|[:：])?")
+_KIN_HOME = at_start(
+    rf"(?:现在|目前|一直)?(?:住在?(?=.{{2}})|在(?={PLACE}|.*(?:上学|读书|读大学|生活|留学|住)))"
+    r"(?P<v>[^，,的]{2,10}?)(?:工作|上班|上学|读书|念书|读大学|上大学|读[博研]|当兵|打工|出差|做生意|"
+    r"发展|生活|留学|住)?(?:呢|了)?$"
+)
+_STATUS = at_start(
+    r"(?:是|现在|目前|一直|还)*(?P<v>单身狗?|已婚(?!未)|未婚|离异|母胎单身|单亲妈妈|"
+    r"单亲爸爸|独生子女?|独生女|丁克|不婚主义者?)(?:的|人士)?(?:了|状态)?$"
+)
+_NOT_A_NAME = regex(
+    r"我|你|他|她|不|别|什么|去|吃|起床|回|来|声|着|了|过|得|个|醒|外卖|人|妈|爸|做"
+)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find who belongs to the user."""
+    if said.is_past:
+        return
+    whose = _WHOSE_BIRTHDAY.search(said.whole)
+    if whose and said.subject is not Subject.KIN:
+        yield from _kin_birthday(replace(said, kin=whose["kin"]), key_of(whose["kin"]))
+        return
+    if said.subject is Subject.KIN:
+        yield from _of_kin(said)
+        return
+    if said.subject in {Subject.USER, Subject.NONE, Subject.WE}:
+        yield from _has(said)
+    if said.subject is Subject.USER or said.left_out:
+        status = _STATUS.match(said.predicate)
+        if status:
+            yield Found("relationship.status", status["v"].removesuffix("狗"), said.content)
+
+
+def key_of(word: str) -> str:
+    """Return the key of a relation.
+
+    >>> key_of("老婆"), key_of("柯基")
+    ('relationship.wife', 'relationship.pet.dog')
+    """
+    if word in PETS:
+        kind = PETS[word]
+        return "relationship.pet" if kind == "pet" else f"relationship.pet.{kind}"
+    return f"relationship.{KIN[word]}"
+
+
+def _has(said: Said) -> Iterator[Found]:
+    text = said.predicate if not said.whole.startswith(("家里", "家")) else said.whole
+    found = _HAS.match(text) or _HAS.match(re.sub(r"^的?家里?", "", text))
+    several = _several(text) if not found else []
+    for word, value in several:
+        yield Found(key_of(word), value, said.content)
+    if not found or re.search(r"没有?|没养|想养|想有|不养|如果", said.whole):
+        return
+    word = found["who"]
+    if KIN.get(word) in DISTANT and not found["name"]:
+        return
+    name = tidy(found["name"] or found["called"] or "")
+    if name and _NOT_A_NAME.search(name):
+        return
+    yield Found(key_of(word), name or _described(found), said.content)
+
+
+def _described(found: re.Match[str]) -> str:
+    count = found["count"]
+    plural = count and (not count[0].isascii() or count.isdigit()) and count not in {"一", "1"}
+    unit = "只" if found["who"] in PETS else "个"
+    kind = re.sub(r"^.*的", "", found["kind"])
+    if count in {"俩", "仨"}:
+        return f"{count}{kind}{found['who']}"
+    return f"{count}{unit}{kind}{found['who']}" if plural else f"{kind}{found['who']}"
+
+
+def _several(text: str) -> list[tuple[str, str]]:
+    """A whole household in one breath: 一只猫和一条狗."""
+    start = re.match(
+        rf"(?:有|养了?|养着){_COUNT}(?P<who>{KIN_WORD}|{PET_WORD})(?=和|、|还有|以及|跟)", text
+    )
+    if not start:
+        return []
+    words = [start["who"], *(more["who"] for more in _MORE.finditer(text, start.end()))]
+    return [(word, word) for word in words if KIN.get(word) not in DISTANT]
+
+
+def _of_kin(said: Said) -> Iterator[Found]:
+    text, key = said.predicate, key_of(said.kin)
+    named = _NAMED.match(text)
+    if named:
+        name = tidy(named["name"])
+        if name and not _NOT_A_NAME.search(name):
+            yield Found(key, name, said.content)
+        return
+    if _KIN_BIRTHDAY.match(text):
+        yield from _kin_birthday(said, key)
+        return
+    if KIN.get(said.kin) in DISTANT:
+        return
+    for part, pattern in (("job", _KIN_JOB), ("age", _KIN_AGE), ("place", _KIN_HOME)):
+        found = pattern.match(text)
+        if found and not re.search(r"这|那|家$|一起|想|不|看|玩|等|忙|当|做|里头", found["v"]):
+            value = (
+                str(zh_number(found["v"]))
+                if part == "age" and found["unit"] != "个月"
+                else found["v"].rsplit("的", 1)[-1]
+            )
+            yield Found(f"{key}.{part}", value, said.content)
+            return
+
+
+def _kin_birthday(said: Said, key: str) -> Iterator[Found]:
+    day, content = mentions.yearly(said.whole, said.content, said.now) or ("", said.content)
+    lunar = mentions.lunar(said.whole)
+    title = f"{said.kin}的生日"
+    attributes = {
+        "title": title,
+        "event_type": "birthday",
+        "recurrence": "yearly",
+        "emotion": "positive",
+    }
+    if lunar:
+        day, attributes["date_text"] = "", lunar
+    if day:
+        attributes["date"] = day
+    if day or lunar:
+        who = slug(key.removeprefix("relationship."))
+        yield Found(f"birthday.{who}", day or lunar or "", content, MemoryType.EVENT, attributes)

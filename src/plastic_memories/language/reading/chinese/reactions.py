@@ -1,0 +1,76 @@
+"""Chinese: how the user's body answers to food and other things, and states that bind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plastic_memories.language.reading.chinese.clause import Said, Subject, listed, tidy
+from plastic_memories.language.reading.finding import LIKELY, SURE, Found
+from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.text.lazy_regex import regex
+
+_PLACE = (
+    r"(?:我的?)?(?:嘴巴?|嘴唇|舌头|喉咙|嗓子|皮肤|身上|浑身|全身|脸上?|眼睛|手上?|脖子|肚子|胃|"
+    r"鼻子|呼吸)?(?:都|也)?"
+)
+_SWELLS = (
+    r"(?:红?肿|发?痒|(?:起|长|出)(?:红)?(?:疹子?|风团|红点|荨麻疹)|喘不(?:过气|上气)|呼吸困难|"
+    r"打喷嚏|流鼻涕|休克)"
+)
+_UPSETS = r"(?:拉肚子|腹泻|闹肚子|肚子[疼痛]|胃[疼痛]|(?:想|要|呕)?吐|反酸|恶心|不舒服|难受)"
+_REACTION = regex(
+    r"(?:一|只要|每次)?(?:吃|喝|碰|闻|摸|接触)(?:到|完|了)?(?P<v>[^，,我就会不没要太多]{1,8}?)(?:的话)?"
+    rf"{_PLACE}(?:就会?|会|都会?){_PLACE}(?:(?P<swells>{_SWELLS})|(?P<upsets>{_UPSETS}))"
+    r"(?:起来)?(?:的|了|啊|呢|[得很]厉害)*$"
+)
+_NOT_A_THING = regex(r"^(?:饭|东西|药|什么|这|那|它|他|她|你|饱|撑|多)|猫薄荷$")
+_EXPECTING = regex(
+    r"(?:已经|现在)?(?:怀孕|有身孕|怀(?:了)?(?:宝宝|二胎|孩子|双胞胎))"
+    r"(?:[\d一二三四五六七八九十]{1,2}个多?月|[\d一二三四五六七八九十]{1,3}周)?(?:多)?了?$"
+    r"|是(?:个|一[个名])?孕妇$"
+)
+_PHOBIA = regex(
+    r"(?:有|患有)(?:点|轻微的?|严重的?|很严重的?)?(?P<v>恐高|幽闭恐惧|深海恐惧|飞行恐惧)症$"
+)
+_SICKENS = regex(
+    r"(?:坐[车船]|坐飞机)?(?:会|就)?(?P<v>晕[车船机])"
+    r"(?:得?(?:特别|非常|很|挺|超级?)?(?:厉害|严重)的?)$"
+)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what the user's body does not bear."""
+    if said.subject not in {Subject.USER, Subject.NONE} or said.is_past or said.is_passing:
+        return
+    yield from _reactions(said)
+    yield from _states(said)
+
+
+def _reactions(said: Said) -> Iterator[Found]:
+    found = _REACTION.match(said.predicate) or _REACTION.match(said.whole)
+    if not found:
+        return
+    kind = "allergy" if found["swells"] else "diet"
+    text = tidy(found["v"])
+    for item in listed(text):
+        if item and not _NOT_A_THING.search(item):
+            yield Found(
+                f"constraint.{kind}.{slug(item)}",
+                item,
+                said.with_item(item, text),
+                confidence=_sure(said),
+            )
+
+
+def _states(said: Said) -> Iterator[Found]:
+    if said.subject is Subject.USER and _EXPECTING.match(said.predicate):
+        yield Found("constraint.health.pregnancy", "怀孕", said.content)
+    for pattern, kind in ((_PHOBIA, "personality.fear"), (_SICKENS, "constraint.health")):
+        found = pattern.match(said.predicate)
+        if found:
+            key = f"{kind}.{slug(found['v'])}"
+            yield Found(key, found["v"], said.content, confidence=_sure(said))
+
+
+def _sure(said: Said) -> float:
+    return LIKELY if said.left_out else SURE

@@ -1,0 +1,363 @@
+"""A message as clauses that may be believed: no code, quotes, questions or make-believe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from plastic_memories.language.text.chinese_variants import plain_chinese
+from plastic_memories.language.text.lazy_regex import regex
+
+CJK = "\u3400-\u9fff"
+_BREAK = "\n"
+
+_DROPPED = regex(
+    r"<plastic_memories.*?(?:</plastic_memories[^>]*>|\Z)"
+    r"|```.*?(?:```|\Z)|`[^`\n]+`|^[ \t]*>[^\n]*|https?://\S+|www\.\S+",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+# What ends each kind of action and of quotation: on the same line, or it is none. Round brackets
+# hold none of their own kind.
+_ACTIONS = {
+    mark: regex(ends)
+    for mark, ends in zip(
+        "*（(【[", (r"[*\n]", r"[（）\n]", r"[()\n]", r"[】\n]", r"[\]\n]"), strict=True
+    )
+}
+_QUOTES = {mark: regex(rf"[{end}\n]") for mark, end in zip("“「『‘\"'", "”」』’\"'", strict=True)}
+_OPENS_ALONE = frozenset("（(\n")  # where one of these comes first, what is set off has no end
+_SAID_BEFORE = regex(
+    r"(?:说|讲|问|道|写|喊|唱|念|回|吼|叫|said|says|say|asked|wrote|replied|told \w+)"
+    r"(?:过|了|着)?\s*+(?:[:：,，]\s*+)?$",
+    re.IGNORECASE,
+)
+_CALLED_BEFORE = regex(r"(?:叫|名叫|称呼|喊)(?:我|做|作)?\s*$")
+_SPEECH_INSIDE = regex(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.IGNORECASE)
+_LABEL_LENGTH = 20
+_LONGEST_CLAUSE = 200
+
+_SENTENCE = regex(
+    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bSt)\.(?=\s[A-Z])|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
+    re.MULTILINE,
+)
+_ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
+# The commas of an enumeration do not end a clause: "tea, coffee and cake".
+_LISTING = rf"(?!\s(?:{_ITEM},\s){{0,8}}(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
+_CLAUSE_BREAK = regex(
+    rf"(?<!\d)[，,](?!\s?(?:19|20)\d\d\b){_LISTING}|[，,](?!\d|\s?(?:19|20)\d\d\b){_LISTING}"
+    rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)"
+    rf"(?<!过敏源)"
+    r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
+    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|是一?[个名]|坐标|但|因为|"
+    rf"所以|请|以后|目前))"
+    rf"|(?<=[{CJK}]{{2}})(?=我(?:爸爸?|妈妈?|哥|姐|弟|妹|老公|老婆)(?:是|叫|在|今年))"
+    # In chat a space between Chinese words stands for a comma, unless a value follows.
+    rf"|(?<=[{CJK}])(?<![叫是我在欢爱厌对和跟的把给住为于说用])\s+(?=[{CJK}])"
+    r"|(?:(?<=不[吃喝抽碰熬赌][一-龥])|(?<=不[吃喝抽碰熬赌][一-龥]{2}))(?=不[吃喝抽碰熬赌])"
+    r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
+    r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|"
+    r"my|you|we|he|she|they|no|please|don't|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"
+    r"moved|was born)\b)",
+    re.IGNORECASE,
+)
+_SPACE_BESIDE_CJK = regex(rf"(?<=[{CJK}])[ \t　]++|(?<![ \t　])[ \t　]++(?=[{CJK}])")
+
+_FICTION = regex(
+    r"(?:故事|剧情|小说|游戏|梦|电影|剧本|设定|戏|动漫|歌词|书|场景|番)(?:里面?|"
+    r"中)(?!的)|角色扮演|假装|扮演|"
+    r"(?:故事|小说|剧本|电影)的?主角|我们来玩|梦见|梦到|做(?:了个|了一个)?梦|(?:剧情|设定|人设|世界观|旁白|场景)[:：】）)]|平行世界|前世|上辈子|穿越|"
+    r"\bin (?:the|this|my|our|a) (?:story|game|novel|dream|movie|book|scene|role-?play|"
+    r"fantasy|rp)\b|"
+    r"role-?play|\bpretend|make-believe|\bi (?:dreamed|dreamt)\b|\bmy (?:character|oc|"
+    r"avatar|persona)\b|"
+    r"\bonce upon a time\b|\bin a past life\b|\bas a character\b",
+    re.IGNORECASE,
+)
+_HYPOTHETICAL = regex(
+    r"^(?:.{0,6}?)(?:如果|要是|假如|假设|倘若|万一|若是|假使|设想|想象|比如|例如|譬如|"
+    r"就算|即使|哪怕|除非|只要|"
+    r"要不是|若我|若能|一旦|但愿|恨不得|巴不得)|的话(?:$|[，,])|(?:就好了|该多好|"
+    r"多好啊?)$|^我?(?:真|多么?)?希望(?:我|自己)|"
+    r"\b(?:if|suppose|supposing|imagine|unless|assuming|what if|let's say|as if|hypothetically|"
+    r"i wish|if only|would|could be|might be|for example|for instance|e\.g\.)\b",
+    re.IGNORECASE,
+)
+_PERSON = (
+    r"(?:他们|她们|他|她|它|你们|你|您|人家|别人|大家|有人|网上|新闻|老师|医生|同事|朋友|"
+    r"同学|老板|领导|妈妈?|爸爸?|"
+    r"老婆|老公|男朋友|女朋友|男友|女友|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|室友|客户|孩子|"
+    r"书上|作者|歌手|小[一-龥]|老[一-龥])"
+)
+_REPORT = regex(
+    rf"^.{{0,12}}?{_PERSON}(?:们)?(?:都|还|也|总|老是?|经常|一直|曾|跟我|对我|告诉|常|"
+    rf"刚才|昨天|之前|总是)*"
+    r"(?:说(?!话|明|法)过?了?|告诉|讲|问|觉得|认为|以为|猜|写道|骂|表示|提到|开玩笑|怀疑|建议|坚持|"
+    r"推荐|误会|嫌)"
+    r"|^(?:听说|据说|据.{1,6}说|传说|听.{1,5}(?:说|讲)|有人说|都说|谣言|传闻|俗话说|"
+    r"常言道|所谓|看到.{0,4}(?:说|写)|小红书|微博)"
+    r"|^.{0,10}(?:开玩笑(?:的|地)?说)"
+    r"|\b(?:they|he|she|people|everyone|everybody|someone|somebody|you|mom|dad|mother|"
+    r"father|friend|"
+    r"boss|wife|husband|sister|brother|doctor|teacher|colleague|article|rumou?rs?|"
+    r"(?-i:[A-Z][a-z]+)) "
+    r"(?:always |often |just |once |also |all |keeps? |even |jokingly )*"
+    r"(?:says?|said|saying|tells?|told|thinks?|thought|believes?|claims?|claimed|asked|asks|wrote|"
+    r"insists?|insisted|assumes?|assumed|guessed|joked|mentioned|replied)\b"
+    r"|\b(?:i heard|apparently|supposedly|reportedly|allegedly|rumou?r has it|according "
+    r"to|i read that|"
+    r"the saying goes|so-called)\b",
+    re.IGNORECASE,
+)
+# 标题写：我叫张三: what follows stands somewhere, nobody says it of themself.
+_STANDS_THERE = regex(
+    r"^.{0,8}(?:标题|签名|台词|歌词|文案|弹幕|评论|封面|题目|开头|正文|牌子|招牌|纸条|名言|广告)(?:上|里|区)?"
+    r".{0,4}(?:写|是|说|叫|改成|刷|道)"
+)
+_SARCASM = regex(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
+# What follows is text to work on, not talk.
+_MATERIAL = regex(
+    r"^(?:请|帮我|帮忙|麻烦|给我|你|能不能|可以|来|再|就)*(?:把.{0,12}?|用.{1,8}?)?(?:翻译|改写|润色|"
+    r"造句|朗读|跟我读|复述|续写|仿写|背诵|默写|唱(?:一?[首段个句])?(?:歌|《)|(?:写|编|生成|造|讲|出|"
+    r"来|唱|念|读)一?(?:段|篇|个|封|首|句|道))|"
+    r"^(?:please |can you |could you |just )*(?:translate|rewrite|paraphrase|proofread|"
+    r"summari[sz]e|repeat after me|(?:write|draft|compose|sing|tell|make)(?: me)? (?:an?|the)\b|"
+    r"say (?:this|the)|finish the|continue the|complete the)\b",
+    re.IGNORECASE,
+)
+# What the user reports of themself is still their own word.
+_OWN_REPORT = regex(
+    r"^(?:刚才|之前|昨天|早就)*(?:我|(?=跟|和|对))(?:刚才|之前|昨天|早就|已经)*"
+    r"(?:(?:跟|和|对)(?:你|您))?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
+    r"|^i(?:'ve| have)? (?:already |just )?(?:told|said to) you\b|^as i said\b",
+    re.IGNORECASE,
+)
+_UNSURE = regex(
+    r"可能|也许|或许|大概|好像|似乎|说不定|差点|差一点|几乎|仿佛|不确定|不一定|不知道|"
+    r"不记得|忘了|像是|怀疑自己|算是吧|"
+    r"\b(?:maybe|perhaps|probably|possibly|might|not sure|i guess|i suppose|i don't know|"
+    r"almost|nearly|"
+    r"sort of|no idea|i doubt|should be)\b",
+    re.IGNORECASE,
+)
+_QUESTION = regex(
+    r"吗[呀啊呢]?$|么$|来着$|干嘛|干啥|(?<!没)什么(?!的$|都)|(?<!不管)谁(?!都)|哪(?!吒|怕)|"
+    r"(?<![不没])怎么|怎样|如何|为何|几(?:岁|点|号|月)|多少|多大|是不是|有没有|会不会|"
+    r"能不能|要不要|对不对|好不好|可不可以|喜不喜欢|行不行|是否|难道|^.{0,3}呢$|猜猜|猜一?下|你猜|"
+    r"^(?:so |and |but |hey |ok )?(?:what|who|where|when|why|how|which|whose|do|does|did|"
+    r"am|is|are|was|were|"
+    r"can|could|will|would|should|have|has|guess|shall)\b(?! not\b)",
+    re.IGNORECASE,
+)
+_ASKING_OPENING = regex(
+    r"^(?:那|那么|所以|嘿|喂|诶)?(?:你|您)?(?:还|是否)?(?:知道|记得|知不知道|记不记得|"
+    r"晓得|猜|觉得|认为|忘了)|^(?:难道|请问|是不是|为什么|是否)|"
+    r"^(?:so |and |but |hey |ok )?(?:do|does|did|can|could|would|will|have|has|am|is|are|"
+    r"was|were|what|who|"
+    r"where|when|why|how|which|guess|tell me|remember)\b(?! that\b)",
+    re.IGNORECASE,
+)
+_CONFIRM_TAG = regex(
+    r"^(?:对吧|对吗|是吗|是吧|是不是|没错吧|对不对|你说呢|是这样吗|真的吗|right|correct|"
+    r"yes|is(?:n't)? (?:it|that)"
+    r"(?: right| true)?|don't i|do i|am i|aren't i|is that so|no)$",
+    re.IGNORECASE,
+)
+# A wish in the form of a question is still a wish: "could you call me Bob?".
+_POLITE = regex(
+    r"^(?:以后|今后)?(?:你|您)?(?:以后)?(?:能不能|能否|可不可以|可否|能|可以)(?:请你?)?"
+    r"(?=(?:以后|都|一直)*(?:叫我|称呼我|用.{1,6}(?:回答|回复|交流|聊天|说话|沟通)))"
+    r"|^(?:can|could|would|will) you (?:please )?(?=(?:always )?(?:call me|(?:answer|"
+    r"reply|respond|speak|talk) "
+    r"(?:to me |with me )?in ))",
+    re.IGNORECASE,
+)
+_WISH_TAG = regex(
+    r"^(?P<wish>(?:你|请|以后|麻烦|拜托|别|不要|回[答复]|说话|叫我).{2,24}?)"
+    r"(?P<tag>(?:好不好|行不行|可以不|好不|好吗|行吗|可以吗|好嘛|成吗)[呀啊嘛呢]?)$"
+)
+_ASKED_WISH = regex(
+    r"^(?P<who>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
+)
+# What a doctor has forbidden binds the user, whoever said it.
+_DOCTOR = r"^(?:我的?)?(?:主治)?(?:医生|大夫|营养师|牙医)(?:又|都|已经|昨天|今天)?"
+_FORBIDDEN = regex(
+    rf"{_DOCTOR}(?:(?:说|让|叫|要求|建议|叮嘱|嘱咐|告诉|交代|警告)+我(?:以后|最好|千万|绝对)?"
+    r"(?:不能|不要|别|不可以|不许|不准|禁止|不得)|(?:不让|不许|不准|禁止|不建议)我)"
+    r"(?P<rest>再?(?:吃|喝|碰|沾).+)$"
+    r"|^my (?:doctor|gp|dietitian|nutritionist|allergist|dentist) (?:has )?"
+    r"(?:(?:told|advised|ordered|warned) me (?:not to|never to|to stop|to avoid)|"
+    r"(?:says?|said)(?: that)? i (?:can'?t|cannot|can not|must not|mustn't|shouldn'?t|should not))"
+    r" (?P<en>(?:eat|drink|have|touch|eating|drinking|having).*)$",
+    re.IGNORECASE,
+)
+_POLITE_END = regex(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause: its words for the rules, and the literal piece of the message."""
+
+    text: str  # no spaces beside Chinese characters
+    said: str  # as it reads in the message, quote marks left out
+    quote: str
+    opens: bool  # first of its sentence
+    introduces: bool = False  # a colon follows: what it asks for is asked of that
+
+    @property
+    def is_unsure(self) -> bool:
+        return _UNSURE.search(self.text) is not None
+
+
+def believable(content: str, *, in_story: bool = False) -> Iterator[Clause]:
+    """Yield the clauses of a message that state something, in order.
+
+    Where everything is a story, a story does not end belief.
+
+    >>> [clause.text for clause in believable("我叫小明，你记得吗？如果我是猫就好了。")]
+    ['我叫小明']
+    """
+    masked = _masked(plain_chinese(content))
+    for start, end in _sentence_spans(masked):
+        if _SARCASM.search(masked, start, end):
+            continue
+        if not in_story and _FICTION.search(masked, start, end):
+            # A story that has begun goes on to the end of the message.
+            return
+        yield from _statements(content[start:end], masked[start:end])
+
+
+def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:
+    for found in _SENTENCE.finditer(masked):
+        if found[0].strip():
+            yield found.span()
+
+
+def _masked(content: str) -> str:
+    """Blank out what nobody said, keeping every position."""
+    masked = _DROPPED.sub(lambda found: _BREAK * len(found[0]), content).replace("**", "  ")
+    masked = _replaced(masked, _QUOTES, _unquoted)
+    return _replaced(masked, _ACTIONS, lambda _, start, end: _BREAK * (end - start))
+
+
+def _replaced(
+    text: str, ends: Mapping[str, re.Pattern[str]], written: Callable[[str, int, int], str]
+) -> str:
+    parts, place = [], 0
+    for start, end in _pairs(text, ends):
+        parts += [text[place:start], written(text, start, end)]
+        place = end
+    return "".join([*parts, text[place:]])
+
+
+def _pairs(text: str, ends: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[int, int]]:
+    """Yield where what is set off begins and ends, from left to right.
+
+    One expression for all would look for an end again from each opening mark that has none.
+    """
+    place, endless = 0, dict.fromkeys(ends, 0)
+    for start, mark in enumerate(text):
+        if mark not in ends or start < place or start < endless[mark]:
+            continue
+        found = ends[mark].search(text, start + 1)
+        end = found.start() if found else len(text)
+        if found is None or found[0] in _OPENS_ALONE:
+            endless[mark] = end
+        elif _is_pair(text, start, end):
+            place = end + 1
+            yield start, place
+
+
+def _is_pair(text: str, start: int, end: int) -> bool:
+    if text[start] == "*":
+        return end > start + 1
+    # An apostrophe stands inside of a word.
+    return text[start] != "'" or not (
+        _is_word(text[start - 1 : start]) or _is_word(text[end + 1 : end + 2])
+    )
+
+
+def _is_word(char: str) -> bool:
+    return char == "_" or char.isalnum()
+
+
+def _unquoted(text: str, start: int, end: int) -> str:
+    inner, before = text[start + 1 : end - 1], text[max(0, start - _LABEL_LENGTH) : start]
+    label = len(inner) <= _LABEL_LENGTH and not _SPEECH_INSIDE.search(inner)
+    said = _SAID_BEFORE.search(before) and not _CALLED_BEFORE.search(before)
+    return f" {inner} " if label and not said else _BREAK * (end - start)
+
+
+def _statements(sentence: str, masked: str) -> Iterator[Clause]:
+    asks = bool(re.search(r"[?？]", masked))
+    clauses = list(_clauses(masked.rstrip("。！？!?；;….~～ \n"), sentence))
+    if not clauses:
+        return
+    if asks:
+        clauses = _beside_the_question(clauses)
+    for clause in map(_forbidden, map(_without_tag, clauses)):
+        if _ends_belief(clause.text):
+            return
+        if not _QUESTION.search(clause.text) and not clause.is_unsure:
+            yield clause
+
+
+def _without_tag(clause: Clause) -> Clause:
+    """A wish that asks for assent is still a wish: 你回复短一点好不好, 你回答能不能简洁些."""
+    asked = _ASKED_WISH.match(clause.text)
+    if asked:
+        wish = asked["who"] + clause.text[asked.end() :]
+        return replace(clause, text=wish, said=wish)
+    found = _WISH_TAG.match(clause.text)
+    if not found:
+        return clause
+    return replace(clause, text=found["wish"], said=clause.said[: -len(found["tag"])].rstrip())
+
+
+def _forbidden(clause: Clause) -> Clause:
+    """Let a doctor's order stand as the user's own word: 医生不让我吃辣 → 我不能吃辣."""
+    found = _FORBIDDEN.match(clause.text)
+    if not found:
+        return clause
+    english = re.sub(r"^(eat|drink|hav)(?:ing|e)\b", _plain_verb, found["en"] or "")
+    order = f"I can't {english}" if english else f"我不能{found['rest'].removeprefix('再')}"
+    return replace(clause, text=order, said=order)
+
+
+def _plain_verb(found: re.Match[str]) -> str:
+    return "have" if found[1] == "hav" else found[1]
+
+
+def _beside_the_question(clauses: list[Clause]) -> list[Clause]:
+    """Keep what a question sentence states besides asking: "I'm a vegan, can I eat this?"."""
+    last = clauses[-1]
+    polite = _POLITE.search(last.text)
+    if polite:
+        wish = _POLITE_END.sub("", last.text[polite.end() :])
+        return [*clauses[:-1], replace(last, text=wish, said=wish)]
+    if _ASKING_OPENING.search(clauses[0].text) or _CONFIRM_TAG.search(last.text):
+        return []
+    return clauses[:-1]
+
+
+def _ends_belief(text: str) -> bool:
+    """Say whether from here on a sentence tells what others said, or what is not so."""
+    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text) or _STANDS_THERE.search(text):
+        return True
+    return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)
+
+
+def _clauses(masked: str, sentence: str) -> Iterator[Clause]:
+    position = 0
+    for found in [*_CLAUSE_BREAK.finditer(masked), None]:
+        end = found.start() if found else len(masked)
+        piece = masked[position:end]
+        said = re.sub(r"\s+", " ", piece.strip()).replace("’", "'")
+        text = _SPACE_BESIDE_CJK.sub("", said)
+        # Nobody states a fact about themself in a clause of this length.
+        if 0 < len(text) <= _LONGEST_CLAUSE:
+            left = position + len(piece) - len(piece.lstrip())
+            quote = sentence[left : left + len(piece.strip())]
+            introduces = found is not None and found[0] in {":", "："}
+            yield Clause(text, said, quote, opens=position == 0, introduces=introduces)
+        position = found.end() if found else end

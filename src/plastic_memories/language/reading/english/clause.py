@@ -1,0 +1,217 @@
+"""An English clause taken apart: who it is about, and what is said of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from plastic_memories.language.reading.clauses import Clause
+from plastic_memories.language.text.lazy_regex import at_start, regex
+
+
+class Subject(StrEnum):
+    USER = "user"
+    WE = "we"
+    OTHER = "other"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One clause; `text` has its contractions written out and begins with its subject."""
+
+    text: str
+    content: str
+    subject: Subject
+    clause: Clause
+    now: datetime
+
+    @property
+    def is_past(self) -> bool:
+        return _PAST.search(self.text) is not None
+
+    @property
+    def is_passing(self) -> bool:
+        return _PASSING.search(self.text) is not None
+
+    def with_item(self, item: str, text: str) -> str:
+        """The sentence to keep for one item of a list."""
+        return self.content if item == text else self.content.replace(text, item, 1)
+
+
+_PAST = regex(
+    r"\b(?:used to|formerly|previously|back then|as a (?:kid|child)|when i was|in the "
+    r"past|years ago i|once|no longer|"
+    r"not anymore|any ?more|before)\b",
+    re.IGNORECASE,
+)
+_PASSING = regex(
+    r"\b(?:today|tonight|right now|at the moment|this (?:morning|afternoon|evening|time|"
+    r"week)|for now|currently craving|"
+    r"yesterday|just now|lately|these days|temporarily)\b",
+    re.IGNORECASE,
+)
+_FILLER = regex(
+    r"^(?:(?:hi|hello|yo|sup|hey|hiya|good (?:morning|evening|afternoon)|well|oh|ah|um+|uh+|"
+    r"hmm+|ok|okay|not gonna lie|ngl|lol|haha\w*|omg|so|and|but|also|plus|because|since|although|"
+    r"though|by the way|btw|actually|in fact|honestly|frankly|to be honest|tbh|just so "
+    r"you know|just to let you know|fyi|for the record|"
+    r"correction|sorry|no wait|wait|"
+    r"no(?=\s+(?:i|my|it|actually)\b|[\s,:!.-]*$|[,:!.-])|nope|yes|yeah|yep|sure|"
+    r"please (?:remember|note|"
+    r"keep in mind)(?: that)?|(?:do )?remember(?: that)?|"
+    r"note(?: that)?|keep in mind(?: that)?|don't forget(?: that)?|you should know(?: "
+    r"that)?|i(?:'d| would)? (?:want|like) you to know(?: that)?|"
+    r"let me (?:introduce myself|tell you|clarify|correct myself)|"
+    r"i meant? to say|what i meant (?:was|is)|i mean|i meant|you "
+    r"know|as you know|as i said|i(?:'ve| have)? (?:already )?told you(?: that)?|"
+    r"i have to (?:admit|say)|i must (?:admit|say)|i think|i believe|personally|in "
+    r"general|generally|usually|normally|currently|nowadays|"
+    r"these days|now|for me|unfortunately|fortunately|luckily|sadly|finally|recently|"
+    r"thanks|thank you|nice to meet you|then|besides|still|guess what|"
+    r"the truth is|fun fact|rather|from now on|in future|in the future|going "
+    r"forward)\b[\s,:!.-]*)+",
+    re.IGNORECASE,
+)
+_CHATTER = regex(
+    r"(?:(?<![\s,])[\s,]++(?:btw|lol|lmao|haha\w*|hehe|tbh|ngl|xd|by the way|"
+    r"fyi|actually|honestly|though|:\)|<3)){1,8}$",
+    re.IGNORECASE,
+)
+_EXPANDED = tuple(
+    (regex(pattern, re.IGNORECASE), full)
+    for pattern, full in (
+        (r"^name's\b", "my name is"),
+        (r"\bu\b(?=\s(?:can|could|should|may))", "you"),
+        (r"\bur\b", "your"),
+        (r"\bfav(?:e|s)?\b", "favorite"),
+        (r"\bpls\b|\bplz\b", "please"),
+        (r"\bi'm\b|\bim\b(?=\s)", "I am"),
+        (r"\bi've\b|\bive\b", "I have"),
+        (r"\bi'll\b", "I will"),
+        (r"\bi'd\b", "I would"),
+        (r"\b(it|he|she)'s\b", r"\1 is"),
+        (r"\bwe're\b", "we are"),
+        (r"\bwe'll\b", "we will"),
+        (r"\bwe've\b", "we have"),
+        (r"\bcan'?t\b|\bcannot\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"\b(do|does|did|is|are|was|have|has|would|could|should)n'?t\b", r"\1 not"),
+        (r"\b(name|birthday|anniversary|hometown|job|hobby|nickname)'s (?=\w)", r"\1 is "),
+    )
+)
+_ADVERBS = (
+    r"(?:really|also|absolutely|truly|just|do(?= (?:like|love|hate|enjoy|live|work|"
+    r"have))|still|always|personally|actually|particularly|especially|"
+    r"definitely|totally|usually|currently|now|only|mostly|generally|honestly|quite|so|"
+    r"very much|very|pretty|too|simply|both|already|"
+    r"originally|finally|recently|kind of|kinda|even|deeply|genuinely|strictly|severely|"
+    r"highly|extremely|deathly|mildly|super|terribly|"
+    r"incredibly|a bit|a little|rather|somewhat|naturally|officially|happily|literally|"
+    r"basically|secretly|proudly|lowkey|highkey|well|barely)"
+)
+_AFTER_I = regex(rf"^(i(?: am| have| was)?) (?:{_ADVERBS} )+", re.IGNORECASE)
+_USER = regex(r"^i\b(?!\.)", re.IGNORECASE)
+_OWN = regex(r"^my\b", re.IGNORECASE)
+_WE = regex(r"^(?:we|our|me and|my \w+ and i)\b", re.IGNORECASE)
+_OTHER = regex(
+    r"^(?:you|your|he|she|it|they|his|her|their|this|that|these|those|there|someone|"
+    r"people|everyone)\b",
+    re.IGNORECASE,
+)
+_CARRIED = regex(
+    r"^(?:am|live|work|love|hate|enjoy|have|study|come|do not|can not|prefer|got|moved|"
+    r"adore|dislike|teach|was born|never|avoid|"
+    r"speak|graduated|plan|will)\b",
+    re.IGNORECASE,
+)
+# Chat drops the first words: "originally from Poland", "based in Oslo", "got my exam tomorrow".
+_AGE_ALONE = regex(r"[1-9]\d")  # I'm Hannah, 29
+_BARE = (
+    (
+        regex(r"^(?:originally |currently )?(?=from [A-Z]|based in |living in |working as )"),
+        "I am ",
+    ),
+    (regex(r"^(?=born (?:and raised )?in )", re.IGNORECASE), "I was "),
+    (regex(r"^got (?=my |an? )", re.IGNORECASE), "I have "),
+)
+
+
+def _with_subject(text: str, content: str) -> tuple[str, str]:
+    for pattern, start in _BARE:
+        if pattern.match(text):
+            return pattern.sub(start, text, count=1), pattern.sub(start, content, count=1)
+    return text, content
+
+
+def read(clause: Clause, now: datetime, before: Subject) -> Said:
+    """Take a clause apart; a verb without a subject has the one before."""
+    content = _CHATTER.sub("", _FILLER.sub("", clause.said)).strip()
+    text = content
+    for pattern, full in _EXPANDED:
+        text = pattern.sub(full, text)
+    if _CARRIED.match(text) and before is Subject.USER:
+        text, content = f"I {text}", f"I {content}"
+    if before is Subject.USER and _AGE_ALONE.fullmatch(text):
+        text, content = f"I am {text}", f"I am {content}"
+    if clause.opens or before is Subject.USER:
+        text, content = _with_subject(text, content)
+    text = _AFTER_I.sub(r"\1 ", text)
+    return Said(text, content, _subject(text), clause, now)
+
+
+def _subject(text: str) -> Subject:
+    if _WE.match(text):
+        return Subject.WE
+    if _USER.match(text) or _OWN.match(text):
+        return Subject.USER
+    return Subject.OTHER if _OTHER.match(text) else Subject.NONE
+
+
+_EDGES = " '\"“”.,!;:~"
+_TAIL = regex(
+    r"(?:(?<!\s)\s++(?:right now|at the moment|atm|"
+    r"too|as well|a lot|very much|so much|the most|best|most of all|more|these "
+    r"days|though|actually|anymore|by the way|you know|lol|haha|"
+    r"please|now|btw|since \w+|and stuff|etc)){1,8}$",
+    re.IGNORECASE,
+)
+_CUT = regex(
+    r"\s(?:because|but|when|whenever|so|since|although|though|if|while|which|who|that|"
+    r"after|before|more than|rather than|better than|instead of|"
+    r"over|unless|except|as|for (?:a living|now|the last|over|about|\d+|many|years|\w+ "
+    r"years)|with my|with friends|every|on weekends|in my (?:free|spare) time|to "
+    r"relax)\b.*$",
+    re.IGNORECASE,
+)
+_LIST = regex(
+    r"(?:(?<!\s)\s++)?,\s*+(?:(?:and|or)\s++)?|(?<!\s)\s++(?:and|or|&)\s++", re.IGNORECASE
+)
+
+
+def tidy(value: str) -> str:
+    """Cut a value where its reason or its afterthought begins.
+
+    >>> tidy("hot chocolate because it is sweet"), tidy("tea too.")
+    ('hot chocolate', 'tea')
+    """
+    return _TAIL.sub("", _CUT.sub("", value).strip(_EDGES)).strip(_EDGES)
+
+
+_GERUND = at_start(r"\w+ing\b", re.IGNORECASE)
+_DOING = at_start(r"\w+ing \w", re.IGNORECASE)
+
+
+def listed(text: str) -> list[str]:
+    """Split an enumeration into its items.
+
+    >>> listed("tea, coffee and long walks")
+    ['tea', 'coffee', 'long walks']
+    """
+    items = [item for part in _LIST.split(text) if (item := tidy(part))]
+    # "making new and powerful models" is one thing, "cooking and reading" are two.
+    if _DOING.match(items[0] if items else "") and not all(_GERUND.match(item) for item in items):
+        return [tidy(text)]
+    return items

@@ -1,0 +1,206 @@
+"""English: allergies, diet, illness, taboos, and how the user wants to be answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.language.reading.english.clause import Said, Subject, listed, tidy
+from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.memory_keys import slug, style_key
+from plastic_memories.language.text.lazy_regex import regex
+
+_I = re.IGNORECASE
+_ALLERGIC = regex(
+    r"^(?:i (?:am|have been)(?: \w+ly)? |i )?allergic to (?P<v>.+)$|^i have (?:an? "
+    r")?(?:\w+ )?allerg(?:y|ies) to (?P<w>.+)$|^i have (?:an? )?(?:severe |bad |serious |"
+    r"mild )?(?P<x>[\w ]{2,20}?) allerg(?:y|ies)$|^my allergies are (?P<y>.+)$",
+    _I,
+)
+_INTOLERANT = regex(r"^i am (?P<v>\w+)[- ]intolerant$|^i have (?:an? )?(?P<w>\w+) intolerance$", _I)
+_DIET = regex(
+    r"^i (?:am|have been|eat|became|went|follow|keep)(?: on)? (?:an? |the |only |strictly |mostly "
+    r")?(?P<v>vegan|vegetarian|pescatarian|kosher|halal|gluten-free|keto|paleo|"
+    r"dairy-free|plant-based)(?: diet| food| \w+ years)?(?: (?:for|since) .*)?$",
+    _I,
+)
+_NO_FOOD = regex(
+    r"^i (?:do not|can not|never|will not|must not|am not allowed to|should not) (?:ever "
+    r"|really |usually |even )?(?:eat|drink|consume|touch|(?<!do not )(?<!never )have) "
+    r"(?P<v>.+)$|^i (?:avoid|stay away from|abstain from) (?:eating |drinking "
+    r")?(?P<w>.+)$",
+    _I,
+)
+_NOT_FOOD = regex(
+    r"^(?:it|this|that|you|them|time|to|any(?:thing)?$|much|a |an |enough|my|breakfast|"
+    r"lunch|dinner|your|the |money|idea|plans|siblings|kids|brothers|sisters|pets|"
+    r"conflict|people|driving|talking|going|crowds)|\byou\b",
+    _I,
+)
+_ILLNESS = regex(
+    r"^i (?:have|suffer from|was diagnosed with|live with|am) (?:an? |type [12] |severe |"
+    r"mild |chronic |bad )*(?P<v>diabetes|diabetic|asthma|asthmatic|adhd|autism|autistic|"
+    r"depression|anxiety|ocd|ptsd|bipolar disorder|epilepsy|epileptic|celiac disease|"
+    r"coeliac disease|crohn's disease|high blood pressure|hypertension|a heart condition|"
+    r"heart condition|migraines|insomnia|dyslexia|dyslexic|color ?blind|colour ?blind|"
+    r"arthritis|eczema|hay fever|ibs|hemophilia|tinnitus|motion sickness|wheelchair user|"
+    r"deaf|hard of hearing|nearsighted|coeliac|celiac|anemic|"
+    r"lactose intolerance)(?: and [\w ]+)?$",
+    _I,
+)
+_TABOO = regex(
+    r"^(?:please |kindly )?(?:do not|never|stop|avoid|i do not want to|i would rather "
+    r"not|i never want to|no)(?: ever| you)? (?:mention|mentioning|bring up|bringing up|"
+    r"talk(?:ing)?(?: to me)? about|ask(?:ing)? me about|discuss(?:ing)?|speak(?:ing)? "
+    r"of|remind(?:ing)? me of|spoiling|spoil|joking about|joke about|hear about) "
+    r"(?P<v>.+)$",
+    _I,
+)
+_TABOO_SUBJECT = regex(
+    r"^(?P<v>[\w' ]{3,30}) (?:is|are) (?:a )?(?:taboo|off[- ]limits|a sensitive (?:topic|"
+    r"subject)|a touchy subject)(?: for me)?$",
+    _I,
+)
+_TABOO_VAGUE = regex(
+    r"^(?:it|this|that|them|him|her|anything|everything|things)\b(?!.*\w{4})|\bthis\b|\bthat again",
+    _I,
+)
+_LANG = (
+    r"(?P<v>(?:simplified |traditional |british |american )?(?:english|chinese|mandarin|"
+    r"cantonese|japanese|korean|french|german|spanish|italian|russian|portuguese|中文|英文|"
+    r"日语))"
+)
+_ASK = (
+    r"^(?:please |always |kindly |from now on |i (?:would )?(?:want|like|prefer|need) (?:you "
+    r"to |it if you )?|you should |you must |just |try to |only |could you |can you )*"
+)
+_LANGUAGE = regex(
+    rf"{_ASK}(?:(?:answer|reply|respond|speak|talk|write|communicate|chat|converse)(?: "
+    rf"to| with)?(?: me)?(?: back)?(?: always| only)? (?:in )?|use |default to |switch "
+    rf"to |stick to |replies in |answers in |your (?:answers|replies) in ){_LANG}(?: "
+    rf"only| please| by default| from now on| with me| always| when (?:talking|speaking|"
+    rf"replying) to me)*$|^my preferred language is (?P<w>\w+)$",
+    _I,
+)
+_STYLE_WORDS = (
+    r"(?:briefly|concisely|formally|informally|casually|politely|directly|bluntly|honestly|"
+    r"in detail|in depth|step by step|simply|short|concise|brief|formal|informal|casual|"
+    r"friendly|polite|direct|blunt|honest|detailed|funny|humorous|sarcastic|professional|"
+    r"gentle|kind|technical|simple|serious|playful|to the point|straightforward|succinct|"
+    r"precise|patient|warm|in bullet points|with examples|with bullet points|in plain "
+    r"english|in simple terms|like a friend|like an engineer|less formal|less verbose|more "
+    r"concise|more detailed|more casual|more formal|more direct|short and sweet)"
+)
+_STYLES = tuple(
+    regex(pattern, _I)
+    for pattern in (
+        rf"{_ASK}(?:answer|reply|respond|speak|talk|write|explain|explain things)(?: to| "
+        rf"with)?(?: me)?(?: everything| questions| things)? (?:as |more |very "
+        rf")?(?P<v>{_STYLE_WORDS}(?: and (?:more )?{_STYLE_WORDS})?)(?: please| with me| "
+        rf"to me| from now on)*$",
+        rf"{_ASK}(?:be|stay|sound) (?:more |very |a bit more |a little more |as |\w+ly "
+        rf")?(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)(?: with me| please| in your "
+        rf"(?:answers|replies)| when (?:answering|replying|you answer|you reply).*| from "
+        rf"now on)*$",
+        rf"{_ASK}(?:keep|make) (?:it|your (?:answers|replies|responses|explanations|"
+        rf"messages)|answers|replies|responses|things|them) (?:more |very |as "
+        rf")?(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)(?: please| from now on| with "
+        rf"me)*$",
+        rf"{_ASK}(?P<v>use (?:more |only |fewer |less |no )?(?:bullet points|emojis?|"
+        rf"examples|markdown|simple words|plain language|short sentences|tables|code "
+        rf"blocks|humou?r|metric units|jargon))(?: please| in your (?:answers|replies)| "
+        rf"when .*| from now on)*$",
+        rf"{_ASK}(?P<v>(?:do not|never|stop|avoid|no)(?: use| using| include| add)? "
+        rf"(?:any )?(?:more )?(?:emojis?|markdown|jargon|slang|exclamation marks|bullet "
+        rf"points|apologizing|filler|small talk|sugarcoat(?:ing)?))(?: please| it| "
+        rf"things| with me| in your (?:answers|replies)| when .*)*$",
+        rf"^i (?:would )?(?:prefer|like|want|love) (?:my answers |your (?:answers|"
+        rf"replies) (?:to be )?|it when you are )?(?P<v>{_STYLE_WORDS}(?:,? and "
+        rf"{_STYLE_WORDS})?)(?: (?:answers|replies|responses|explanations))?$",
+        rf"^(?:please )?give me (?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?) "
+        rf"(?:answers|replies|responses)(?: please| from now on)*$",
+        rf"^your (?:answers|replies|responses) should (?:always )?be "
+        rf"(?P<v>{_STYLE_WORDS}(?: and {_STYLE_WORDS})?)$",
+    )
+)
+_ONE_OFF = regex(
+    r"\b(?:this|these|following|above|translate|next|essay|email|just once|for once)\b", _I
+)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what must be heeded, and how the user wants to be spoken to."""
+    wished = list(_wishes(said))
+    yield from wished or _taboos(said)
+    if said.subject is Subject.USER or re.match(r"allergic to", said.text, _I):
+        if said.is_past:
+            return
+        yield from _allergies(said)
+        if not said.is_passing:
+            yield from _diets(said)
+
+
+def _wishes(said: Said) -> Iterator[Found]:
+    if said.clause.introduces or _ONE_OFF.search(said.text):
+        return
+    language = _LANGUAGE.match(said.text)
+    if language:
+        yield Found("preference.reply_language", language["v"] or language["w"], said.content)
+        return
+    for pattern in _STYLES:
+        found = pattern.match(said.text)
+        if found:
+            value = found["v"].lower()
+            yield Found(style_key(value), value, said.content)
+            return
+
+
+def _taboos(said: Said) -> Iterator[Found]:
+    found = _TABOO.match(said.text) or _TABOO_SUBJECT.match(said.text)
+    if not found or said.is_passing or _TABOO_VAGUE.search(found["v"]):
+        return
+    value = re.sub(
+        r"^(?:the topic of|my) | (?:to|around|with|near) me$| again$",
+        "",
+        tidy(found["v"]),
+        flags=_I,
+    )
+    yield Found(f"constraint.taboo.{slug(value)}", value, said.content)
+
+
+def _allergies(said: Said) -> Iterator[Found]:
+    found = _ALLERGIC.match(said.text)
+    if not found or re.search(r"\b(?:not|never|no) ", said.text, _I):
+        return
+    text = tidy(next(value for value in found.groupdict().values() if value))
+    for item in listed(text):
+        if not re.match(
+            r"(?:you|him|her|it|work|bullshit|stupidity|people|this|that|any|"
+            r"some|my|mornings?|mondays?|commitment|drama|math|fun|exercise|being|doing|waking|"
+            r"responsibility|adulting|nonsense)\b",
+            item,
+            _I,
+        ):
+            value = re.sub(r"^(?:all |any |some |the )", "", item, flags=_I)
+            yield Found(f"constraint.allergy.{slug(value)}", value, said.with_item(item, text))
+
+
+def _diets(said: Said) -> Iterator[Found]:
+    diet, intolerant = _DIET.match(said.text), _INTOLERANT.match(said.text)
+    if diet:
+        yield Found(f"constraint.diet.{slug(diet['v'])}", diet["v"].lower(), said.content)
+    if intolerant:
+        value = (intolerant["v"] or intolerant["w"]).lower()
+        yield Found(f"constraint.diet.{slug(value)}", f"{value} intolerant", said.content)
+    if re.match(r"i (?:do not|never) drink(?: at all| alcohol)?$", said.text, _I):
+        yield Found("constraint.diet.alcohol", "alcohol", said.content)
+        return
+    food = _NO_FOOD.match(said.text)
+    if food and not _NOT_FOOD.match(food["v"] or food["w"]):
+        text = tidy(food["v"] or food["w"])
+        for item in listed(text):
+            value = re.sub(r"^(?:any|raw and) ", "", item)
+            yield Found(f"constraint.diet.{slug(value)}", value, said.with_item(item, text))
+    illness = _ILLNESS.match(said.text)
+    if illness:
+        yield Found(f"constraint.health.{slug(illness['v'])}", illness["v"].lower(), said.content)

@@ -1,0 +1,271 @@
+"""English: plans, promises, anniversaries and the turning points of a life."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.language.dates import mentions
+from plastic_memories.language.dates.mentions import Lean, Mention
+from plastic_memories.language.reading.english.clause import Said, Subject, tidy
+from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.model.memory import MemoryType
+
+_I = re.IGNORECASE
+_PLAN = regex(
+    r"^(?:i|we) (?:will (?!not|be fine|see|try|let|think|tell)(?:be )?(?P<a>.+)|(?:am|"
+    r"are) (?:going|planning|about|scheduled|supposed|due|flying|leaving|travell?ing|"
+    r"moving|meeting|getting|having|starting|visiting|taking|seeing|running|hosting|"
+    r"attending|giving|presenting|driving|heading|throwing|celebrating|graduating|"
+    r"returning|coming|working|hiking|camping|speaking|performing)(?P<b>\b.*)|"
+    r"(?:have|have got) (?!(?:\w+ed|been|seen|gone|made|had|got|done|met|read|bought|taken|heard|"
+    r"lost|found|become|come|put|set|built|kept|run|spent|\w+en|time|fun|nothing)\b)"
+    r"(?:an? |the |my |to |some |two |three )?(?P<c>.+)|(?:need|"
+    r"must|plan|intend|promised)(?: to)? (?P<d>.+)|(?:booked|scheduled|signed up for|"
+    r"registered for|bought tickets for|fly|leave|start|move|graduate|return|travel)\b"
+    r" ?(?P<e>.*))$",
+    _I,
+)
+_MODAL = regex(
+    r"^(?:i|we) (?:will|am|are|have|need|must|got)(?: (?:to|got|going to|planning to|be))* ", _I
+)
+_OWN_OCCASION = regex(
+    r"^(?:my|our|the) (?P<v>[\w' ]{0,40}?(?:flight to [\w ]+|train to [\w ]+|"
+    r"appointment|exam|interview|wedding|surgery|"
+    r"flight|trip|meeting|deadline|presentation|graduation|recital|concert|party|test|"
+    r"final|defen[sc]e|vacation|holiday|checkup|operation|move|marathon|race|game|first "
+    r"day)) (?:is|will be|starts|begins|leaves|departs)\b",
+    _I,
+)
+_REMIND = regex(r"^(?:please )?remind me (?:to |about |that )(?P<v>.+)$", _I)
+_UNDATED = regex(
+    r"^i (?:am planning|plan|intend|have decided|decided|am preparing|am getting ready) "
+    r"(?:to|on|for) (?P<v>.{3,60})$",
+    _I,
+)
+_GOAL = regex(
+    r"^my (?:biggest |main |life |ultimate )?(?:goal|dream|ambition)(?: in life| this "
+    r"year| for this year)? is (?:to )?(?P<v>.{3,60})$",
+    _I,
+)
+_PROMISE = regex(
+    r"^i (?:have )?(?:promise|promised|swear|vowed|vow)(?: you| her| him| my \w+| myself|"
+    r" them)? (?:to|that i will|i will|i would|never to|not to) (?P<v>.{3,60})$",
+    _I,
+)
+_ANNIVERSARY = regex(r"\b(?:our|my) (?P<v>(?:wedding |dating |first |\w+th )?anniversary)\b", _I)
+_TURNS: tuple[tuple[str, str, str], ...] = (
+    (
+        "achievement",
+        "positive",
+        r"graduated(?: from [\w .]+| (?:high school|college|university))?|(?:got|was|have "
+        r"been|have gotten) promoted(?: to [\w ]+)?|got a (?:promotion|raise)|passed (?:my |"
+        r"the )[\w' -]{3,30}|won [\w' -]{3,50}|got (?:into|accepted (?:to|into|by)) [\w "
+        r".]{2,30}|was accepted (?:to|into|by) [\w .]{2,30}|"
+        r"(?:got|landed|found|received|accepted) (?:a |an |my )?(?:new |first |dream "
+        r")?(?:job|job offer|offer)(?: at [\w ]+| as [\w ]+)?|got my (?:driver'?s "
+        r"licen[sc]e|degree|phd|licen[sc]e|diploma)|published (?:my |a )[\w ]{3,30}|"
+        r"finished (?:my |the )(?:thesis|first marathon|dissertation|degree|marathon)|ran "
+        r"(?:my |a )(?:first )?(?:half )?marathon|completed (?:my |a )[\w ]{3,30}|earned "
+        r"(?:my |a )[\w ]{3,30}",
+    ),
+    (
+        "life_event",
+        "positive",
+        r"(?:got|have gotten) (?:married|engaged)(?: to \w+)?|am (?:\w+ "
+        r"weeks )?pregnant|had (?:a|our|my) (?:first )?(?:baby|son|daughter|child)(?: \w+)?|"
+        r"gave birth(?: to [\w ]+)?|became an? (?:father|mother|dad|mom|parent|uncle|aunt|"
+        r"grandfather|grandmother)|bought (?:a|an|our|my) (?:new |first )?(?:house|home|"
+        r"apartment|car|flat)|"
+        r"adopted (?:a|an|two) [\w ]{3,40}|"
+        r"moved (?:(?:from [\w ]{2,30} )?to [\w ]{2,30}|in with [\w ]+|out|house|"
+        r"into [\w ]+)|started (?:a |my |at )(?:new |own )?[\w ]{3,25}|retired|quit smoking|"
+        r"proposed(?: to [\w ]+)?",
+    ),
+    (
+        "life_event",
+        "negative",
+        r"(?:got|was|have been) (?:fired|laid off|divorced|hospitalized|diagnosed with [\w "
+        r"]+)|lost my (?:job|dog|cat|home|father|mother|dad|mom|grandma|grandmother|grandpa|"
+        r"grandfather)|quit my job|left my job|resigned(?: from [\w ]+)?|had (?:an? )?(?:\w+ "
+        r")?(?:surgery|operation|accident|car accident|miscarriage)|broke my (?:leg|arm|"
+        r"wrist|ankle|foot)|dropped out(?: of [\w ]+)?",
+    ),
+    ("emotional", "sad", r"broke up(?: with [\w ]+)?|(?:got|was) dumped"),
+)
+_TURN_RULES = tuple(
+    (
+        kind,
+        mood,
+        regex(
+            rf"^(?:i|we|i have|we have)(?: (?:just|finally|recently|officially|also|both|"
+            rf"have))* (?P<v>{pattern})$",
+            _I,
+        ),
+    )
+    for kind, mood, pattern in _TURNS
+)
+_SOMEBODY = (
+    "mother|mom|mum|father|dad|brother|sister|wife|husband|son|daughter|grandfather|grandpa|"
+    "grandmother|grandma|granny|nana|uncle|aunt|cousin|friend|boyfriend|girlfriend|partner|"
+    "dog|cat|hamster|rabbit|parrot|horse|pet|baby|teacher|mentor|boss|neighbou?r"
+)
+_LOSS = regex(
+    rf"^my (?P<who>(?:\w+ )?(?:{_SOMEBODY})) (?:has )?(?:just |recently )?"
+    r"(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",
+    _I,
+)
+_WENT = regex(
+    r"^(?:i|we) (?P<v>(?:went to|visited|travell?ed to|flew to|met|attended|hiked|"
+    r"climbed|saw|ran|took a trip to) [\w' ]{2,40})$",
+    _I,
+)
+_NOT_A_PLAN = regex(
+    r"\b(?:not|never|maybe|might|perhaps|to say|to admit|no |a feeling|a question|a "
+    r"problem|an idea|been|fun|a good|a bad|a great|a headache|a cold|seen|had|done|gone|"
+    r"it|this|that|there|them|try|fine|see you|will be \d+)\b",
+    _I,
+)
+_TRIVIAL_VISIT = regex(
+    r"\b(?:the store|the supermarket|bed|work|sleep|school|the gym|you|home|a movie|the "
+    r"toilet|lunch|dinner)\b",
+    _I,
+)
+_CLOCK = regex(
+    r"(?:(?<!\s)\s++)?\b(?:at|around|by) (?:\d{1,2}(?::\d\d)?\s*(?:am|pm|o'clock)?|noon|"
+    r"midnight)\b|"
+    r"(?:(?<!\s)\s++)?\b(?:(?:in the )?(?:morning|afternoon|evening)|at night)\b",
+    _I,
+)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what has a day, or changes a life."""
+    if said.subject is Subject.OTHER:
+        return
+    anniversary = list(_anniversaries(said))
+    if anniversary:
+        yield from anniversary
+        return
+    text, ahead = _without_date(said, Lean.FUTURE)
+    found = (
+        _promised(said, text, ahead) or _turned(said) or _lost(said) or _planned(said, text, ahead)
+    )
+    yield from found or _undated(said, ahead)
+
+
+def event(
+    said: Said, kind: str, title: str, mention: Mention | None, emotion: str = "neutral"
+) -> Found:
+    """One event, keyed by its kind, its day and what it is."""
+    attributes = {"title": title, "event_type": kind, "emotion": emotion}
+    date, content = "", said.content
+    if mention:
+        date, words = mention.span.start.isoformat(), said.text[mention.start : mention.end].strip()
+        attributes |= {"date": date, "date_text": words}
+        # Whoever reads it later must not take "tomorrow" for their own.
+        content = mentions.dated(content, words, mention.span.written())
+        if not mention.span.is_day:
+            attributes["end_date"] = mention.span.end.isoformat()
+    key = ".".join(part for part in (kind, date, slug(title)) if part)
+    return Found(key, date or title, content, MemoryType.EVENT, attributes, 0.85)
+
+
+def _without_date(said: Said, lean: Lean) -> tuple[str, Mention | None]:
+    mention = mentions.find(said.text, said.now, lean=lean)
+    if mention is None:
+        return said.text, None
+    rest = f"{said.text[: mention.start].rstrip(' ,')} {said.text[mention.end :].lstrip(' ,')}"
+    rest = _CLOCK.sub("", rest)
+    return re.sub(
+        r"(?<!\s)\s++(?:on|in|at|by|for|this|until)$", "", rest.strip(), flags=_I
+    ), mention
+
+
+def _anniversaries(said: Said) -> Iterator[Found]:
+    found = _ANNIVERSARY.search(said.text)
+    if (
+        not found
+        or not re.search(r"\b(?:is|falls|on)\b", said.text, _I)
+        or re.search(r"gift|present|happy|not", said.text, _I)
+    ):
+        return
+    day = mentions.yearly(said.text, said.content, said.now)
+    if day:
+        date, content = day
+        attributes = {
+            "title": found["v"],
+            "event_type": "anniversary",
+            "date": date,
+            "recurrence": "yearly",
+            "emotion": "positive",
+        }
+        yield Found(f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes)
+
+
+def _promised(said: Said, text: str, mention: Mention | None) -> list[Found]:
+    found = _PROMISE.match(text)
+    return [event(said, "plan", tidy(found["v"]), mention)] if found else []
+
+
+def _turned(said: Said) -> list[Found]:
+    text, mention = _without_date(said, Lean.PAST)
+    if mention and mention.span.start > said.now.date():
+        return []
+    for kind, mood, pattern in _TURN_RULES:
+        found = pattern.match(text)
+        if found and not re.search(r"\bnot\b|almost|nearly|with it\b", text, _I):
+            return [event(said, kind, found["v"].strip(), mention, mood)]
+    went = _WENT.match(text)
+    if went and mention and mention.span.end < said.now.date() and not _TRIVIAL_VISIT.search(text):
+        return [event(said, "memory", tidy(went["v"]), mention)]
+    return []
+
+
+def _lost(said: Said) -> list[Found]:
+    text, mention = _without_date(said, Lean.PAST)
+    found = _LOSS.match(text)
+    return (
+        [event(said, "life_event", f"{found['who']} {found['v']}", mention, "sad")] if found else []
+    )
+
+
+def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
+    today = said.now.date()
+    # What reaches from the past to today is over: "in the last three months".
+    over = mention is not None and mention.span.start < mention.span.end <= today
+    if mention is None or over or mention.span.end < today or _NOT_A_PLAN.search(text):
+        return []
+    remind = _REMIND.match(text)
+    own = _OWN_OCCASION.match(said.text)
+    text = text if text[:1] in "iIwW" else f"I {text}"
+    plan = _PLAN.match(text)
+    found = remind or own
+    if found:
+        return [event(said, "plan", tidy(found["v"]), mention)]
+    dated_first = re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I)
+    if plan and plan["e"] and mention.span.start <= today and re.match(r"\A\w+ \w+ed\b", text, _I):
+        return []  # signed up today: done, not planned
+    if plan and (said.subject is not Subject.NONE or dated_first):
+        return [event(said, "plan", tidy(_MODAL.sub("", text)), mention)]
+    return []
+
+
+def _ahead(said: Said, mention: Mention | None) -> Mention | None:
+    return mention if mention and mention.span.end >= said.now.date() else None
+
+
+def _undated(said: Said, mention: Mention | None) -> list[Found]:
+    if said.is_past or re.search(r"\bnot\b", said.text, _I):
+        return []
+    goal = _GOAL.match(said.text)
+    if goal:
+        return [Found("basic_info.goal", tidy(goal["v"]), said.content)]
+    plan = _UNDATED.match(said.text)
+    return (
+        [event(said, "plan", tidy(plan["v"]), _ahead(said, mention))]
+        if plan and not said.is_passing and not _NOT_A_PLAN.search(plan["v"])
+        else []
+    )

@@ -1,0 +1,137 @@
+"""English: name, form of address, birthday and age of the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.language.dates import mentions
+from plastic_memories.language.reading.english.clause import Said, Subject
+from plastic_memories.language.reading.finding import AGES, LIKELY, SURE, Found
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.numerals import en_number
+
+_I = re.IGNORECASE
+_NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"
+_NAMED = regex(
+    rf"^(?:i am called|(?:my|the) (?P<w>full |real |first |actual |given |english |chinese |nick|"
+    rf"pen )?name is) {_NAME}(?: and\b.*| by the way| with an? .*)?$",
+    _I,
+)
+_NAME_LABEL = regex(rf"^name: ?{_NAME}$", _I)
+_NICKNAME = regex(rf"^my nickname is {_NAME}$", _I)
+_GO_BY = regex(
+    rf"^(?:i go by|i (?:prefer|like|want) to be called|i prefer|i am known as|"
+    rf"(?:(?:please|just|always|you|can|may|could|so|feel free to|my|friends|family|"
+    rf"people|folks|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|"
+    rf"address me as|refer to me as)) {_NAME}(?: instead(?: of \w+)?| please| from now on|"
+    rf" for short|, okay)?$",
+    _I,
+)
+_I_AM_NAME = regex(r"^I am (?P<v>(?-i:[A-Z][a-z]{2,})(?: (?-i:[A-Z][a-z]+)){0,2})$", _I)
+_NOT_A_NAME = regex(
+    r"^(?:not|what|the|a|an|later|back|tomorrow|when|if|at|on|in|crazy|maybe|old|up|"
+    r"again|tonight|by|after|before|important|unknown|whatever|"
+    r"anything|something|that|this|it|names|stupid|lazy|tea|coffee|short|long|concise|"
+    r"brief|to|working|being|cats|dogs|sure|fine|sorry|here|"
+    r"and|so|very|your|my|his|her|their|names?)\b|(?:an|ese|ish|ian|ing)$",
+    _I,
+)
+_NOT_A_PERSON = regex(
+    r"^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|vegan|vegetarian|"
+    r"catholic|muslim|buddhist|jewish|french|dutch|greek|american|asian|black|white|"
+    r"tired|happy|sad|hungry|sick|bored|single|married|sorry|glad|fine|good|great|ready|"
+    r"back|home|here|done|busy|late|new|aware|excited|afraid|infp|infj|intj|intp|enfp|"
+    r"entp|libra|leo|virgo|aries|gemini|taurus|scorpio|pisces|aquarius|cancer|capricorn|"
+    r"sagittarius|thai|swiss|welsh|czech|iraqi|pakistani|israeli)$",
+    _I,
+)
+_BIRTHDAY = regex(
+    r"^(?:(?:it|today) is my (?:birthday|bday)|"
+    r"my (?:birthday|date of birth|birth ?date|bday) (?:is|falls)|birthday: |i was "
+    r"born (?:on|in)|(?:.{3,24}) is my (?:birthday|bday)$)",
+    _I,
+)
+_BORN_YEAR = regex(r"^i was born in (?P<y>(?:19|20)\d\d)(?: in (?-i:[A-Z])[\w' -]{2,30})?$", _I)
+_AGE = regex(
+    r"^(?:i am|i have turned|i turned|i just turned|i have just turned|my age is|age: "
+    r")\s*(?:just )?(?P<n>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:[ "
+    r"-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:thir|four|fif|six|seven|"
+    r"eigh|nine)teen|twelve|eleven|ten)(?: ?(?:years? old|yrs? old|years? of age|"
+    r"y/?o))?(?: (?:this year|now|today|yesterday|last \w+|not \d+))?$",
+    _I,
+)
+
+_STAR = regex(
+    r"^(?:i am an?|my (?:star )?sign is) (?P<v>aries|taurus|gemini|cancer|leo|virgo|libra|scorpio|"
+    r"sagittarius|capricorn|aquarius|pisces)$",
+    _I,
+)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what the user says of who they are."""
+    yield from _names(said)
+    yield from _birthday(said)
+    if said.subject is not Subject.USER or said.is_past:
+        return
+    yield from _age(said)
+    if star := _STAR.match(said.text):
+        yield _found("star_sign", star["v"], said)
+
+
+def _found(key: str, value: str, said: Said, confidence: float = SURE) -> Found:
+    return Found(f"basic_info.{key}", value, said.content, confidence=confidence)
+
+
+def _names(said: Said) -> Iterator[Found]:
+    text = said.text
+    if re.search(r"\bnot\b|\bnever\b|\bdo not\b", text, _I):
+        return
+    named = _NAMED.match(text) or _NAME_LABEL.match(text)
+    called = _GO_BY.match(text)
+    nick = _NICKNAME.match(text)
+    found = named or nick or called
+    if found:
+        name = found["v"].strip()
+        if _NOT_A_NAME.match(name) or (
+            called and "prefer " in text.lower() and not name[:1].isupper()
+        ):
+            return
+        if called and re.match(r"i prefer \w+$", text, _I):
+            return
+        yield _found(_name_key(named, called), name, said)
+        return
+    plain = _I_AM_NAME.match(text)
+    if plain and not _NOT_A_PERSON.match(plain["v"]) and not _NOT_A_NAME.search(plain["v"]):
+        yield _found("name", plain["v"], said, LIKELY)
+
+
+def _name_key(named: re.Match[str] | None, called: re.Match[str] | None) -> str:
+    if called:
+        return "address"
+    kind = (named.groupdict().get("w") or "").lower().strip() if named else ""
+    if named is None or kind == "nick":
+        return "nickname"
+    return {"english": "english_name", "pen": "pen_name"}.get(kind, "name")
+
+
+def _birthday(said: Said) -> Iterator[Found]:
+    text = said.text
+    if not _BIRTHDAY.match(text) or re.search(r"\bnot\b|party|cake|gift|present", text, _I):
+        return
+    day = None if _BORN_YEAR.match(text) else mentions.yearly(text, said.content, said.now)
+    if day:
+        value, content = day
+        attributes = {"date": value, "event_type": "birthday", "recurrence": "yearly"}
+        yield Found("basic_info.birthday", value, content, attributes=attributes)
+        return
+    year = _BORN_YEAR.match(text)
+    if year:
+        yield _found("birth_year", year["y"], said)
+
+
+def _age(said: Said) -> Iterator[Found]:
+    found = _AGE.match(said.text)
+    if found and en_number(found["n"]) in AGES:
+        yield _found("age", str(en_number(found["n"])), said)

@@ -1,0 +1,200 @@
+"""English: family, friends and pets of the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from plastic_memories.language.dates import mentions
+from plastic_memories.language.reading.english.clause import Said, Subject
+from plastic_memories.language.reading.english.work import JOBS
+from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.numerals import EN_NUMBER
+from plastic_memories.model.memory import MemoryType
+
+_I = re.IGNORECASE
+_KIN = {
+    "mother": "mother|mom|mum|mommy",
+    "father": "father|dad|daddy",
+    "parents": "parents",
+    "brother": "brothers?",
+    "sister": "sisters?",
+    "wife": "wife",
+    "husband": "husband",
+    "boyfriend": "boyfriend",
+    "girlfriend": "girlfriend",
+    "partner": "partner",
+    "fiance": "fianc[eé]e?",
+    "son": "sons?",
+    "daughter": "daughters?",
+    "child": "child|children|kids?|baby",
+    "grandfather": "grandfather|grandpa|granddad",
+    "grandmother": "grandmother|grandma|granny|nana",
+    "cousin": "cousins?",
+    "uncle": "uncle",
+    "aunt": "aunt",
+    "nephew": "nephews?",
+    "niece": "nieces?",
+    "twins": "twins",
+    "best_friend": "best friend",
+    "friend": "friend",
+    "roommate": "roommate|flatmate",
+    "colleague": "colleague|coworker",
+    "boss": "boss",
+    "neighbor": "neighbou?r",
+}
+_PETS = {
+    "cat": "cats?|kittens?|kitty",
+    "dog": "dogs?|puppy|puppies|corgi|golden retriever|husky|poodle|labrador|beagle|border "
+    "collie|shiba(?: inu)?|dachshund|german shepherd",
+    "hamster": "hamsters?",
+    "rabbit": "rabbits?|bunny|bunnies",
+    "parrot": "parrots?",
+    "turtle": "turtles?|tortoise",
+    "fish": "goldfish|fish",
+    "bird": "birds?|parakeets?|budgies?",
+    "snake": "pet snake|snakes?",
+    "lizard": "lizards?|gecko",
+    "hedgehog": "hedgehogs?",
+    "guinea_pig": "guinea pigs?",
+    "horse": "horses?",
+    "ferret": "ferrets?",
+}
+_DISTANT = {"friend", "roommate", "colleague", "boss", "neighbor", "best_friend"}
+_WORDS = "|".join([*_KIN.values(), *_PETS.values(), "pet"])
+_NAME = r"(?P<name>(?-i:[A-Z\u3400-\u9fff])[\w'\u3400-\u9fff-]*(?:(?: and |, )(?-i:[A-Z])[\w'-]*)*)"
+_HAS = regex(
+    rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) "
+    rf"of)(?: also)? (?:(?P<count>{EN_NUMBER}|some|twin|another) "
+    rf")?(?P<kind>(?(count)(?:(?!and |by |of |with |for )[a-z-]+ "
+    rf"){{0,3}}?))(?P<who>{_WORDS})(?:(?:,? (?:named|called|whose names? (?:is|are)|by the "
+    rf"name of)|,) {_NAME})?(?: at home)?$",
+    _I,
+)
+_NAMED = regex(
+    rf"^(?:my|our) (?:\w+ )?(?P<who>{_WORDS})(?:'s name (?:is)|s' names are| is called| "
+    rf"is named| are called| are named| goes by|'s called|'s named) {_NAME}$",
+    _I,
+)
+_KIN_JOB = regex(
+    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? (?:is|works as) "
+    rf"(?:an? |the )(?P<v>(?:[\w-]+ "
+    rf"){{0,3}}?(?:{JOBS}))(?: (?:at|in|for)\b.*)?$",
+    _I,
+)
+_KIN_TRADE = regex(
+    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? works in "
+    r"(?P<v>(?!(?:an?|the|my|your|our) )(?-i:[a-z])[a-z ]{2,20})$",
+    _I,
+)
+_KIN_AGE = regex(
+    rf"^my (?:\w+ )?(?P<who>{_WORDS})(?: (?P<name>(?-i:[A-Z])[a-z]+))? "
+    rf"(?:is|just turned|turned) (?P<v>\d{{1,3}}|"
+    rf"{EN_NUMBER})(?: (?:years?|months?) old)?$",
+    _I,
+)
+_KIN_BIRTHDAY = regex(rf"^my (?P<who>{_WORDS})'?s birthday (?:is|falls)", _I)
+_STATUS = regex(
+    r"^i am (?:happily |newly |still |currently |recently )?(?P<v>single|married|"
+    r"divorced|widowed|engaged|an only child|a single (?:mom|mum|dad|parent)|in a "
+    r"relationship)(?: (?:with|to|and|of)\b.*)?$",
+    _I,
+)
+_MARRIED_TO = regex(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find who belongs to the user."""
+    if said.is_past or re.search(r"\bnot\b|\bno\b", said.text, _I) or said.subject is Subject.OTHER:
+        return
+    yield from _has(said)
+    named = _NAMED.match(said.text)
+    if named:
+        yield Found(_key(named["who"]), named["name"], said.content)
+        return
+    for part, pattern in (("job", _KIN_JOB), ("job", _KIN_TRADE), ("age", _KIN_AGE)):
+        found = pattern.match(said.text)
+        if found and _kind(found["who"]) not in _DISTANT:
+            if found["name"]:
+                yield Found(_key(found["who"]), found["name"], said.content)
+            yield Found(f"{_key(found['who'])}.{part}", found["v"], said.content)
+    yield from _birthday(said)
+    spouse, status = _MARRIED_TO.match(said.text), _STATUS.match(said.text)
+    if spouse:
+        yield Found("relationship.spouse", spouse["v"], said.content)
+    elif status:
+        yield Found("relationship.status", re.sub(r"^an? ", "", status["v"].lower()), said.content)
+
+
+_NAMED_LATER = regex(
+    rf"^(?:(?:its|his|her|their) names? (?:is|are)|(?:it|he|she) is (?:called|named)|named|called) "
+    rf"{_NAME}$",
+    _I,
+)
+
+
+def spoken_of(items: Sequence[Found]) -> str:
+    """The key of the relative or pet a clause was about, for the next one to name."""
+    keys = [item.key for item in items if item.key.startswith("relationship.")]
+    return keys[-1] if keys and keys[-1] != "relationship.status" else ""
+
+
+def named_later(said: Said, key: str) -> Iterator[Found]:
+    """I have a cat, her name is Olive."""
+    found = _NAMED_LATER.match(said.text)
+    if found:
+        kind = key.rsplit(".", 1)[-1].replace("_", " ")
+        yield Found(key, found["name"], f"My {kind} is called {found['name']}")
+
+
+def _kind(word: str) -> str:
+    for kind, pattern in (_KIN | _PETS).items():
+        if re.fullmatch(pattern, word, _I):
+            return kind
+    return "pet"
+
+
+def _key(word: str) -> str:
+    kind = _kind(word)
+    if kind in _PETS:
+        return f"relationship.pet.{kind}"
+    return f"relationship.{kind}"
+
+
+def _has(said: Said) -> Iterator[Found]:
+    several = re.match(
+        rf"^(?:i|we) have (?:{EN_NUMBER}) (?P<a>{_WORDS}) and (?:{EN_NUMBER}) (?P<b>{_WORDS})$",
+        said.text,
+        _I,
+    )
+    if several:
+        for word in (several["a"], several["b"]):
+            yield Found(_key(word), word, said.content)
+        return
+    found = _HAS.match(said.text)
+    if not found or (_kind(found["who"]) in _DISTANT and not found["name"]):
+        return
+    count = (found["count"] or "").lower()
+    one = count in {"a", "an", "one", "1", ""}
+    value = found["name"] or f"{'' if one else count + ' '}{found['kind']}{found['who']}"
+    yield Found(_key(found["who"]), value, said.content)
+
+
+def _birthday(said: Said) -> Iterator[Found]:
+    found = _KIN_BIRTHDAY.match(said.text)
+    if not found:
+        return
+    day = mentions.yearly(said.text, said.content, said.now)
+    if not day:
+        return
+    date, content = day
+    attributes = {
+        "title": f"{found['who']}'s birthday",
+        "event_type": "birthday",
+        "date": date,
+        "recurrence": "yearly",
+        "emotion": "positive",
+    }
+    key = f"birthday.{_key(found['who']).removeprefix('relationship.').replace('.', '_')}"
+    yield Found(key, date, content, MemoryType.EVENT, attributes)

@@ -1,0 +1,77 @@
+"""English: how the user's body answers to food and other things, and states that bind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.language.reading.english.clause import Said, listed, tidy
+from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.text.lazy_regex import regex
+
+_I = re.IGNORECASE
+_SWELLS = (
+    r"(?:itch(?:y|es)?|swells?(?: up)?|swell(?:ing)?(?: up)?|hives|a rash|break out(?: in \w+)?|"
+    r"wheez(?:e|y)|can not breathe|(?:closes?|tightens?)(?: up)?|go into anaphylaxis|sneeze)"
+)
+_UPSETS = r"(?:throw up|vomit|sick(?: to my stomach)?|nauseous|bloated|stomach ?aches?|diarrhea)"
+_ANSWER = rf"(?:(?P<swells>{_SWELLS})|(?P<upsets>{_UPSETS}))"
+_WHEN = (
+    r"(?:when|whenever|every time|each time|after)(?: i)? "
+    r"(?:eat(?:ing)?|drink(?:ing)?|have|having|touch(?:ing)?)"
+)
+_STARTS = r"(?:i|my \w+) (?:always )?(?:get |starts? to |feel )?"
+_CAUSES = (
+    regex(
+        rf"^(?P<v>[\w' -]{{2,25}}?) (?:always )?(?:makes?|gives?) "
+        rf"(?:me|my (?:\w+ )?\w+) (?:feel |get )?{_ANSWER}$",
+        _I,
+    ),
+    regex(r"^(?P<v>[\w' -]{2,25}?) (?P<upsets>upsets?) my stomach(?P<swells>)$", _I),
+    regex(rf"^{_STARTS}{_ANSWER} {_WHEN} (?P<v>[\w' -]+)$", _I),
+    regex(rf"^{_WHEN} (?P<v>[\w'-]+(?: [\w'-]+)?) {_STARTS}{_ANSWER}$", _I),
+)
+_NOT_A_THING = regex(
+    r"^(?:it|this|that|they|these|those|you|he|she|work|too much|a lot|everything|nothing|your|"
+    r"his|her|the (?:idea|thought|news|smell)|politics|people|love|seeing|watching|lunch)\b",
+    _I,
+)
+_EXPECTING = regex(
+    r"^i am (?:\w+ (?:weeks|months) )?(?:pregnant|expecting(?: a baby| twins)?)$", _I
+)
+_PHOBIA = regex(
+    r"^i (?:have|suffer from) (?:an? )?(?:bad |severe |mild )?"
+    r"(?P<v>claustrophobia|agoraphobia|acrophobia|trypophobia)$",
+    _I,
+)
+_SICKENS = regex(
+    r"^i (?:easily )?get (?:really |very )?(?P<v>carsick|seasick|airsick|motion sick)"
+    r"(?: easily)?$",
+    _I,
+)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what the user's body does not bear."""
+    if said.is_past or said.is_passing:
+        return
+    yield from _reactions(said)
+    if _EXPECTING.match(said.text):
+        yield Found("constraint.health.pregnancy", "pregnant", said.content)
+    for pattern, kind in ((_PHOBIA, "personality.fear"), (_SICKENS, "constraint.health")):
+        found = pattern.match(said.text)
+        if found:
+            value = found["v"].lower()
+            yield Found(f"{kind}.{slug(value)}", value, said.content)
+
+
+def _reactions(said: Said) -> Iterator[Found]:
+    found = next(filter(None, (cause.match(said.text) for cause in _CAUSES)), None)
+    if not found or re.search(r"\b(?:not|never|no)\b(?! breathe)", said.text, _I):
+        return
+    kind = "allergy" if found["swells"] else "diet"
+    text = tidy(found["v"])
+    for item in listed(text):
+        if not _NOT_A_THING.match(item):
+            yield Found(f"constraint.{kind}.{slug(item)}", item.lower(), said.with_item(item, text))

@@ -1,0 +1,181 @@
+"""English: likes, dislikes, favourites and character of the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.language.reading.english.clause import Said, Subject, listed, tidy
+from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.memory_keys import favorite, slug
+from plastic_memories.language.text.lazy_regex import regex
+
+_I = re.IGNORECASE
+_MOST_WORDS = 6
+_LIKE = regex(
+    r"^i (?:(?:have )?(?:like|love|enjoy|adore|cherish|come to love)(?: love)*(?! (?:it|you|to be "
+    r"called))|am (?:(?:really |totally |so |very |big )?(?:into|fond of|keen on|"
+    r"obsessed with|crazy about|passionate about|addicted to|interested in|in love with)|"
+    r"an? (?:\w+ ){0,2}(?:fan|lover) of))(?: to)? (?P<v>.+)$",
+    _I,
+)
+_PREFER = regex(r"^i prefer (?P<v>.+?)(?: to (?P<other>.+)| over .+)?$", _I)
+_LOVER = regex(
+    r"^i am an? (?:\w+ )?(?:huge |big |real |total |true )?(?P<v>\w+(?: \w+)?) (?:lover|"
+    r"person|enthusiast|addict|fan|nerd|buff|geek|aficionado)$",
+    _I,
+)
+_DISLIKE = regex(
+    r"^i (?:(?:do|can) not (?:really |particularly |even |actually )?(?:like|enjoy|love|"
+    r"stand|bear|care for|tolerate)|hate|dislike|detest|loathe|despise|can not stand|"
+    r"am not (?:really |exactly )?(?:an? (?:\w+ )?fan of|into|fond of|keen on|interested "
+    r"in)|am sick of|have no interest in)(?: to)? (?P<v>.+)$",
+    _I,
+)
+_HOBBY = regex(
+    r"^my (?:main |favou?rite |biggest )?(?:hobby is|hobbies are|hobbies include|"
+    r"interests are|interests include|passion is|hobbies:) (?P<v>.+)$",
+    _I,
+)
+_FAVORITE = regex(
+    r"^my (?:all-time |absolute |number one )?favou?rite (?P<c>[a-z]+(?: [a-z]+)?(?: of "
+    r"all time)?) (?:is|are|has always been|would be) (?P<v>.+)$",
+    _I,
+)
+_IS_FAVORITE = regex(
+    r"^(?P<v>[\w' -]{2,40}?) (?:is|are|has always been) my (?:all-time |absolute "
+    r")?favou?rite(?: (?P<c>[a-z]+(?: [a-z]+)?))?$",
+    _I,
+)
+_BEST = regex(r"^my favou?rite (?:thing|activity)(?: to do)? is (?P<v>.+)$", _I)
+_VAGUE = regex(
+    r"^(?:you|your|him|her|them|it|this|that|these|those|the way|how|when|what|who|where|"
+    r"me|myself|us|everything|nothing|something|anything|someone|"
+    r"everyone|one|my|his|their|its|being (?:called|here)|be|know|think|see|hear|say|ask|"
+    r"not|idea|thing|things|to know|the idea|having you|talking to you|"
+    r"chatting with you|the fact|such|people who|a girl|a boy|a guy|this one|here|there|"
+    r"all of|to$)\b|"
+    r"\b(?:you|your|it|them|they|this|that|these|those|us|he|she|him|her|we|i)\b|"
+    r"^the (?!(?-i:[A-Z])|beach|sea|ocean|mountains?|outdoors|rain|snow|sun|city|"
+    r"countryside|cold|heat|piano|guitar|"
+    r"violin|theat(?:er|re)|night|stars|moon|forest|gym|(?:smell|sound|taste|color|colour) of)",
+    _I,
+)
+_REPLY = regex(
+    r"^(?P<s>(?:[\w-]+,? (?:and )?){1,3}?)(?:answers?|replies|responses?|explanations?)$", _I
+)
+_TRAITS = (
+    "introverted|introvert|extroverted|extrovert|outgoing|shy|sensitive|optimistic|"
+    "optimist|pessimistic|pessimist|perfectionist|night owl|early bird|early riser|morning person|"
+    "homebody|workaholic|procrastinator|stubborn|impatient|patient|ambitious|lazy|clumsy|"
+    "forgetful|curious person|creative|organized|disorganized|easygoing|easy-going|"
+    "competitive|independent|anxious person|overthinker|people pleaser|romantic|realist|"
+    "idealist|minimalist|loner|extravert|ambivert|socially awkward|"
+    "introspective|reserved|quiet person|talkative|punctual|messy|tidy|indecisive|"
+    "superstitious|foodie|bookworm|light sleeper|heavy sleeper|hopeless romantic|"
+    "detail-oriented"
+)
+_TRAIT = regex(
+    rf"^i (?:am|tend to be|have always been) (?:an? |such an? )?(?:(?:very|quite|pretty|"
+    rf"rather|bit|total|real|naturally|fairly|extremely|huge|little|lifelong|somewhat|"
+    rf"kind of|born) )*(?P<v>{_TRAITS})(?: person| by nature| type)?$",
+    _I,
+)
+_MBTI = regex(
+    r"^(?:i am|my mbti is|my personality type is) (?:an? )?(?P<v>[IE][NS][TF][JP])(?:-[AT])?$", _I
+)
+_FEAR = regex(
+    r"^i (?:am (?:afraid|scared|terrified|frightened) of|fear|have a fear of|am phobic "
+    r"of) (?P<v>.+)$",
+    _I,
+)
+_ABSTAIN = regex(r"^i (?:do not|never) (?P<v>smoke|vape|gamble)$", _I)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what the user likes, dislikes and is like."""
+    if said.is_past:
+        return
+    yield from _favorites(said)
+    if said.subject is not Subject.USER:
+        return
+    if not re.search(r"\b(?:today|tonight|right now|this time)\b", said.text, _I):
+        yield from _tastes(said)
+    if not said.is_passing:
+        yield from _character(said)
+
+
+def _favorites(said: Said) -> Iterator[Found]:
+    best = _BEST.match(said.text)
+    if best:
+        yield from _each("like", best["v"], said)
+        return
+    found = _FAVORITE.match(said.text) or _IS_FAVORITE.match(said.text)
+    if not found or re.search(r"\bnot\b", said.text):
+        return
+    value = tidy(found["v"])
+    if not value or _VAGUE.match(value):
+        return
+    key = (
+        favorite(found["c"].removesuffix(" of all time"))
+        if found["c"]
+        else f"preference.like.{slug(value)}"
+    )
+    yield Found(key, value, said.content)
+
+
+def _tastes(said: Said) -> Iterator[Found]:
+    dislike = _DISLIKE.match(said.text)
+    if dislike:
+        yield from _each("dislike", dislike["v"], said)
+        return
+    hobby = _HOBBY.match(said.text) or _LIKE.match(said.text) or _PREFER.match(said.text)
+    if hobby:
+        yield from _each("like", hobby["v"], said)
+        return
+    lover = _LOVER.match(said.text)
+    if lover and not re.search(
+        _TRAITS + r"|\b(?:good|bad|nice|kind|busy|morning|people|quiet|private|the|normal|"
+        r"different|new|changed|only|very|simple)\b",
+        lover["v"],
+        _I,
+    ):
+        yield from _each("like", re.sub(r"^(?:huge|big|real|total|true|a) ", "", lover["v"]), said)
+
+
+def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
+    text = text.strip(" .!")
+    reply = _REPLY.match(tidy(text))
+    if reply:
+        if taste == "like":
+            yield Found("preference.reply_style", reply["s"].strip(), said.content)
+        return
+    if _VAGUE.match(text):
+        return
+    cut = tidy(text)
+    for item in listed(cut):
+        value = re.sub(
+            r"^(?:to|the|a|an|some|all kinds of|all sorts of|eating|drinking) (?=\w)",
+            "",
+            item,
+            flags=_I,
+        )
+        if value and len(value.split()) <= _MOST_WORDS and not _VAGUE.search(item):
+            content = said.with_item(item, cut)
+            yield Found(f"preference.{taste}.{slug(value)}", value, content)
+
+
+def _character(said: Said) -> Iterator[Found]:
+    mbti = _MBTI.match(said.text)
+    if mbti:
+        yield Found("personality.mbti", mbti["v"].upper(), said.content)
+    trait = _TRAIT.match(said.text)
+    if trait:
+        yield Found(f"personality.{slug(trait['v'])}", trait["v"].lower(), said.content)
+    fear = _FEAR.match(said.text)
+    if fear and not _VAGUE.match(fear["v"]):
+        value = tidy(fear["v"])
+        yield Found(f"personality.fear.{slug(value)}", value, said.content)
+    abstain = _ABSTAIN.match(said.text)
+    if abstain:
+        yield Found(f"personality.habit.{slug(abstain['v'])}", f"no {abstain['v']}", said.content)

@@ -1,0 +1,218 @@
+"""English: work, school and place of the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plastic_memories.language.reading.english.clause import Said, Subject, tidy
+from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.text.lazy_regex import regex
+
+_I = re.IGNORECASE
+
+_BORN_PLACE = regex(
+    r"^(?:i was )?born (?:and raised )?(?:in (?:19|20)\d\d )?in (?P<v>(?-i:[A-Z])[\w' -]{2,30})$",
+    _I,
+)
+JOBS = (
+    "engineer|developer|programmer|designer|teacher|professor|doctor|nurse|lawyer|"
+    "attorney|accountant|manager|director|writer|author|journalist|editor|artist|painter|"
+    "musician|singer|actor|actress|chef|cook|baker|driver|pilot|police officer|cop|"
+    "firefighter|soldier|scientist|researcher|analyst|consultant|architect|student|"
+    "freelancer|entrepreneur|founder|barista|bartender|waiter|waitress|cashier|clerk|"
+    "secretary|assistant|mechanic|electrician|plumber|carpenter|farmer|dentist|vet|"
+    "veterinarian|pharmacist|therapist|psychologist|photographer|translator|interpreter|"
+    "librarian|banker|trader|salesperson|salesman|marketer|recruiter|coach|trainer|"
+    "nanny|stay-at-home (?:mom|dad|parent)|housewife|homemaker|intern|technician|surgeon|"
+    "paramedic|biologist|chemist|physicist|mathematician|economist|historian|"
+    "philosopher|poet|novelist|streamer|youtuber|blogger|influencer|model|dancer|tutor|"
+    "lecturer|administrator|officer|operator|tester|devops|sre|product manager|"
+    "data scientist|civil servant|social worker|sailor|captain|tour guide|flight "
+    "attendant|hairdresser|tailor|florist|gardener|janitor|guard|judge|politician|priest|"
+    "undergraduate|undergrad|postgrad|phd candidate|phd student|freshman|sophomore|"
+    "animator|illustrator|composer|producer|filmmaker|carer|caregiver|small business "
+    "owner|business owner|contractor"
+)
+# Without an article only plain words may stand before it: "I am considering seeing a doctor".
+_JOB = (
+    rf"(?:(?:an?|the|your|another) (?P<v>(?:[\w+#./-]+ ){{0,4}}?(?:{JOBS}))|"
+    rf"(?P<w>(?:(?!\w+ing |to |an? |the )[\w+#./-]+ ){{0,2}}?(?:{JOBS})))"
+)
+_AM_JOB = regex(
+    rf"^i (?:am|work as|have been|am working as|am employed as|serve as|became|am now) "
+    rf"(?:currently )?(?!not )(?!no ){_JOB}(?: (?:at|in|for|from|by|with|and|here|on|"
+    rf"now|living|working|based|who)\b(?P<at>.*))?$",
+    _I,
+)
+_JOB_IS = regex(
+    rf"^my (?:current |day )?(?:job|occupation|profession|work) is (?:(?:an? |being an? |"
+    rf"as an? )(?P<v>[\w /-]{{3,40}})|(?P<w>(?:[\w-]+ ){{0,2}}(?:{JOBS})|teaching|"
+    rf"nursing|sales|marketing|accounting|programming|driving))$",
+    _I,
+)
+_WORK_AS = regex(
+    r"^i (?:work|am working|am employed|make a living|earn a living) as (?:an? |the "
+    r")?(?P<v>[\w /-]{3,40}?)(?: (?:at|in|for|with)\b(?P<at>.*))?$",
+    _I,
+)
+_FOR_A_LIVING = regex(r"^i do (?P<v>[\w -]{3,40}?) for a living$", _I)
+_WORKS = regex(
+    r"^i (?:work|am working|am employed|am interning|intern) (?P<p>at|for|in|with|by) "
+    r"(?:the (?=(?-i:[A-Z]))|an? )?(?P<v>[\w&.' /-]{2,40})$",
+    _I,
+)
+_IN_FIELD = regex(
+    r"^i am (?:currently )?(?P<w>retired|unemployed|self-employed|between jobs)$|"
+    r"^i am in (?P<v>sales|it|marketing|finance|tech|education|healthcare|real estate|"
+    r"hr|banking|insurance|"
+    r"consulting|advertising)$",
+    _I,
+)
+_TEACH = regex(r"^i (?:teach) (?P<v>[\w ]{3,30}?)(?: (?:at|in|to)\b.*)?$", _I)
+_STUDY = regex(
+    r"^i (?:am )?(?:study|studying|major in|majoring in|am majoring in|am pursuing) "
+    r"(?:an? (?:degree|master's|phd) in )?(?P<v>[\w &-]{3,40}?)(?: at (?P<at>(?:the "
+    r")?[\w .'&-]{2,40}))?$",
+    _I,
+)
+_MAJOR_IS = regex(r"^my major is (?P<v>[\w &-]{3,40})$", _I)
+_SCHOOL = regex(
+    r"^i (?:go to|attend|am attending|graduated from|study at|am studying at|am at|went "
+    r"to) (?P<v>(?:the )?[\w .'&-]*?(?:University|College|School|Institute|Academy|MIT|"
+    r"Stanford|Harvard|Yale|Oxford|Cambridge|UCLA|Berkeley)(?: of [\w ]+)?)(?: (?:in|"
+    r"last|and)\b.*)?$",
+    _I,
+)
+_PLACE = (
+    r"(?P<v>(?:the )?(?-i:[A-Z\u3400-\u9fff])[\w.' \u3400-\u9fff-]{1,40}?|[a-z]{4,20})(?: "
+    r"(?:with|now|since|for|right|these|and|near|because|at)\b.*)?"
+)
+_LIVES = regex(
+    rf"^i (?:live|reside|am living|am based|am located|have been living|have lived|have "
+    rf"moved|moved|have relocated|relocated|am settled|am staying) "
+    rf"(?:with [\w ]+? |\w+ )?(?:from [\w.' -]{{2,30}}? )?"
+    rf"(?:in|to|at|just outside(?: of)?|near) {_PLACE}$",
+    _I,
+)
+_BASED = regex(rf"^i (?:am|work as) .{{3,60}}? (?:based|living) in {_PLACE}$", _I)
+_FROM = regex(
+    rf"^(?:i am|i come|i hail) from {_PLACE}$|^my hometown is (?P<w>[\w.' "
+    rf"\u3400-\u9fff-]{{2,40}})$|^i (?:grew up|was raised) in (?P<x>(?-i:[A-Z])[\w.' "
+    rf"-]{{1,40}})$",
+    _I,
+)
+_NOT_A_PLACE = regex(
+    r"^(?:a|an|my|the (?:city|countryside|suburbs|moment|past|same|middle)|here|there|"
+    r"fear|peace|work|school|home|hotel|town|bed|this|that|denial|pain|your|harmony|"
+    r"tears|bad|good|heaven)\b",
+    _I,
+)
+_LANGUAGE = regex(r"^my (?:native language|mother tongue|first language) is (?P<v>\w+)$", _I)
+
+
+def find(said: Said) -> Iterator[Found]:
+    """Find what the user does, learns, and where they are at home."""
+    if said.subject is not Subject.USER or said.is_past:
+        return
+    for rule in (_work, _study, _place):
+        yield from rule(said)
+
+
+def _found(key: str, value: str, said: Said) -> Found:
+    return Found(f"basic_info.{key}", value, said.content)
+
+
+def _work(said: Said) -> Iterator[Found]:
+    text = said.text
+    teach = _TEACH.match(text)
+    if teach and not re.match(r"(?:you|him|her|them|my|me)\b", teach["v"], _I):
+        yield _found("job", f"teach {teach['v']}", said)
+        return
+    found = (
+        _FOR_A_LIVING.match(text)
+        or _AM_JOB.match(text)
+        or _WORK_AS.match(text)
+        or _JOB_IS.match(text)
+        or _IN_FIELD.match(text)
+    )
+    if found:
+        named = next(value for value in (found.groupdict().get(part) for part in "vw") if value)
+        value = re.sub(r"^(?:an?|the) ", "", tidy(named), flags=_I)
+        if re.search(
+            r"\bnot\b|\bno\b|\bbad\b|\bgood\b|\bterrible\b|boring|hard|stressful|killing|"
+            r"going|great|fan of|like an?",
+            value,
+            _I,
+        ):
+            return
+        yield _found("job", value, said)
+        if "at" in found.re.groupindex and found["at"]:
+            yield from _at(found[0], said)
+        return
+    yield from _at(text, said)
+
+
+def _at(text: str, said: Said) -> Iterator[Found]:
+    """Where the user works, or learns."""
+    place = re.search(r"\bat (?:the |an? )?(?P<v>(?-i:[A-Z])[\w&.' -]{1,40})$", text, _I)
+    works = _WORKS.match(text)
+    value = tidy(works["v"] if works else place["v"] if place else "")
+    value = re.sub(r" (?:downtown|nearby|in town|around here)$", "", value, flags=_I)
+    if not value or re.match(
+        r"(?:home|night|the|least|all|it|this|that|my|a|progress)\b", value, _I
+    ):
+        return
+    if works is None and not re.match(r"i (?:am|work)", text, _I):
+        return
+    school = re.search(r"student|study|undergrad|freshman|sophomore", text, _I)
+    if works or school or re.search(rf"\b(?:{JOBS})\b", text, _I):
+        # "in marketing" and "in HR" are trades, "in Berlin" a place.
+        is_trade = value.islower() or re.fullmatch(r"HR|IT|PR|AI|R&D|QA", value)
+        trade = works is not None and works["p"].lower() == "in" and is_trade
+        yield _found("school" if school else "job" if trade else "workplace", value, said)
+
+
+def _study(said: Said) -> Iterator[Found]:
+    school = _SCHOOL.match(said.text)
+    if school and re.search(r"[A-Z]", school["v"]):
+        yield _found("school", tidy(school["v"]), said)
+        return
+    major = _STUDY.match(said.text) or _MAJOR_IS.match(said.text)
+    if major and not re.match(
+        r"(?:for|hard|with|the|a|at|in|every|abroad|my|this|that|well|fine|good|great|ok|it)\b",
+        major["v"],
+        _I,
+    ):
+        yield _found("major", tidy(major["v"]), said)
+        if "at" in major.re.groupindex and major["at"]:
+            yield _found("school", tidy(major["at"]), said)
+
+
+def _place(said: Said) -> Iterator[Found]:
+    came = _FROM.match(said.text) or _BORN_PLACE.match(said.text)
+    if came:
+        value = tidy(next(value for value in came.groupdict().values() if value))
+        if not _NOT_A_PLACE.match(value) and not re.match(
+            r"(?:january|february|march|april|may|june|july|august|september|october|"
+            r"november|december)\b",
+            value,
+            _I,
+        ):
+            yield _found("hometown", value, said)
+        return
+    lives = _LIVES.match(said.text) or _BASED.match(said.text)
+    if lives and not said.is_passing and not _NOT_A_PLACE.match(lives["v"]):
+        yield _found("place", _no_date(tidy(lives["v"])), said)
+    native = _LANGUAGE.match(said.text)
+    if native:
+        yield _found("native_language", native["v"], said)
+
+
+def _no_date(value: str) -> str:
+    return re.sub(
+        r" (?:last|this|next|in|two|three|a few|\d+) .*$| (?:yesterday|recently)$",
+        "",
+        value,
+        flags=_I,
+    )

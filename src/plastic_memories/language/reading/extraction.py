@@ -1,0 +1,30 @@
+"""The messages of a conversation, turned into drafts about the people who wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+
+from plastic_memories.language.reading.group_members import in_the_name_of, is_the_bot
+from plastic_memories.language.reading.message_reading import drafts_in, latest, zone_of
+from plastic_memories.model.memory import Draft
+from plastic_memories.model.message import Message, Role
+
+
+def extract(talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
+    """Propose drafts from what people say of themselves, in the order of the talk.
+
+    Dates are counted from each message's own time in the user's time zone. Of two
+    statements with one key the later holds. What another member of a group says is a
+    fact about that member, under a key of its own: never part of the user's profile.
+    """
+    zone = zone_of(time_zone)
+    return latest(draft for message in talk for draft in _of(message, zone))
+
+
+def _of(message: Message, zone: tzinfo) -> Iterator[Draft]:
+    # A bot that reads its own words back from a group is no member of it.
+    if message.role is not Role.USER or is_the_bot(message):
+        return
+    for draft in drafts_in(message, zone):
+        yield in_the_name_of(message, draft)

@@ -1,0 +1,148 @@
+"""What the persona says of itself: its likes, its own facts, its promises.
+
+They are the persona's memory, under keys of their own and with its name as the speaker, and
+never the user's profile. Helpful talk is most of what a model says, so nearly everything is
+passed over: long or formatted texts, disclaimers, samples, what is said of the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+
+from plastic_memories.language.dates import mentions
+from plastic_memories.language.reading.clauses import Clause, believable
+from plastic_memories.language.reading.finding import SURE, Found
+from plastic_memories.language.reading.injected_text import without_our_lines
+from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.reading.message_reading import draft_of, found_in, latest, zone_of
+from plastic_memories.language.reading.realm_detection import realm_of
+from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.scripts import simplified
+from plastic_memories.model.memory import Draft, MemoryType, SourceType
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Realm
+
+_LONGEST = 400
+_I = re.IGNORECASE
+# A text for the user to use, or a machine speaking of itself.
+_WRITTEN = regex(
+    r"```|^[^\S\n]*+(?:[-*#>]|\d++[.、)])\s|\n[^\S\n]*+\n.*\n[^\S\n]*+\n|以下是|例如|比如|示例|范文|模板|例句|翻译|译文|原文|"
+    r"作为(?:一个|一名|一款)?.{0,4}(?:AI|人工智能|语言模型|助手|机器人)|"
+    r"我(?:只)?是(?:一个|一名|一款|个)?.{0,6}(?:AI|人工智能|语言模型|助手|机器人|程序)|"
+    r"\bas an? (?:ai|assistant|language model|bot)\b|\bi(?:'m| am) (?:just |only )?an? "
+    r"(?:ai|assistant|language model|large language|bot|chatbot|program|virtual)|"
+    r"\b(?:for example|e\.g\.|sample|template|translation|translates?|draft|rewrite|"
+    r"here(?:'s| is| are))\b",
+    _I | re.MULTILINE,
+)
+_OWN = regex(
+    r"^(?:preference\.(?:like|dislike)\.|preference\.favorite_|personality\.fear\.|relationship\.pet"
+    r"|basic_info\.(?:name|nickname|birthday|age|hometown|place|star_sign|zodiac)$)"
+)
+_HELPFUL = regex(
+    r"帮|助|回答|聊|问题|解答|解决|学习|建议|想法|交流|主意|提问|陪|用户|你|您|话题|说法|观点|方案|"
+    r"\b(?:help\w*|assist\w*|answer\w*|chat\w*|question\w*|talk\w*|learn\w*|explain\w*|"
+    r"conversation\w*|idea\w*|you\w*|discuss\w*|hear\w*|see\w*|approach|way|point|option\w*|"
+    r"solution\w*|working with|supporting|think\w*|explor\w*)\b",
+    _I,
+)
+_PROMISES = (
+    at_start(
+        r"(?:那|好|嗯|放心)*我(?:这就|真的|现在|也)?(?:(?:答应|承诺)(?:过|了)?你|(?:向|跟|对)你"
+        r"(?:保证|承诺|发誓|约定)|(?:保证|发誓|承诺)(?=一定|绝对|以后|再也|每|下次|明天|会|不会|不再|永远))"
+        r"(?:会|要|一定)?(?P<v>[^，,]{2,30})$"
+    ),
+    regex(r"(?:那)?我们?(?:就)?(?:说好|约好|约定好?)了?(?P<v>(?!吗|没)[^，,]{3,30})$"),
+    regex(
+        r"^(?:and |so |but |ok |okay )?i (?:promise|swear|vow)(?: to)?(?: you)?(?: that)? "
+        r"(?:i(?:'ll| will) |i won't |to |never to |not to )(?P<v>.{3,80})$",
+        _I,
+    ),
+)
+# A day and a "will": 我明天会陪你去, "I'll bake you a cake tomorrow".
+_WILL = regex(
+    r"^(?:那|好|嗯)*(?:[^我]{0,8})我.{0,8}?(?:一定会?|会|就)(?:陪|给|带|来|去|等|为|送|做|和|跟)"
+    r"|^i(?:'ll| will) ",
+    _I,
+)
+_NO_PROMISE = regex(r"吗|呢$|不会|可能|如果|要是|尽量|\b(?:try|maybe|if|explain|show|help)\b", _I)
+
+
+def of_persona(
+    talk: Sequence[Message], time_zone: str = "UTC", persona_name: str = ""
+) -> list[Draft]:
+    """Propose what the persona said of itself or promised, in the order of the talk.
+
+    >>> from plastic_memories.model.owner import Owner
+    >>> said = Message(owner=Owner("t", "ann", "miku"), role=Role.ASSISTANT,
+    ...                content="我最喜欢草莓蛋糕。", ts=0.0)
+    >>> [(draft.key, draft.speaker) for draft in of_persona([said])]
+    [('persona.like.草莓蛋糕', 'miku')]
+    """
+    zone = zone_of(time_zone)
+    replies = (message for message in talk if message.role is Role.ASSISTANT)
+    return latest(
+        replace(draft, speaker=message.speaker or persona_name or message.owner.persona_id)
+        for message in replies
+        if len(message.content) <= _LONGEST and not _WRITTEN.search(simplified(message.content))
+        for draft in _of_reply(message, zone)
+    )
+
+
+def _of_reply(message: Message, zone: tzinfo) -> Iterator[Draft]:
+    now = datetime.fromtimestamp(message.ts, zone)
+    realm = realm_of(message.content, message.realm)
+    for clause, found in found_in(message, now, realm):
+        if _is_own(found):
+            own = replace(found, key=_own_key(found.key), type=MemoryType.FACT)
+            yield _draft(message, clause, own, now, realm)
+    for clause in believable(without_our_lines(message.content)):
+        promise = _promise(clause, now)
+        if promise:
+            yield _draft(message, clause, promise, now, realm)
+
+
+def _draft(message: Message, clause: Clause, found: Found, now: datetime, realm: Realm) -> Draft:
+    # A program's words, kept as they are: neither the user's statement nor a guess about them.
+    return replace(
+        draft_of(message, clause, found, now, realm), source_type=SourceType.TOOL, importance=0.5
+    )
+
+
+def _is_own(found: Found) -> bool:
+    sure = found.type is MemoryType.PROFILE and found.confidence >= SURE
+    return sure and bool(_OWN.match(found.key)) and not _HELPFUL.search(found.value)
+
+
+def _own_key(key: str) -> str:
+    return f"persona.{key.split('.', 1)[1]}"
+
+
+def _promise(clause: Clause, now: datetime) -> Found | None:
+    found = next((match for rule in _PROMISES if (match := rule.match(clause.text))), None)
+    mention = mentions.find(clause.text, now)
+    if mention and mention.span.end < now.date():
+        mention = None
+    will = _WILL.match(clause.text) if mention and mention.span.start > now.date() else None
+    if not (found or will) or _NO_PROMISE.search(clause.text):
+        return None
+    title = found["v"].strip() if found else clause.text
+    if mention is None:
+        return Found(f"persona.promise.{slug(title)}", title, clause.said, MemoryType.NOTE)
+    return _dated_promise(clause, title, mention)
+
+
+def _dated_promise(clause: Clause, title: str, mention: mentions.Mention) -> Found:
+    words, day = clause.text[mention.start : mention.end].strip(), mention.span.start.isoformat()
+    attributes = {"title": title, "event_type": "plan", "date": day, "date_text": words}
+    written = mention.span.written("至" if "我" in clause.text else " and ")
+    return Found(
+        f"persona.promise.{day}.{slug(title)}",
+        day,
+        mentions.dated(clause.said, words, written),
+        MemoryType.EVENT,
+        attributes,
+    )

@@ -1,0 +1,45 @@
+"""A stretch of talk made ready to be learned from. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from plastic_memories.language.reading.injected_text import FENCE, is_echo
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.model.memory import Draft
+from plastic_memories.model.message import Message
+
+_HAN = regex(r"[\u3400-\u9fff]")
+_ALL = 0.999
+_WORD = regex(r"[A-Za-z]+")
+# From our mark to its end, or to the end of the text if it was cut.
+_INJECTED = regex(
+    re.escape(FENCE) + r"\b.*?(?:</plastic_memories[^>]*>|\Z)", re.IGNORECASE | re.DOTALL
+)
+
+
+def readable(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages without what the hub itself has put there; empty ones are left out."""
+    cleaned = (
+        message
+        if FENCE not in message.content.lower()
+        else replace(message, content=_INJECTED.sub(" ", message.content).strip())
+        for message in messages
+    )
+    return [message for message in cleaned if message.content.strip()]
+
+
+def repeats_injected(draft: Draft, known: Set[int]) -> bool:
+    """Say whether a draft stands on nothing but words that the hub itself had injected."""
+    return bool(draft.quote) and is_echo(draft.quote, known) >= _ALL
+
+
+def language_of(messages: Sequence[Message]) -> str:
+    """Return the language most of the talk is in: `zh`, or `en`.
+
+    A Chinese character says about as much as an English word.
+    """
+    text = "\n".join(message.content for message in messages)
+    return "zh" if len(_HAN.findall(text)) >= len(_WORD.findall(text)) else "en"

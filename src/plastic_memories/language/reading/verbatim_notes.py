@@ -1,0 +1,58 @@
+"""A message kept as it was said: a note with its quote, where no rule has a better word."""
+
+from __future__ import annotations
+
+from plastic_memories.language.text.digests import digest_of
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.tokens import READ_CHARS, UNSPACED, normalise
+from plastic_memories.model.memory import Draft, MemoryType, SourceType
+from plastic_memories.model.message import Message, Role
+
+_WORD = regex(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_UNSPACED_CHAR = regex(f"[{UNSPACED}]")
+# A greeting is shorter than that. Two Chinese characters count as a word.
+_FEWEST_WORDS = 3.0
+
+
+def stated(message: Message) -> bool:
+    """Say whether a user's message states anything, rather than asks, greets or makes believe."""
+    # Its grammar takes a third of a second to compile: only for who needs it.
+    from plastic_memories.language.reading.clauses import believable  # noqa: PLC0415
+
+    if message.role is not Role.USER:
+        return False
+    return any(
+        _words(clause.text) >= _FEWEST_WORDS for clause in believable(message.content[:READ_CHARS])
+    )
+
+
+def _words(text: str) -> float:
+    return sum(0.5 if _UNSPACED_CHAR.match(word) else 1.0 for word in _WORD.findall(text))
+
+
+def in_own_words(message: Message) -> Draft:
+    """Return the draft of a message, word for word; the same said again is the same note.
+
+    >>> from plastic_memories.model.owner import Owner
+    >>> said = Message(owner=Owner("t", "u", "p"), role=Role.USER, content="茶在柜子里", ts=0.0)
+    >>> in_own_words(said).content, in_own_words(said).key == in_own_words(said).key
+    ('茶在柜子里', True)
+    """
+    by_user = message.role is Role.USER
+    place = (message.session_id, message.source_app, message.role, message.speaker)
+    return Draft(
+        type=MemoryType.NOTE,
+        key="said." + digest_of("\x1f".join([*place, normalise(message.content)]))[:16],
+        content=message.content,
+        realm=message.realm,
+        # What a user says is the user's word; what anybody else says comes from a program.
+        source_type=SourceType.USER_EXPLICIT if by_user else SourceType.TOOL,
+        source_app=message.source_app,
+        bot_id=message.bot_id,
+        session_id=message.session_id,
+        branch_id=message.branch_id,
+        speaker=message.speaker,
+        source_message_ids=(message.id,) if message.id else (),
+        quote=message.content,
+        attributes={} if by_user else {"role": message.role.value},
+    )

@@ -1,0 +1,119 @@
+"""Which texts say the same thing, as far as words can tell for certain.
+
+Nearness in meaning cannot: `周一去看牙医` and `周二去看牙医` lie side by side, and so do "Tom is
+taller than Jerry" and its opposite. So every word tells, and so does its place, but for the few
+that never change what a reader learns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.tokens import UNSPACED, normalise
+
+_PAUSES = ",.!;~"
+_STOPS = "。、"
+_PARTICLES = "啊呀哦噢喔嘛呢"
+# One pause is as good as another, but there must be one: `不，要去` is not `不要去`. Before a
+# letter or a digit it is none (3.5, ~5, !=, .com). A colon may tell who speaks, a question mark
+# makes another sentence, quotes change whose words they are. Here and below a run is looked at
+# once, from its beginning: a text of nothing else must not take long.
+_PAUSE = regex(
+    rf"(?:(?:(?<!\s)\s++)?(?:[{_STOPS}]++"
+    rf"|(?<![{_PAUSES}])[{_PAUSES}]++(?![^\s{UNSPACED}{_STOPS}\"”’」』)\]])))++\s*+"
+)
+_CLOSING_PARTICLES = regex(rf"(?<![{_PARTICLES}])[{_PARTICLES}]+(?=\s*(?:[:{_STOPS}{_PAUSES}]|$))")
+_BESIDE_UNSPACED = regex(rf"(?<=[{UNSPACED}])\s++|(?<!\s)\s++(?=[{UNSPACED}])")
+# Stress on a feeling tells nothing new. Elsewhere the same words may: 特别行政区, the very first.
+_STRESS = regex(
+    r"(?<![也很挺超级非常特别真的心])(?:也|很|挺|超级|超|非常|特别|真的|真心)+"
+    r"(?=喜欢|爱(?![好人情])|热爱|讨厌|害怕|怕|恨|想念|高兴|开心|难过|期待)"
+    r"|(?<!also )(?<!really )(?<!truly )(?<!very )\b(?:(?:also|really|truly|very) )+"
+    r"(?=(?:likes?|loves?|enjoys?|adores?|hates?|dislikes?|miss(?:es)?|happy|glad|sad)\b)"
+)
+# Beside these stress tells: "I don't really like it" is not "I really don't like it", and
+# 《超喜欢你》 is not 《喜欢你》.
+_STRESS_TELLS = regex(
+    r"[不没无非未别勿莫否吗?\"“”《》「」『』]|n['’]t\b"
+    r"|\b(?:not?|never|none|nobody|nothing|neither|nor|without|hardly|barely|scarcely|dont)\b"
+)
+_CONTRACTED = regex(
+    r"(?<![a-z\d_'’])(?:(won|can|shan)['’]t|(cannot)|([a-z]+)n['’]t|([a-z]+)['’](m|re|ve|ll))"
+    r"(?![a-z\d_'’])"
+)
+_WHOLE = {"won": "will not", "can": "can not", "shan": "shall not", "cannot": "can not"}
+_ENDINGS = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
+# Characters that two texts may have or lack and still say the same, more or less.
+_WAVERING = frozenset(
+    f" \u3000{_STOPS}{_PARTICLES}…‘’“”啦了也很挺超级非常特别真的心"
+    "also really truly very am are have will not"
+    "0123456789!\"#$%&'()*+,-./:;<=>?~"
+)
+# The wide forms of ASCII stand in the same order as the narrow ones.
+_WIDE = {code + 0xFEE0: chr(code).lower() for code in range(ord("!"), ord("~") + 1)}
+_LOOK: Mapping[int, str | None] = {
+    code: None if char in _WAVERING else char
+    for code, char in ({ord(char): char for char in _WAVERING} | _WIDE).items()
+}
+# Nobody says so much twice in nearly the same words.
+_LONG = 1_000
+
+
+def same_words(text: str) -> str:
+    """Return a text without what changes nothing about its meaning.
+
+    Texts that say the same for certain become equal; doing it twice changes nothing.
+
+    >>> same_words("我很喜欢喝绿茶！") == same_words("我喜歡 喝 绿茶")
+    True
+    >>> same_words("I'm really happy.") == same_words("I am happy")
+    True
+    >>> same_words("I work at Google") == same_words("I worked at Google")
+    False
+    """
+    said = normalise(text)
+    if "'" in said or "’" in said or "cannot" in said:
+        said = _CONTRACTED.sub(_spelled_out, said)
+    if not said.isascii():
+        said = _BESIDE_UNSPACED.sub("", simplified(said)).replace("啦", "了")
+        said = _CLOSING_PARTICLES.sub("", said)
+    said = _PAUSE.sub(", ", said).lstrip(" ,").rstrip(f" :{_PAUSES}")
+    if not said.isascii():
+        said = _BESIDE_UNSPACED.sub("", said)
+    calm = _STRESS.sub("", said)
+    return said if calm == said or _STRESS_TELLS.search(calm) else calm
+
+
+def comparable(texts: Sequence[str]) -> list[str]:
+    """Return texts of which those that say the same are equal.
+
+    But for compatibility forms (`㎏`, `①`): only what resembles another is taken apart. That
+    takes ten times as long as to see that it does not, and hardly any line in a prompt does.
+
+    >>> comparable(["I like tea!", "I like coffee", "I really like tea"])
+    ['i like tea', 'I like coffee', 'i like tea']
+    """
+    looks = [_look(text) for text in texts]
+    if len(set(looks)) == len(looks):
+        return list(texts)
+    often = Counter(looks)
+    return [
+        same_words(text) if often[look] > 1 and len(text) <= _LONG else text
+        for text, look in zip(texts, looks, strict=True)
+    ]
+
+
+def _look(text: str) -> str:
+    """Return what is left of a text whatever else two of the same may differ in."""
+    return text if len(text) > _LONG else simplified(text).lower().translate(_LOOK)
+
+
+def _spelled_out(match: re.Match[str]) -> str:
+    whole, cannot, stem, subject, ending = match.groups()
+    if whole or cannot:
+        return _WHOLE[whole or cannot]
+    return f"{stem} not" if stem else f"{subject} {_ENDINGS[ending]}"

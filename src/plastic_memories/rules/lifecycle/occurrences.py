@@ -1,0 +1,152 @@
+"""When something dated is next: across month ends, year ends and on 29 February."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import MAXYEAR, date, timedelta
+from enum import StrEnum
+
+from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.model.memory import Memory
+
+_DATE = regex(r"(?:(?P<year>\d{4})-)?(?P<month>\d{2})-(?P<day>\d{2})")
+_LEAP_YEAR = 2000
+_MONTHS = 12
+_WEEK = 7
+
+
+class Recurrence(StrEnum):
+    """How often something comes again; nothing else is understood."""
+
+    YEARLY = "yearly"
+    MONTHLY = "monthly"
+    WEEKLY = "weekly"
+    DAILY = "daily"
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The day something is told by, with or without its year."""
+
+    month: int
+    day: int
+    year: int | None = None
+
+    @property
+    def date(self) -> date | None:
+        return date(self.year, self.month, self.day) if self.year else None
+
+
+@dataclass(frozen=True, slots=True)
+class Upcoming:
+    """A memory, and the day it is next."""
+
+    memory: Memory
+    date: date
+    days_away: int
+
+
+def read_anchor(text: str) -> Anchor | None:
+    """Read "YYYY-MM-DD" or "MM-DD"; a day the calendar does not have is none.
+
+    >>> read_anchor("02-29"), read_anchor("2023-02-29")
+    (Anchor(month=2, day=29, year=None), None)
+    """
+    found = _DATE.fullmatch(text.strip())
+    if not found:
+        return None
+    year, month, day = int(found["year"] or 0), int(found["month"]), int(found["day"])
+    if (found["year"] and not year) or not 1 <= month <= _MONTHS:
+        return None
+    # A day without a year may be 29 February: a leap year has room for all of them.
+    if not 1 <= day <= monthrange(year or _LEAP_YEAR, month)[1]:
+        return None
+    return Anchor(month, day, year or None)
+
+
+def next_occurrence(date_text: str, recurrence: str | None, today: date) -> date | None:
+    """Return the first day, today included, on which it is; never before its first day.
+
+    Without a year it comes every year, whatever is said of its recurrence, unless that is
+    shorter. 29 February is kept on 28 February when the year has no 29th, and the 31st on
+    the last day of a shorter month. Every week needs a year, because a month and a day
+    alone have no weekday.
+
+    >>> next_occurrence("02-29", "yearly", date(2025, 1, 1))
+    datetime.date(2025, 2, 28)
+    >>> next_occurrence("2024-01-31", "monthly", date(2024, 2, 1))
+    datetime.date(2024, 2, 29)
+    >>> next_occurrence("2024-01-31", None, date(2024, 2, 1)) is None
+    True
+    """
+    anchor = read_anchor(date_text)
+    if anchor is None:
+        return None
+    first = anchor.date
+    since = max(first, today) if first else today
+    try:
+        return _from(anchor, recurrence, since)
+    except OverflowError:
+        return None  # the calendar ends before it comes again
+
+
+def _from(anchor: Anchor, recurrence: str | None, since: date) -> date | None:
+    """The first such day on or after `since`, which is not before the first of them."""
+    first = anchor.date
+    if recurrence == Recurrence.DAILY:
+        return since
+    if recurrence == Recurrence.WEEKLY:
+        return since + timedelta(days=(first - since).days % _WEEK) if first else None
+    if recurrence == Recurrence.MONTHLY:
+        return _monthly(anchor.day, since)
+    if recurrence == Recurrence.YEARLY or first is None:
+        return _yearly(anchor, since)
+    return first if first == since else None
+
+
+def _monthly(day: int, since: date) -> date:
+    this = _in_month(since.year, since.month, day)
+    if this >= since:
+        return this
+    year, month = divmod(since.year * _MONTHS + since.month, _MONTHS)
+    return _in_month(year, month + 1, day)
+
+
+def _yearly(anchor: Anchor, since: date) -> date:
+    this = _in_month(since.year, anchor.month, anchor.day)
+    return this if this >= since else _in_month(since.year + 1, anchor.month, anchor.day)
+
+
+def _in_month(year: int, month: int, day: int) -> date:
+    if year > MAXYEAR:
+        raise OverflowError
+    return date(year, month, min(day, monthrange(year, month)[1]))
+
+
+def upcoming(memories: Iterable[Memory], today: date, days: int = 30) -> list[Upcoming]:
+    """Return what is within so many days from today, the soonest first.
+
+    A plan of several days that has begun and is not over counts as today's. What has no
+    date in our calendar (a lunar one, say) is left out.
+    """
+    found = [
+        Upcoming(memory, day, (day - today).days)
+        for memory in memories
+        if (day := next_of(memory, today)) and (day - today).days <= days
+    ]
+    return sorted(found, key=lambda item: (item.date, item.memory.id))
+
+
+def next_of(memory: Memory, today: date) -> date | None:
+    """Return the next day of an event, today included; None if it is over or has no date."""
+    attributes = memory.attributes
+    text, recurrence = attributes.get("date"), attributes.get("recurrence")
+    if not isinstance(text, str):
+        return None
+    day = next_occurrence(text, recurrence if isinstance(recurrence, str) else None, today)
+    if day is None and attributes.get("event_type") == "plan":
+        end = read_anchor(str(attributes.get("end_date", "")))
+        return today if end and end.date and end.date >= today else None
+    return day

@@ -1,0 +1,331 @@
+"""What every memory store must keep, find, change and forget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
+from plastic_memories.model.outline import Outline
+from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.testing.samples import (
+    HOSTILE_TEXTS,
+    MINE,
+    NOW,
+    OTHER_PERSONA,
+    OTHER_TENANT,
+    OTHER_USER,
+    STRANGERS,
+    contents,
+    found,
+    memory,
+    message,
+    remember,
+    say,
+)
+
+EVERYTHING = MemoryFilter()
+FULL = memory(
+    "每天早上喝乌龙茶",
+    type=MemoryType.EVENT,
+    key="habit.tea",
+    tags=("茶", "morning"),
+    scope=Scope.APP,
+    realm=Realm.STORY,
+    source_type=SourceType.MODEL_INFERRED,
+    source_ref="chat:7",
+    source_app="ide",
+    bot_id="bot-1",
+    session_id="s-1",
+    branch_id="b-1",
+    speaker="Lin",
+    quote="我每天早上喝乌龙茶",
+    confidence=0.75,
+    importance=0.25,
+    pinned=True,
+    expires_at=NOW + 10.5,
+    occurred_at=NOW - 10.5,
+    metadata={"deep": {"list": [1, None, "茶"]}},
+    attributes={"date": "2024-02-29"},
+    idempotency_key="once",
+)
+# One row of each pair fits the filter, the other does not.
+PAIRS: tuple[tuple[MemoryFilter, dict[str, Any], dict[str, Any]], ...] = (
+    (MemoryFilter(statuses={Status.REVOKED}), {"status": Status.REVOKED}, {}),
+    (MemoryFilter(types={MemoryType.NOTE}), {"type": MemoryType.NOTE}, {}),
+    (MemoryFilter(key="k"), {"key": "k"}, {"key": "K"}),
+    (MemoryFilter(scope=Scope.GLOBAL), {"scope": Scope.GLOBAL}, {}),
+    (
+        MemoryFilter(scope=Scope.SESSION, scope_ref="s-1"),
+        {"scope": Scope.SESSION, "session_id": "s-1"},
+        {"scope": Scope.SESSION, "session_id": "s-2"},
+    ),
+    (MemoryFilter(realm=Realm.STORY), {"realm": Realm.STORY}, {}),
+    (MemoryFilter(bot_id="bot-1"), {"bot_id": "bot-1"}, {"bot_id": "bot-2"}),
+    (MemoryFilter(bot_id=""), {}, {"bot_id": "bot-1"}),
+    (MemoryFilter(session_id="晚上"), {"session_id": "晚上"}, {}),
+    (MemoryFilter(source_app="ide"), {"source_app": "ide"}, {"source_app": "chat"}),
+    (MemoryFilter(is_superseded=False), {}, {"superseded_by": 7}),
+    (MemoryFilter(only_app="ide"), {"source_app": "chat"}, {"scope": Scope.APP}),
+    *(
+        (
+            MemoryFilter(only_app="ide"),
+            {"scope": scope, "session_id": "s-1", "source_app": "ide"},
+            {"scope": scope, "session_id": "s-1", "source_app": "chat"},
+        )
+        for scope in (Scope.APP, Scope.SESSION)
+    ),
+    (
+        MemoryFilter(for_session="s-1"),
+        {"scope": Scope.SESSION, "session_id": "s-1"},
+        {"scope": Scope.SESSION, "session_id": "s-2"},
+    ),
+    (MemoryFilter(for_session=""), {}, {"scope": Scope.SESSION, "session_id": "s-2"}),
+    (MemoryFilter(learned_in="s-1"), {"session_id": "s-1"}, {"session_id": "s-2"}),
+    (MemoryFilter(learned_in="s-1"), {}, {"session_id": "s-2"}),
+    (MemoryFilter(idempotency_key="once"), {"idempotency_key": "once"}, {}),
+    (MemoryFilter(not_expired_at=NOW), {"expires_at": NOW + 1}, {"expires_at": NOW}),
+    (MemoryFilter(unchanged_since=NOW), {"updated_at": NOW}, {"updated_at": NOW + 1}),
+)
+
+
+class MemoryStoreContract:
+    """Add, get, find, save, erase, touch: for the owner's rows, and for no other's."""
+
+    async def test_what_was_added_comes_back_whole(self, storage: StorageBackend) -> None:
+        [message_id] = await say(storage, message())
+
+        [added] = await remember(storage, replace(FULL, source_message_ids=(message_id,)))
+
+        assert added.id > 0
+        assert added.root_id == added.id
+        kept = replace(FULL, source_message_ids=(message_id,), id=added.id, root_id=added.id)
+        assert await _get(storage, MINE, added.id) == kept
+
+    async def test_a_later_version_keeps_its_root(self, storage: StorageBackend) -> None:
+        [first] = await remember(storage, memory("tea", status=Status.REVOKED))
+
+        [second] = await remember(storage, memory("coffee", root_id=first.id))
+
+        assert second.root_id == first.id
+        chain = await _find(storage, MINE, MemoryFilter(root_ids={first.id}))
+        assert contents(chain) == ["coffee", "tea"]
+
+    async def test_rows_come_newest_first_page_by_page(self, storage: StorageBackend) -> None:
+        rows = await remember(storage, *(memory(f"fact {n}") for n in range(5)))
+
+        first = await _find(storage, MINE, MemoryFilter(limit=2))
+        second = await _find(storage, MINE, MemoryFilter(limit=2, before_id=first[-1].id))
+
+        assert [row.id for row in (*first, *second)] == [row.id for row in rows[:0:-1]]
+
+    @pytest.mark.parametrize(("wanted", "fitting", "other"), PAIRS)
+    async def test_a_memory_filter_lets_through_what_fits(
+        self,
+        storage: StorageBackend,
+        wanted: MemoryFilter,
+        fitting: dict[str, Any],
+        other: dict[str, Any],
+    ) -> None:
+        await remember(storage, memory("fits", **fitting), memory("does not", **other))
+
+        assert contents(await _find(storage, MINE, wanted)) == ["fits"]
+
+    async def test_outlines_say_what_the_rows_say_and_when_the_first_was_made(
+        self, storage: StorageBackend
+    ) -> None:
+        [first] = await remember(storage, replace(FULL, status=Status.REVOKED))
+        changed = replace(FULL, idempotency_key="", root_id=first.id, created_at=NOW + 60)
+        [second] = await remember(storage, changed)
+        await remember(storage, *(memory("别人的", owner=other) for other in STRANGERS))
+
+        outlines = await storage.read(lambda stores: stores.memories.outlines(MINE, EVERYTHING))
+
+        assert [row.id for row in outlines] == [second.id, first.id]
+        assert [row.made_at for row in outlines] == [first.created_at] * 2
+        for row, whole in zip(outlines, (second, first), strict=True):
+            same = set(Outline.__slots__) - {"made_at"}
+            assert {n: getattr(row, n) for n in same} == {n: getattr(whole, n) for n in same}
+
+    async def test_an_empty_collection_lets_nothing_through(self, storage: StorageBackend) -> None:
+        await remember(storage, memory())
+
+        for name in ("statuses", "types", "ids", "root_ids", "source_message_ids"):
+            nothing: dict[str, Any] = {name: ()}
+            assert await _find(storage, MINE, MemoryFilter(**nothing)) == []
+
+    async def test_a_collection_of_any_size_lets_through_what_it_names(
+        self, storage: StorageBackend
+    ) -> None:
+        rows = await remember(storage, *(memory(f"fact {n}") for n in range(40)))
+
+        for size in (1, 2, 5, 40):
+            ids = {row.id for row in rows[:size]}
+            found_rows = await _find(storage, MINE, MemoryFilter(ids=ids))
+            assert {row.id for row in found_rows} == ids
+
+    async def test_erasing_nothing_erases_nothing_else(self, storage: StorageBackend) -> None:
+        [added] = await remember(storage, memory())
+
+        await storage.write(lambda stores: stores.memories.erase(MINE, [], NOW))
+
+        assert await _get(storage, MINE, added.id) == added
+
+    async def test_rows_are_found_by_the_message_they_came_from(
+        self, storage: StorageBackend
+    ) -> None:
+        one, other = await say(storage, message("a"), message("b"))
+        await remember(
+            storage,
+            memory("from one", source_message_ids=(one,)),
+            memory("from both", source_message_ids=(one, other)),
+            memory("from none"),
+        )
+
+        wanted = MemoryFilter(source_message_ids={other})
+        assert contents(await _find(storage, MINE, wanted)) == ["from both"]
+
+    @pytest.mark.parametrize("text", ["%", "_", "\\", "100%", "a_b", "'", '"', "茶", "50\\%"])
+    async def test_containing_is_taken_literally(self, storage: StorageBackend, text: str) -> None:
+        await remember(storage, memory(f"here {text} it is", key="1"), memory("plain", key="2"))
+
+        rows = await _find(storage, MINE, MemoryFilter(containing=text))
+
+        assert contents(rows) == [f"here {text} it is"]
+
+    @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
+    async def test_any_text_is_remembered_as_it_is(
+        self, storage: StorageBackend, text: str
+    ) -> None:
+        row = memory(text, key=text[:50], tags=(text[:50],), metadata={"text": text})
+
+        [added] = await remember(storage, row)
+
+        assert await _get(storage, MINE, added.id) == added
+        assert added.content == text
+        assert contents(await _find(storage, MINE, MemoryFilter(key=text[:50]))) == [text]
+        await _find(storage, MINE, MemoryFilter(containing=text))
+
+    async def test_a_saved_row_has_its_new_state(self, storage: StorageBackend) -> None:
+        [added] = await remember(storage, memory("tea", tags=("old",)))
+        changed = replace(
+            added,
+            content="coffee",
+            tags=("new",),
+            quote="said so",
+            confidence=0.1,
+            importance=0.9,
+            pinned=True,
+            expires_at=NOW + 5,
+            metadata={"n": 1},
+            attributes={"value": "coffee"},
+            updated_at=NOW + 1,
+        )
+
+        await storage.write(lambda stores: stores.memories.save(changed))
+
+        assert await _get(storage, MINE, added.id) == changed
+        assert await found(storage, "coffee") == ["coffee"]
+        assert await found(storage, "tea old") == []
+
+    async def test_a_touched_row_is_otherwise_the_same(self, storage: StorageBackend) -> None:
+        [added] = await remember(storage, memory())
+
+        await storage.write(lambda s: s.memories.touch([(MINE, added.id)], NOW + 1))
+        await storage.write(lambda s: s.memories.touch([(MINE, added.id)], NOW + 2))
+
+        touched = replace(added, last_recalled_at=NOW + 2, recall_count=2)
+        assert await _get(storage, MINE, added.id) == touched
+
+    async def test_an_erased_row_is_nowhere(self, storage: StorageBackend) -> None:
+        [message_id] = await say(storage, message())
+        gone, stays = await remember(
+            storage,
+            memory("green tea", scope=Scope.GLOBAL, source_message_ids=(message_id,)),
+            memory("black tea"),
+        )
+
+        await storage.write(lambda stores: stores.memories.erase(MINE, [gone.id], NOW))
+
+        assert await _get(storage, MINE, gone.id) is None
+        assert contents(await _find(storage, MINE, EVERYTHING)) == ["black tea"]
+        assert await storage.read(lambda s: s.memories.find_global(MINE, EVERYTHING)) == []
+        from_it = MemoryFilter(source_message_ids={message_id})
+        assert await _find(storage, MINE, from_it) == []
+        assert await found(storage, "tea green") == ["black tea"]
+        assert await _get(storage, MINE, stays.id) == stays
+
+    async def test_an_id_is_never_given_twice(self, storage: StorageBackend) -> None:
+        [first] = await remember(storage, memory())
+        await storage.write(lambda stores: stores.memories.erase(MINE, [first.id], NOW))
+
+        [second] = await remember(storage, memory())
+
+        assert second.id > first.id
+
+    async def test_global_rows_of_all_personas_are_found_together(
+        self, storage: StorageBackend
+    ) -> None:
+        await remember(
+            storage,
+            memory("mine", scope=Scope.GLOBAL),
+            memory("local"),
+            memory("butler's", OTHER_PERSONA, scope=Scope.GLOBAL),
+            memory("butler's story", OTHER_PERSONA, scope=Scope.GLOBAL, realm=Realm.STORY),
+            memory("of another user", OTHER_USER, scope=Scope.GLOBAL),
+            memory("of another tenant", OTHER_TENANT, scope=Scope.GLOBAL),
+        )
+
+        rows = await storage.read(lambda s: s.memories.find_global(MINE, EVERYTHING))
+
+        assert contents(rows) == ["butler's", "mine"]
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_reads_no_memory(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
+        [message_id] = await say(storage, message())
+        [mine] = await remember(
+            storage, memory(source_message_ids=(message_id,), idempotency_key="once")
+        )
+        await remember(storage, memory("a stranger's", stranger, key="x", status=Status.REVOKED))
+
+        assert await _get(storage, stranger, mine.id) is None
+        for wanted in (
+            MemoryFilter(ids={mine.id}),
+            MemoryFilter(root_ids={mine.id}),
+            MemoryFilter(key=mine.key),
+            MemoryFilter(idempotency_key="once"),
+            MemoryFilter(source_message_ids={message_id}),
+            MemoryFilter(containing="tea"),
+            MemoryFilter(statuses={Status.ACTIVE}),
+        ):
+            assert await _find(storage, stranger, wanted) == []
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_changes_no_memory(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
+        [mine] = await remember(storage, memory())
+        await remember(storage, memory("a stranger's", stranger))
+        forged = replace(mine, owner=stranger, content="forged", status=Status.REVOKED)
+
+        await storage.write(lambda stores: stores.memories.save(forged))
+        await storage.write(lambda stores: stores.memories.erase(stranger, [mine.id], NOW))
+        await storage.write(lambda stores: stores.memories.touch([(stranger, mine.id)], NOW))
+
+        assert await _get(storage, MINE, mine.id) == mine
+        assert await found(storage, "tea") == [mine.content]
+        assert await storage.read(lambda stores: stores.upkeep.check()) == []
+
+
+async def _get(storage: StorageBackend, owner: Owner, memory_id: int) -> Memory | None:
+    return await storage.read(lambda stores: stores.memories.get(owner, memory_id))
+
+
+async def _find(storage: StorageBackend, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
+    return await storage.read(lambda stores: stores.memories.find(owner, wanted))

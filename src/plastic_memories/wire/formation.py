@@ -1,0 +1,154 @@
+"""Bodies of /sessions/*, /jobs and /events/upcoming."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from plastic_memories.model.job import Job, JobStatus, TaskType, Trigger
+from plastic_memories.model.owner import Realm
+from plastic_memories.model.session import Session
+from plastic_memories.rules.lifecycle.occurrences import Upcoming
+from plastic_memories.wire.fields import AsBot, Body, Flag, Id, Name, OptionalName, Out, Page
+from plastic_memories.wire.memories import MemoryRow, row_fields
+
+
+class EndRequest(AsBot):
+    session_id: Name
+    source_app: OptionalName | None = None
+
+
+class UpdateSession(EndRequest):
+    realm: Realm
+
+
+class SessionRow(Out):
+    session_id: str
+    persona_id: str
+    bot_id: str | None
+    source_app: str | None
+    branch_id: str | None
+    realm: Realm | None
+    waiting: int
+    last_active: float
+    ended_at: float | None
+
+
+class UpdatedSession(Out):
+    status: str
+    session: SessionRow
+
+
+class JobRow(Out):
+    task_id: int
+    persona_id: str
+    task_type: TaskType
+    status: JobStatus
+    trigger: Trigger
+    retry_count: int
+    max_retries: int
+    error_message: str
+    created_at: float
+    started_at: float | None
+    completed_at: float | None
+    memory_ids: list[int]
+
+
+class JobList(Out):
+    items: list[JobRow]
+
+
+class StartedJob(Out):
+    """`job` is the one of the conversation that was last active; `jobs` are all of them."""
+
+    status: str
+    job: JobRow
+    jobs: list[JobRow]
+
+
+class JobsQuery(Body):
+    status: JobStatus | None = None
+    limit: Page = 50
+
+
+class RunRequest(AsBot):
+    session_id: OptionalName | None = None
+    source_app: OptionalName | None = None
+    wait: Flag = False
+
+
+class ReplayRequest(Body):
+    """One dead job by its id, or all of them."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": ["job_id"], "properties": {"job_id": {"type": "integer"}}},
+                {"required": ["status"], "properties": {"status": {"const": "dead"}}},
+            ]
+        }
+    )
+
+    job_id: Id | None = None
+    status: Literal["dead"] | None = None
+
+    @model_validator(mode="after")
+    def _says_which(self) -> Self:
+        if self.job_id is None and self.status is None:
+            raise ValueError("give job_id or status=dead")
+        return self
+
+
+class Replayed(Out):
+    status: str
+    replayed: int
+
+
+class UpcomingQuery(AsBot):
+    days: Annotated[int, Field(ge=0, le=3660)] = 30
+    realm: Realm = Realm.REAL
+
+
+class UpcomingRow(MemoryRow):
+    next_date: str
+    days_away: int
+
+
+class UpcomingEvents(Out):
+    items: list[UpcomingRow]
+
+
+def job_row(job: Job) -> JobRow:
+    same: dict[str, Any] = {
+        name: getattr(job, name)
+        for name in JobRow.model_fields
+        if name not in ("task_id", "persona_id", "memory_ids")
+    }
+    return JobRow(
+        task_id=job.id,
+        persona_id=job.owner.persona_id,
+        memory_ids=list(job.memory_ids),
+        **same,
+    )
+
+
+def session_row(session: Session) -> SessionRow:
+    place = session.place
+    return SessionRow(
+        session_id=place.session_id,
+        persona_id=place.owner.persona_id,
+        bot_id=place.bot_id or None,
+        source_app=place.source_app or None,
+        branch_id=place.branch_id or None,
+        realm=session.realm,
+        waiting=session.waiting,
+        last_active=session.last_active,
+        ended_at=session.ended_at,
+    )
+
+
+def upcoming_row(found: Upcoming) -> UpcomingRow:
+    return UpcomingRow.model_construct(
+        **row_fields(found.memory), next_date=found.date.isoformat(), days_away=found.days_away
+    )

@@ -1,0 +1,477 @@
+"""Bodies of /memory/*."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, model_validator
+from pydantic import Tag as Variant
+
+from plastic_memories.formats.json_object import (
+    ATTRIBUTES_BYTES,
+    METADATA_BYTES,
+    NAME_PATTERN,
+    check_json_object,
+)
+from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, SourceType, Status
+from plastic_memories.model.message import Role
+from plastic_memories.model.owner import Realm
+from plastic_memories.wire.envelope import Problem
+from plastic_memories.wire.fields import (
+    AsBot,
+    Body,
+    Flag,
+    ForPersona,
+    Id,
+    IdParam,
+    Key,
+    Name,
+    NonEmptyText,
+    OptionalName,
+    Out,
+    Page,
+    Share,
+    ShortText,
+    Tag,
+    Text,
+    Timestamp,
+)
+
+
+def _plain_json(limit: int) -> AfterValidator:
+    def check(value: dict[str, Any]) -> dict[str, Any]:
+        # Checked here, not by a type for the keys: an error would name the key it is about.
+        check_json_object(value, limit)
+        return value
+
+    return AfterValidator(check)
+
+
+_NAMES = Field(json_schema_extra={"propertyNames": {"type": "string", "pattern": NAME_PATTERN}})
+Metadata = Annotated[dict[str, Any], _plain_json(METADATA_BYTES), _NAMES]
+Attributes = Annotated[dict[str, Any], _plain_json(ATTRIBUTES_BYTES), _NAMES]
+# A plain default would be copied, deeply, for every request.
+_EMPTY: Any = Field(default_factory=dict, json_schema_extra={"default": {}})
+Seconds = Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=50)]
+
+
+class Item(Body):
+    """One thing to remember."""
+
+    type: MemoryType
+    key: Key
+    content: NonEmptyText
+    tags: Tags = ()
+    ttl_seconds: Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)] | None = (
+        None
+    )
+    expires_at: Timestamp | None = None
+    temporary: Flag = False
+    scope: Scope = Scope.PERSONA
+    realm: Realm = Realm.REAL
+    source_type: SourceType = SourceType.USER_EXPLICIT
+    source_ref: ShortText | None = None
+    source_app: OptionalName | None = None
+    session_id: OptionalName | None = None
+    bot_id: OptionalName | None = None
+    speaker: OptionalName | None = None
+    quote: Text | None = None
+    source_message_ids: Annotated[tuple[Id, ...], Field(max_length=1000)] = ()
+    occurred_at: Timestamp | None = None
+    confidence: Share | None = None
+    importance: Share | None = None
+    pinned: Flag = False
+    metadata: Metadata = _EMPTY
+    attributes: Attributes = _EMPTY
+    supersedes_id: Id | None = None
+    idempotency_key: OptionalName | None = None
+
+    def draft(self, now: float) -> Draft:
+        """Return the draft this asks for; a time to live starts now."""
+        expires_at = self.expires_at
+        if expires_at is None and self.ttl_seconds is not None:
+            expires_at = now + self.ttl_seconds
+        return Draft(
+            type=self.type,
+            key=self.key,
+            content=self.content,
+            tags=self.tags,
+            expires_at=expires_at,
+            scope=self.scope,
+            realm=self.realm,
+            source_type=self.source_type,
+            source_ref=self.source_ref or "",
+            source_app=self.source_app or "",
+            bot_id=self.bot_id or "",
+            session_id=self.session_id or "",
+            speaker=self.speaker or "",
+            source_message_ids=self.source_message_ids,
+            quote=self.quote or "",
+            occurred_at=self.occurred_at,
+            confidence=self.confidence,
+            importance=self.importance,
+            pinned=self.pinned,
+            metadata=self.metadata,
+            attributes=self.attributes,
+            supersedes_id=self.supersedes_id,
+            idempotency_key=self.idempotency_key or "",
+        )
+
+
+class WriteOne(Item):
+    persona_id: Name
+
+
+class WriteMany(ForPersona):
+    """Many at once. Each is checked on its own: a bad one is skipped and named."""
+
+    items: Annotated[list[dict[str, Any]], Field(max_length=500)]
+
+
+class TalkMessage(Body):
+    role: Role
+    content: Text
+    ts: Timestamp | None = None
+    speaker: OptionalName | None = None
+
+
+class WriteTalk(ForPersona):
+    """A conversation, from which the judge takes what is worth keeping."""
+
+    messages: Annotated[list[TalkMessage], Field(max_length=500)]
+    confirm: Flag = False
+    session_id: OptionalName | None = None
+    source_app: OptionalName | None = None
+    bot_id: OptionalName | None = None
+
+
+def _variant(body: Any) -> str:
+    fields = body if isinstance(body, dict) else getattr(body, "__dict__", {})
+    if "items" in fields:
+        return "items"
+    return "messages" if "messages" in fields else "one"
+
+
+WriteRequest = Annotated[
+    Annotated[WriteOne, Variant("one")]
+    | Annotated[WriteMany, Variant("items")]
+    | Annotated[WriteTalk, Variant("messages")],
+    Discriminator(_variant),
+]
+
+
+def _one_or_many(*of_one: str) -> dict[str, Any]:
+    """Return the schema of a choice: one id, or several without the fields that go with one."""
+    one = {"memory_id": {"type": "integer"}, "memory_ids": {"type": "null"}}
+    many = {"memory_ids": {"type": "array", "minItems": 1}}
+    absent = {name: {"type": "null"} for name in ("memory_id", *of_one)}
+    return {
+        "oneOf": [
+            {"required": ["memory_id"], "properties": one},
+            {"required": ["memory_ids"], "properties": many | absent},
+        ]
+    }
+
+
+class OneOrMany(AsBot):
+    """One candidate (`memory_id`), or several at once (`memory_ids`)."""
+
+    model_config = ConfigDict(json_schema_extra=_one_or_many())
+
+    memory_id: Id | None = None
+    memory_ids: Annotated[list[Id], Field(min_length=1, max_length=200)] | None = None
+
+    @model_validator(mode="after")
+    def _names_one_or_many(self) -> Self:
+        if (self.memory_id is None) == (self.memory_ids is None):
+            raise ValueError("give memory_id, or memory_ids")
+        return self
+
+
+class ConfirmRequest(OneOrMany):
+    model_config = ConfigDict(json_schema_extra=_one_or_many("supersedes_id", "content"))
+
+    supersedes_id: Id | None = None
+    coexist: Flag = False
+    content: NonEmptyText | None = None
+
+    @model_validator(mode="after")
+    def _is_about_one(self) -> Self:
+        if self.memory_ids is not None and (self.supersedes_id or self.content is not None):
+            raise ValueError("supersedes_id and content go with memory_id")
+        return self
+
+
+class RejectRequest(OneOrMany):
+    never_again: Flag = False
+
+
+class RevokeRequest(AsBot):
+    memory_id: Id
+
+
+class UndoRequest(AsBot):
+    audit_id: Id
+
+
+class ForgetRequest(AsBot):
+    """Name what to forget: type and key, one id, several ids, or (as a dry run) a query."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {
+                    "required": ["type", "key"],
+                    "properties": {"type": {"type": "string"}, "key": {"type": "string"}},
+                },
+                {"required": ["memory_id"], "properties": {"memory_id": {"type": "integer"}}},
+                {
+                    "required": ["memory_ids"],
+                    "properties": {"memory_ids": {"type": "array", "minItems": 1}},
+                },
+                {
+                    "required": ["query", "dry_run"],
+                    "properties": {"query": {"type": "string"}, "dry_run": {"const": True}},
+                },
+            ]
+        }
+    )
+
+    type: MemoryType | None = None
+    key: Key | None = None
+    memory_id: Id | None = None
+    memory_ids: Annotated[list[Id], Field(max_length=500)] | None = None
+    query: Text | None = None
+    dry_run: Flag = False
+    never_again: Flag = False
+    include_messages: Flag = False
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        by_key = self.type is not None and self.key is not None
+        by_id = self.memory_id is not None or bool(self.memory_ids)
+        by_query = self.query is not None and self.dry_run
+        if not (by_key or by_id or by_query):
+            raise ValueError("give type and key, memory_id, memory_ids, or query with dry_run=true")
+        return self
+
+    @property
+    def ids(self) -> list[int]:
+        return [*(self.memory_ids or []), *([self.memory_id] if self.memory_id else [])]
+
+
+class UpdateRequest(AsBot):
+    memory_id: Id
+    content: NonEmptyText | None = None
+    tags: Tags | None = None
+    importance: Share | None = None
+    pinned: Flag | None = None
+    scope: Scope | None = None
+    expires_at: Timestamp | None = None
+
+    @property
+    def given(self) -> set[str]:
+        """The fields to change; only `expires_at` can be set to nothing."""
+        sent = self.model_fields_set & {"content", "tags", "importance", "pinned", "scope"}
+        named = {name for name in sent if getattr(self, name) is not None}
+        return named | (self.model_fields_set & {"expires_at"})
+
+
+class ListQuery(AsBot):
+    status: Literal["active", "candidate", "revoked", "expired", "all"] = "active"
+    type: MemoryType | None = None
+    scope: Scope | None = None
+    realm: Realm | None = None
+    q: Annotated[Text, Field(max_length=1000)] | None = None
+    session_id: OptionalName | None = None
+    limit: Page = 50
+    cursor: Annotated[str, Field(pattern="^[0-9]{1,18}$")] | None = None
+
+
+class OneQuery(AsBot):
+    memory_id: IdParam
+
+
+class RebuildRequest(ForPersona):
+    pass
+
+
+class MemoryRow(Out):
+    id: int
+    persona_id: str
+    type: MemoryType
+    key: str
+    mkey: str
+    content: str
+    tags: list[str]
+    status: Status
+    scope: Scope
+    realm: Realm
+    source_type: SourceType
+    source_ref: str | None
+    source_app: str | None
+    bot_id: str | None
+    session_id: str | None
+    branch_id: str | None
+    speaker: str | None
+    source_message_ids: list[int]
+    quote: str | None
+    confidence: float
+    importance: float
+    pinned: bool
+    expires_at: float | None
+    occurred_at: float | None
+    supersedes_id: int | None
+    superseded_by: int | None
+    created_at: float
+    updated_at: float
+    last_recalled_at: float | None
+    recall_count: int
+    metadata: dict[str, Any]
+    attributes: dict[str, Any]
+
+
+class ReplacedRow(Out):
+    """An active memory that a yes would end."""
+
+    memory_id: int
+    key: str
+    content: str
+
+
+class ListedRow(MemoryRow):
+    # Of a candidate: what its yes would end.
+    replaces: list[ReplacedRow]
+
+
+class ScoredRow(MemoryRow):
+    score: float
+    unconfirmed: bool
+
+
+_SAME = (
+    "id", "type", "key", "content", "status", "scope", "realm", "source_type", "confidence",
+    "importance", "pinned", "expires_at", "occurred_at", "supersedes_id", "superseded_by",
+    "created_at", "updated_at", "last_recalled_at", "recall_count", "metadata", "attributes",
+)  # fmt: skip
+_MAY_BE_MISSING = (
+    "source_ref", "source_app", "bot_id", "session_id", "branch_id", "speaker", "quote",
+)  # fmt: skip
+
+
+_same = attrgetter(*_SAME)
+_may_be_missing = attrgetter(*_MAY_BE_MISSING)
+
+
+def row_fields(memory: Memory) -> dict[str, Any]:
+    """Return a memory as callers see it; what was not given is null."""
+    return {
+        **dict(zip(_SAME, _same(memory), strict=True)),
+        **{
+            name: value or None
+            for name, value in zip(_MAY_BE_MISSING, _may_be_missing(memory), strict=True)
+        },
+        "persona_id": memory.owner.persona_id,
+        "mkey": memory.key,
+        "tags": list(memory.tags),
+        "source_message_ids": list(memory.source_message_ids),
+    }
+
+
+def row(memory: Memory) -> MemoryRow:
+    # Our own rows need no second check, and recall builds many of them.
+    return MemoryRow.model_construct(**row_fields(memory))
+
+
+def listed_row(memory: Memory, replaces: Sequence[Memory]) -> ListedRow:
+    ended = [ReplacedRow(memory_id=one.id, key=one.key, content=one.content) for one in replaces]
+    return ListedRow.model_construct(**row_fields(memory), replaces=ended)
+
+
+class WrittenOne(Out):
+    status: str
+    updated: bool
+    memory_id: int | None
+    memory_status: Status | None
+
+
+class WrittenItem(Out):
+    memory_id: int
+    memory_status: Status
+    key: str
+
+
+class SkippedItem(Out):
+    index: int
+    reason: str
+
+
+class WrittenMany(Out):
+    status: str
+    written: int
+    items: list[WrittenItem]
+    skipped: list[SkippedItem]
+    job_id: int | None = None
+
+
+class Reviewed(Out):
+    status: str
+    updated: bool
+    memory_id: int
+    memory_status: Status
+
+
+class ReviewedOne(Out):
+    memory_id: int
+    updated: bool
+    memory_status: Status | None
+    error: Problem | None = None
+
+
+class ReviewedMany(Out):
+    status: str
+    updated: bool
+    items: list[ReviewedOne]
+
+
+class Forgotten(Out):
+    status: str
+    deleted: int
+    memory_ids: list[int]
+    receipt: dict[str, Any]
+
+
+class Updated(Reviewed):
+    memory: MemoryRow
+
+
+class MemoryPage(Out):
+    items: list[ListedRow]
+    next_cursor: str | None
+
+
+class Change(Out):
+    id: int
+    event: str
+    ts: float
+    by: str
+    request_id: str
+    data: dict[str, Any]
+
+
+class VersionRow(MemoryRow):
+    changes: list[Change]
+
+
+class History(Out):
+    memory_id: int
+    items: list[VersionRow]
+
+
+class Rebuilt(Out):
+    status: str
+    counts: dict[str, int]
+    seconds: float
