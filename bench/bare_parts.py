@@ -17,7 +17,7 @@ from plastic_memories.adapters.sqlite.backend import SqliteStores
 from plastic_memories.adapters.sqlite.connection import connect
 from plastic_memories.language.text.tokens import query_terms
 from plastic_memories.model.owner import Owner, Viewpoint
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import embedder_choice
 
 _LIMIT = 10
@@ -52,7 +52,7 @@ def bare_parts(data: Path, questions: Sequence[str]) -> Iterator[BareParts]:
 
     No server, no threads, nothing ranked or written: what the same work costs at the least.
     """
-    settings = load({"PLASTIC_MEMORIES_DATA_DIR": str(data)})
+    settings = load_settings({"PLASTIC_MEMORIES_DATA_DIR": str(data)})
     threadpool_limits(1, user_api="blas")
     choice = embedder_choice(settings)
     if choice.load is None:

@@ -13,8 +13,8 @@ from bench.corpus import sentences
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.lifecycle.transitions import memory_from
-from plastic_memories.settings import load
+from plastic_memories.rules.lifecycle.transitions import memory_from_draft
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import open_storage
 
 _BATCH = 5000
@@ -30,7 +30,7 @@ def fill(data: Path, users: int, per_user: int, progress: Progress) -> None:
 
 
 async def _fill(data: Path, users: int, per_user: int, progress: Progress) -> None:
-    settings = load({"PLASTIC_MEMORIES_DATA_DIR": str(data)})
+    settings = load_settings({"PLASTIC_MEMORIES_DATA_DIR": str(data)})
     texts = sentences(users + per_user)
     total = users * per_user
     task = progress.add_task(f"{total:,} memories of {users:,} users", total=total)
@@ -56,5 +56,5 @@ def _add(stores: Stores, batch: list[tuple[int, str]], users: int) -> None:
             content=text,
             source_type=SourceType.IMPORTED,
         )
-        rows.append(memory_from(owner, draft, now, Status.ACTIVE))
+        rows.append(memory_from_draft(owner, draft, now, Status.ACTIVE))
     stores.memories.add_all(rows)

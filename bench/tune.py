@@ -18,24 +18,24 @@ from rich.console import Console
 from bench.quality.conversations import Conversation, Question
 from bench.quality.scores import recall
 from plastic_memories.adapters.embedding.wheel import MODELS
-from plastic_memories.adapters.recall.ordering import ordered
+from plastic_memories.adapters.recall.ordering import rank_positions
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.scoring import Asked, score
-from plastic_memories.adapters.recall.visibility import Sight
-from plastic_memories.language.dates.past_references import named_spans
-from plastic_memories.language.questions.question import understand
-from plastic_memories.language.text.background_sentences import ORDINARY
-from plastic_memories.language.text.passages import passages
+from plastic_memories.adapters.recall.scoring import ScoringQuery, score_entries
+from plastic_memories.adapters.recall.visibility import VisibleEntries
+from plastic_memories.language.dates.past_references import mentioned_time_spans
+from plastic_memories.language.questions.question import parse_question
+from plastic_memories.language.text.background_sentences import BACKGROUND_SENTENCES
+from plastic_memories.language.text.passages import split_passages
 from plastic_memories.language.text.tokens import index_terms, is_question, term_codes
-from plastic_memories.model.entry import Entry, News, Partition, Place
+from plastic_memories.model.entry import EntryVisibility, IndexEntry, Partition, PartitionChanges
 from plastic_memories.model.memory import Scope
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.rules.ranking.hybrid_weights import LEARNED, HybridWeights
-from plastic_memories.rules.ranking.vector_codec import packed
+from plastic_memories.rules.ranking.hybrid_weights import LEARNED_WEIGHTS, HybridWeights
+from plastic_memories.rules.ranking.vector_codec import pack_vectors
 
 _CUT = 10
 _UTC = ZoneInfo("UTC")
-_PLACE = Place("", "", Realm.REAL, Scope.PERSONA, "")
+_PLACE = EntryVisibility("", "", Realm.REAL, Scope.PERSONA, "")
 # What a number is tried at, as a share of what it is.
 _STEPS = (0.6, 0.8, 1.25, 1.6)
 _FIXED = {"half_life_days", "importance", "recency"}
@@ -48,7 +48,7 @@ class Case:
 
     dataset: str
     index: OwnerIndex
-    asked: Asked
+    asked: ScoringQuery
     ids: Sequence[str]
     gold: Sequence[frozenset[str]]
 
@@ -81,17 +81,21 @@ class Vectors:
 class _Given:
     """The entries of one conversation, told once."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[IndexEntry]) -> None:
         self._entries = entries
         self.entries = self
 
-    def news(self, partition: Partition, known: int = 0) -> News:
-        return News(1, self._entries) if partition.persona_id and not known else News(known)
+    def changes_since(self, partition: Partition, known: int = 0) -> PartitionChanges:
+        return (
+            PartitionChanges(1, self._entries)
+            if partition.persona_id and not known
+            else PartitionChanges(known)
+        )
 
 
 def cases(conversations: Sequence[Conversation], vectors: Vectors) -> list[Case]:
     """Prepare every question of these conversations."""
-    vectors.learn([*ORDINARY, *_texts(conversations)])
+    vectors.learn([*BACKGROUND_SENTENCES, *_texts(conversations)])
     found = []
     for conversation in conversations:
         index = OwnerIndex(Owner("bench", conversation.dataset, conversation.id))
@@ -109,8 +113,10 @@ def mean_recall(prepared: Sequence[Case], weights: HybridWeights) -> dict[str, f
     """Return recall among the first ten, by data set."""
     by_set: dict[str, list[float]] = {}
     for case in prepared:
-        scores = score(case.index, Sight.of(case.index["alive"]), case.asked, weights)
-        order = ordered(case.index, scores, weights, _CUT).order[:_CUT]
+        scores = score_entries(
+            case.index, VisibleEntries.from_mask(case.index["alive"]), case.asked, weights
+        )
+        order = rank_positions(case.index, scores, weights, _CUT).order[:_CUT]
         keys = [case.ids[number - 1] for number in case.index["memory_id"][list(order)]]
         by_set.setdefault(case.dataset, []).append(recall(keys, case.gold, _CUT))
     return {name: fmean(values) for name, values in sorted(by_set.items())}
@@ -123,7 +129,7 @@ def tune(prepared: Sequence[Case], rounds: int, console: Console) -> HybridWeigh
     not kept: it would be learned by heart.
     """
     draw = random.Random(7)
-    weights = LEARNED
+    weights = LEARNED_WEIGHTS
     best = mean_recall(prepared, weights)
     _tell(console, "start", best)
     for _ in range(rounds):
@@ -131,7 +137,7 @@ def tune(prepared: Sequence[Case], rounds: int, console: Console) -> HybridWeigh
         draw.shuffle(names)
         for name in names:
             for step in _STEPS:
-                tried = replace(weights, **{name: _stepped(getattr(LEARNED, name), step)})
+                tried = replace(weights, **{name: _stepped(getattr(LEARNED_WEIGHTS, name), step)})
                 got = mean_recall(prepared, tried)
                 if _worth(got) > _worth(best) + 0.001:
                     weights, best = tried, got
@@ -155,14 +161,14 @@ def _tell(console: Console, what: str, by_set: dict[str, float]) -> None:
 def _texts(conversations: Sequence[Conversation]) -> Iterable[str]:
     for conversation in conversations:
         for memory in conversation.memories:
-            yield from passages(memory.text)
+            yield from split_passages(memory.text)
         for question in conversation.questions:
-            yield from understand(question.text).texts
+            yield from parse_question(question.text).texts
 
 
-def _entries(conversation: Conversation, vectors: Vectors) -> list[Entry]:
+def _entries(conversation: Conversation, vectors: Vectors) -> list[IndexEntry]:
     return [
-        Entry(
+        IndexEntry(
             memory_id=number,
             place=_PLACE,
             session_id=memory.session or "",
@@ -172,24 +178,24 @@ def _entries(conversation: Conversation, vectors: Vectors) -> list[Entry]:
             importance=0.5,
             ageless=False,
             terms=term_codes(index_terms(memory.text), asks=is_question(memory.text)),
-            vector=packed(vectors.of(passages(memory.text))),
+            vector=pack_vectors(vectors.of(split_passages(memory.text))),
         )
         for number, memory in enumerate(conversation.memories, start=1)
     ]
 
 
-def _asked(question: Question, conversation: Conversation, vectors: Vectors) -> Asked:
+def _asked(question: Question, conversation: Conversation, vectors: Vectors) -> ScoringQuery:
     now = question.asked_at or conversation.last_at or 0.0
-    understood = understand(question.text)
+    understood = parse_question(question.text)
     found = list(vectors.of(understood.texts))
-    return Asked(
+    return ScoringQuery(
         text=question.text,
         question=understood,
         now=now,
         vectors=found,
         last_line=found[-1] if understood.is_dialogue else None,
-        ordinary=vectors.of(ORDINARY),
-        spans=named_spans(understood.last_line, now, _UTC),
+        background_vectors=vectors.of(BACKGROUND_SENTENCES),
+        spans=mentioned_time_spans(understood.last_line, now, _UTC),
     )
 
 

@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from plastic_memories.formats.png import Picture, plain_picture, read_picture
+from plastic_memories.formats.png import PngFile, blank_png, parse_png
 
 Json = dict[str, Any]
 
@@ -15,7 +15,7 @@ def v2(name: str = "阿澄", **fields: Any) -> Json:
     """A card of version 2 with a bit of everything, and things nobody here knows."""
     entries = [
         {
-            "keys": ["钟楼", "bell tower"],
+            "keys": ["钟楼", "wakeup tower"],
             "content": "钟楼每晚九点会敲响，{{char}}小时候在那里迷过路。",
             "extensions": {"depth": 4},
             "enabled": True,
@@ -25,7 +25,7 @@ def v2(name: str = "阿澄", **fields: Any) -> Json:
         },
         {
             "keys": ["curfew"],
-            "content": "Nobody leaves the town after the bell.",
+            "content": "Nobody leaves the town after the wakeup.",
             "extensions": {},
             "enabled": True,
             "constant": True,
@@ -83,16 +83,16 @@ def as_json(card: Json) -> bytes:
     return json.dumps(card, indent=4, ensure_ascii=True).encode()
 
 
-def as_png(card: Json, keyword: bytes = b"chara", picture: Picture | None = None) -> bytes:
+def as_png(card: Json, keyword: bytes = b"chara", picture: PngFile | None = None) -> bytes:
     text = base64.b64encode(as_json(card))
-    return (picture or plain_picture(3, 2)).with_text(keyword, text).written()
+    return (picture or blank_png(3, 2)).with_text(keyword, text).to_bytes()
 
 
 def pixels(raw: bytes) -> list[tuple[bytes, bytes]]:
     """Return everything of a picture that is no text."""
-    return [(c.kind, c.content) for c in read_picture(raw).chunks if c.kind != b"tEXt"]
+    return [(c.kind, c.content) for c in parse_png(raw).chunks if c.kind != b"tEXt"]
 
 
 def inside(raw: bytes, keyword: bytes = b"chara") -> bytes:
     """Return the JSON a picture carries, as it was written."""
-    return base64.b64decode(read_picture(raw).texts()[keyword])
+    return base64.b64decode(parse_png(raw).texts()[keyword])

@@ -18,7 +18,7 @@ from fake_upstream import FakeUpstream, fake_upstream
 from harness import BASE_URL, Api, Server, StartHub, StartServer, StillClock, environment
 from plastic_memories import wiring
 from plastic_memories.http.app import create_app
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 
 # No deadlines: a slow machine is not a bug.
 _QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -45,7 +45,7 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("empty")
 
     async def make() -> None:
-        async with wiring.open_storage(load(environment(folder))):
+        async with wiring.open_storage(load_settings(environment(folder))):
             pass
 
     asyncio.run(make())
@@ -58,7 +58,7 @@ async def start_hub(tmp_path: Path, empty_database: Path) -> AsyncGenerator[Star
     async with AsyncExitStack() as stack:
 
         async def start(clock: StillClock | None = None, **more: str) -> Api:
-            chosen = load(environment(tmp_path, **more))
+            chosen = load_settings(environment(tmp_path, **more))
             if "db_path" not in more and not chosen.db_path.exists():
                 shutil.copy(empty_database, chosen.db_path)
             if clock is None:

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 from embedding_parts import hashed
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
-from plastic_memories.hub.vectors.embedding import Embedding, Pace
-from plastic_memories.language.text.background_sentences import ORDINARY
+from plastic_memories.hub.vectors.embedding import EmbeddingService, EmbeddingTimings
+from plastic_memories.language.text.background_sentences import BACKGROUND_SENTENCES
 from plastic_memories.model.entry import partitions_for
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.embedder import EmbedderChoice, Purpose, QueryVector, Vectors
@@ -17,10 +17,10 @@ from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.testing.samples import MINE
 
 # Quick to try again; patient where a slow machine needs it.
-PACE = Pace(settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02)
+PACE = EmbeddingTimings(settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02)
 # What an embedder is tried with before it is trusted.
 # What a model is tried with.
-PROBES = ((".",), ORDINARY)
+PROBES = ((".",), BACKGROUND_SENTENCES)
 
 
 class Model:
@@ -42,11 +42,11 @@ class Model:
 
 @asynccontextmanager
 async def embedding_with(
-    storage: StorageBackend, model: Model, pace: Pace = PACE
-) -> AsyncGenerator[Embedding]:
+    storage: StorageBackend, model: Model, pace: EmbeddingTimings = PACE
+) -> AsyncGenerator[EmbeddingService]:
     choice = EmbedderChoice("fake", "a test", lambda: model)
-    opened = Embedding(storage, choice, PrometheusMeter(), pace)
-    task = asyncio.create_task(opened.forever())
+    opened = EmbeddingService(storage, choice, PrometheusMeter(), pace)
+    task = asyncio.create_task(opened.run_forever())
     try:
         yield opened
     finally:
@@ -61,18 +61,18 @@ async def until(so: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def ask(embedding: Embedding, text: str, deadline_s: float) -> QueryVector:
+async def ask(embedding: EmbeddingService, text: str, deadline_s: float) -> QueryVector:
     return await embedding.query_vector(text, deadline_s, tenant_id="default")
 
 
-async def filled(embedding: Embedding) -> None:
+async def filled(embedding: EmbeddingService) -> None:
     async def so() -> bool:
         return embedding.status == "ready" and await embedding.backlog() == 0
 
     await until(so)
 
 
-async def reached(embedding: Embedding, status: str) -> None:
+async def reached(embedding: EmbeddingService, status: str) -> None:
     async def so() -> bool:
         return embedding.status == status
 
@@ -81,5 +81,5 @@ async def reached(embedding: Embedding, status: str) -> None:
 
 async def vectors(storage: StorageBackend, owner: Owner = MINE) -> dict[int, bytes | None]:
     own, _ = partitions_for(owner)
-    news = await storage.read(lambda stores: stores.entries.news(own))
+    news = await storage.read(lambda stores: stores.entries.changes_since(own))
     return {entry.memory_id: entry.vector for entry in news.entries}

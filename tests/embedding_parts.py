@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
 from harness import Api
-from plastic_memories.rules.ranking.vector_codec import unit
+from plastic_memories.rules.ranking.vector_codec import normalise_rows
 
 _VOCABULARY = 256
 
@@ -74,7 +74,7 @@ def hashed(texts: Sequence[str], dimension: int = 64) -> NDArray[np.float32]:
     for row, text in zip(rows, texts, strict=True):
         for letter in f"^{text}":
             row[zlib.crc32(letter.encode("utf-8", "replace")) % dimension] += 1
-    return unit(rows)
+    return normalise_rows(rows)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Client:
         sent: Json = {"content": body} if isinstance(body, bytes) else {"json": body}
         answer = await self.api.http.post(CHAT, headers=headers, **sent)
         assert self.api.hub is not None
-        await self.api.hub.converse.settled()
+        await self.api.hub.proxied_conversation.wait_until_stored()
         return answer
 
     async def chat(self, *messages: Json, **more: Any) -> httpx.Response:

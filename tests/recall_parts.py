@@ -12,19 +12,25 @@ from typing import Any
 import numpy as np
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.visibility import Sight
+from plastic_memories.adapters.recall.visibility import VisibleEntries
 from plastic_memories.language.text.tokens import index_terms, is_question, term_codes
-from plastic_memories.model.entry import Entry, News, Partition, Place, partitions_for
+from plastic_memories.model.entry import (
+    EntryVisibility,
+    IndexEntry,
+    Partition,
+    PartitionChanges,
+    partitions_for,
+)
 from plastic_memories.model.memory import Scope
 from plastic_memories.model.owner import Realm, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery
 from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.ranking.hybrid_weights import HybridWeights
-from plastic_memories.rules.ranking.vector_codec import packed, unit
+from plastic_memories.rules.ranking.vector_codec import normalise_rows, pack_vectors
 from plastic_memories.testing.samples import MINE, NOW
 
-PLACE = Place("", "", Realm.REAL, Scope.PERSONA, "")
+PLACE = EntryVisibility("", "", Realm.REAL, Scope.PERSONA, "")
 OWN, SHARED = partitions_for(MINE)
 
 
@@ -37,7 +43,7 @@ class Options:
     write_group: int = 16
 
 
-def entry(memory_id: int, text: str = "", **given: Any) -> Entry:
+def entry(memory_id: int, text: str = "", **given: Any) -> IndexEntry:
     fields: dict[str, Any] = {
         "place": PLACE,
         "session_id": "",
@@ -49,18 +55,18 @@ def entry(memory_id: int, text: str = "", **given: Any) -> Entry:
         "vector": None,
     }
     terms = term_codes(index_terms(text), asks=is_question(text))
-    return Entry(memory_id=memory_id, terms=terms, **{**fields, **given})
+    return IndexEntry(memory_id=memory_id, terms=terms, **{**fields, **given})
 
 
 def vector(*numbers: float) -> bytes:
-    return packed(unit(np.array([numbers])))
+    return pack_vectors(normalise_rows(np.array([numbers])))
 
 
 @dataclass
 class Told:
     """Both partitions of an owner as a storage would tell them, from memory."""
 
-    rows: dict[Partition, dict[int, tuple[int, Entry]]] = field(
+    rows: dict[Partition, dict[int, tuple[int, IndexEntry]]] = field(
         default_factory=lambda: {OWN: {}, SHARED: {}}
     )
     revision: int = 0
@@ -71,7 +77,7 @@ class Told:
     def entries(self) -> Told:
         return self
 
-    def put(self, *entries: Entry, partition: Partition = OWN) -> None:
+    def put(self, *entries: IndexEntry, partition: Partition = OWN) -> None:
         for one in entries:
             self.revision += 1
             self.rows[partition][one.memory_id] = (self.revision, one)
@@ -81,19 +87,19 @@ class Told:
         self.removed[partition] = self.revision
         del self.rows[partition][memory_id]
 
-    def news(self, partition: Partition, known: int = 0) -> News:
+    def changes_since(self, partition: Partition, known: int = 0) -> PartitionChanges:
         self.asked.append(known)
         rows = self.rows[partition]
         changed = [one for revision, one in rows.values() if revision > known]
         if known == 0 or self.removed[partition] <= known:
-            return News(self.revision, changed)
-        return News(self.revision, changed, list(rows))
+            return PartitionChanges(self.revision, changed)
+        return PartitionChanges(self.revision, changed, list(rows))
 
-    def all(self) -> dict[int, Entry]:
+    def all(self) -> dict[int, IndexEntry]:
         return {one.memory_id: one for rows in self.rows.values() for _, one in rows.values()}
 
 
-def index_of(*entries: Entry) -> OwnerIndex:
+def index_of(*entries: IndexEntry) -> OwnerIndex:
     """Return an index that knows these entries."""
     told, index = Told(), OwnerIndex(MINE)
     told.put(*entries)
@@ -101,12 +107,12 @@ def index_of(*entries: Entry) -> OwnerIndex:
     return index
 
 
-def everything(index: OwnerIndex) -> Sight:
-    return Sight.of(index["alive"].copy())
+def everything(index: OwnerIndex) -> VisibleEntries:
+    return VisibleEntries.from_mask(index["alive"].copy())
 
 
 def plain_bm25(
-    entries: Iterable[Entry], terms: Mapping[int, float], weights: HybridWeights
+    entries: Iterable[IndexEntry], terms: Mapping[int, float], weights: HybridWeights
 ) -> dict[int, float]:
     """Score entries by the book, one after another."""
     texts = {one.memory_id: np.frombuffer(one.terms, np.uint32).tolist() for one in entries}

@@ -19,11 +19,11 @@ from zoneinfo import ZoneInfo
 
 import plastic_memories
 from plastic_memories.errors import PlasticMemoriesError
-from plastic_memories.formats.card_macros import Names
-from plastic_memories.formats.page_lines import Line, parse
-from plastic_memories.formats.page_merge import ENGLISH, Plan, Words
-from plastic_memories.language.reading.clauses import Clause, believable
-from plastic_memories.language.reading.finding import Found
+from plastic_memories.formats.card_macros import MacroNames
+from plastic_memories.formats.page_lines import PageLine, parse_page
+from plastic_memories.formats.page_merge import ENGLISH_HEADINGS, PageHeadings, PageMergePlan
+from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
+from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.text import lazy_regex as lazy
 from plastic_memories.model.card import Card
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
@@ -31,8 +31,8 @@ from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm, User
 from plastic_memories.model.page import Encoding
 from plastic_memories.model.talk import TalkWindow
-from plastic_memories.rules.lifecycle.transitions import ConfirmRequest, memory_from
-from plastic_memories.rules.prompt.blocks import Style, style_for
+from plastic_memories.rules.lifecycle.transitions import ConfirmOptions, memory_from_draft
+from plastic_memories.rules.prompt.blocks import BlockStyle, style_for
 
 PACKAGE = plastic_memories.__name__
 OWNER = Owner("t", "u", "p")
@@ -178,15 +178,15 @@ def _draft(text: str) -> Draft:
 
 
 def _memory(text: str) -> Memory:
-    return memory_from(OWNER, _draft(text), NOW.timestamp(), Status.ACTIVE)
+    return memory_from_draft(OWNER, _draft(text), NOW.timestamp(), Status.ACTIVE)
 
 
 def _memories(text: str) -> list[Memory]:
     return [_memory(piece) for piece in _pieces(text)]
 
 
-def _clauses(text: str) -> list[Clause]:
-    return [*believable(text), Clause(text, text, text, opens=True)]
+def _clauses(text: str) -> list[MessageClause]:
+    return [*believable_clauses(text), MessageClause(text, text, text, opens_sentence=True)]
 
 
 _TEXTUAL: dict[Any, Text] = {
@@ -205,11 +205,11 @@ _TEXTUAL: dict[Any, Text] = {
     Sequence[Memory]: _memories,
     Iterable[Memory]: _memories,
     Memory | Draft: _memory,
-    Clause: lambda text: Clause(text, text, text, opens=True),
-    Sequence[Clause]: _clauses,
-    Found: lambda text: Found(text, text, text),
+    MessageClause: lambda text: MessageClause(text, text, text, opens_sentence=True),
+    Sequence[MessageClause]: _clauses,
+    ExtractedItem: lambda text: ExtractedItem(text, text, text),
     Card: lambda text: Card(b"", {"name": text, "description": text, "first_mes": text}),
-    Sequence[Line]: parse,
+    Sequence[PageLine]: parse_page,
     TalkWindow: lambda text: TalkWindow(owner=OWNER, messages=tuple(_messages(text))),
 }
 _PLAIN: dict[Any, Any] = {
@@ -226,12 +226,12 @@ _PLAIN: dict[Any, Any] = {
     Realm: Realm.REAL,
     User: User("t", "u"),
     Owner: OWNER,
-    Names: Names(),
+    MacroNames: MacroNames(),
     Encoding: Encoding(),
-    Style: style_for("en", UTC, ()),
-    ConfirmRequest: ConfirmRequest(),
-    Plan: Plan({}),
-    Words: ENGLISH,
+    BlockStyle: style_for("en", UTC, ()),
+    ConfirmOptions: ConfirmOptions(),
+    PageMergePlan: PageMergePlan({}),
+    PageHeadings: ENGLISH_HEADINGS,
     Mapping: {},
     Set: frozenset(),
     frozenset: frozenset(),

@@ -7,7 +7,7 @@ from typing import Any
 from bench.quality.conversations import Conversation, Question
 from bench.quality.scores import mean, percentiles_ms, scores
 from bench.quality.system import Outcome
-from plastic_memories.language.text.passages import passages
+from plastic_memories.language.text.passages import split_passages
 
 Results = dict[str, Any]
 HUB = "hub"
@@ -27,7 +27,7 @@ def sizes(sample: list[Conversation]) -> dict[str, dict[str, int]]:
 def embedded(sample: list[Conversation]) -> list[str]:
     """Return what the hub embeds: every text, and the passages of a long one."""
     memories = [memory for one in sample for memory in one.memories]
-    return [piece for memory in memories for piece in passages(memory.text)]
+    return [piece for memory in memories for piece in split_passages(memory.text)]
 
 
 def of(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -> Results:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from docs.generator.markdown import GENERATED, pages, table
 from plastic_memories import errors
-from plastic_memories.http.envelope import status_of
+from plastic_memories.http.envelope import http_status
 
 _LINE = re.compile(r"[├└]── (\w+)\s+(.+)$")
 _INTRODUCTION = """# Errors
@@ -59,7 +59,7 @@ def page() -> str:
 def _rows() -> Iterator[list[str]]:
     for name, when in meanings().items():
         kind = getattr(errors, name)
-        status = "start" if kind is errors.InvalidSetting else str(status_of(kind))
+        status = "start" if kind is errors.InvalidSetting else str(http_status(kind))
         yield [status, f"`{kind.code}`", when, _DETAIL.get(kind.code, "")]
 
 

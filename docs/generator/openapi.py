@@ -19,9 +19,9 @@ from starlette.routing import BaseRoute
 
 from plastic_memories import __version__
 from plastic_memories.http.app import ROUTERS
-from plastic_memories.http.doors.openai.chat_routes import OpenAIFailure
+from plastic_memories.http.doors.openai.chat_routes import OpenAIErrorEnvelope
 from plastic_memories.http.routing import REF_TEMPLATE, Endpoint, Routes
-from plastic_memories.wire.envelope import Answer, Failure
+from plastic_memories.wire.envelope import ErrorEnvelope, SuccessEnvelope
 
 _KEY = {
     "ApiKey": {
@@ -59,7 +59,8 @@ def openapi() -> dict[str, Any]:
             routes=_described(ROUTERS),
         )
     _, more = models_json_schema(
-        [(model, "serialization") for model in (Failure, OpenAIFailure)], ref_template=REF_TEMPLATE
+        [(model, "serialization") for model in (ErrorEnvelope, OpenAIErrorEnvelope)],
+        ref_template=REF_TEMPLATE,
     )
     schema["components"]["schemas"] |= more["$defs"]
     schema["components"]["securitySchemes"] = _KEY
@@ -78,9 +79,9 @@ def _described(routers: Iterable[Routes]) -> list[BaseRoute]:
     for routes in routers:
         router = APIRouter(**routes.said)
         for one in routes.declared if routes.in_document else ():
-            said = dict(one.said)
+            said = dict(one.openapi_options)
             if answers := said.pop("answers", None):
-                said["response_model"] = Answer.__class_getitem__(answers)
+                said["response_model"] = SuccessEnvelope.__class_getitem__(answers)
             stand_in = _stand_in(one.endpoint)
             router.add_api_route(one.path, stand_in, methods=list(one.methods), **said)
         found += router.routes

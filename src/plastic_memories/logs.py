@@ -19,13 +19,13 @@ from pydantic_core import to_json
 
 _MAX_BYTES = 10 * 1024 * 1024
 _BACKUPS = 5
-_MOST_LINES = 500
+_MAX_BUFFERED_LINES = 500
 _FLUSH_S = 0.2
 # What every line of one request carries.
 request_fields: ContextVar[dict[str, Any]] = ContextVar("request_fields", default={})  # noqa: B039 - never changed in place
 
 
-class JsonLines(logging.Formatter):
+class JsonLinesFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         event = record.msg if isinstance(record.msg, str) else str(record.msg)
         line: dict[str, Any] = {
@@ -44,12 +44,12 @@ class JsonLines(logging.Formatter):
 
 def _timestamp(at: float) -> str:
     second, thousandths = divmod(int(at * 1000), 1000)
-    return f"{_second(second)}.{thousandths:03d}+00:00"
+    return f"{_second_text(second)}.{thousandths:03d}+00:00"
 
 
 # Written once a second, not a thousand times.
 @lru_cache(maxsize=4)
-def _second(at: int) -> str:
+def _second_text(at: int) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
@@ -60,7 +60,7 @@ def _encode(line: dict[str, Any]) -> str:
         return json.dumps(line, default=str)
 
 
-class BufferedFile(RotatingFileHandler):
+class BufferedFileHandler(RotatingFileHandler):
     """A rotating file that is written a few times a second, not once for every line.
 
     A write lets other threads in, and a server that answers a thousand requests a second would
@@ -88,7 +88,7 @@ class BufferedFile(RotatingFileHandler):
             self._drop(1, error)
             return
         self._lines.append(line)
-        if record.levelno >= logging.WARNING or len(self._lines) >= _MOST_LINES:
+        if record.levelno >= logging.WARNING or len(self._lines) >= _MAX_BUFFERED_LINES:
             self.flush()
 
     def flush(self) -> None:
@@ -171,11 +171,11 @@ def _dropped_line(number: int, error: str) -> bytes:
     return f"{_encode(line)}\n".encode()
 
 
-def to_file(path: Path, level: str) -> logging.Handler:
+def log_to_file(path: Path, level: str) -> logging.Handler:
     """Send this program's log lines to a rotating file; return the handler, to be closed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = BufferedFile(path)
-    handler.setFormatter(JsonLines())
+    handler = BufferedFileHandler(path)
+    handler.setFormatter(JsonLinesFormatter())
     logger = logging.getLogger("plastic_memories")
     logger.setLevel(level)
     logger.addHandler(handler)
@@ -186,11 +186,11 @@ def to_file(path: Path, level: str) -> logging.Handler:
 def describe() -> dict[str, Any]:
     """Return how many lines were dropped since the start, and why none can be written now."""
     handlers = logging.getLogger("plastic_memories").handlers
-    files = [handler for handler in handlers if isinstance(handler, BufferedFile)]
+    files = [handler for handler in handlers if isinstance(handler, BufferedFileHandler)]
     errors = [file.error for file in files if file.error]
     return {"dropped": sum(file.dropped for file in files), "error": "; ".join(errors)}
 
 
-def stop(handler: logging.Handler) -> None:
+def stop_logging(handler: logging.Handler) -> None:
     logging.getLogger("plastic_memories").removeHandler(handler)
     handler.close()

@@ -28,19 +28,19 @@ PORTS = {
 COMPANIONS = {"extractor": "JUDGE"}
 
 
-def available(port: str) -> Mapping[str, EntryPoint]:
+def available_plugins(port: str) -> Mapping[str, EntryPoint]:
     """Return the installed implementations of a port, by name."""
-    return _of_port(port, tuple(sys.path))
+    return _entry_points(port, tuple(sys.path))
 
 
 @lru_cache(maxsize=len(PORTS) + len(COMPANIONS))
-def _of_port(port: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
-    found = _installed(path).select(group=f"plastic_memories.{port}")
+def _entry_points(port: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    found = _installed_entry_points(path).select(group=f"plastic_memories.{port}")
     return {entry.name: entry for entry in found}
 
 
 @lru_cache(maxsize=1)
-def _installed(_path: tuple[str, ...]) -> Any:
+def _installed_entry_points(_path: tuple[str, ...]) -> Any:
     """Return what is installed there; looking through every package takes longer than starting.
 
     Python 3.11 and 3.12 name the kind of this differently; both can `select`.
@@ -48,24 +48,24 @@ def _installed(_path: tuple[str, ...]) -> Any:
     return entry_points()
 
 
-def factory(port: str, name: str) -> Factory:
+def plugin_factory(port: str, name: str) -> Factory:
     """Return the constructor of an implementation; raise `InvalidSetting` for an unknown name."""
-    found = available(port)
+    found = available_plugins(port)
     if name not in found:
         names = ", ".join(sorted(found)) or "none is installed"
         raise InvalidSetting(
             f"PLASTIC_MEMORIES_{PORTS[port]}={name!r} is unknown; available: {names}."
         )
-    return _loaded(found[name], PORTS[port])
+    return _load_factory(found[name], PORTS[port])
 
 
-def companion(port: str, name: str) -> Factory | None:
+def companion_factory(port: str, name: str) -> Factory | None:
     """Return the constructor of what goes with an implementation, or None if nothing does."""
-    found = available(port).get(name)
-    return _loaded(found, COMPANIONS[port]) if found else None
+    found = available_plugins(port).get(name)
+    return _load_factory(found, COMPANIONS[port]) if found else None
 
 
-def _loaded(entry: EntryPoint, variable: str) -> Factory:
+def _load_factory(entry: EntryPoint, variable: str) -> Factory:
     try:
         loaded: Factory = entry.load()
     except ImportError as error:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from plastic_memories.errors import InvalidSetting
-from plastic_memories.language.text.digests import digest_of
+from plastic_memories.language.text.digests import api_key_digest
 from plastic_memories.model.key import ANY_USER, ApiKey
 
 PREFIX = "PLASTIC_MEMORIES_"
@@ -21,14 +21,14 @@ DEFAULT_TENANT = "default"
 # A page on this machine, on any port: desktop pets, SillyTavern, a console.
 LOOPBACK_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
 _RATE = re.compile(r"^(\d+)/(s|second|m|minute|h|hour)$")
-_WEB = ("http://", "https://")
+_WEB_SCHEMES = ("http://", "https://")
 _PERIOD_S = {"s": 1, "m": 60, "h": 3600}
 
 Positive = Annotated[int, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
 
 
-def _flag(value: object) -> object:
+def _parse_flag(value: object) -> object:
     if isinstance(value, str) and value.lower() in ("1", "true", "yes", "on"):
         return True
     if isinstance(value, str) and value.lower() in ("0", "false", "no", "off"):
@@ -36,14 +36,14 @@ def _flag(value: object) -> object:
     return value
 
 
-def _names(value: object) -> object:
+def _split_names(value: object) -> object:
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return value
 
 
-Flag = Annotated[bool, BeforeValidator(_flag)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+Flag = Annotated[bool, BeforeValidator(_parse_flag)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_split_names)]
 
 
 class Settings(BaseModel):
@@ -172,20 +172,20 @@ class Settings(BaseModel):
         return int(match[1]), float(_PERIOD_S[match[2][0]])
 
 
-def load(environ: Mapping[str, str] | None = None) -> Settings:
+def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """Read the settings from the environment, and from the TOML file it may name."""
     env = os.environ if environ is None else environ
-    given = _toml(env.get(f"{PREFIX}CONFIG"))
+    given = _read_toml(env.get(f"{PREFIX}CONFIG"))
     given |= {
         name.removeprefix(PREFIX).lower(): value
         for name, value in env.items()
         if name.startswith(PREFIX) and value != ""
     }
     try:
-        settings = Settings(**_with_model(_with_paths(given, env)))
-        _check(settings)
+        settings = Settings(**_split_embedder_model(_fill_paths(given, env)))
+        _check_settings(settings)
     except ValidationError as error:
-        raise InvalidSetting(_one_line(error)) from None
+        raise InvalidSetting(_error_line(error)) from None
     return settings
 
 
@@ -211,14 +211,14 @@ def _parse_key(entry: str, place: int) -> ApiKey:
         )
     return ApiKey(
         id=0,
-        digest=digest_of(key.strip()),
+        digest=api_key_digest(key.strip()),
         tenant_id=tenant.strip(),
         user_id=user.strip(),
         label=f"environment key {place}" + (" (app)" if user.strip() == ANY_USER else ""),
     )
 
 
-def _toml(path: str | None) -> dict[str, Any]:
+def _read_toml(path: str | None) -> dict[str, Any]:
     if not path:
         return {}
     try:
@@ -229,7 +229,7 @@ def _toml(path: str | None) -> dict[str, Any]:
     return {name.upper().removeprefix(PREFIX).lower(): value for name, value in found.items()}
 
 
-def _with_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
+def _fill_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
     """Fill in the folders: the data folder holds everything that is not put elsewhere."""
     paths = {name: Path(str(given[name])).expanduser() for name in _PATHS if name in given}
     if "data_dir" not in paths:
@@ -240,11 +240,11 @@ def _with_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]
     paths.setdefault("log_path", paths["log_dir"] / "plastic_memories.log")
     paths.setdefault("archive_dir", paths["data_dir"])
     paths.setdefault("memory_root", paths["data_dir"])
-    paths.setdefault("template_root", _bundled_templates())
+    paths.setdefault("template_root", _template_folder())
     return {**given, **paths}
 
 
-def _with_model(given: dict[str, Any]) -> dict[str, Any]:
+def _split_embedder_model(given: dict[str, Any]) -> dict[str, Any]:
     """Read EMBEDDER=name:model as the two settings it is short for."""
     name, colon, model = str(given.get("embedder", "")).partition(":")
     return {**given, "embedder": name, "embedder_model": model} if colon else given
@@ -261,20 +261,20 @@ def _default_data_dir(env: Mapping[str, str]) -> Path:
     return Path.home() / ".plastic_memories"
 
 
-def _bundled_templates() -> Path:
+def _template_folder() -> Path:
     """Return the templates that came with the program: in the wheel, or in the checkout."""
     package = Path(__file__).parent
     in_wheel = package / "personas"
     return in_wheel if in_wheel.is_dir() else package.parent.parent / "personas"
 
 
-def _check(settings: Settings) -> None:
+def _check_settings(settings: Settings) -> None:
     parse_keys(settings.api_keys)
     if settings.rate_limit and not _RATE.match(settings.rate_limit):
         raise InvalidSetting(
             f"{PREFIX}RATE_LIMIT: {settings.rate_limit!r} is not of the form 60/minute or 10/s."
         )
-    if settings.proxy_upstream_url and not settings.proxy_upstream_url.startswith(_WEB):
+    if settings.proxy_upstream_url and not settings.proxy_upstream_url.startswith(_WEB_SCHEMES):
         raise InvalidSetting(
             f"{PREFIX}PROXY_UPSTREAM_URL: not an address such as http://127.0.0.1:11434/v1."
         )
@@ -284,7 +284,7 @@ def _check(settings: Settings) -> None:
 def _check_model(settings: Settings) -> None:
     if settings.judge != "llm":
         return
-    if not settings.llm_base_url.startswith(_WEB):
+    if not settings.llm_base_url.startswith(_WEB_SCHEMES):
         raise InvalidSetting(
             f"{PREFIX}LLM_BASE_URL: {PREFIX}JUDGE=llm needs the address of a model, such as "
             "http://127.0.0.1:11434/v1."
@@ -293,7 +293,7 @@ def _check_model(settings: Settings) -> None:
         raise InvalidSetting(f"{PREFIX}LLM_MODEL: {PREFIX}JUDGE=llm needs the name of a model.")
 
 
-def _one_line(error: ValidationError) -> str:
+def _error_line(error: ValidationError) -> str:
     first = error.errors(include_input=False, include_url=False)[0]
     name = PREFIX + str(first["loc"][0]).upper()
     return f"{name}: {first['msg']}."

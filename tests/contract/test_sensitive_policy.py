@@ -29,7 +29,7 @@ class TestStrict(SensitivePolicyContract):
     def test_a_secret_is_refused_by_category(self, policy: SensitivePolicy) -> None:
         screened = policy.screen(SECRET)
 
-        assert (screened.text, screened.refused) == ("", "credential")
+        assert (screened.text, screened.refused_category) == ("", "credential")
 
     def test_a_message_is_masked(self, policy: SensitivePolicy) -> None:
         assert policy.mask(SECRET) == MASKED
@@ -39,10 +39,10 @@ class TestStrict(SensitivePolicyContract):
         assert policy.mask(PHONE) == PHONE
 
     def test_a_key_is_refused_as_an_id(self, policy: SensitivePolicy) -> None:
-        assert policy.screen_id(KEY).refused == "credential"
+        assert policy.screen_id(KEY).refused_category == "credential"
 
     def test_a_number_is_no_card_as_an_id(self, policy: SensitivePolicy) -> None:
-        assert policy.screen_id("4111111111111111").refused == ""
+        assert policy.screen_id("4111111111111111").refused_category == ""
 
 
 class TestStrictWithContact(SensitivePolicyContract):
@@ -51,7 +51,7 @@ class TestStrictWithContact(SensitivePolicyContract):
         return strict(Context(refuse_contact=True))
 
     def test_contact_data_is_refused(self, policy: SensitivePolicy) -> None:
-        assert policy.screen(PHONE).refused == "contact"
+        assert policy.screen(PHONE).refused_category == "contact"
         assert policy.mask(PHONE) == "妈妈的电话[contact]"
 
 
@@ -63,15 +63,15 @@ class TestRedact(SensitivePolicyContract):
     def test_a_secret_is_masked_and_the_rest_kept(self, policy: SensitivePolicy) -> None:
         screened = policy.screen(SECRET)
 
-        assert (screened.text, screened.refused) == (MASKED, "")
-        assert screened.masked == ("credential", "payment")
+        assert (screened.text, screened.refused_category) == (MASKED, "")
+        assert screened.masked_categories == ("credential", "payment")
         assert policy.mask(SECRET) == MASKED
 
     def test_a_government_id_is_masked(self, policy: SensitivePolicy) -> None:
         assert policy.mask("身份证11010519491231002X。") == "身份证[gov_id]。"
 
     def test_a_key_is_refused_as_an_id(self, policy: SensitivePolicy) -> None:
-        assert policy.screen_id(KEY).refused == "credential"
+        assert policy.screen_id(KEY).refused_category == "credential"
 
 
 class TestOff(SensitivePolicyContract):

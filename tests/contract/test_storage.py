@@ -23,7 +23,14 @@ from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.storage import Residue, StorageBackend, Stores
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.testing import StorageContract
-from plastic_memories.testing.samples import MINE, NOW, memory, message, remember, say
+from plastic_memories.testing.samples import (
+    MINE,
+    NOW,
+    memory,
+    message,
+    store_memories,
+    store_messages,
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class TestSqlite(StorageContract):
 
     async def test_what_was_acknowledged_is_there_after_a_restart(self, tmp_path: Path) -> None:
         async with open_sqlite(Options(tmp_path / "again.db")) as storage:
-            [added] = await remember(storage, memory())
+            [added] = await store_memories(storage, memory())
 
         async with open_sqlite(Options(tmp_path / "again.db")) as storage:
             kept = await storage.read(lambda s: s.memories.get(added.owner, added.id))
@@ -52,12 +59,16 @@ class TestSqlite(StorageContract):
     async def test_where_counting_stops_is_said(
         self, storage: StorageBackend, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(message_store, "_COUNTED", 3)
-        await say(storage, *(message(f"茶 tea {n}") for n in range(5)), message("green tea 绿茶"))
+        monkeypatch.setattr(message_store, "_MAX_TERM_COUNT", 3)
+        await store_messages(
+            storage, *(message(f"茶 tea {n}") for n in range(5)), message("green tea 绿茶")
+        )
 
-        spread = await storage.read(lambda s: s.messages.spread(MINE, ["茶", "tea", "green"]))
+        spread = await storage.read(
+            lambda s: s.messages.term_statistics(MINE, ["茶", "tea", "green"])
+        )
 
-        assert spread.holding == {"茶": 3, "tea": 3, "green": 1}
+        assert spread.counts == {"茶": 3, "tea": 3, "green": 1}
         assert [spread.is_common(term) for term in ("茶", "tea", "green")] == [True, True, False]
 
     async def test_recalled_rows_are_read_by_their_ids(self, storage: StorageBackend) -> None:
@@ -105,7 +116,7 @@ class TestSqlite(StorageContract):
         self, storage: StorageBackend, tmp_path: Path
     ) -> None:
         said = [f"茶杯 wombat{n:04d}" for n in range(3000)]
-        ids = await say(storage, *map(message, said))
+        ids = await store_messages(storage, *map(message, said))
         gone = random.Random(1).sample(range(len(said)), 1500)
         last = gone.pop()
 
@@ -120,9 +131,9 @@ class TestSqlite(StorageContract):
         assert await storage.read(lambda s: s.upkeep.check()) == []
         left = [said[n] for n in range(len(said)) if n not in {*gone, last}]
         spread = await storage.read(
-            lambda s: s.messages.spread(MINE, [text.split()[1] for text in left])
+            lambda s: s.messages.term_statistics(MINE, [text.split()[1] for text in left])
         )
-        assert set(spread.holding.values()) == {1}
+        assert set(spread.counts.values()) == {1}
 
     async def test_a_statement_is_planned_once_for_all_values(
         self, storage: StorageBackend

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from plastic_memories import plugins, settings, wiring
-from plastic_memories.hub.conversation.sessions import WhichSessions
+from plastic_memories.hub.conversation.sessions import SessionSelector
 from plastic_memories.hub.hub import Hub
-from plastic_memories.hub.transactions.audit_events import the_hub
+from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.language.text.lazy_regex import compile_all
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
@@ -78,7 +78,7 @@ class Fused:
 
 def light(fuse: Fuse) -> None:
     """Put the fuse around everything a worker leaves its traces in."""
-    factory = plugins.factory
+    factory = plugins.plugin_factory
 
     def fused(port: str, name: str) -> plugins.Factory:
         build = factory(port, name)
@@ -94,7 +94,7 @@ def light(fuse: Fuse) -> None:
 
         return opened
 
-    plugins.factory = fused
+    plugins.plugin_factory = fused
 
 
 @asynccontextmanager
@@ -107,7 +107,9 @@ async def hub_in(folder: Path) -> AsyncIterator[Hub]:
         "EMBEDDER": "none",
         "JOB_LEASE_S": str(LEASE_S),
     }
-    chosen = settings.load({f"PLASTIC_MEMORIES_{name}": value for name, value in env.items()})
+    chosen = settings.load_settings(
+        {f"PLASTIC_MEMORIES_{name}": value for name, value in env.items()}
+    )
     async with wiring.open_hub(chosen) as hub:
         yield hub
 
@@ -118,8 +120,10 @@ async def talk(folder: Path) -> None:
             Message(owner=OWNER, role=Role.USER, content=text, ts=SAID_AT + n, session_id="s1")
             for n, text in enumerate(TALK)
         ]
-        await hub.messages.append(the_hub(OWNER.user), OWNER, said)
-        await hub.sessions.end(the_hub(OWNER.user), WhichSessions(owner=OWNER, session_id="s1"))
+        await hub.messages.append(hub_caller(OWNER.user), OWNER, said)
+        await hub.sessions.end(
+            hub_caller(OWNER.user), SessionSelector(owner=OWNER, session_id="s1")
+        )
 
 
 async def work(folder: Path, step: int, when: str) -> None:
@@ -127,7 +131,7 @@ async def work(folder: Path, step: int, when: str) -> None:
     light(fuse)
     async with hub_in(folder) as hub:
         fuse.lit = True
-        await Worker(hub.work, hub.consolidate).once()
+        await Worker(hub.job_runner, hub.consolidate).run_once()
         fuse.lit = False
 
 
@@ -135,7 +139,7 @@ async def go_on(folder: Path) -> None:
     """Work as a second worker would, once the lease of the first has run out."""
     async with hub_in(folder) as hub:
         await asyncio.sleep(LEASE_S)
-        await Worker(hub.work, hub.consolidate).once()
+        await Worker(hub.job_runner, hub.consolidate).run_once()
 
 
 def forked(task: Callable[..., Coroutine[Any, Any, None]], *given: Any) -> int:

@@ -15,10 +15,10 @@ from cards import as_png, v2
 from plastic_memories.adapters.sqlite.backup import back_up, restore
 from plastic_memories.adapters.sqlite.connection import connect, fetch
 from plastic_memories.adapters.sqlite.doctor import examine
-from plastic_memories.adapters.sqlite.migrate import bring_up_to_date
-from plastic_memories.cli.hub_connection import in_process
+from plastic_memories.adapters.sqlite.migrate import migrate_schema
+from plastic_memories.cli.hub_connection import in_process_transport
 from plastic_memories.errors import Conflict, InvalidInput, NotFound
-from plastic_memories.settings import Settings, load
+from plastic_memories.settings import Settings, load_settings
 from plastic_memories_client import AsyncPlasticMemoriesClient, Message
 
 _KEY = "devkey"
@@ -26,7 +26,7 @@ _KEY = "devkey"
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return load(
+    return load_settings(
         {
             "PLASTIC_MEMORIES_DATA_DIR": str(tmp_path / "data"),
             "PLASTIC_MEMORIES_API_KEYS": f"{_KEY}:local",
@@ -60,7 +60,7 @@ def text_of(path: Path) -> bytes:
 async def test_a_backup_made_while_writing_is_whole(settings: Settings, tmp_path: Path) -> None:
     dest = tmp_path / "copy.db"
     copied = threading.Event()
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         await client.write_item("note", "first", "written before the copy")
 
         def copy() -> None:
@@ -84,7 +84,7 @@ async def test_a_backup_made_while_writing_is_whole(settings: Settings, tmp_path
 async def test_a_backup_is_one_private_file(settings: Settings, tmp_path: Path) -> None:
     folder = tmp_path / "copies"
     folder.mkdir()
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         # Still in the log beside the database when the copy is made.
         await client.write_item("note", "late", "still in the log")
         made = back_up(settings.db_path, folder / "copy.db")
@@ -99,7 +99,7 @@ async def test_a_backup_writes_over_nothing_unless_told_to(
 ) -> None:
     dest = tmp_path / "copy.db"
     dest.write_text("mine", encoding="utf-8")
-    async with in_process(settings):
+    async with in_process_transport(settings):
         pass
 
     with pytest.raises(Conflict):
@@ -114,7 +114,7 @@ async def test_a_backup_writes_over_nothing_unless_told_to(
 async def test_a_restore_under_a_running_hub_is_seen_by_it(
     settings: Settings, tmp_path: Path
 ) -> None:
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         await client.write_item("note", "old", "an old note about tea")
         back_up(settings.db_path, tmp_path / "copy.db")
         await client.write_item("note", "new", "a new note about coffee")
@@ -132,7 +132,7 @@ async def test_a_restore_under_a_running_hub_is_seen_by_it(
 
 
 async def test_what_was_forgotten_since_stays_forgotten(settings: Settings, tmp_path: Path) -> None:
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         await client.write([Message(role="user", content="我喜欢乌龙茶")])
         await client.write_item("note", "kept", "this one stays")
         back_up(settings.db_path, tmp_path / "copy.db")
@@ -153,7 +153,7 @@ async def test_what_was_forgotten_since_stays_forgotten(settings: Settings, tmp_
 
 
 async def test_a_slot_that_was_forgotten_since_is_empty(settings: Settings, tmp_path: Path) -> None:
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         await client.write_item("identity", "id1", "a nurse")
         await client.confirm(1)
         goal = await client.goal_create("Learn Rust")
@@ -174,7 +174,7 @@ async def test_a_slot_that_was_forgotten_since_is_empty(settings: Settings, tmp_
 async def test_messages_purged_or_hidden_since_do_not_come_back(
     settings: Settings, tmp_path: Path
 ) -> None:
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         ids = (
             await client.append_messages(
                 [Message(role="user", content=text) for text in ("one", "two", "three")]
@@ -199,7 +199,7 @@ async def test_messages_purged_or_hidden_since_do_not_come_back(
 
 
 async def test_a_persona_deleted_since_stays_deleted(settings: Settings, tmp_path: Path) -> None:
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         await client.write_item("note", "n", "of amy", persona_id="amy")
         await client.write_item("note", "n", "of bea", persona_id="bea")
         back_up(settings.db_path, tmp_path / "copy.db")
@@ -216,7 +216,7 @@ async def test_a_persona_deleted_since_stays_deleted(settings: Settings, tmp_pat
 async def test_forgets_are_replayed_from_one_restore_to_the_next(
     settings: Settings, tmp_path: Path
 ) -> None:
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         await client.write_item("note", "n", "to be forgotten")
         back_up(settings.db_path, tmp_path / "oldest.db")
         await client.write_item("note", "m", "another")
@@ -250,7 +250,7 @@ def with_keys(settings: Settings, tmp_path: Path) -> Path:
     )
     settings.db_path.parent.mkdir(parents=True)
     db = connect(str(settings.db_path), 1000)
-    bring_up_to_date(db)
+    migrate_schema(db)
     db.execute(add_key, ("a", "kept"))
     db.execute(add_key, ("b", "revoked since"))
     back_up(settings.db_path, copy)
@@ -273,9 +273,9 @@ async def test_a_backup_of_another_installation_is_restored_as_it_is(
     settings: Settings, tmp_path: Path
 ) -> None:
     other = settings.model_copy(update={"db_path": tmp_path / "other" / "db.db"})
-    async with in_process(other) as transport, client_of(transport) as client:
+    async with in_process_transport(other) as transport, client_of(transport) as client:
         await client.write_item("note", "n", "from elsewhere")
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         await client.write_item("note", "n", "from here")
         await client.forget_memory("note", "n")
         back_up(other.db_path, tmp_path / "copy.db")
@@ -290,7 +290,7 @@ async def test_a_backup_of_another_installation_is_restored_as_it_is(
 
 
 async def test_the_replaced_database_is_kept(settings: Settings, tmp_path: Path) -> None:
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         back_up(settings.db_path, tmp_path / "copy.db")
         await client.write_item("note", "n", "made since")
 
@@ -303,7 +303,7 @@ async def test_the_replaced_database_is_kept(settings: Settings, tmp_path: Path)
 async def test_a_forget_in_the_last_moment_is_not_lost(settings: Settings, tmp_path: Path) -> None:
     """Forgets go on while the restore works; none that was answered comes back."""
     notes = 40
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         for number in range(notes):
             await client.write_item("note", f"n{number}", f"note {number}")
         back_up(settings.db_path, tmp_path / "copy.db")
@@ -349,7 +349,7 @@ def test_what_is_no_backup_is_refused_and_nothing_is_touched(
 
 
 async def test_a_damaged_database_is_moved_aside(settings: Settings, tmp_path: Path) -> None:
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         await client.write_item("note", "n", "safe")
     back_up(settings.db_path, tmp_path / "copy.db")
     settings.db_path.write_bytes(b"x" * 5000)
@@ -365,7 +365,7 @@ async def test_a_card_that_a_forget_has_dropped_does_not_come_back(
     settings: Settings, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy.db"
-    async with in_process(settings) as transport, client_of(transport) as client:
+    async with in_process_transport(settings) as transport, client_of(transport) as client:
         await client.import_card(as_png(v2()))
         back_up(settings.db_path, copy)
         page = await client.list_memory(type="glossary")

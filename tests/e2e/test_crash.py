@@ -17,7 +17,7 @@ from plastic_memories.model.owner import Owner
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import open_storage
 
 pytestmark = [
@@ -88,7 +88,7 @@ async def found(folder: Path) -> tuple[dict[int, str], dict[str, int], list[str]
         sessions = Counter(message.session_id for message in messages)
         return {row.id: row.key for row in rows}, dict(sessions), stores.upkeep.check()
 
-    async with open_storage(load(environment(folder))) as storage:
+    async with open_storage(load_settings(environment(folder))) as storage:
         return await storage.read(look)
 
 

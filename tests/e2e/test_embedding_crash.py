@@ -13,8 +13,8 @@ from embedding_parts import Asked, LocalServer, Reply, hashed, serving, well_beh
 from harness import Api, Server, StartServer, environment
 from plastic_memories.model.entry import Partition
 from plastic_memories.model.owner import User
-from plastic_memories.rules.ranking.vector_codec import packed
-from plastic_memories.settings import load
+from plastic_memories.rules.ranking.vector_codec import pack_vectors
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import open_storage
 
 pytestmark = [
@@ -54,14 +54,14 @@ async def test_killed_while_embedding_the_next_start_finishes(start_server: Star
         await _filled(server)
         assert server.stop()
 
-    settings = load(environment(server.folder))
+    settings = load_settings(environment(server.folder))
     partition = Partition(User("default", "userA"), "p1")
     async with open_storage(settings) as storage:
-        news = await storage.read(lambda stores: stores.entries.news(partition))
+        news = await storage.read(lambda stores: stores.entries.changes_since(partition))
         problems = await storage.read(lambda stores: stores.upkeep.check())
     stored = {entry.memory_id: entry.vector for entry in news.entries}
     assert sorted(stored.values(), key=str) == sorted(
-        (packed(hashed([text])) for text in texts), key=str
+        (pack_vectors(hashed([text])) for text in texts), key=str
     )
     assert problems == []
 

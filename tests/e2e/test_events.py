@@ -12,9 +12,9 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from harness import Api, Server, StartServer, environment
 from plastic_memories import wiring
-from plastic_memories.hub.api_keys import Keys
+from plastic_memories.hub.api_keys import ApiKeys
 from plastic_memories.model.key import KeyLimits
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import SystemClock
 
 # Ten times what it takes, against hanging.
@@ -28,12 +28,12 @@ async def server(start_server: StartServer) -> Server:
 
 
 @pytest.fixture
-async def keys(server: Server) -> AsyncGenerator[Keys]:
+async def keys(server: Server) -> AsyncGenerator[ApiKeys]:
     """The keys of the server's database, seen from another process."""
     async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
         await Api(client).say("hello")  # the database is there
-    async with wiring.open_storage(load(environment(server.folder))) as storage:
-        yield Keys(storage, SystemClock())
+    async with wiring.open_storage(load_settings(environment(server.folder))) as storage:
+        yield ApiKeys(storage, SystemClock())
 
 
 def events(server: Server, key: str | None = "devkey", query: str = "") -> connect:
@@ -49,7 +49,7 @@ async def closed(socket: ClientConnection) -> tuple[int, str]:
 
 
 async def test_a_key_revoked_by_another_process_closes_its_socket(
-    server: Server, keys: Keys
+    server: Server, keys: ApiKeys
 ) -> None:
     text, key = await keys.create("default", "userA", "", KeyLimits())
     async with events(server, text) as live, events(server) as other:
@@ -61,7 +61,7 @@ async def test_a_key_revoked_by_another_process_closes_its_socket(
         assert other.close_code is None
 
 
-async def test_an_expired_key_closes_its_socket(server: Server, keys: Keys) -> None:
+async def test_an_expired_key_closes_its_socket(server: Server, keys: ApiKeys) -> None:
     limits = KeyLimits(expires_at=time.time() + 2)
     text, _ = await keys.create("default", "userA", "", limits)
 
@@ -73,7 +73,7 @@ async def test_an_expired_key_closes_its_socket(server: Server, keys: Keys) -> N
     assert time.time() >= limits.expires_at
 
 
-async def test_a_good_key_keeps_its_socket(server: Server, keys: Keys) -> None:
+async def test_a_good_key_keeps_its_socket(server: Server, keys: ApiKeys) -> None:
     async with events(server) as live, httpx.AsyncClient(base_url=server.url) as client:
         await asyncio.sleep(1.5)  # longer than a look at the key is apart from the next
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from plastic_memories.errors import InvalidSetting
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import build_app
 
 PLUGIN = Path(__file__).resolve().parents[2] / "examples" / "plugin"
@@ -99,7 +99,7 @@ def test_an_unknown_name_stops_the_start_with_one_clear_line(
 @pytest.mark.parametrize("port", ["BACKEND", "RECALL", "JUDGE", "SENSITIVE", "EVENTS"])
 def test_every_port_refuses_an_unknown_name(tmp_path: Path, port: str) -> None:
     with pytest.raises(InvalidSetting, match=f"PLASTIC_MEMORIES_{port}='nonsense'"):
-        build_app(load(_environment(tmp_path, **{port: "nonsense"})))
+        build_app(load_settings(_environment(tmp_path, **{port: "nonsense"})))
 
 
 def _environment(folder: Path, installed: Path | None = None, **settings: str) -> dict[str, str]:

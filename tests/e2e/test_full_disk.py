@@ -15,7 +15,7 @@ from full_disk import health_when, let_all_be_written, let_nothing_be_written
 from harness import Api, Server, StartServer, environment, refused
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import open_storage
 
 pytestmark = [
@@ -47,7 +47,7 @@ async def refuse_all(api: Api, number: int = 10) -> None:
 
 async def stored(server: Server) -> tuple[set[str], list[str]]:
     """Open the file as it was left; return the keys of the memories, and what is wrong."""
-    async with open_storage(load(environment(server.folder))) as storage:
+    async with open_storage(load_settings(environment(server.folder))) as storage:
         return await storage.read(
             lambda stores: (
                 {row.key for row in stores.memories.find(OWNER, MemoryFilter())},

@@ -13,11 +13,11 @@ import pytest
 from fake_model import FakeModel, Says, fake_model
 from harness import StillClock, environment
 from plastic_memories import wiring
-from plastic_memories.adapters.llm.breaker import FAILURES, REST_S
+from plastic_memories.adapters.llm.breaker import COOLDOWN_S, MAX_FAILURES
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.talk import Proposal, TalkWindow
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from talks import fact, reply, talk
 
 SAID = "我对芒果一碰就过敏得厉害"
@@ -68,7 +68,7 @@ async def reader(tmp_path: Path, model: FakeModel) -> AsyncGenerator[Open]:
         async def start(**more: str) -> Reader:
             chosen = {"judge": "llm", "llm_base_url": model.url, "llm_model": "small", **more}
             clock = StillClock()
-            settings = load(environment(tmp_path, **chosen))
+            settings = load_settings(environment(tmp_path, **chosen))
             hub = await stack.enter_async_context(wiring.open_hub(settings, clock))
             return Reader(hub, clock)
 
@@ -263,22 +263,22 @@ async def test_after_some_failures_the_model_is_left_alone_until_a_probe_succeed
 ) -> None:
     model.says(Says(status=500, body=b""))
     opened = await reader()
-    for _ in range(FAILURES):
+    for _ in range(MAX_FAILURES):
         await opened.fails()
 
     await opened.fails()
-    assert len(model.asked) == FAILURES
+    assert len(model.asked) == MAX_FAILURES
 
-    opened.clock.at += REST_S
+    opened.clock.at += COOLDOWN_S
     await opened.fails()
     await opened.fails()
-    assert len(model.asked) == FAILURES + 1
+    assert len(model.asked) == MAX_FAILURES + 1
 
-    opened.clock.at += REST_S
+    opened.clock.at += COOLDOWN_S
     model.says(reply(GOOD))
     await opened.propose()
     await opened.propose()
-    assert len(model.asked) == FAILURES + 3
+    assert len(model.asked) == MAX_FAILURES + 3
 
 
 async def test_a_request_the_server_refuses_says_nothing_about_its_health(
@@ -286,7 +286,7 @@ async def test_a_request_the_server_refuses_says_nothing_about_its_health(
 ) -> None:
     model.says(Says(status=422, body=b"{}"))
     opened = await reader()
-    for _ in range(FAILURES + 1):
+    for _ in range(MAX_FAILURES + 1):
         await opened.fails()
 
     model.says(reply(GOOD))
@@ -360,13 +360,13 @@ def test_a_model_that_cannot_be_asked_stops_the_start(
     tmp_path: Path, given: dict[str, str], named: str
 ) -> None:
     with pytest.raises(InvalidSetting, match=f"PLASTIC_MEMORIES_{named}"):
-        load(environment(tmp_path, **given))
+        load_settings(environment(tmp_path, **given))
 
 
 async def test_the_key_and_the_talk_are_in_no_log(model: FakeModel, tmp_path: Path) -> None:
     model.says(Says(status=500, body=SAID.encode()), reply(GOOD, fact("x", "y.z", "芒果")))
     chosen = {"judge": "llm", "llm_base_url": model.url, "llm_model": "small"}
-    settings = load(environment(tmp_path, **chosen, llm_api_key="sk-very-secret"))
+    settings = load_settings(environment(tmp_path, **chosen, llm_api_key="sk-very-secret"))
     async with wiring.open_hub(settings) as hub:
         opened = Reader(hub, StillClock())
         await opened.fails()
@@ -384,7 +384,7 @@ async def test_the_rules_still_answer_at_once(reader: Open, model: FakeModel) ->
     model.says(Says(hangs=True))
     opened = await reader()
 
-    drafts = opened.hub.write.judge.extract(talk("我海鲜过敏").messages)
+    drafts = opened.hub.learn_from_conversation.judge.extract(talk("我海鲜过敏").messages)
 
     assert [draft.key for draft in drafts] == ["constraint.allergy.seafood"]
     assert model.asked == []

@@ -43,7 +43,7 @@ async def api(start_hub: StartHub, clock: StillClock, model: FakeModel) -> Api:
 
 async def work(api: Api) -> int:
     assert api.hub is not None
-    return await api.hub.work.all_due("w")
+    return await api.hub.job_runner.run_all_due("w")
 
 
 async def profile(api: Api, status: str = "active", **more: Any) -> list[Json]:
@@ -278,7 +278,7 @@ async def test_an_edit_while_the_model_is_gone_takes_the_old_words_along(
     assert await quotes(api) == [SAID_NOW]
     assert file.read_text("utf-8").count("腰果") > 1  # the message, and what was learned
     assert api.hub is not None
-    standing = await api.hub.ledger.read(lambda stores: stores.jobs.reconcile())
+    standing = await api.hub.storage.read(lambda stores: stores.jobs.reconcile())
     assert (standing.waiting, standing.lost) == (0, 0)
 
 

@@ -37,7 +37,7 @@ async def test_what_the_model_finds_is_kept_with_its_words(
     api = await talked(start_hub, clock, model)
     assert api.hub is not None
 
-    await api.hub.work.all_due("w")
+    await api.hub.job_runner.run_all_due("w")
 
     rows = (await api.saw("/memory/list", type="profile", status="all"))["items"]
     assert {row["quote"] for row in rows} >= {SAID, "叫我 tcmiku"}
@@ -50,14 +50,14 @@ async def test_while_the_model_is_gone_the_rules_serve_and_the_job_waits(
     model.says(Says(status=500, body=b"down"))
     api = await talked(start_hub, clock, model)
     assert api.hub is not None
-    await api.hub.work.all_due("w")
+    await api.hub.job_runner.run_all_due("w")
     assert "叫我 tcmiku" in await api.listed(type="profile")
     [failed] = (await api.saw("/jobs", status="failed"))["items"]
     assert failed["retry_count"] == 1
 
     model.says(reply(fact(SAID, "constraint.allergy", "芒果")))
     clock.at += 3600
-    await api.hub.work.all_due("w")
+    await api.hub.job_runner.run_all_due("w")
 
     rows = (await api.saw("/memory/list", type="profile", status="all"))["items"]
     assert SAID in {row["quote"] for row in rows}

@@ -19,9 +19,9 @@ from websockets.exceptions import InvalidStatus
 
 from harness import Api, Server, StartServer, StillClock, data_of, environment
 from plastic_memories.errors import InvalidSetting
-from plastic_memories.hub.api_keys import Keys
+from plastic_memories.hub.api_keys import ApiKeys
 from plastic_memories.model.key import KeyLimits
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import build_app, open_storage
 
 
@@ -125,8 +125,8 @@ async def test_a_key_of_an_app_hears_nothing_of_another(
     server: Server, api: Api, query: str
 ) -> None:
     limits = KeyLimits(source_app="ide")
-    async with open_storage(load(environment(server.folder))) as storage:
-        key, _ = await Keys(storage, StillClock()).create("default", "userA", "bound", limits)
+    async with open_storage(load_settings(environment(server.folder))) as storage:
+        key, _ = await ApiKeys(storage, StillClock()).create("default", "userA", "bound", limits)
 
     async with events(server, key, query) as live:
         await api.say("from the web", source_app="web")
@@ -288,7 +288,7 @@ def test_a_bad_setting_stops_the_start_with_one_line(tmp_path: Path) -> None:
 )
 def test_a_bad_setting_is_named(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(InvalidSetting, match=f"PLASTIC_MEMORIES_{name.upper()}"):
-        build_app(load(environment(tmp_path, **{name: value})))
+        build_app(load_settings(environment(tmp_path, **{name: value})))
 
 
 async def raw(server: Server, request: bytes) -> bytes:

@@ -14,7 +14,7 @@ from harness import environment
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import open_storage
 
 pytestmark = [
@@ -51,7 +51,7 @@ async def outcome(folder: Path) -> dict[str, Any]:
             "wrong": stores.upkeep.check(),
         }
 
-    async with open_storage(load(environment(folder))) as storage:
+    async with open_storage(load_settings(environment(folder))) as storage:
         return {**await storage.read(look), "archived": archived(folder)}
 
 

@@ -14,7 +14,7 @@ from schemathesis import Case
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from harness import environment
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import build_app
 
 # `make fuzz` looks longer.
@@ -39,7 +39,7 @@ def as_it_is(_context: object, value: Any) -> bytes:
 
 
 _folder = tempfile.TemporaryDirectory(prefix="plastic-memories-fuzz-")
-app = build_app(load(environment(Path(_folder.name), log_level="ERROR")))
+app = build_app(load_settings(environment(Path(_folder.name), log_level="ERROR")))
 # The proxy answers as its upstream does, and there is none here.
 schema = schemathesis.openapi.from_asgi("/openapi.json", app).exclude(
     path=["/v1/chat/completions", "/v1/models"]

@@ -11,10 +11,10 @@ import pytest
 from harness import StartHub, environment
 from plastic_memories.adapters.sqlite.connection import connect
 from plastic_memories.adapters.sqlite.migrate import (
-    bring_up_to_date,
     current_version,
+    migrate_schema,
     migrations,
-    version_of,
+    stored_schema_version,
 )
 from plastic_memories.adapters.sqlite.queries import sql_file
 from plastic_memories.errors import InvalidSetting
@@ -22,9 +22,9 @@ from plastic_memories.language.text import tokens
 from plastic_memories.language.text.tokens import index_terms, term_codes
 from plastic_memories.model.entry import partition_of
 from plastic_memories.model.key import KeyLimits
-from plastic_memories.rules.ranking.vector_codec import packed, unit
-from plastic_memories.settings import load
-from plastic_memories.testing.samples import memory, remember
+from plastic_memories.rules.ranking.vector_codec import normalise_rows, pack_vectors
+from plastic_memories.settings import load_settings
+from plastic_memories.testing.samples import memory, store_memories
 from plastic_memories.wiring import open_hub, open_storage
 
 Schema = dict[str, object]
@@ -62,19 +62,19 @@ def test_migrations_are_numbered_without_gaps() -> None:
 def test_a_fresh_database_is_of_the_current_version(tmp_path: Path) -> None:
     db = connect(str(tmp_path / "hub.db"), 1000)
 
-    ran = bring_up_to_date(db)
+    ran = migrate_schema(db)
 
     assert ran == ["schema.sql"]
-    assert version_of(db) == current_version()
+    assert stored_schema_version(db) == current_version()
     db.close()
 
 
 def test_opening_again_runs_nothing_and_keeps_the_secrets(tmp_path: Path) -> None:
     db = connect(str(tmp_path / "hub.db"), 1000)
-    bring_up_to_date(db)
+    migrate_schema(db)
     before = db.execute("SELECT * FROM meta ORDER BY key").fetchall()
 
-    ran = bring_up_to_date(db)
+    ran = migrate_schema(db)
 
     assert ran == []
     assert db.execute("SELECT * FROM meta ORDER BY key").fetchall() == before
@@ -82,17 +82,17 @@ def test_opening_again_runs_nothing_and_keeps_the_secrets(tmp_path: Path) -> Non
 
 
 async def test_what_was_kept_is_there_after_reopening(tmp_path: Path) -> None:
-    settings = load(environment(tmp_path))
+    settings = load_settings(environment(tmp_path))
     async with open_hub(settings) as hub:
         await hub.keys.create("default", "userA", "kept", KeyLimits(), key="kept-key")
 
     async with open_hub(settings) as hub:
         assert (await hub.keys.authenticate("kept-key")).label == "kept"
-        assert await hub.ledger.read(lambda stores: stores.upkeep.check()) == []
+        assert await hub.storage.read(lambda stores: stores.upkeep.check()) == []
 
 
 async def test_a_database_of_a_newer_release_is_refused_and_left_alone(tmp_path: Path) -> None:
-    settings = load(environment(tmp_path))
+    settings = load_settings(environment(tmp_path))
     async with open_storage(settings):
         pass
     db = apsw.Connection(str(settings.db_path))
@@ -104,12 +104,12 @@ async def test_a_database_of_a_newer_release_is_refused_and_left_alone(tmp_path:
             pass
 
     db = apsw.Connection(str(settings.db_path))
-    assert version_of(db) == current_version() + 1
+    assert stored_schema_version(db) == current_version() + 1
     db.close()
 
 
 async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
-    settings = load(environment(tmp_path))
+    settings = load_settings(environment(tmp_path))
     settings.db_path.write_bytes(b"this is not a database, but somebody's diary" * 100)
 
     with pytest.raises((InvalidSetting, apsw.NotADBError)):
@@ -120,7 +120,7 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 
 
 async def test_an_index_that_is_gone_is_made_anew_at_the_next_start(tmp_path: Path) -> None:
-    settings = load(environment(tmp_path))
+    settings = load_settings(environment(tmp_path))
     async with open_storage(settings):
         pass
     db = apsw.Connection(str(settings.db_path))
@@ -134,7 +134,7 @@ async def test_an_index_that_is_gone_is_made_anew_at_the_next_start(tmp_path: Pa
 
 @pytest.mark.parametrize("table", ["fts_memory", "fts_messages", "fts_memory_terms"])
 async def test_whichever_part_of_the_index_is_gone(tmp_path: Path, table: str) -> None:
-    settings = load(environment(tmp_path))
+    settings = load_settings(environment(tmp_path))
     async with open_storage(settings):
         pass
     db = apsw.Connection(str(settings.db_path))
@@ -152,7 +152,7 @@ async def test_an_index_of_older_terms_is_made_anew_at_the_next_start(
 ) -> None:
     with pytest.MonkeyPatch.context() as before:
         # Up to version 2 of the terms, texts were indexed in the characters they came in.
-        before.setattr(tokens, "simplified", lambda chars: chars)
+        before.setattr(tokens, "to_simplified", lambda chars: chars)
         older = await start_hub(recall=engine)
         await older.remember(content, "note")
         await older.say(content, session_id="s1")
@@ -168,12 +168,12 @@ async def test_an_index_of_older_terms_is_made_anew_at_the_next_start(
 
 
 async def test_vectors_stay_when_the_terms_are_made_anew(tmp_path: Path) -> None:
-    settings = load({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)})
-    vector = packed(unit(np.array([[1.0, 2.0]])))
+    settings = load_settings({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)})
+    vector = pack_vectors(normalise_rows(np.array([[1.0, 2.0]])))
     async with open_storage(settings) as storage:
-        [active] = await remember(storage, memory("烏龍茶"))
+        [active] = await store_memories(storage, memory("烏龍茶"))
         await storage.write(lambda stores: stores.vectors.set_model("m"))
-        [waiting] = await storage.read(lambda stores: stores.vectors.waiting(0, 9))
+        [waiting] = await storage.read(lambda stores: stores.vectors.list_missing(0, 9))
         await storage.write(lambda stores: stores.vectors.put("m", [(waiting, vector)]))
     db = apsw.Connection(str(settings.db_path))
     db.execute("UPDATE meta SET value = '2' WHERE key = 'terms_version'")
@@ -181,7 +181,7 @@ async def test_vectors_stay_when_the_terms_are_made_anew(tmp_path: Path) -> None
     db.close()
 
     async with open_storage(settings) as storage:
-        news = await storage.read(lambda stores: stores.entries.news(partition_of(active)))
+        news = await storage.read(lambda stores: stores.entries.changes_since(partition_of(active)))
 
     [entry] = news.entries
     assert (entry.memory_id, entry.vector) == (active.id, vector)

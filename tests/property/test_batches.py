@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from harness import BASE_URL, Api, StillClock, environment
 from plastic_memories import wiring
 from plastic_memories.http.app import create_app
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 
 _TEXTS = ("likes green tea", "喜欢绿茶", "爱喝 latte")
 _ITEMS = st.lists(
@@ -68,7 +68,7 @@ def test_together_as_one_by_one(empty_database: Path, items: list[dict[str, Any]
 async def _hub(empty: Path) -> AsyncIterator[Api]:
     """Open a hub that has one memory, and a clock that stands still."""
     with tempfile.TemporaryDirectory() as folder:
-        chosen = load(environment(Path(folder), log_level="ERROR"))
+        chosen = load_settings(environment(Path(folder), log_level="ERROR"))
         shutil.copy(empty, chosen.db_path)
         app = create_app(wiring.http_options(chosen), lambda: wiring.open_hub(chosen, StillClock()))
         transport = httpx.ASGITransport(app)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from plastic_memories.model.memory import Draft, Memory, MemoryType
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.lifecycle.occurrences import next_occurrence, upcoming
-from plastic_memories.rules.lifecycle.transitions import memory_from
+from plastic_memories.rules.lifecycle.occurrences import next_occurrence, upcoming_events
+from plastic_memories.rules.lifecycle.transitions import memory_from_draft
 
 DAYS = st.dates(date(1896, 1, 1), date(2110, 12, 31))
 RECURRENCES = st.sampled_from(["yearly", "monthly", "weekly", "daily", None])
@@ -41,7 +41,7 @@ def first_day(anchor: date, recurrence: str | None, today: date) -> date | None:
 
 def event(number: int, **attributes: str) -> Memory:
     draft = Draft(type=MemoryType.EVENT, key=str(number), content="…", attributes=attributes)
-    return replace(memory_from(Owner("default", "ann", "miku"), draft, 0.0), id=number)
+    return replace(memory_from_draft(Owner("default", "ann", "miku"), draft, 0.0), id=number)
 
 
 @given(DAYS, RECURRENCES, DAYS)
@@ -71,7 +71,7 @@ def test_upcoming_is_what_a_calendar_shows(
         for number, (day, again) in enumerate(dated)
     ]
 
-    found = upcoming(events, today, days)
+    found = upcoming_events(events, today, days)
 
     shown = {n: first_day(day, again, today) for n, (day, again) in enumerate(dated)}
     within = {n: d for n, d in shown.items() if d and (d - today).days <= days}
@@ -107,12 +107,13 @@ def test_a_journey_that_has_begun_is_todays_and_a_wedding_last_year_is_not() -> 
     journey = event(1, date="2024-05-10", end_date="2024-05-20", event_type="plan")
     wedding = event(2, date="2024-01-01", end_date="2024-12-31", event_type="life_event")
 
-    found = upcoming([journey, wedding], date(2024, 5, 15))
+    found = upcoming_events([journey, wedding], date(2024, 5, 15))
 
     assert [(item.memory.id, item.days_away) for item in found] == [(1, 0)]
 
 
 def test_a_lunar_birthday_has_no_day_of_ours() -> None:
     assert (
-        upcoming([event(1, date_text="农历八月十五", recurrence="yearly")], date(2024, 5, 1)) == []
+        upcoming_events([event(1, date_text="农历八月十五", recurrence="yearly")], date(2024, 5, 1))
+        == []
     )

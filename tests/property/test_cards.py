@@ -12,7 +12,7 @@ from cards import as_png, pixels, v2
 from plastic_memories.errors import TemplateError
 from plastic_memories.formats.card_memories import card_drafts
 from plastic_memories.formats.character_card import read_card, write_card
-from plastic_memories.formats.png import read_picture
+from plastic_memories.formats.png import parse_png
 
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=30)
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT
@@ -75,4 +75,4 @@ def test_a_damaged_picture_is_refused_or_read_and_nothing_else(junk: bytes, plac
         read_card(raw)
     except TemplateError:
         return
-    assert read_picture(raw).chunks[-1].kind == b"IEND" or not raw.startswith(b"\x89PNG")
+    assert parse_png(raw).chunks[-1].kind == b"IEND" or not raw.startswith(b"\x89PNG")

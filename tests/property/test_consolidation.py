@@ -7,11 +7,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.language.text.similarity import same_words
+from plastic_memories.language.text.similarity import canonical_text
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.lifecycle.consolidation import Change, ChangeKind, plan, weighed
-from plastic_memories.rules.lifecycle.transitions import memory_from
+from plastic_memories.rules.lifecycle.consolidation import (
+    ChangeKind,
+    ConsolidationChange,
+    adjusted_importance,
+    plan_consolidation,
+)
+from plastic_memories.rules.lifecycle.transitions import memory_from_draft
 from plastic_memories.rules.prompt.always_told import is_constraint
 
 OWNER = Owner("t", "u", "p")
@@ -37,7 +42,9 @@ def rows(draw: st.DrawFn) -> list[Memory]:
     found: list[Memory] = []
     for number, draft in enumerate(draw(st.lists(drafts, max_size=12)), start=1):
         age, used = draw(st.integers(0, 900)), draw(st.none() | st.integers(0, 900))
-        row = memory_from(OWNER, draft, NOW - age * DAY, draw(st.sampled_from(list(Status)[:2])))
+        row = memory_from_draft(
+            OWNER, draft, NOW - age * DAY, draw(st.sampled_from(list(Status)[:2]))
+        )
         recalled = None if used is None else NOW - used * DAY
         found.append(replace(row, id=number, root_id=number, last_recalled_at=recalled))
     return found
@@ -47,17 +54,17 @@ def rows(draw: st.DrawFn) -> list[Memory]:
 def test_no_row_is_changed_twice_or_stays_in_the_place_of_another_and_goes(
     memories: list[Memory],
 ) -> None:
-    changes = plan(memories, NOW)
+    changes = plan_consolidation(memories, NOW)
 
     changed = [change.memory.id for change in changes]
-    kept = {change.other.id for change in changes if change.other is not None}
+    kept = {change.survivor.id for change in changes if change.survivor is not None}
     assert len(changed) == len(set(changed))
     assert kept.isdisjoint(changed)
 
 
 @given(rows())
 def test_what_is_pinned_or_a_constraint_is_never_ended(memories: list[Memory]) -> None:
-    for change in plan(memories, NOW):
+    for change in plan_consolidation(memories, NOW):
         assert not is_constraint(change.memory)
         if change.kind is not ChangeKind.ASK:
             assert not change.memory.pinned
@@ -65,28 +72,28 @@ def test_what_is_pinned_or_a_constraint_is_never_ended(memories: list[Memory]) -
 
 @given(rows())
 def test_only_what_says_the_same_in_the_same_place_is_merged(memories: list[Memory]) -> None:
-    for change in plan(memories, NOW):
+    for change in plan_consolidation(memories, NOW):
         if change.kind is ChangeKind.MERGE:
-            assert change.other is not None
-            one, other = change.memory, change.other
+            assert change.survivor is not None
+            one, other = change.memory, change.survivor
             assert (one.type, one.bot_id) == (other.type, other.bot_id)
-            assert same_words(one.content) == same_words(other.content)
+            assert canonical_text(one.content) == canonical_text(other.content)
 
 
 @given(rows())
 def test_the_order_of_the_rows_does_not_matter(memories: list[Memory]) -> None:
-    def said(found: list[Change]) -> set[tuple[object, ...]]:
+    def said(found: list[ConsolidationChange]) -> set[tuple[object, ...]]:
         return {(change.kind, change.memory.id, change.importance) for change in found}
 
-    assert said(plan(memories, NOW)) == said(plan(memories[::-1], NOW))
+    assert said(plan_consolidation(memories, NOW)) == said(plan_consolidation(memories[::-1], NOW))
 
 
 @given(rows())
 def test_weight_stays_between_nothing_and_one(memories: list[Memory]) -> None:
     for memory in memories:
-        assert 0 <= weighed(memory, NOW) <= 1
+        assert 0 <= adjusted_importance(memory, NOW) <= 1
 
 
 @given(st.text())
 def test_words_are_the_same_as_themselves(text: str) -> None:
-    assert same_words(same_words(text)) == same_words(text)
+    assert canonical_text(canonical_text(text)) == canonical_text(text)

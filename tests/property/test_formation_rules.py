@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.formats.archive_file import path_of, persona_folder, safe_part
+from plastic_memories.formats.archive_file import conversation_path, persona_folder, safe_path_part
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.session import Branch, Conversation, Session
-from plastic_memories.rules.conversation.branch_lines import Lines, line_of
+from plastic_memories.rules.conversation.branch_lines import BranchAncestry, branch_ancestry
 
 ids = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=200)
 OWNER = Owner("default", "u", "p")
@@ -18,7 +18,7 @@ OWNER = Owner("default", "u", "p")
 
 @given(ids)
 def test_an_id_is_one_plain_part_of_a_path(text: str) -> None:
-    part = safe_part(text)
+    part = safe_path_part(text)
 
     assert part not in ("", ".", "..")
     assert not set(part) & set('/\\:*?"<>|\0 ')
@@ -28,7 +28,10 @@ def test_an_id_is_one_plain_part_of_a_path(text: str) -> None:
 
 @given(ids, ids)
 def test_two_ids_never_share_a_part(one: str, other: str) -> None:
-    assert (safe_part(one) == safe_part(other)) is (one == other) or {one, other} == {"", "_"}
+    assert (safe_path_part(one) == safe_path_part(other)) is (one == other) or {one, other} == {
+        "",
+        "_",
+    }
 
 
 @given(ids, ids, ids, ids)
@@ -47,10 +50,10 @@ def test_users_of_two_tenants_never_share_a_folder(
 def test_a_session_has_its_day_in_its_path(session_id: str, started: int) -> None:
     session = Session(id=1, place=Conversation(OWNER, session_id), last_active=0)
 
-    path = path_of(session, started, alone=True)
+    path = conversation_path(session, started, alone=True)
 
     assert path.startswith("conversations/u/p/")
-    assert path.endswith(f"/{safe_part(session_id)}.json")
+    assert path.endswith(f"/{safe_path_part(session_id)}.json")
     assert len(path.split("/")) == 7
 
 
@@ -90,7 +93,7 @@ def test_a_line_holds_a_branch_and_its_past_and_nothing_else(
     mine, other = (data.draw(st.sampled_from(["", *tree])) for _ in range(2))
     message_id = data.draw(st.integers(1, 25))
 
-    lines = Lines({"s": line_of(tree.values(), mine)})
+    lines = BranchAncestry({"s": branch_ancestry(tree.values(), mine)})
 
-    assert lines.hold("s", other, message_id) is is_past(tree, mine, other, message_id)
-    assert lines.hold("elsewhere", other, message_id)
+    assert lines.includes("s", other, message_id) is is_past(tree, mine, other, message_id)
+    assert lines.includes("elsewhere", other, message_id)

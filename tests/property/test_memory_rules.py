@@ -27,13 +27,13 @@ from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.recall import Hit, TextMatches
 from plastic_memories.rules.lifecycle.transitions import (
-    ConfirmRequest,
-    memory_from,
+    ConfirmOptions,
+    memory_from_draft,
     plan_write,
-    replaced_by_confirm,
+    rows_replaced_by_confirm,
 )
-from plastic_memories.rules.prompt.blocks import one_line, stable_block, style_for, turn_block
-from plastic_memories.rules.ranking.recency_ranking import rank
+from plastic_memories.rules.prompt.blocks import escape_line, stable_block, style_for, turn_block
+from plastic_memories.rules.ranking.recency_ranking import rank_by_recency
 
 NOW = 1_750_000_000.0
 OWNER = Owner("default", "ann", "miku")
@@ -70,7 +70,7 @@ drafts = st.builds(
 
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
-    row = memory_from(OWNER, draw(drafts), draw(times))
+    row = memory_from_draft(OWNER, draw(drafts), draw(times))
     number = draw(st.integers(1, 1000))
     return replace(row, id=number, root_id=number, status=draw(st.sampled_from(Status)))
 
@@ -81,15 +81,15 @@ def unique(rows: list[Memory]) -> list[Memory]:
 
 @given(drafts, st.lists(memories(), max_size=4))
 def test_a_slot_never_becomes_active_by_writing(draft: Draft, rows: list[Memory]) -> None:
-    plan = plan_write(memory_from(OWNER, draft, NOW), rows)
+    plan = plan_write(memory_from_draft(OWNER, draft, NOW), rows)
 
     if draft.type in SLOT_TYPES:
         assert plan.status is Status.CANDIDATE
         assert plan.replaces == ()
     if plan.status is Status.CANDIDATE:
         assert plan.replaces == ()
-    if plan.same is not None:
-        assert plan.same.status is plan.status
+    if plan.duplicate is not None:
+        assert plan.duplicate.status is plan.status
 
 
 @given(drafts, st.lists(memories(), max_size=4))
@@ -97,7 +97,7 @@ def test_what_was_inferred_never_replaces_what_was_said(draft: Draft, rows: list
     inferred = replace(draft, source_type=SourceType.MODEL_INFERRED)
     said = [replace(row, source_type=SourceType.USER_EXPLICIT) for row in rows]
 
-    assert plan_write(memory_from(OWNER, inferred, NOW), said).replaces == ()
+    assert plan_write(memory_from_draft(OWNER, inferred, NOW), said).replaces == ()
 
 
 @given(
@@ -116,8 +116,8 @@ def test_a_confirm_replaces_active_rows_of_its_slot_or_refuses(
         if row.id != waiting.id
     ]
     try:
-        replaced = replaced_by_confirm(
-            waiting, active, ConfirmRequest(supersedes_id=named, coexist=coexist), NOW
+        replaced = rows_replaced_by_confirm(
+            waiting, active, ConfirmOptions(supersedes_id=named, coexist=coexist), NOW
         )
     except (Conflict, InvalidInput):
         assert named is not None or active or coexist
@@ -152,8 +152,8 @@ def test_no_block_can_be_left_and_the_turn_keeps_its_budget(
 
 @given(texts)
 def test_a_line_stays_a_line(text: str) -> None:
-    assert len(one_line(text).splitlines()) <= 1
-    assert not FENCE.search(one_line(text))
+    assert len(escape_line(text).splitlines()) <= 1
+    assert not FENCE.search(escape_line(text))
 
 
 @given(st.lists(memories(), max_size=6).map(unique))
@@ -171,7 +171,7 @@ def test_a_ranking_loses_nothing_and_is_ordered(
 ) -> None:
     rows = [memory for memory, _ in found]
 
-    hits = rank(TextMatches(rows, [score for _, score in found]), now)
+    hits = rank_by_recency(TextMatches(rows, [score for _, score in found]), now)
 
     assert sorted(hit.memory.id for hit in hits) == sorted(row.id for row in rows)
     scores = [hit.score for hit in hits]

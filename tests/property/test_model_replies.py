@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plastic_memories.language.checking.event_check import EVENT_TYPES
-from plastic_memories.language.checking.proposal_check import check
-from plastic_memories.language.checking.quote_evidence import bare, find_quote
-from plastic_memories.language.checking.reply_parsing import read
-from plastic_memories.language.checking.window_split import parts_of
+from plastic_memories.language.checking.proposal_check import check_reply
+from plastic_memories.language.checking.quote_evidence import find_quote, letters_and_digits
+from plastic_memories.language.checking.reply_parsing import parse_reply
+from plastic_memories.language.checking.window_split import split_window
 from plastic_memories.model.memory import Draft
 from talks import talk
 
@@ -60,7 +60,7 @@ ITEMS = st.fixed_dictionaries(
 
 @given(st.text())
 def test_no_text_makes_reading_fail(text: str) -> None:
-    read(text)
+    parse_reply(text)
 
 
 @given(st.lists(ITEMS, max_size=4), st.integers(0, 400))
@@ -69,8 +69,8 @@ def test_a_reply_cut_anywhere_gives_no_item_that_the_whole_does_not(
 ) -> None:
     text = json.dumps({"profile": items})
 
-    known = [*read(text).profile, *read(text).events]
-    found = read(text[:cut])
+    known = [*parse_reply(text).profile, *parse_reply(text).events]
+    found = parse_reply(text[:cut])
 
     # By its text: nan is not equal to itself.
     whole = {json.dumps(item) for item in known}
@@ -82,7 +82,7 @@ def test_what_is_kept_was_said_by_the_user(items: list[dict[str, Any]]) -> None:
     window = talk(*LINES)
     said = {message.id: message.content for message in window.messages if message.role == "user"}
 
-    found = check(read(json.dumps(items)), window)
+    found = check_reply(parse_reply(json.dumps(items)), window)
 
     for draft in found.drafts:
         assert draft.quote in said[draft.source_message_ids[0]]
@@ -96,7 +96,7 @@ def is_spoken(draft: Draft) -> bool:
     """Say whether the content is the user's words, a date and a left-out "我" aside."""
     if draft.type == "event":
         return draft.attributes["event_type"] in EVENT_TYPES
-    return bare(draft.content).removeprefix("我") in bare(draft.quote)
+    return letters_and_digits(draft.content).removeprefix("我") in letters_and_digits(draft.quote)
 
 
 @given(WORDS)
@@ -104,14 +104,14 @@ def test_a_quote_that_is_found_is_in_the_talk(quote: str) -> None:
     found = find_quote(quote, talk(*LINES).messages)
 
     if not isinstance(found, str):
-        assert bare(quote) in bare(found.message.content)
+        assert letters_and_digits(quote) in letters_and_digits(found.message.content)
 
 
 @given(st.lists(st.text(max_size=900), max_size=8), st.integers(200, 600))
 def test_parts_hold_every_message_once_and_in_order(lines: list[str], tokens: int) -> None:
     window = talk(*lines)
 
-    parts = list(parts_of(window, tokens))
+    parts = list(split_window(window, tokens))
 
     ids = [message.id for part in parts for message in part.messages]
     assert ids == [message.id for message in window.messages if message.content.strip()]

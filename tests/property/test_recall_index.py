@@ -11,17 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.adapters.recall.growing_array import Growing
+from plastic_memories.adapters.recall.growing_array import GrowableArray
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.postings import Level, frequency, grown
-from plastic_memories.adapters.recall.text_score import TextIndex
-from plastic_memories.language.questions.question import pairs_of
-from plastic_memories.language.text.tokens import code, index_terms, term_codes
-from plastic_memories.model.entry import Entry
+from plastic_memories.adapters.recall.postings import (
+    PostingsLevel,
+    add_to_levels,
+    document_frequency,
+)
+from plastic_memories.adapters.recall.text_score import VisibleTextIndex
+from plastic_memories.language.questions.question import word_pair_codes
+from plastic_memories.language.text.tokens import index_terms, term_code, term_codes
+from plastic_memories.model.entry import IndexEntry
 from plastic_memories.model.owner import Viewpoint
-from plastic_memories.rules.ranking.hybrid_weights import LEARNED
+from plastic_memories.rules.ranking.hybrid_weights import LEARNED_WEIGHTS
 from plastic_memories.rules.ranking.score_parts import Floats
-from plastic_memories.rules.ranking.vector_codec import unpacked
+from plastic_memories.rules.ranking.vector_codec import unpack_vectors
 from plastic_memories.testing.samples import MINE, NOW
 from recall_parts import OWN, SHARED, Told, by_memory, entry, everything, plain_bm25, vector
 
@@ -54,7 +58,7 @@ def _do(told: Told, step: tuple, new_id: int) -> None:
         told.put(entry(new_id, step[2], vector=step[3]), partition=step[1])
     elif known:
         memory_id, partition = known[step[1] % len(known)]
-        before: Entry = told.all()[memory_id]
+        before: IndexEntry = told.all()[memory_id]
         if step[0] == "remove":
             told.take(memory_id, partition)
         elif step[0] == "reword":
@@ -81,8 +85,8 @@ def _after(steps: list[tuple]) -> tuple[Told, OwnerIndex]:
 
 def scored(index: OwnerIndex, terms: dict[int, float]) -> Floats:
     """Return the bm25 scores of all entries for weighted terms."""
-    found = TextIndex(index, everything(index), LEARNED).gains(terms)
-    return np.bincount(found.entry, found.weighed(list(terms.values())), len(index))
+    found = VisibleTextIndex(index, everything(index), LEARNED_WEIGHTS).gains(terms)
+    return np.bincount(found.entry, found.weighted(list(terms.values())), len(index))
 
 
 @given(steps)
@@ -101,11 +105,13 @@ def test_it_holds_what_is_there_and_nothing_else(steps: list[tuple]) -> None:
 @given(steps, texts.filter(bool))
 def test_words_are_scored_by_the_book(steps: list[tuple], asked: str) -> None:
     told, index = _after(steps)
-    terms = {code(word): 0.5 + number for number, word in enumerate(dict.fromkeys(asked.split()))}
+    terms = {
+        term_code(word): 0.5 + number for number, word in enumerate(dict.fromkeys(asked.split()))
+    }
 
     scores = scored(index, terms)
 
-    expected = plain_bm25(told.all().values(), terms, LEARNED)
+    expected = plain_bm25(told.all().values(), terms, LEARNED_WEIGHTS)
     assert by_memory(index, scores) == pytest.approx(expected)
 
 
@@ -114,13 +120,15 @@ def test_every_vector_is_compared_with_its_own_memory(steps: list[tuple]) -> Non
     told, index = _after(steps)
     question = np.array([0.6, 0.0, 0.8], np.float32)
     rows = {
-        memory_id: unpacked(one.vector)[0] for memory_id, one in told.all().items() if one.vector
+        memory_id: unpack_vectors(one.vector)[0]
+        for memory_id, one in told.all().items()
+        if one.vector
     }
     cosines = {
         memory_id: float(row @ question / np.linalg.norm(row)) for memory_id, row in rows.items()
     }
 
-    near = index.vectors.similarity(question, len(index), LEARNED.passage)
+    near = index.vectors.similarity(question, len(index), LEARNED_WEIGHTS.passage)
 
     if near is None:
         assert not cosines
@@ -135,7 +143,7 @@ def test_reading_in_pieces_is_the_same_as_reading_at_once(steps: list[tuple]) ->
     told, index = _after(steps)
     afresh = OwnerIndex(MINE)
     afresh.refresh(told)
-    terms = {code(word): 1.0 for word in WORDS}
+    terms = {term_code(word): 1.0 for word in WORDS}
 
     in_pieces, at_once = (by_memory(one, scored(one, terms)) for one in (index, afresh))
 
@@ -179,10 +187,10 @@ def test_neighbours_are_those_of_the_conversation(said: list[tuple[str, bool]]) 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=120))
 def test_levels_stay_few_and_hold_every_entry_once(batches: list[int]) -> None:
-    levels: list[Level] = []
+    levels: list[PostingsLevel] = []
     for total in np.cumsum(batches):
         codes = np.arange(total, dtype=np.uint32) * 4
-        levels = grown(levels, codes, np.arange(total + 1))
+        levels = add_to_levels(levels, codes, np.arange(total + 1))
 
     spans = [(level.first, level.end) for level in levels]
     assert spans[0][0] == 0
@@ -198,13 +206,13 @@ def test_pairs_of_words_are_found_as_a_question_asks_for_them(words: list[str]) 
     told.put(entry(1, text))
     index.refresh(told)
 
-    pairs = np.array(pairs_of(text), np.uint32)
-    assert (frequency(index.levels, pairs) > 0).all()
+    pairs = np.array(word_pair_codes(text), np.uint32)
+    assert (document_frequency(index.levels, pairs) > 0).all()
 
 
 @given(st.lists(st.lists(st.integers(-100, 100), max_size=40), max_size=10))
 def test_a_growing_column_holds_what_was_put_in(batches: list[list[int]]) -> None:
-    column = Growing(np.int64)
+    column = GrowableArray(np.int64)
 
     for batch in batches:
         column.extend(np.array(batch, np.int64))
@@ -215,7 +223,7 @@ def test_a_growing_column_holds_what_was_put_in(batches: list[list[int]]) -> Non
 
 def test_a_growing_matrix_keeps_its_rows() -> None:
     rows = np.arange(120, dtype=np.float32).reshape(40, 3)
-    matrix = Growing(np.float32, 3)
+    matrix = GrowableArray(np.float32, 3)
 
     for start in range(0, 40, 7):
         matrix.extend(rows[start : start + 7])
@@ -229,6 +237,6 @@ def test_what_has_expired_is_not_seen(now: int, expires: int) -> None:
     told.put(entry(1, "tea", expires_at=NOW + expires), entry(2, "tea"))
     index.refresh(told)
 
-    sight = index.sight(Viewpoint(MINE), NOW + now)
+    sight = index.visible_entries(Viewpoint(MINE), NOW + now)
 
-    assert sight.seen.tolist() == [expires > now, True]
+    assert sight.mask.tolist() == [expires > now, True]

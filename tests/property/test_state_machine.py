@@ -18,7 +18,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from harness import BASE_URL, Api, environment
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import build_app
 
 # A failure is made small before it is shown, and that takes its time.
@@ -81,7 +81,7 @@ class Lives(RuleBasedStateMachine):
         self.api = self.runner.run(self.open())
 
     async def open(self) -> Api:
-        app = build_app(load(environment(Path(self.folder.name), log_level="ERROR")))
+        app = build_app(load_settings(environment(Path(self.folder.name), log_level="ERROR")))
         await self.stack.enter_async_context(app.router.lifespan_context(app))
         transport = httpx.ASGITransport(app)
         http = httpx.AsyncClient(transport=transport, base_url=BASE_URL)
@@ -295,7 +295,7 @@ class Lives(RuleBasedStateMachine):
         owners = {who.owner for who in WHO}
 
         stored, problems = self.runner.run(
-            hub.ledger.read(
+            hub.storage.read(
                 lambda stores: (
                     [row for o in owners for row in stores.memories.find(o, MemoryFilter())],
                     stores.upkeep.check(),

@@ -14,9 +14,9 @@ import pytest
 
 from harness import Api, StartHub, StillClock, environment
 from plastic_memories import wiring
-from plastic_memories.adapters.llm.client import ChatClient, Endpoint
+from plastic_memories.adapters.llm.client import ChatClient, ChatEndpoint
 from plastic_memories.model.talk import Proposal, TalkWindow
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from talks import talk
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(600)]
@@ -68,7 +68,7 @@ def asking(url: str) -> dict[str, str]:
 
 
 async def proposed(url: str, folder: Path, window: TalkWindow) -> Proposal:
-    async with wiring.open_hub(load(environment(folder, **asking(url)))) as hub:
+    async with wiring.open_hub(load_settings(environment(folder, **asking(url)))) as hub:
         assert hub.extractor is not None
         return await hub.extractor.propose(window)
 
@@ -83,11 +83,11 @@ async def test_a_schema_makes_even_a_small_model_answer_in_json(model_url: str) 
         "required": ["drink", "importance"],
         "additionalProperties": False,
     }
-    endpoint = Endpoint(f"{model_url}/chat/completions", "smollm2", timeout_s=300)
+    endpoint = ChatEndpoint(f"{model_url}/chat/completions", "smollm2", timeout_s=300)
     async with httpx.AsyncClient(timeout=300) as http:
         client = ChatClient(http, endpoint, schema)
 
-        answer = await client.ask([{"role": "user", "content": "I love green tea."}])
+        answer = await client.complete([{"role": "user", "content": "I love green tea."}])
 
     found = json.loads(answer.text)
     assert set(found) == {"drink", "importance"}
@@ -131,7 +131,7 @@ async def test_from_talk_to_memory_nothing_is_invented(
     appended = await api.did("/messages/append", messages=said, session_id="s1")
     await api.did("/sessions/end", session_id="s1")
 
-    await api.hub.work.all_due("w")
+    await api.hub.job_runner.run_all_due("w")
 
     content = dict(zip(appended["message_ids"], (one["content"] for one in said), strict=True))
     jobs = (await api.saw("/jobs"))["items"]

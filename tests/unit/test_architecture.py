@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plastic_memories import errors
 from plastic_memories.adapters.sqlite.queries import QUERIES, sql_file
-from plastic_memories.http.envelope import STATUS, status_of
+from plastic_memories.http.envelope import STATUS, http_status
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(
@@ -140,7 +140,7 @@ def every_error(
 
 def test_every_error_has_a_status_of_its_own_family() -> None:
     for kind in every_error(errors.PlasticMemoriesError):
-        status = status_of(kind)
+        status = http_status(kind)
         own = next(family for family in kind.__mro__ if family in STATUS)
         assert STATUS[own] == status
         assert (status == 500) is (kind in (errors.PlasticMemoriesError, errors.InternalError)), (
@@ -168,7 +168,7 @@ CODES = {
 
 
 def test_every_code_of_the_contract_has_its_status() -> None:
-    known = {kind.code: status_of(kind) for kind in every_error(errors.PlasticMemoriesError)}
+    known = {kind.code: http_status(kind) for kind in every_error(errors.PlasticMemoriesError)}
     own = {code: known[code] for code in CODES}
 
     assert own == CODES

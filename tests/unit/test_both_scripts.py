@@ -8,22 +8,22 @@ from datetime import UTC, datetime
 import pytest
 
 from harness import Api
-from plastic_memories.language.checking.proposal_check import check
-from plastic_memories.language.checking.reply_parsing import Reply
-from plastic_memories.language.dates.past_references import named_times
-from plastic_memories.language.questions.intent import intent_of
-from plastic_memories.language.questions.person_names import Name
-from plastic_memories.language.questions.question import understand
-from plastic_memories.language.reading.extraction import extract
-from plastic_memories.language.reading.realm_detection import realm_of, spoken_by_the_player
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.checking.proposal_check import check_reply
+from plastic_memories.language.checking.reply_parsing import ParsedReply
+from plastic_memories.language.dates.past_references import mentioned_date_spans
+from plastic_memories.language.questions.intent import detect_intent
+from plastic_memories.language.questions.person_names import PersonName
+from plastic_memories.language.questions.question import parse_question
+from plastic_memories.language.reading.extraction import extract_drafts
+from plastic_memories.language.reading.realm_detection import detect_realm, without_ooc_marks
+from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.talk import TalkWindow
-from plastic_memories.rules.lifecycle.tombstones import marks_of
-from plastic_memories.rules.lifecycle.transitions import value_of
-from plastic_memories.rules.privacy.sensitive_spans import find
+from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
+from plastic_memories.rules.lifecycle.transitions import comparable_value
+from plastic_memories.rules.privacy.sensitive_spans import find_sensitive
 
 OWNER = Owner("t", "ann", "p1")
 NOW = datetime(2024, 5, 15, 9, 0, tzinfo=UTC)
@@ -114,33 +114,33 @@ async def test_a_value_is_stopped_and_let_in_again_in_both(api: Api, said: str, 
 
 
 def test_the_same_value_in_both_scripts_is_one_value() -> None:
-    one, other = (extract([_said(text)])[0] for text in ("我喜歡烏龍茶", "我喜欢乌龙茶"))
+    one, other = (extract_drafts([_said(text)])[0] for text in ("我喜歡烏龍茶", "我喜欢乌龙茶"))
 
-    assert (one.key, value_of(one)) == (other.key, value_of(other))
+    assert (one.key, comparable_value(one)) == (other.key, comparable_value(other))
     assert one.attributes["value"] == "烏龍茶"
 
 
 def test_an_older_mark_over_traditional_characters_still_holds() -> None:
     draft = Draft(type=MemoryType.FACT, key="likes", content="喜歡刺繡")
     plain = replace(draft, content="喜欢刺绣")
-    now, simple = marks_of(b"s", OWNER, draft), marks_of(b"s", OWNER, plain)
+    now, simple = tombstone_digests(b"s", OWNER, draft), tombstone_digests(b"s", OWNER, plain)
 
-    assert now.of_value == simple.of_value
-    assert now.digests == simple.digests == simple.sought
+    assert now.value_digest == simple.value_digest
+    assert now.digests == simple.digests == simple.lookup_digests
     # Made by the release before this, for this secret, owner, type, key and value.
-    assert _OLDER_MARK in now.sought
+    assert _OLDER_MARK in now.lookup_digests
     assert _OLDER_MARK not in now.digests
 
 
 @pytest.mark.parametrize("former", ["蘿蔔", "萝蔔", "蘿卜"])
 def test_an_older_mark_over_a_key_left_as_written_still_holds(former: str) -> None:
-    [draft] = extract([_said("我喜歡蘿蔔")])
+    [draft] = extract_drafts([_said("我喜歡蘿蔔")])
     older = replace(draft, key=draft.key.replace("萝卜", former), content="")
-    now, then = marks_of(b"s", OWNER, draft), marks_of(b"s", OWNER, older)
+    now, then = tombstone_digests(b"s", OWNER, draft), tombstone_digests(b"s", OWNER, older)
 
     assert draft.key.endswith("萝卜")
-    assert {then.of_key, then.of_value} <= set(now.sought)
-    assert then.of_key not in now.digests
+    assert {then.key_digest, then.value_digest} <= set(now.lookup_digests)
+    assert then.key_digest not in now.digests
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_an_older_mark_over_a_key_left_as_written_still_holds(former: str) -> No
     ],
 )
 def test_times_are_read_alike(one: str, other: str) -> None:
-    spans = named_times(f"我{one}去了哪裡？", NOW)
+    spans = mentioned_date_spans(f"我{one}去了哪裡？", NOW)
 
-    assert spans == named_times(f"我{other}去了哪里？", NOW)
+    assert spans == mentioned_date_spans(f"我{other}去了哪里？", NOW)
     assert spans
 
 
@@ -175,9 +175,9 @@ def test_times_are_read_alike(one: str, other: str) -> None:
     ],
 )
 def test_intents_are_read_alike(one: str, other: str) -> None:
-    asked = intent_of(one)
+    asked = detect_intent(one)
 
-    assert asked.type is intent_of(other).type
+    assert asked.type is detect_intent(other).type
     assert asked.type.value != "none"
     assert asked.queries == (one,)
 
@@ -185,31 +185,31 @@ def test_intents_are_read_alike(one: str, other: str) -> None:
 def test_a_question_is_taken_apart_where_it_is_written() -> None:
     text = "我妹妹叫什麼？順便問一下，其實我想問的是，她的生日是哪天？還有，她喜歡 tea 嗎？"
 
-    texts = [probe.text for probe in understand(text).probes]
+    texts = [probe.text for probe in parse_question(text).probes]
 
     assert texts == ["我妹妹叫什麼？", "她的生日是哪天？", "她喜歡 tea 嗎？"]
-    plain = [probe.terms for probe in understand(simplified(text)).probes]
-    assert [probe.terms for probe in understand(text).probes] == plain
+    plain = [probe.terms for probe in parse_question(to_simplified(text)).probes]
+    assert [probe.terms for probe in parse_question(text).probes] == plain
 
 
 def test_a_story_is_a_story_in_both_scripts() -> None:
-    assert realm_of("劇情：我們來到了城堡") is Realm.STORY
-    assert realm_of("*摸了摸你的頭，搖頭*") is Realm.STORY
-    assert realm_of("（場外：我明天要考試）", Realm.STORY) is Realm.OOC
-    assert realm_of("假設我是國王") is Realm.HYPOTHETICAL
-    assert spoken_by_the_player("（場外：我對海鮮過敏）") == "    我對海鮮過敏 "
+    assert detect_realm("劇情：我們來到了城堡") is Realm.STORY
+    assert detect_realm("*摸了摸你的頭，搖頭*") is Realm.STORY
+    assert detect_realm("（場外：我明天要考試）", Realm.STORY) is Realm.OOC
+    assert detect_realm("假設我是國王") is Realm.HYPOTHETICAL
+    assert without_ooc_marks("（場外：我對海鮮過敏）") == "    我對海鮮過敏 "
 
 
 def test_the_words_of_the_user_are_kept() -> None:
-    [draft] = extract([_said("我跟我媽關係很好，我對鱷梨過敏。")])
+    [draft] = extract_drafts([_said("我跟我媽關係很好，我對鱷梨過敏。")])
 
     assert (draft.content, draft.quote) == ("我對鱷梨過敏", "我對鱷梨過敏")
-    [plain] = extract([_said("我跟我妈关系很好，我对鳄梨过敏。")])
+    [plain] = extract_drafts([_said("我跟我妈关系很好，我对鳄梨过敏。")])
     assert draft.key == plain.key
     assert draft.attributes["value"] == "鱷梨"
 
 
-@pytest.mark.parametrize("script", [str, simplified], ids=["traditional", "simplified"])
+@pytest.mark.parametrize("script", [str, to_simplified], ids=["traditional", "simplified"])
 def test_a_model_may_answer_in_the_other_script(script: type[str]) -> None:
     said = _said("刺繡是我的愛好之一")
     item = {
@@ -219,7 +219,7 @@ def test_a_model_may_answer_in_the_other_script(script: type[str]) -> None:
         "quote": script("刺繡是我的愛好之一"),
     }
 
-    proposal = check(Reply(profile=(item,)), TalkWindow(owner=OWNER, messages=(said,)))
+    proposal = check_reply(ParsedReply(profile=(item,)), TalkWindow(owner=OWNER, messages=(said,)))
 
     assert [draft.quote for draft in proposal.drafts] == [said.content], proposal.dropped
     [draft] = proposal.drafts
@@ -240,20 +240,24 @@ def test_a_model_may_answer_in_the_other_script(script: type[str]) -> None:
     ],
 )
 def test_a_secret_is_one_in_both_scripts(text: str) -> None:
-    found = find(text)
+    found = find_sensitive(text)
 
     assert found
-    assert found == find(simplified(text))
+    assert found == find_sensitive(to_simplified(text))
 
 
 def test_a_number_of_something_else_is_no_secret_in_both_scripts() -> None:
-    assert find("快遞單號 4111111111111111") == find("快递单号 4111111111111111") == []
+    assert (
+        find_sensitive("快遞單號 4111111111111111")
+        == find_sensitive("快递单号 4111111111111111")
+        == []
+    )
 
 
 @pytest.mark.parametrize("asked", ["陳曉麗說過什麼？", "陈晓丽说过什么？", "what did 曉麗 say?"])
 @pytest.mark.parametrize("name", ["陳曉麗", "陈晓丽"])
 def test_somebody_is_named_in_both_scripts(name: str, asked: str) -> None:
-    assert Name.of(name).stands_in(simplified(asked))
+    assert PersonName.parse(name).is_mentioned_in(to_simplified(asked))
 
 
 def _said(content: str) -> Message:

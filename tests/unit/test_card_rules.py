@@ -11,9 +11,9 @@ import pytest
 
 from cards import as_json, as_png, inside, pixels, v1, v2, v3
 from plastic_memories.errors import TemplateError
-from plastic_memories.formats.card_memories import card_drafts, pieces
+from plastic_memories.formats.card_memories import card_drafts, split_paragraphs
 from plastic_memories.formats.character_card import read_card, write_card
-from plastic_memories.formats.png import SIGNATURE, Chunk, Picture, plain_picture, read_picture
+from plastic_memories.formats.png import SIGNATURE, Chunk, PngFile, blank_png, parse_png
 from plastic_memories.model.memory import MemoryType
 
 ROWS = [{"kind": "memory", "type": "fact", "key": "k", "content": "记得"}]
@@ -54,7 +54,7 @@ def test_the_picture_stays_the_same_with_memories_inside() -> None:
 
 
 def test_the_newer_of_two_cards_in_a_picture_counts_and_both_are_kept() -> None:
-    both = as_png(v3("新"), b"ccv3", read_picture(as_png(v2("旧"))))
+    both = as_png(v3("新"), b"ccv3", parse_png(as_png(v2("旧"))))
 
     card, _ = read_card(both)
 
@@ -65,9 +65,9 @@ def test_the_newer_of_two_cards_in_a_picture_counts_and_both_are_kept() -> None:
 
 def test_memories_that_another_program_has_copied_are_taken_out_everywhere() -> None:
     bundle = write_card(read_card(as_png(v3(), b"ccv3"))[0], "png", ROWS)
-    copied = read_picture(bundle).with_text(b"chara", read_picture(bundle).texts()[b"ccv3"])
+    copied = parse_png(bundle).with_text(b"chara", parse_png(bundle).texts()[b"ccv3"])
 
-    card, rows = read_card(copied.written())
+    card, rows = read_card(copied.to_bytes())
 
     assert rows == ROWS
     for keyword in (b"chara", b"ccv3"):
@@ -120,7 +120,7 @@ def test_bytes_after_the_end_of_a_picture_are_kept() -> None:
 
 
 def test_the_picture_we_make_is_a_whole_png() -> None:
-    picture = read_picture(plain_picture(4, 3).written())
+    picture = parse_png(blank_png(4, 3).to_bytes())
 
     [pixels_of] = [chunk.content for chunk in picture.chunks if chunk.kind == b"IDAT"]
     assert len(zlib.decompress(pixels_of)) == 3 * (1 + 3 * 4)
@@ -129,16 +129,16 @@ def test_the_picture_we_make_is_a_whole_png() -> None:
 def test_a_card_is_read_however_its_text_is_written() -> None:
     packed = base64.b64encode(as_json(v2())).rstrip(b"=")
     broken = b"\r\n".join(packed[start : start + 76] for start in range(0, len(packed), 76))
-    chunks = plain_picture(2, 2).chunks
+    chunks = blank_png(2, 2).chunks
     text = Chunk(b"tEXt", b"Chara\0" + broken)
 
-    card, _ = read_card(Picture([*chunks[:-1], text, chunks[-1]]).written())
+    card, _ = read_card(PngFile([*chunks[:-1], text, chunks[-1]]).to_bytes())
 
     assert card.document == v2()
 
 
 def test_a_repeated_text_is_replaced_once() -> None:
-    twice = Picture([Chunk(b"tEXt", b"chara\0a"), Chunk(b"tEXt", b"chara\0b"), Chunk(b"IEND", b"")])
+    twice = PngFile([Chunk(b"tEXt", b"chara\0a"), Chunk(b"tEXt", b"chara\0b"), Chunk(b"IEND", b"")])
 
     once = twice.with_text(b"chara", b"c")
 
@@ -151,7 +151,7 @@ def test_a_card_becomes_persona_rules_and_glossary() -> None:
     assert (MemoryType.PERSONA, "persona") in drafts
     assert (MemoryType.RULE, "rules") in drafts
     tower = drafts[MemoryType.GLOSSARY, "card.1.钟楼"]
-    assert tower.tags == ("钟楼", "bell tower")
+    assert tower.tags == ("钟楼", "wakeup tower")
     assert tower.attributes["card_entry"] == {"name": "钟楼", "insertion_order": 100, "priority": 7}
     assert drafts[MemoryType.GLOSSARY, "card.2.curfew"].pinned
     assert not any("switched off" in draft.content for draft in drafts.values())
@@ -178,7 +178,7 @@ def test_fields_of_the_wrong_kind_are_passed_over(fields: dict[str, object]) -> 
 def test_a_long_text_is_cut_between_paragraphs_and_nothing_is_lost() -> None:
     paragraphs = [f"第{number}段。" + "雨" * 600 for number in range(6)]
 
-    found = pieces("\n\n".join(paragraphs))
+    found = split_paragraphs("\n\n".join(paragraphs))
 
     assert len(found) > 1
     assert "\n\n".join(found) == "\n\n".join(paragraphs)

@@ -16,11 +16,11 @@ from click.testing import CliRunner
 from embedding_hub import Model
 from embedding_parts import Asked, LocalServer, Reply, serving, well_behaved, write_model
 from plastic_memories.cli.main import main
-from plastic_memories.hub.transactions.audit_events import the_hub
+from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.embedder import EmbedderChoice, Vectors
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import open_hub
 
 
@@ -303,7 +303,7 @@ def test_what_was_given_up_is_shown(patient: Patient) -> None:
 
 def with_messages(patient: Patient, number: int) -> None:
     """Leave messages that wait to be digested."""
-    settings = load(
+    settings = load_settings(
         {
             "PLASTIC_MEMORIES_DATA_DIR": str(patient.folder / "data"),
             "PLASTIC_MEMORIES_WORKER": "off",
@@ -317,6 +317,6 @@ def with_messages(patient: Patient, number: int) -> None:
 
     async def talk() -> None:
         async with open_hub(settings) as hub:
-            await hub.messages.append(the_hub(owner.user), owner, said)
+            await hub.messages.append(hub_caller(owner.user), owner, said)
 
     asyncio.run(talk())

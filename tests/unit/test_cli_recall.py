@@ -135,7 +135,7 @@ def test_a_question_does_not_wait_until_everything_has_its_vector(
         return CATS(request)
 
     desk.server.answer = slow
-    monkeypatch.setattr("plastic_memories.cli.hub_connection._VECTORS_S", 0.1)
+    monkeypatch.setattr("plastic_memories.cli.hub_connection._VECTORS_TIMEOUT_S", 0.1)
     started = time.monotonic()
     done = desk.run("recall", query, "--json")
     took = time.monotonic() - started

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness import Api, Json, StartHub, StillClock, refused
-from plastic_memories.hub.formation.learn import learn
-from plastic_memories.hub.transactions.audit_events import the_hub
+from plastic_memories.hub.formation.learn import store_learned_draft
+from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.owner import Owner
 from plastic_memories.worker.loop import Worker
@@ -24,7 +24,7 @@ async def put_in_order(api: Api, clock: StillClock, days: float = 1) -> int:
     """Let time pass, and let the hub have a whole round."""
     clock.at += days * DAY
     assert api.hub is not None
-    return await api.hub.consolidate.whole_round()
+    return await api.hub.consolidate.run_full_round()
 
 
 async def changes(api: Api, event: str) -> list[Json]:
@@ -78,8 +78,10 @@ async def learned(api: Api, content: str, key: str) -> int:
         source_message_ids=(message_id,), session_id=key,
     )  # fmt: skip
     assert api.hub is not None
-    now = api.hub.ledger.clock.now()
-    await api.hub.ledger.write(lambda s: learn(s, the_hub(owner.user), owner, draft, now))
+    now = api.hub.storage.clock.now()
+    await api.hub.storage.write(
+        lambda s: store_learned_draft(s, hub_caller(owner.user), owner, draft, now)
+    )
     return message_id
 
 
@@ -295,7 +297,7 @@ async def test_weight_fades_without_use_and_grows_with_it(api: Api, clock: Still
     assert api.hub is not None
     clock.at += 1
     await api.recall("爬山")
-    await api.hub.upkeep.once()
+    await api.hub.upkeep.run_once()
 
     await put_in_order(api, clock, days=31)
 
@@ -349,7 +351,7 @@ async def test_a_worker_does_it_when_nothing_else_is_due(
     await api.remember("我喜欢喝绿茶", "note", "b")
     clock.at += DAY
 
-    await Worker(api.hub.work, api.hub.consolidate).once()
+    await Worker(api.hub.work, api.hub.consolidate).run_once()
 
     assert len(await api.listed()) == 1
     text = (await api.http.get("/metrics", headers=api.all_headers)).text

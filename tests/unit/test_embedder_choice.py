@@ -11,14 +11,14 @@ import pytest
 from embedding_parts import write_model
 from plastic_memories import wiring
 from plastic_memories.adapters.embedding import choices, wheel
-from plastic_memories.adapters.embedding.model_folder import read_folder
+from plastic_memories.adapters.embedding.model_folder import read_model_folder
 from plastic_memories.adapters.embedding.onnx import OnnxEmbedder
 from plastic_memories.errors import InvalidSetting, Unavailable
-from plastic_memories.settings import Settings, load
+from plastic_memories.settings import Settings, load_settings
 
 
 def settings(**given: str) -> Settings:
-    return load({f"PLASTIC_MEMORIES_{name}": value for name, value in given.items()})
+    return load_settings({f"PLASTIC_MEMORIES_{name}": value for name, value in given.items()})
 
 
 def test_the_wheel_is_chosen_where_it_is_installed() -> None:
@@ -33,7 +33,7 @@ def test_the_wheel_is_chosen_where_it_is_installed() -> None:
 def test_without_the_wheel_there_is_none_and_the_remedy_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(choices, "is_installed", lambda: False)
+    monkeypatch.setattr(choices, "is_default_installed", lambda: False)
 
     choice = choices.auto(settings())
 
@@ -83,7 +83,7 @@ def test_a_folder_says_how_its_model_is_used(tmp_path: Path) -> None:
     prompts = {"query": "query: ", "document": "passage: "}
     _write(folder / "config_sentence_transformers.json", {"prompts": prompts})
 
-    found = read_folder(folder)
+    found = read_model_folder(folder)
 
     assert (found.pooling, found.max_tokens, found.pad_token) == ("cls", 128, 1)
     assert found.prefixes == {"query": "query: ", "passage": "passage: "}
@@ -95,7 +95,7 @@ def test_the_quantised_model_goes_first(tmp_path: Path) -> None:
     (folder / "model.onnx").rename(folder / "onnx" / "model_quantized.onnx")
     write_model(folder)
 
-    assert read_folder(folder).model_file == folder / "onnx" / "model_quantized.onnx"
+    assert read_model_folder(folder).model_file == folder / "onnx" / "model_quantized.onnx"
 
 
 @pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json"])
@@ -104,20 +104,20 @@ def test_a_folder_that_lacks_something_is_named(tmp_path: Path, missing: str) ->
     (folder / missing).unlink()
 
     with pytest.raises(InvalidSetting, match=f"has no {missing}"):
-        read_folder(folder)
+        read_model_folder(folder)
 
 
 def test_prefixes_pooling_and_length_are_used_and_change_the_models_name(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "m")
-    plain = OnnxEmbedder(read_folder(folder), 1)
+    plain = OnnxEmbedder(read_model_folder(folder), 1)
     (folder / "1_Pooling").mkdir()
     _write(folder / "1_Pooling" / "config.json", {"pooling_mode_cls_token": True})
-    of_first_token = OnnxEmbedder(read_folder(folder), 1)
+    of_first_token = OnnxEmbedder(read_model_folder(folder), 1)
     (folder / "1_Pooling" / "config.json").unlink()
     _write(folder / "config_sentence_transformers.json", {"prompts": {"query": "query: "}})
-    prefixed = OnnxEmbedder(read_folder(folder), 1)
+    prefixed = OnnxEmbedder(read_model_folder(folder), 1)
     _write(folder / "sentence_bert_config.json", {"max_seq_length": 5})
-    short = OnnxEmbedder(read_folder(folder), 1)
+    short = OnnxEmbedder(read_model_folder(folder), 1)
 
     [asked] = prefixed.embed(["tea"], purpose="query")
     same_start = short.embed(["teapot one", "teapot two"], purpose="passage")

@@ -22,7 +22,7 @@ from plastic_memories.adapters.embedding.download import ModelHub
 from plastic_memories.adapters.embedding.onnx import onnx
 from plastic_memories.cli.main import main
 from plastic_memories.errors import InvalidInput, Unavailable
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 
 NAME = "owner/tiny-model"
 BIG = "model.onnx"
@@ -130,7 +130,7 @@ def _download(shelf: Shelf, folder: Path, *arguments: str) -> tuple[int, Any]:
 def test_a_downloaded_model_can_be_used(shelf: Shelf, tmp_path: Path) -> None:
     code, answer = _download(shelf, tmp_path, "--query-prefix", "query: ")
 
-    settings = load(
+    settings = load_settings(
         {
             "PLASTIC_MEMORIES_DATA_DIR": str(tmp_path),
             "PLASTIC_MEMORIES_EMBEDDER": f"onnx:{NAME}",
@@ -313,7 +313,9 @@ def test_where_it_cannot_be_loaded_it_is_called_unchecked(
     shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shelf.sends_checksum = False
-    monkeypatch.setattr("plastic_memories.adapters.embedding.onnx._NEEDED", ("no_such_package",))
+    monkeypatch.setattr(
+        "plastic_memories.adapters.embedding.onnx._REQUIRED_PACKAGES", ("no_such_package",)
+    )
 
     _, answer = _download(shelf, tmp_path)
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from embedding_parts import Asked, LocalServer, Reply, hashed, serving, well_behaved
-from plastic_memories.adapters.embedding.openai import EndpointEmbedder, openai
+from plastic_memories.adapters.embedding.openai import OpenAIEmbedder, openai
 from plastic_memories.errors import InvalidInput, InvalidSetting, Unavailable
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 
 Answer = Callable[[Asked], Reply]
 
@@ -35,8 +35,8 @@ def waits() -> list[float]:
 
 
 @pytest.fixture
-def embedder(client: httpx.Client, waits: list[float]) -> EndpointEmbedder:
-    return EndpointEmbedder(client, "tiny", waits.append)
+def embedder(client: httpx.Client, waits: list[float]) -> OpenAIEmbedder:
+    return OpenAIEmbedder(client, "tiny", waits.append)
 
 
 def _in_turn(*replies: Reply | Answer) -> Answer:
@@ -50,7 +50,7 @@ def _in_turn(*replies: Reply | Answer) -> Answer:
 
 
 def test_many_texts_go_in_batches_and_come_back_in_order(
-    server: LocalServer, embedder: EndpointEmbedder
+    server: LocalServer, embedder: OpenAIEmbedder
 ) -> None:
     texts = [f"text {number}" for number in range(130)]
 
@@ -66,7 +66,7 @@ def test_the_key_and_the_model_are_sent(server: LocalServer) -> None:
         "PLASTIC_MEMORIES_EMBEDDER_BASE_URL": server.url,
         "PLASTIC_MEMORIES_EMBEDDER_API_KEY": "sk-test",
     }
-    choice = openai(load(chosen))
+    choice = openai(load_settings(chosen))
     assert choice.load is not None
     assert choice.close is not None
 
@@ -81,7 +81,7 @@ def test_the_key_and_the_model_are_sent(server: LocalServer) -> None:
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_what_passes_is_tried_again(
-    server: LocalServer, embedder: EndpointEmbedder, waits: list[float], status: int
+    server: LocalServer, embedder: OpenAIEmbedder, waits: list[float], status: int
 ) -> None:
     server.answer = _in_turn(Reply(status), Reply(status), well_behaved)
 
@@ -92,7 +92,7 @@ def test_what_passes_is_tried_again(
 
 
 def test_it_waits_as_long_as_it_is_asked_to_within_reason(
-    server: LocalServer, embedder: EndpointEmbedder, waits: list[float]
+    server: LocalServer, embedder: OpenAIEmbedder, waits: list[float]
 ) -> None:
     server.answer = _in_turn(
         Reply(429, headers=(("Retry-After", "3"),)),
@@ -106,7 +106,7 @@ def test_it_waits_as_long_as_it_is_asked_to_within_reason(
 
 
 def test_what_does_not_pass_is_given_up(
-    server: LocalServer, embedder: EndpointEmbedder, waits: list[float]
+    server: LocalServer, embedder: OpenAIEmbedder, waits: list[float]
 ) -> None:
     server.answer = lambda _: Reply(503)
 
@@ -117,7 +117,7 @@ def test_what_does_not_pass_is_given_up(
 
 
 def test_a_question_is_asked_once(
-    server: LocalServer, embedder: EndpointEmbedder, waits: list[float]
+    server: LocalServer, embedder: OpenAIEmbedder, waits: list[float]
 ) -> None:
     server.answer = lambda _: Reply(503)
 
@@ -131,7 +131,7 @@ def test_a_question_is_asked_once(
     ("status", "said"), [(401, "EMBEDDER_API_KEY"), (404, "EMBEDDER_MODEL"), (302, "302")]
 )
 def test_what_cannot_pass_is_not_tried_again(
-    server: LocalServer, embedder: EndpointEmbedder, waits: list[float], status: int, said: str
+    server: LocalServer, embedder: OpenAIEmbedder, waits: list[float], status: int, said: str
 ) -> None:
     server.answer = lambda _: Reply(status)
 
@@ -143,7 +143,7 @@ def test_what_cannot_pass_is_not_tried_again(
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_refused_text_is_the_texts_fault(
-    server: LocalServer, embedder: EndpointEmbedder, status: int
+    server: LocalServer, embedder: OpenAIEmbedder, status: int
 ) -> None:
     server.answer = lambda _: Reply(status)
 
@@ -165,7 +165,7 @@ def test_a_refused_text_is_the_texts_fault(
     ],
 )
 def test_an_answer_that_makes_no_sense_is_no_vector(
-    server: LocalServer, embedder: EndpointEmbedder, body: Any
+    server: LocalServer, embedder: OpenAIEmbedder, body: Any
 ) -> None:
     server.answer = lambda _: Reply(body=body)
 
@@ -173,11 +173,11 @@ def test_an_answer_that_makes_no_sense_is_no_vector(
         embedder.embed(["tea"], purpose="passage")
 
 
-def test_an_endpoint_that_is_gone_is_unavailable(embedder: EndpointEmbedder) -> None:
+def test_an_endpoint_that_is_gone_is_unavailable(embedder: OpenAIEmbedder) -> None:
     dead = httpx.Client(base_url="http://127.0.0.1:9/v1/")
 
     with dead, pytest.raises(Unavailable, match="did not answer"):
-        EndpointEmbedder(dead, "tiny", lambda _: None)
+        OpenAIEmbedder(dead, "tiny", lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_an_endpoint_that_is_gone_is_unavailable(embedder: EndpointEmbedder) -> 
     ],
 )
 def test_what_is_missing_is_named(given: dict[str, str], said: str) -> None:
-    settings = load({f"PLASTIC_MEMORIES_{name}": value for name, value in given.items()})
+    settings = load_settings({f"PLASTIC_MEMORIES_{name}": value for name, value in given.items()})
 
     with pytest.raises(InvalidSetting, match=said):
         openai(settings)

@@ -18,60 +18,62 @@ from embedding_parts import hashed
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.adapters.sqlite.backend import open_sqlite
 from plastic_memories.errors import InvalidInput, Unavailable
-from plastic_memories.hub.vectors.embedding import Embedding, Pace
-from plastic_memories.language.text.background_sentences import ORDINARY
-from plastic_memories.language.text.passages import passages
+from plastic_memories.hub.vectors.embedding import EmbeddingService, EmbeddingTimings
+from plastic_memories.language.text.background_sentences import BACKGROUND_SENTENCES
+from plastic_memories.language.text.passages import split_passages
 from plastic_memories.ports.embedder import EmbedderChoice, Vectors
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.ranking.vector_codec import packed, unpacked
-from plastic_memories.settings import load
-from plastic_memories.testing.samples import MINE, NOW, OTHER_USER, memory, remember
+from plastic_memories.rules.ranking.vector_codec import pack_vectors, unpack_vectors
+from plastic_memories.settings import load_settings
+from plastic_memories.testing.samples import MINE, NOW, OTHER_USER, memory, store_memories
 
 
 @pytest.fixture
 async def storage(tmp_path: Path) -> AsyncGenerator[StorageBackend]:
-    settings = load({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)})
+    settings = load_settings({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)})
     async with open_sqlite(settings) as opened:
         yield opened
 
 
 async def test_what_is_there_gets_its_own_vector(storage: StorageBackend) -> None:
-    rows = await remember(storage, *(memory(f"fact {'x' * n}") for n in range(150)))
-    [other] = await remember(storage, memory("of another user", owner=OTHER_USER))
+    rows = await store_memories(storage, *(memory(f"fact {'x' * n}") for n in range(150)))
+    [other] = await store_memories(storage, memory("of another user", owner=OTHER_USER))
 
     async with embedding_with(storage, Model()) as embedding:
         await filled(embedding)
 
-    mine = [packed(hashed([row.content])) for row in rows]
+    mine = [pack_vectors(hashed([row.content])) for row in rows]
     assert await vectors(storage) == dict(zip([row.id for row in rows], mine, strict=True))
-    assert await vectors(storage, OTHER_USER) == {other.id: packed(hashed([other.content]))}
+    assert await vectors(storage, OTHER_USER) == {other.id: pack_vectors(hashed([other.content]))}
 
 
 async def test_a_long_text_has_a_vector_for_itself_and_for_each_stretch(
     storage: StorageBackend,
 ) -> None:
     text = " ".join(f"This is sentence number {number} of a long story." for number in range(12))
-    await remember(storage, memory("short"), memory(text))
+    await store_memories(storage, memory("short"), memory(text))
 
     async with embedding_with(storage, Model()) as embedding:
         await filled(embedding)
 
     short, long = (await vectors(storage)).values()
-    assert len(unpacked(short or b"")) == 1
-    assert 1 < len(unpacked(long or b"")) == len(passages(text))
-    assert np.array_equal(unpacked(long or b"")[0], unpacked(packed(hashed([text])))[0])
+    assert len(unpack_vectors(short or b"")) == 1
+    assert 1 < len(unpack_vectors(long or b"")) == len(split_passages(text))
+    assert np.array_equal(
+        unpack_vectors(long or b"")[0], unpack_vectors(pack_vectors(hashed([text])))[0]
+    )
 
 
 async def test_a_write_wakes_it(storage: StorageBackend) -> None:
-    patient = Pace(settle_s=0, poll_s=3600)
+    patient = EmbeddingTimings(settle_s=0, poll_s=3600)
     async with embedding_with(storage, Model(), patient) as embedding:
         await reached(embedding, "ready")
-        [row] = await remember(storage, memory("喝茶"))
+        [row] = await store_memories(storage, memory("喝茶"))
 
         embedding.wake()
         await filled(embedding)
 
-        assert (await vectors(storage))[row.id] == packed(hashed(["喝茶"]))
+        assert (await vectors(storage))[row.id] == pack_vectors(hashed(["喝茶"]))
 
 
 async def test_what_another_process_wrote_is_found_without_being_told(
@@ -79,7 +81,7 @@ async def test_what_another_process_wrote_is_found_without_being_told(
 ) -> None:
     async with embedding_with(storage, Model()) as embedding:
         await reached(embedding, "ready")
-        await remember(storage, memory("喝茶"))
+        await store_memories(storage, memory("喝茶"))
 
         await filled(embedding)
 
@@ -169,7 +171,7 @@ async def test_where_too_many_wait_the_longest_goes(
 
     model = Model()
     long = [piece * number for number in (60, 50, 40)]
-    monkeypatch.setattr("plastic_memories.hub.vectors.query_vectors._MOST_WAITING", 4)
+    monkeypatch.setattr("plastic_memories.hub.vectors.query_vectors._MAX_QUEUED", 4)
     async with embedding_with(storage, model) as embedding:
         await reached(embedding, "ready")
         model.before = pause
@@ -199,7 +201,7 @@ async def test_whoever_is_sent_away_is_told_at_once(
         go_on.wait()
 
     model = Model()
-    monkeypatch.setattr("plastic_memories.hub.vectors.query_vectors._MOST_WAITING", 2)
+    monkeypatch.setattr("plastic_memories.hub.vectors.query_vectors._MAX_QUEUED", 2)
     async with embedding_with(storage, model) as embedding:
         await reached(embedding, "ready")
         model.before = pause
@@ -239,10 +241,10 @@ async def test_until_it_is_loaded_there_are_reasons_instead_of_vectors(
         loading.wait()
         return Model()
 
-    embedding = Embedding(
+    embedding = EmbeddingService(
         storage, EmbedderChoice("fake", "a test", loaded), PrometheusMeter(), PACE
     )
-    task = asyncio.create_task(embedding.forever())
+    task = asyncio.create_task(embedding.run_forever())
 
     found = await ask(embedding, "tea", 10)
     loading.set()
@@ -256,10 +258,10 @@ async def test_until_it_is_loaded_there_are_reasons_instead_of_vectors(
 
 
 async def test_with_none_nothing_waits_and_nothing_is_missing(storage: StorageBackend) -> None:
-    await remember(storage, memory("喝茶"))
-    embedding = Embedding(storage, EmbedderChoice("none", "a test"), PrometheusMeter())
+    await store_memories(storage, memory("喝茶"))
+    embedding = EmbeddingService(storage, EmbedderChoice("none", "a test"), PrometheusMeter())
 
-    await embedding.forever()
+    await embedding.run_forever()
 
     found = await ask(embedding, "tea", 10)
     assert (found.vector, found.reason, await embedding.backlog()) == (None, "", 0)
@@ -274,10 +276,10 @@ async def test_one_that_cannot_be_loaded_is_tried_again(storage: StorageBackend)
             raise Unavailable("not yet")
         return Model()
 
-    embedding = Embedding(
+    embedding = EmbeddingService(
         storage, EmbedderChoice("fake", "a test", loaded), PrometheusMeter(), PACE
     )
-    task = asyncio.create_task(embedding.forever())
+    task = asyncio.create_task(embedding.run_forever())
 
     await reached(embedding, "ready")
 
@@ -295,7 +297,7 @@ async def test_one_that_fails_is_seen_to_fail_and_recovers(storage: StorageBacke
     async with embedding_with(storage, model) as embedding:
         await reached(embedding, "ready")
         model.before = refuse
-        await remember(storage, memory("喝茶"))
+        await store_memories(storage, memory("喝茶"))
         embedding.wake()
         await reached(embedding, "failing")
         seen = embedding.describe()
@@ -343,14 +345,16 @@ async def test_one_that_hangs_holds_up_nobody(storage: StorageBackend) -> None:
             free.wait()
 
     model = Model()
-    pace = Pace(settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02, query_s=0.05)
+    pace = EmbeddingTimings(
+        settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02, query_s=0.05
+    )
     async with embedding_with(storage, model, pace) as embedding:
         await reached(embedding, "ready")
         model.before = hang
 
         found = await ask(embedding, "slow", 0.01)
         await asyncio.to_thread(stuck.wait)
-        await remember(storage, memory("喝茶"))
+        await store_memories(storage, memory("喝茶"))
         embedding.wake()
         await filled(embedding)
 
@@ -368,8 +372,10 @@ async def test_a_batch_that_hangs_is_given_up_and_done_again(storage: StorageBac
 
     model = Model()
     model.before = hang
-    pace = Pace(settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02, batch_s=0.05)
-    await remember(storage, memory("喝茶"))
+    pace = EmbeddingTimings(
+        settle_s=0, poll_s=0.02, first_retry_s=0.01, last_retry_s=0.02, batch_s=0.05
+    )
+    await store_memories(storage, memory("喝茶"))
     async with embedding_with(storage, model, pace) as embedding:
         await reached(embedding, "failing")
         free.set()
@@ -386,7 +392,7 @@ async def test_a_vector_that_points_nowhere_is_not_stored(storage: StorageBacken
 
     model = Model()
     model.after = spoil
-    odd, fine, odder = await remember(storage, *map(memory, ("odd one", "fine", "odder")))
+    odd, fine, odder = await store_memories(storage, *map(memory, ("odd one", "fine", "odder")))
     async with embedding_with(storage, model) as embedding:
         await until(lambda: _only_set_aside(embedding, 2))
 
@@ -406,7 +412,7 @@ async def test_a_text_that_is_refused_does_not_hold_up_the_others(
 
     model = Model()
     model.before = refuse
-    rows = await remember(storage, *(memory(f"fact {n}") for n in range(20)), memory("odd"))
+    rows = await store_memories(storage, *(memory(f"fact {n}") for n in range(20)), memory("odd"))
     async with embedding_with(storage, model) as embedding:
         await until(lambda: _only_set_aside(embedding, 1))
 
@@ -419,7 +425,7 @@ async def test_one_that_returns_nothing_usable_is_ill_and_no_text_is_blamed(
     storage: StorageBackend,
 ) -> None:
     model = Model()
-    await remember(storage, memory("喝茶"))
+    await store_memories(storage, memory("喝茶"))
     model.after = lambda _, rows: rows * np.float32(0)
 
     async with embedding_with(storage, model) as embedding:
@@ -434,8 +440,8 @@ async def test_one_that_returns_nothing_usable_is_ill_and_no_text_is_blamed(
 
 async def test_vectors_of_another_length_are_not_stored(storage: StorageBackend) -> None:
     model = Model()
-    model.after = lambda texts, rows: rows if tuple(texts) == ORDINARY else rows[:, :10]
-    await remember(storage, memory("喝茶"))
+    model.after = lambda texts, rows: rows if tuple(texts) == BACKGROUND_SENTENCES else rows[:, :10]
+    await store_memories(storage, memory("喝茶"))
 
     async with embedding_with(storage, model) as embedding:
         await reached(embedding, "failing")
@@ -453,7 +459,7 @@ async def test_forgotten_while_it_is_embedded_stays_forgotten(storage: StorageBa
 
     model = Model()
     model.before = pause
-    gone, kept = await remember(storage, memory("the secret"), memory("the rest"))
+    gone, kept = await store_memories(storage, memory("the secret"), memory("the rest"))
     async with embedding_with(storage, model) as embedding:
         await asyncio.to_thread(begun.wait)
         await storage.write(lambda stores: stores.memories.erase(MINE, [gone.id], NOW))
@@ -461,7 +467,7 @@ async def test_forgotten_while_it_is_embedded_stays_forgotten(storage: StorageBa
         await filled(embedding)
 
     assert set(await vectors(storage)) == {kept.id}
-    assert await storage.read(lambda stores: stores.vectors.stored()) == 1
+    assert await storage.read(lambda stores: stores.vectors.count_stored()) == 1
 
 
 async def test_called_off_in_the_middle_the_next_start_goes_on(storage: StorageBackend) -> None:
@@ -475,7 +481,7 @@ async def test_called_off_in_the_middle_the_next_start_goes_on(storage: StorageB
 
     model = Model()
     model.before = pause
-    await remember(storage, *(memory(f"fact {n}") for n in range(200)))
+    await store_memories(storage, *(memory(f"fact {n}") for n in range(200)))
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(embedding_with(storage, model))
         await asyncio.to_thread(begun.wait)
@@ -491,6 +497,6 @@ async def _were_seen(model: Model, number: int) -> bool:
     return sum(map(len, model.seen)) >= number
 
 
-async def _only_set_aside(embedding: Embedding, number: int) -> bool:
+async def _only_set_aside(embedding: EmbeddingService, number: int) -> bool:
     left = await embedding.backlog()
     return left == embedding.describe()["set_aside"] == number

@@ -13,30 +13,32 @@ from embedding_hub import PACE, Model, ask, embedding_with, filled, reached, vec
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.adapters.sqlite.backend import open_sqlite
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.vectors.embedding import Embedding
+from plastic_memories.hub.vectors.embedding import EmbeddingService
 from plastic_memories.ports.embedder import EmbedderChoice, Vectors
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.ranking.vector_codec import unpacked
-from plastic_memories.settings import load
-from plastic_memories.testing.samples import MINE, OTHER_TENANT, memory, remember
+from plastic_memories.rules.ranking.vector_codec import unpack_vectors
+from plastic_memories.settings import load_settings
+from plastic_memories.testing.samples import MINE, OTHER_TENANT, memory, store_memories
 
 
 @pytest.fixture
 async def storage(tmp_path: Path) -> AsyncGenerator[StorageBackend]:
-    settings = load({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)})
+    settings = load_settings({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)})
     async with open_sqlite(settings) as opened:
         yield opened
 
 
 async def test_another_model_starts_anew(storage: StorageBackend) -> None:
-    await remember(storage, *(memory(f"fact {n}") for n in range(30)))
+    await store_memories(storage, *(memory(f"fact {n}") for n in range(30)))
     async with embedding_with(storage, Model()) as embedding:
         await filled(embedding)
 
     async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
         await filled(embedding)
 
-    assert {unpacked(one or b"").shape for one in (await vectors(storage)).values()} == {(1, 32)}
+    assert {unpack_vectors(one or b"").shape for one in (await vectors(storage)).values()} == {
+        (1, 32)
+    }
     assert await storage.read(lambda stores: stores.vectors.model()) == "fake/2#32"
 
 
@@ -57,7 +59,7 @@ def _short(_: Sequence[str], rows: Vectors) -> Vectors:
 async def test_one_that_does_not_work_costs_no_vector_of_the_one_before(
     storage: StorageBackend, spoil: Callable[[Sequence[str], Vectors], Vectors]
 ) -> None:
-    await remember(storage, *map(memory, ("喝茶", "a grey kitten", "养了 kitten")))
+    await store_memories(storage, *map(memory, ("喝茶", "a grey kitten", "养了 kitten")))
     async with embedding_with(storage, Model()) as embedding:
         await filled(embedding)
     good = await vectors(storage)
@@ -72,17 +74,21 @@ async def test_one_that_does_not_work_costs_no_vector_of_the_one_before(
         await filled(embedding)
 
     assert (kept, waiting) == (good, 3)
-    assert {unpacked(one or b"").shape for one in (await vectors(storage)).values()} == {(1, 32)}
+    assert {unpack_vectors(one or b"").shape for one in (await vectors(storage)).values()} == {
+        (1, 32)
+    }
 
 
 async def test_what_another_model_made_waits_to_be_made_anew(storage: StorageBackend) -> None:
-    await remember(storage, memory("喝茶"), memory("coffee"), memory("tea", owner=OTHER_TENANT))
+    await store_memories(
+        storage, memory("喝茶"), memory("coffee"), memory("tea", owner=OTHER_TENANT)
+    )
     async with embedding_with(storage, Model()) as embedding:
         await filled(embedding)
 
-    def not_loaded(model: str) -> Embedding:
+    def not_loaded(model: str) -> EmbeddingService:
         choice = EmbedderChoice("fake", "a test", Model, model=model)
-        return Embedding(storage, choice, PrometheusMeter())
+        return EmbeddingService(storage, choice, PrometheusMeter())
 
     tenants = (None, MINE.tenant_id, OTHER_TENANT.tenant_id)
     assert [await not_loaded("fake/1").backlog(one) for one in tenants] == [0, 0, 0]
@@ -101,8 +107,8 @@ async def test_one_that_keeps_failing_says_so_all_the_time(storage: StorageBacke
         return Model()
 
     choice = EmbedderChoice("fake", "a test", loaded)
-    embedding = Embedding(storage, choice, PrometheusMeter(), PACE)
-    task = asyncio.create_task(embedding.forever())
+    embedding = EmbeddingService(storage, choice, PrometheusMeter(), PACE)
+    task = asyncio.create_task(embedding.run_forever())
 
     await reached(embedding, "ready")
 
@@ -115,7 +121,7 @@ async def test_one_that_keeps_failing_says_so_all_the_time(storage: StorageBacke
 
 
 async def test_the_same_model_embeds_nothing_twice(storage: StorageBackend) -> None:
-    await remember(storage, memory("喝茶"))
+    await store_memories(storage, memory("喝茶"))
     async with embedding_with(storage, Model()) as embedding:
         await filled(embedding)
 
@@ -127,7 +133,7 @@ async def test_the_same_model_embeds_nothing_twice(storage: StorageBackend) -> N
 
 
 async def test_clearing_that_was_cut_short_is_finished(storage: StorageBackend) -> None:
-    await remember(storage, *(memory(f"fact {n}") for n in range(10)))
+    await store_memories(storage, *(memory(f"fact {n}") for n in range(10)))
     async with embedding_with(storage, Model()) as embedding:
         await filled(embedding)
     # As a process leaves it that was killed after its first step.
@@ -136,7 +142,9 @@ async def test_clearing_that_was_cut_short_is_finished(storage: StorageBackend) 
     async with embedding_with(storage, Model("fake/2", dimension=32)) as embedding:
         await filled(embedding)
 
-    assert {unpacked(one or b"").shape for one in (await vectors(storage)).values()} == {(1, 32)}
+    assert {unpack_vectors(one or b"").shape for one in (await vectors(storage)).values()} == {
+        (1, 32)
+    }
 
 
 async def test_what_another_process_changes_to_is_never_compared(

@@ -15,11 +15,11 @@ import pytest
 from full_disk import Unruly, health_when, no_file_larger_than
 from harness import Api, StartHub, StillClock, refused
 from plastic_memories.adapters.archive.files import FileArchive
-from plastic_memories.adapters.pages.folder import HeldFolder, NamedFolder, open_root
+from plastic_memories.adapters.pages.folder import DescriptorFolder, PathFolder, open_root
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.hub import Hub
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.job import JobStatus
 from plastic_memories.model.owner import User
 from plastic_memories.worker.loop import Worker
@@ -30,7 +30,7 @@ with_limits = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit 
 
 def database_of(api: Api) -> SqliteDatabase:
     assert api.hub is not None
-    found: SqliteDatabase = api.hub.ledger.storage.storage._database  # type: ignore[attr-defined]
+    found: SqliteDatabase = api.hub.storage.storage.storage._database  # type: ignore[attr-defined]
     return found
 
 
@@ -73,28 +73,28 @@ class Faulty:
             raise self.error
 
 
-def upkeep(hub: Hub, ledger: Ledger) -> Any:
-    return replace(hub.upkeep, ledger=ledger, interval_s=0.01).forever()
+def upkeep(hub: Hub, storage: AuditedStorage) -> Any:
+    return replace(hub.upkeep, storage=storage, interval_s=0.01).run_forever()
 
 
-def worker(hub: Hub, ledger: Ledger) -> Any:
-    work = replace(hub.work, jobs=replace(hub.work.jobs, ledger=ledger))
-    return Worker(work, hub.consolidate, poll_s=0.01).forever()
+def worker(hub: Hub, storage: AuditedStorage) -> Any:
+    work = replace(hub.job_runner, jobs=replace(hub.job_runner.jobs, storage=storage))
+    return Worker(work, hub.consolidate, poll_s=0.01).run_forever()
 
 
-def pages(hub: Hub, ledger: Ledger) -> Any:
-    return replace(hub.page_sync, ledger=ledger).forever(0.01, everybody=False)
+def pages(hub: Hub, storage: AuditedStorage) -> Any:
+    return replace(hub.page_sync, storage=storage).run_forever(0.01, everybody=False)
 
 
 @pytest.mark.parametrize("start", [upkeep, worker, pages])
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyError("x")], ids=repr)
 async def test_no_loop_of_the_hub_ends_by_an_error(
-    api: Api, start: Callable[[Hub, Ledger], Any], error: Exception
+    api: Api, start: Callable[[Hub, AuditedStorage], Any], error: Exception
 ) -> None:
     assert api.hub is not None
-    storage = Faulty(api.hub.ledger.storage, error)
+    storage = Faulty(api.hub.storage.backend, error)
 
-    loop = asyncio.create_task(start(api.hub, replace(api.hub.ledger, storage=storage)))
+    loop = asyncio.create_task(start(api.hub, replace(api.hub.storage, backend=storage)))
 
     async with asyncio.timeout(20):
         while storage.calls < 3 and not loop.done():  # noqa: ASYNC110
@@ -116,9 +116,9 @@ async def test_an_archive_without_room_keeps_the_file_it_has(tmp_path: Path) -> 
 
 
 @with_limits
-@pytest.mark.parametrize("kind", [HeldFolder, NamedFolder])
+@pytest.mark.parametrize("kind", [DescriptorFolder, PathFolder])
 def test_a_page_without_room_leaves_nothing_half(tmp_path: Path, kind: type) -> None:
-    folder = open_root(tmp_path) if kind is HeldFolder else NamedFolder(tmp_path)
+    folder = open_root(tmp_path) if kind is DescriptorFolder else PathFolder(tmp_path)
     assert isinstance(folder, kind)
     folder.put("MEMORY.md", b"old", 0o600)
 
@@ -144,7 +144,7 @@ async def test_what_was_forgotten_leaves_the_archive_however_long_its_disk_was_f
     await api.say("叫我 tcmiku", session_id="s1")
     await api.did("/sessions/end", session_id="s1")
     await api.did("/jobs/run", session_id="s1", wait=True)
-    work = api.hub.work
+    work = api.hub.job_runner
     full = replace(work, archive=replace(work.archive, archive=Full(tmp_path)))
     object.__setattr__(api.hub.forget, "archive", full.archive)
     forgotten = await api.did("/memory/forget", type="profile", key="constraint.allergy.seafood")
@@ -152,11 +152,11 @@ async def test_what_was_forgotten_leaves_the_archive_however_long_its_disk_was_f
 
     for _ in range(10):
         clock.at += 3600
-        await full.all_due("w")
+        await full.run_all_due("w")
 
     assert await api.hub.jobs.find(User("default", "userA"), JobStatus.DEAD, 10) == []
     clock.at += 3600
-    await work.all_due("w")
+    await work.run_all_due("w")
     [text] = archived(tmp_path)
     assert "海鲜" not in text
     assert "tcmiku" in text

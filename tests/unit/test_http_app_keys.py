@@ -105,7 +105,7 @@ def mcp(method: str, **params: Any) -> Read:
 def mem0(method: str, path: str, **more: Any) -> Read:
     async def read(api: Api, known: Json) -> str:
         owner = Owner("default", "userA", "p1")
-        own = {name: memory_ids.written(owner, number) for name, number in known.items()}
+        own = {name: memory_ids.encode_id(owner, number) for name, number in known.items()}
         return (await Mem0.of(api, api.key).send(method, path.format(**own), **more)).text
 
     return read

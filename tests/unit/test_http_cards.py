@@ -54,7 +54,7 @@ async def test_a_card_is_recalled_with_its_names_filled_in(api: Api) -> None:
 
     assert "阿澄是钟楼脚下的修表匠，对小林很温柔。" in found["stable_block"]["text"]
     assert "Stay in character as 阿澄." in found["stable_block"]["text"]
-    assert "Nobody leaves the town after the bell." in found["stable_block"]["text"]
+    assert "Nobody leaves the town after the wakeup." in found["stable_block"]["text"]
     assert "阿澄小时候在那里迷过路" in found["turn_block"]["text"]
     assert "{{" not in found["injection_block"] + found["PERSONA_PROFILE"]
 

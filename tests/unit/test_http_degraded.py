@@ -12,7 +12,7 @@ import pytest
 from harness import Api, StartHub
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.recall.recall import Recall
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery, Recollection
 from plastic_memories.ports.storage import Stores
@@ -60,8 +60,8 @@ async def remembering(api: Api) -> Recall:
 
 
 def on(recall: Recall, storage: Any) -> Recall:
-    ledger = Ledger(storage, recall.ledger.sink, recall.ledger.clock)
-    return replace(recall, ledger=ledger)
+    storage = AuditedStorage(storage, recall.storage.sink, recall.storage.clock)
+    return replace(recall, storage=storage)
 
 
 @pytest.mark.parametrize("error", FAILURES)
@@ -121,7 +121,7 @@ async def test_without_the_text_index_everything_is_found_all_the_same(
     api: Api = await start_hub(recall=engine)
     recall = await remembering(api)
     assert api.hub is not None
-    storage = api.hub.ledger.storage
+    storage = api.hub.storage.backend
     await storage.write(lambda stores: stores.memories._db.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
 
     found = await ask(recall)
@@ -133,7 +133,7 @@ async def test_without_the_text_index_everything_is_found_all_the_same(
 async def test_without_the_text_index_memories_can_still_be_kept(api: Api) -> None:
     await remembering(api)
     assert api.hub is not None
-    storage = api.hub.ledger.storage
+    storage = api.hub.storage.backend
     await storage.write(lambda stores: stores.memories._db.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
 
     await api.remember("oolong tea", "note", "b")

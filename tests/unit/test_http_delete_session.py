@@ -69,7 +69,7 @@ async def test_what_was_learned_in_the_session_goes_with_it(
     assert await texts(api) == []
     assert talk[0] not in (await api.recall(talk[0]))["injection_block"]
     assert api.hub is not None
-    assert await api.hub.ledger.read(lambda stores: stores.upkeep.check()) == []
+    assert await api.hub.storage.read(lambda stores: stores.upkeep.check()) == []
 
 
 async def test_what_another_session_says_too_stays(api: Api) -> None:
@@ -185,7 +185,7 @@ async def test_what_only_the_archive_has_goes_too(
     await digested(api)
     clock.at += 100 * 86_400
     assert api.hub is not None
-    await api.hub.upkeep.once()
+    await api.hub.upkeep.run_once()
     assert await texts(api) == []
     assert await facts(api) == ["我对海鲜过敏"]
 

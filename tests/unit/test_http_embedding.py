@@ -33,7 +33,7 @@ async def _filled(api: Api) -> Json:
 async def _vectors(api: Api, user: str = "userA") -> list[bytes | None]:
     assert api.hub is not None
     partition = Partition(User("default", user), api.persona)
-    news = await api.hub.ledger.read(lambda stores: stores.entries.news(partition))
+    news = await api.hub.storage.read(lambda stores: stores.entries.changes_since(partition))
     return [entry.vector for entry in news.entries]
 
 

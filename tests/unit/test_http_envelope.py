@@ -11,7 +11,7 @@ import pytest
 
 from harness import BASE_URL, Api, StartHub, enveloped, refused
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.ports.storage import Stores
 
 KEY = {"X-API-Key": "devkey"}
@@ -225,8 +225,8 @@ def with_storage(api: Api, fail: Callable[[Any], None]) -> Api:
     """Put a broken storage under the list route of a running hub."""
     hub = api.hub
     assert hub is not None
-    ledger = Ledger(BrokenStorage(fail), hub.ledger.sink, hub.ledger.clock)  # type: ignore[arg-type]
-    object.__setattr__(hub, "browse", type(hub.browse)(ledger))
+    storage = AuditedStorage(BrokenStorage(fail), hub.storage.sink, hub.storage.clock)  # type: ignore[arg-type]
+    object.__setattr__(hub, "browse", type(hub.browse)(storage))
     return api
 
 

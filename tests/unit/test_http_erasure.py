@@ -128,9 +128,9 @@ async def test_when_the_reader_is_gone_the_job_clears_the_log(
 
 async def _work(hub: Hub, formation: str) -> None:
     if formation == "true":
-        await hub.work.all_due("worker-1")
+        await hub.job_runner.run_all_due("worker-1")
     else:
-        await hub.upkeep.once()
+        await hub.upkeep.run_once()
 
 
 async def test_a_log_left_by_a_crash_is_cleared_at_the_next_start(
@@ -139,7 +139,7 @@ async def test_a_log_left_by_a_crash_is_cleared_at_the_next_start(
     api = await start_hub()
     await api.remember(TEXT)
     # As if it had died after the commit: erased, and not scrubbed.
-    await hub_of(api).ledger.storage.write(_erase_all)
+    await hub_of(api).storage.backend.write(_erase_all)
     assert places(tmp_path, WORD)
 
     await start_hub()

@@ -67,7 +67,7 @@ async def test_the_sweeper_writes_down_what_has_expired(timed: Api, clock: Still
     clock.at += 60
     assert timed.hub is not None
 
-    await timed.hub.upkeep.once()
+    await timed.hub.upkeep.run_once()
 
     assert await timed.status_of(memory_id) == "expired"
     assert await timed.slots() == {}

@@ -10,8 +10,8 @@ import pytest
 
 from harness import Api, Json, StartHub, StillClock, refused
 from plastic_memories.hub.erasure.forget import ForgetRequest
-from plastic_memories.hub.formation.export_files import KEPT, ExportFiles
-from plastic_memories.hub.transactions.audit_events import the_hub
+from plastic_memories.hub.formation.export_files import MAX_EXPORTS, ExportFiles
+from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.model.key import KeyLimits
 from plastic_memories.model.owner import Owner, User, Viewpoint
 
@@ -70,11 +70,11 @@ async def test_an_export_holds_everything_with_its_times_in_utc(timed: Api, tmp_
 
 async def test_only_the_newest_are_kept(timed: Api, clock: StillClock, tmp_path: Path) -> None:
     files = []
-    for _ in range(KEPT + 2):
+    for _ in range(MAX_EXPORTS + 2):
         files.append(await exported(timed, tmp_path))
         clock.at += 1.5
 
-    assert [file.exists() for file in files] == [False, False, *([True] * KEPT)]
+    assert [file.exists() for file in files] == [False, False, *([True] * MAX_EXPORTS)]
     listed = [tmp_path / one["path"] for one in (await timed.saw("/export/files"))["items"]]
     assert listed == files[:1:-1]
 
@@ -170,16 +170,16 @@ async def test_a_forget_that_died_before_the_files_is_finished_by_a_job(
     memory_id = await timed.remember("海鲜过敏 seafood")
     await timed.remember("green tea 绿茶", key="tea")
     file = await exported(timed, tmp_path)
-    mortal = Dying(hub.ledger, hub.exports.archive, hub.exports.options)
+    mortal = Dying(hub.storage, hub.exports.archive, hub.exports.options)
     view = Viewpoint(Owner("default", "userA", "p1"))
 
     with pytest.raises(SystemExit):
         await replace(hub.forget, exports=mortal)(
-            the_hub(MINE), view, ForgetRequest(memory_ids=[memory_id])
+            hub_caller(MINE), view, ForgetRequest(memory_ids=[memory_id])
         )
     assert "海鲜" in file.read_text(encoding="utf-8")
     clock.at += 10
-    await hub.work.all_due("test")
+    await hub.job_runner.run_all_due("test")
 
     text = file.read_text(encoding="utf-8")
     assert "海鲜" not in text

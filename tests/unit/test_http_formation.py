@@ -102,7 +102,7 @@ async def test_ten_rounds_are_digested_by_themselves(start_hub: StartHub) -> Non
 
 async def test_the_worker_inside_the_server_does_it(api: Api) -> None:
     assert api.hub is not None
-    async with asyncio.timeout(10), api.hub.ledger.sink.listen(USER) as events:
+    async with asyncio.timeout(10), api.hub.storage.sink.listen(USER) as events:
         await talk(api, *["嗯"] * 9, "我海鲜过敏")
         assert "job.completed" in [event.event async for event in events_until(events, "job.")]
 
@@ -430,7 +430,7 @@ async def test_an_echo_of_what_was_recalled_makes_nothing_new(
     await api.remember("我喜欢喝乌龙茶，也喜欢绿茶")
     if is_recalled:
         await api.recall("喜欢喝什么茶")
-        await api.hub.upkeep.once()  # writes down what was recalled
+        await api.hub.upkeep.run_once()  # writes down what was recalled
 
     await talk(api, "我喜欢喝乌龙茶")
     await digest(api)
@@ -443,7 +443,7 @@ async def test_said_again_after_a_recall_it_is_one_more_source(api: Api) -> None
     ids = await talk(api, "我海鲜过敏")
     await digest(api)
     await api.recall("晚饭")
-    await api.hub.upkeep.once()
+    await api.hub.upkeep.run_once()
     ids += await talk(api, "我海鲜过敏", session_id="s2")
     await digest(api, "s2")
 

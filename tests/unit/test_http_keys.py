@@ -10,7 +10,7 @@ import pytest
 from harness import Api, StartHub, StillClock, environment, refused
 from plastic_memories.errors import InvalidSetting
 from plastic_memories.model.key import KeyLimits
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import build_app
 
 WRITES: list[tuple[str, dict[str, Any]]] = [
@@ -161,7 +161,7 @@ async def test_the_text_of_a_key_is_stored_nowhere(api: Api, tmp_path: Path) -> 
 )
 def test_a_malformed_key_stops_the_start(tmp_path: Path, keys: str) -> None:
     with pytest.raises(InvalidSetting, match="API_KEYS") as raised:
-        load(environment(tmp_path, api_keys=keys))
+        load_settings(environment(tmp_path, api_keys=keys))
 
     assert "broken" not in raised.value.message
     assert "\n" not in raised.value.message
@@ -185,7 +185,7 @@ def test_a_malformed_key_stops_the_start(tmp_path: Path, keys: str) -> None:
 )
 def test_a_bad_setting_stops_the_start_with_its_name(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(InvalidSetting, match=f"PLASTIC_MEMORIES_{name.upper()}") as raised:
-        build_app(load(environment(tmp_path, **{name: value})))
+        build_app(load_settings(environment(tmp_path, **{name: value})))
 
     assert "\n" not in raised.value.message
 

@@ -176,5 +176,5 @@ async def test_retention_leaves_the_index_sound(start_hub: StartHub, clock: Stil
 
     await api.hub.upkeep.once()
 
-    assert await api.hub.ledger.read(lambda stores: stores.upkeep.check()) == []
+    assert await api.hub.storage.read(lambda stores: stores.upkeep.check()) == []
     assert (await api.recall(""))["CHAT_SNIPPETS"][0]["content"] == "0 days ago in s2"

@@ -346,13 +346,13 @@ async def test_another_users_anchors_mean_nothing(api: Api, own: Pages) -> None:
 async def test_once_asked_for_both_sides_are_kept_in_step(api: Api, hers: Pages) -> None:
     assert api.hub is not None
     await api.remember(*NAME)
-    assert await api.hub.page_sync.watch(everybody=False) == 0
+    assert await api.hub.page_sync.sync_changed(everybody=False) == 0
     assert not hers.exist()
 
     await sync(api)
     hers.add("- 我喜欢爬山")
     await api.remember(*ALLERGY)
-    assert await api.hub.page_sync.watch(everybody=False) > 0
+    assert await api.hub.page_sync.sync_changed(everybody=False) > 0
 
     said = [line.split(" ^")[0] for line in hers.lines]
     assert said == ["- 叫我阿明", "- 我喜欢爬山", "- 我对海鲜过敏"]
@@ -364,11 +364,11 @@ async def test_a_watched_page_that_is_in_step_is_left_alone(api: Api, hers: Page
     await api.remember(*NAME)
     await sync(api)
     page = hers.folder / "core.md"
-    await api.hub.page_sync.watch(everybody=False)
+    await api.hub.page_sync.sync_changed(everybody=False)
     before = page.stat()
 
     await api.say("只是聊天")
-    await api.hub.page_sync.watch(everybody=False)
+    await api.hub.page_sync.sync_changed(everybody=False)
 
     assert page.stat().st_mtime_ns == before.st_mtime_ns
     assert page.stat().st_ino == before.st_ino
@@ -382,7 +382,7 @@ async def test_a_broken_page_does_not_hold_up_the_others(api: Api, own: Pages, h
     (own.folder / "core.md").write_bytes(b"\xff\xff\xff")
     hers.add("- 我喜欢爬山")
 
-    await api.hub.page_sync.watch(everybody=False)
+    await api.hub.page_sync.sync_changed(everybody=False)
 
     assert "我喜欢爬山" in await api.listed()
 

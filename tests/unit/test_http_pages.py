@@ -11,9 +11,9 @@ import pytest
 from harness import Api, StartHub, refused
 from page_parts import Pages
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.pages.read_pages import KeepPages
+from plastic_memories.hub.pages.read_pages import PageReader
 from plastic_memories.model.owner import Owner, User, Viewpoint
-from plastic_memories.model.page import PageFile, Shelf
+from plastic_memories.model.page import PageFile, PageFolderListing
 from plastic_memories.model.recall import RecallQuery
 
 
@@ -238,13 +238,15 @@ async def test_a_pipe_among_the_pages_holds_up_nothing(api: Api, pages: Pages) -
 class BrokenFolders:
     """A disk that does not answer."""
 
-    def may_have(self, user: User) -> bool:
+    def may_have_pages(self, user: User) -> bool:
         return True
 
-    async def look(self, user: User, persona_id: str) -> tuple[Shelf, Shelf]:
+    async def list_pages(
+        self, user: User, persona_id: str
+    ) -> tuple[PageFolderListing, PageFolderListing]:
         raise Unavailable("The folder of pages did not answer.")
 
-    async def read(self, folder: Owner, name: str) -> PageFile | None:
+    async def read_page(self, folder: Owner, name: str) -> PageFile | None:
         raise NotImplementedError
 
     core = stamps = put_core = read
@@ -257,11 +259,11 @@ async def test_pages_that_do_not_answer_are_left_out_and_named(api: Api) -> None
     assert api.hub is not None
     await api.remember("我对海鲜过敏", "profile", "constraint.allergy.seafood")
     hub = api.hub
-    broken = KeepPages(hub.ledger, hub.screening, BrokenFolders())  # type: ignore[arg-type]
+    broken = PageReader(hub.storage, hub.screening, BrokenFolders())  # type: ignore[arg-type]
     view = Viewpoint(Owner("default", "userA", "p1"))
 
     found = await replace(hub.recall, pages=broken)(
-        RecallQuery(viewpoint=view, text="海鲜", now=hub.ledger.clock.now())
+        RecallQuery(viewpoint=view, text="海鲜", now=hub.storage.clock.now())
     )
 
     assert found.degraded == ("pages",)

@@ -313,7 +313,7 @@ async def test_a_recall_is_counted_when_there_is_time(api: Api) -> None:
     await api.recall("tea")
     assert api.hub is not None
 
-    await api.hub.upkeep.once()
+    await api.hub.upkeep.run_once()
 
     row = await api.saw("/memory/get", memory_id=memory_id)
     assert row["recall_count"] == 1

@@ -118,8 +118,8 @@ async def test_a_word_that_is_said_all_the_time_is_no_evidence_in_a_long_questio
 async def test_words_in_more_messages_than_are_counted_bring_nothing_by_chance(
     api: Api, clock: StillClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_store, "_COUNTED", 40)
-    monkeypatch.setattr(message_store, "_COUNTED_MESSAGES", 400)
+    monkeypatch.setattr(message_store, "_MAX_TERM_COUNT", 40)
+    monkeypatch.setattr(message_store, "_MAX_MESSAGE_COUNT", 400)
     day = datetime(2025, 6, 13, 12, tzinfo=UTC).timestamp()
     await _tell(api, clock.at - 20 * DAY, *(f"小雨和猫咪 with coffee {n}" for n in range(60)))
     await _tell(api, day, "小雨的护照 came with coffee", session="s1")
@@ -141,7 +141,7 @@ async def test_long_messages_that_tell_too_little_are_not_all_read(
         read.append(content)
         return 0.0
 
-    monkeypatch.setattr(snippets, "evidence_of", evidence_of)
+    monkeypatch.setattr(snippets, "evidence_score", evidence_of)
     await _tell(api, clock.at - 20 * DAY, *(f"Priya {n}: {filler * 800}" for n in range(30)))
     await _chat(api, clock)
 
@@ -314,7 +314,7 @@ async def test_without_the_text_index_it_is_found_all_the_same(api: Api, clock: 
     await _tell(api, clock.at - 20 * DAY, "Priya moved to Oslo")
     await _chat(api, clock)
     assert api.hub is not None
-    await api.hub.ledger.write(
+    await api.hub.storage.write(
         lambda stores: stores.messages._db.execute("DROP TABLE fts_messages")
     )  # type: ignore[attr-defined]
 

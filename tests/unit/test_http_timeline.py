@@ -201,7 +201,7 @@ async def test_edited_text_is_masked_and_found_by_its_new_words(api: Api) -> Non
     [message] = (await api.saw("/messages/recent"))["messages"]
     assert "hunter2abc" not in message["content"]
     assert api.hub is not None
-    assert await api.hub.ledger.read(lambda stores: stores.upkeep.check()) == []
+    assert await api.hub.storage.read(lambda stores: stores.upkeep.check()) == []
 
 
 @pytest.mark.parametrize("route", ["edit", "delete", "replace"])
@@ -318,7 +318,7 @@ async def test_from_elsewhere_the_branch_that_goes_on_counts(api: Api) -> None:
     assert "海鲜" not in known
 
     assert api.hub is not None
-    api.hub.ledger.clock.at += 5  # type: ignore[attr-defined]
+    api.hub.storage.clock.at += 5  # type: ignore[attr-defined]
     await said(api, "回来了", ts=20)
     known = await injected(api, session_id="s2")
     assert "海鲜" in known
@@ -383,8 +383,8 @@ async def test_when_every_message_is_deleted_nothing_is_known(api: Api) -> None:
     assert api.hub is not None
     live = MemoryFilter(statuses={Status.ACTIVE, Status.CANDIDATE})
     owner = Owner("default", "userA", "p1")
-    assert await api.hub.ledger.read(lambda stores: stores.memories.find(owner, live)) == []
-    assert await api.hub.ledger.read(lambda stores: stores.upkeep.check()) == []
+    assert await api.hub.storage.read(lambda stores: stores.memories.find(owner, live)) == []
+    assert await api.hub.storage.read(lambda stores: stores.upkeep.check()) == []
 
 
 async def test_a_branch_may_leave_at_a_message_the_client_has_named(api: Api) -> None:

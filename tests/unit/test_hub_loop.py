@@ -7,7 +7,7 @@ import random
 import pytest
 
 from harness import Api, Json, StartHub, StillClock
-from plastic_memories.language.reading.extraction import extract
+from plastic_memories.language.reading.extraction import extract_drafts
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
 from small_talk import MOST_JUNK, QUOTES, REMINDERS, REPLIES, TOLD, TURNS, of_our_lines, small_talk
@@ -57,15 +57,17 @@ async def test_a_thousand_turns_with_recall_leave_what_was_told_and_no_junk(
         clock.at += SECONDS_A_TURN
         if turn % ROUNDS == ROUNDS - 1:
             # A running hub notes what was recalled every 15 seconds: sooner than the next turn.
-            await api.hub.recall.touches.flush(api.hub.ledger.storage)
-            assert await api.hub.work.all_due("w") == 1
+            await api.hub.recall.recall_counts.flush(api.hub.storage.backend)
+            assert await api.hub.job_runner.run_all_due("w") == 1
     await api.did("/jobs/run", session_id="s1", wait=True)
 
     owner = Owner("default", "userA", "p1")
     told = {
         (draft.key, draft.attributes["value"]): draft.content
         for text in TOLD.values()
-        for draft in extract([Message(owner=owner, role=Role.USER, content=text, ts=clock.at)])
+        for draft in extract_drafts(
+            [Message(owner=owner, role=Role.USER, content=text, ts=clock.at)]
+        )
     }
     rows = await remembered(api)
     facts = [row for row in rows if row["type"] != "summary"]

@@ -10,7 +10,7 @@ import pytest
 
 from harness import Api, StartHub, StillClock
 from plastic_memories.errors import Conflict, Unavailable
-from plastic_memories.hub.formation.jobs import complete
+from plastic_memories.hub.formation.jobs import complete_job
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.job import Job, JobStatus, Trigger
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
@@ -34,8 +34,8 @@ class Model:
 
 def with_model(hub: Hub, model: Model) -> Hub:
     """Return the hub with a model behind its jobs."""
-    digest = replace(hub.work.digest, extractor=model)
-    return replace(hub, work=replace(hub.work, digest=digest))
+    digest = replace(hub.job_runner.digest, extractor=model)
+    return replace(hub, job_runner=replace(hub.job_runner, digest=digest))
 
 
 def gone(_: TalkWindow) -> Proposal:
@@ -76,7 +76,7 @@ async def test_what_the_model_adds_is_written_by_the_same_rules(api: Api) -> Non
 
     hub = with_model(await waiting(api, "我海鲜过敏"), Model(answer))
 
-    await hub.work.all_due("w")
+    await hub.job_runner.run_all_due("w")
 
     assert await api.listed(type="profile") == ["我海鲜过敏"]
     assert await api.listed("candidate") == ["有点害羞"]
@@ -91,7 +91,7 @@ async def test_the_model_is_told_what_it_needs(api: Api) -> None:
     model = Model(lambda _: Proposal())
     hub = with_model(await waiting(api, "我海鲜过敏"), model)
 
-    await hub.work.all_due("w")
+    await hub.job_runner.run_all_due("w")
 
     [window] = model.asked
     assert (window.persona_name, window.time_zone, window.language) == (
@@ -104,17 +104,17 @@ async def test_the_model_is_told_what_it_needs(api: Api) -> None:
 async def test_the_rules_serve_until_the_model_can_be_asked(api: Api, clock: StillClock) -> None:
     model = Model(gone)
     hub = with_model(await waiting(api, "我海鲜过敏"), model)
-    await hub.work.all_due("w")
+    await hub.job_runner.run_all_due("w")
 
     [job] = await jobs(hub)
     assert (job.status, job.retry_count) == (JobStatus.FAILED, 1)
     assert job.error_message == "The model does not answer."
     assert await api.listed(type="profile") == ["我海鲜过敏"]
-    assert await hub.work.all_due("w") == 0  # not before its time
+    assert await hub.job_runner.run_all_due("w") == 0  # not before its time
 
     model.answer = lambda _: Proposal()
     clock.at += 60
-    await hub.work.all_due("w")
+    await hub.job_runner.run_all_due("w")
 
     assert {job.status for job in await jobs(hub)} == {JobStatus.COMPLETED}
     assert await api.listed("all", type="profile") == ["我海鲜过敏"]
@@ -126,15 +126,15 @@ async def test_a_job_that_always_fails_is_given_up_and_replayed(
     model = Model(gone)
     hub = with_model(await waiting(api, "我海鲜过敏"), model)
     for _ in range(4):
-        await hub.work.all_due("w")
+        await hub.job_runner.run_all_due("w")
         clock.at += 3600
     [dead] = (await api.saw("/jobs", status="dead"))["items"]
     assert (len(model.asked), dead["retry_count"], dead["max_retries"]) == (4, 3, 3)
-    assert await hub.jobs.wake_quiet() == 0  # given up until something new is said
+    assert await hub.jobs.queue_idle_sessions() == 0  # given up until something new is said
 
     replayed = await api.did("/jobs/replay", job_id=dead["task_id"])
     model.answer = lambda _: Proposal()
-    await hub.work.all_due("w")
+    await hub.job_runner.run_all_due("w")
 
     assert replayed["replayed"] == 1
     assert (await api.saw("/jobs", status="dead"))["items"] == []
@@ -148,7 +148,7 @@ async def test_after_a_job_was_given_up_the_next_full_stretch_is_a_new_one(
     for said in ("我海鲜过敏", *["嗯"] * 9):
         await api.say(said, session_id="s1")
     for _ in range(4):
-        await hub.work.all_due("w")
+        await hub.job_runner.run_all_due("w")
         clock.at += 3600
     assert [job.status for job in await jobs(hub)] == [JobStatus.DEAD]
 
@@ -165,7 +165,7 @@ async def test_each_try_waits_longer_than_the_last(api: Api, clock: StillClock) 
     hub = with_model(await waiting(api, "嗯"), Model(gone))
     waits = []
     for _ in range(3):
-        await hub.work.all_due("w")
+        await hub.job_runner.run_all_due("w")
         [job] = await jobs(hub)
         waits.append(job.next_try_at - clock.at)
         clock.at = job.next_try_at
@@ -179,7 +179,7 @@ async def test_a_model_may_say_when_to_come_back(api: Api, clock: StillClock) ->
         raise Unavailable("Too many requests.", {"retry_after_s": 77.0})
 
     hub = with_model(await waiting(api, "嗯"), Model(busy))
-    await hub.work.all_due("w")
+    await hub.job_runner.run_all_due("w")
 
     [job] = await jobs(hub)
     assert job.next_try_at == clock.at + 77
@@ -195,7 +195,7 @@ async def test_a_bug_in_one_job_does_not_stop_the_others(api: Api) -> None:
     await api.say("叫我 tcmiku", session_id="s2")
     await api.did("/sessions/end", session_id="s2")
 
-    await hub.work.all_due("w")
+    await hub.job_runner.run_all_due("w")
 
     [failed] = await jobs(hub, JobStatus.FAILED)
     assert failed.error_message == "A bug: ZeroDivisionError."
@@ -212,14 +212,14 @@ async def test_a_worker_that_lost_its_lease_changes_nothing(api: Api, clock: Sti
     assert (quick.id, quick.retry_count) == (slow.id, 1)
 
     with pytest.raises(Conflict):
-        await hub.work.digest(slow)
+        await hub.job_runner.digest(slow)
     with pytest.raises(Conflict):
         await hub.jobs.extend(slow)
     with pytest.raises(Conflict):
-        await hub.ledger.write(lambda stores: complete(stores, slow, (), clock.at))
+        await hub.storage.write(lambda stores: complete_job(stores, slow, (), clock.at))
     assert await api.listed("all") == []
 
-    await hub.work.digest(quick)
+    await hub.job_runner.digest(quick)
     assert await api.listed(type="profile") == ["我海鲜过敏"]
 
 
@@ -262,7 +262,7 @@ async def test_talk_that_changes_while_it_is_read_is_read_again(api: Api, change
     hub = await waiting(api, "叫我 tcmiku")
     model = Interrupting(api, message_id, change)
 
-    await with_model(hub, model).work.all_due("w")  # type: ignore[arg-type]
+    await with_model(hub, model).job_runner.run_all_due("w")  # type: ignore[arg-type]
 
     assert "我海鲜过敏" not in await api.listed("all", type="profile")
     assert "叫我 tcmiku" in await api.listed(type="profile")
@@ -295,11 +295,11 @@ class Interrupting:
 
 async def test_a_long_talk_is_digested_piece_by_piece(api: Api) -> None:
     hub = await waiting(api, *[f"我喜欢第{n}种茶" for n in range(5)], "我海鲜过敏")
-    small = replace(hub.work.digest, options=replace(hub.work.digest.options, window=2))
+    small = replace(hub.job_runner.digest, options=replace(hub.job_runner.digest.options, window=2))
 
-    done = await replace(hub.work, digest=small).all_due("w")
+    done = await replace(hub.job_runner, digest=small).run_all_due("w")
 
     assert done == 4  # three pieces and the archive
     assert await api.listed(type="profile", q="海鲜") == ["我海鲜过敏"]
-    reconciled = await hub.ledger.read(lambda stores: stores.jobs.reconcile())
+    reconciled = await hub.storage.read(lambda stores: stores.jobs.reconcile())
     assert (reconciled.digested, reconciled.waiting, reconciled.lost) == (6, 0, 0)

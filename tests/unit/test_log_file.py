@@ -12,30 +12,30 @@ from typing import Any
 import pytest
 
 from full_disk import no_file_larger_than
-from plastic_memories.logs import BufferedFile, JsonLines
+from plastic_memories.logs import BufferedFileHandler, JsonLinesFormatter
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of file sizes")
 
 
 @pytest.fixture
-def handler(tmp_path: Path) -> Iterator[BufferedFile]:
-    opened = BufferedFile(tmp_path / "hub.log")
-    opened.setFormatter(JsonLines())
+def handler(tmp_path: Path) -> Iterator[BufferedFileHandler]:
+    opened = BufferedFileHandler(tmp_path / "hub.log")
+    opened.setFormatter(JsonLinesFormatter())
     yield opened
     opened.close()
 
 
-def log(handler: BufferedFile, *events: str, level: int = logging.WARNING) -> None:
+def log(handler: BufferedFileHandler, *events: str, level: int = logging.WARNING) -> None:
     for event in events:
         handler.handle(logging.makeLogRecord({"msg": event, "levelno": level, "levelname": "X"}))
 
 
-def lines_of(handler: BufferedFile) -> list[dict[str, Any]]:
+def lines_of(handler: BufferedFileHandler) -> list[dict[str, Any]]:
     text = Path(handler.baseFilename).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_a_full_disk_does_not_hurt_whoever_logs(handler: BufferedFile) -> None:
+def test_a_full_disk_does_not_hurt_whoever_logs(handler: BufferedFileHandler) -> None:
     log(handler, "before")
 
     with no_file_larger_than(Path(handler.baseFilename).stat().st_size):
@@ -49,7 +49,7 @@ def test_a_full_disk_does_not_hurt_whoever_logs(handler: BufferedFile) -> None:
     assert (handler.dropped, handler.error) == (2, "")
 
 
-def test_a_line_that_is_cut_is_written_to_its_end_later(handler: BufferedFile) -> None:
+def test_a_line_that_is_cut_is_written_to_its_end_later(handler: BufferedFileHandler) -> None:
     log(handler, "before")
     size = Path(handler.baseFilename).stat().st_size
     for more in (10, 20):
@@ -62,7 +62,7 @@ def test_a_line_that_is_cut_is_written_to_its_end_later(handler: BufferedFile) -
     assert said == [("before", None), ("cut after 10", None), ("log.dropped", 1), ("after", None)]
 
 
-def test_room_is_noticed_without_another_line(handler: BufferedFile) -> None:
+def test_room_is_noticed_without_another_line(handler: BufferedFileHandler) -> None:
     with no_file_larger_than(0):
         log(handler, "lost")
 
@@ -71,7 +71,7 @@ def test_room_is_noticed_without_another_line(handler: BufferedFile) -> None:
     assert [line["event"] for line in lines_of(handler)] == ["log.dropped"]
 
 
-def test_the_thread_that_flushes_survives_a_full_disk(handler: BufferedFile) -> None:
+def test_the_thread_that_flushes_survives_a_full_disk(handler: BufferedFileHandler) -> None:
     with no_file_larger_than(0):
         log(handler, "lost", level=logging.INFO)
         handler._flusher.join(1)
@@ -80,7 +80,7 @@ def test_the_thread_that_flushes_survives_a_full_disk(handler: BufferedFile) -> 
     assert handler.dropped == 1
 
 
-def test_a_line_that_cannot_be_made_is_counted_too(handler: BufferedFile) -> None:
+def test_a_line_that_cannot_be_made_is_counted_too(handler: BufferedFileHandler) -> None:
     broken = logging.makeLogRecord({"msg": "%d", "args": ("x",), "levelno": logging.ERROR})
 
     handler.handle(broken)
@@ -90,7 +90,7 @@ def test_a_line_that_cannot_be_made_is_counted_too(handler: BufferedFile) -> Non
 
 
 def test_a_file_that_cannot_be_put_away_is_written_further(
-    handler: BufferedFile, tmp_path: Path
+    handler: BufferedFileHandler, tmp_path: Path
 ) -> None:
     (tmp_path / "hub.log.1").mkdir()
     (tmp_path / "hub.log.1" / "x").touch()
@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_put_away_is_written_further(
 
 
 def test_closing_on_a_full_disk_does_not_fail(tmp_path: Path) -> None:
-    handler = BufferedFile(tmp_path / "hub.log")
+    handler = BufferedFileHandler(tmp_path / "hub.log")
     with no_file_larger_than(0):
         log(handler, "lost", level=logging.INFO)
 

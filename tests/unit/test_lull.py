@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from plastic_memories.runtime.write_burst import Lull
+from plastic_memories.runtime.write_burst import WriteBurstThrottle
 
 
 @dataclass
@@ -17,10 +17,10 @@ class Time:
     now: float = 1000.0
     slept: float = 0.0
     due: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
-    lull: Lull = field(init=False)
+    lull: WriteBurstThrottle = field(init=False)
 
     def __post_init__(self) -> None:
-        self.lull = Lull(clock=lambda: self.now, sleep=self.sleep)
+        self.lull = WriteBurstThrottle(clock=lambda: self.now, sleep=self.sleep)
 
     def sleep(self, seconds: float) -> None:
         self.slept += seconds

@@ -16,10 +16,10 @@ import pytest
 
 from harness import Api, Json, refused
 from page_parts import Pages
-from plastic_memories.cli.mcp.stdio_pipe import Pipe
+from plastic_memories.cli.mcp.stdio_pipe import StdioPipe
 from plastic_memories.http.doors.mcp import router
 from plastic_memories.http.doors.mcp.toolbox import TOOLS
-from plastic_memories.http.doors.mcp.tools import Said
+from plastic_memories.http.doors.mcp.tools import ToolOutput
 from plastic_memories.model.key import KeyLimits
 
 HEADERS = {
@@ -235,7 +235,7 @@ async def test_what_does_not_exist_is_an_error_of_the_protocol(
 async def test_a_bug_is_logged_and_says_nothing_of_our_insides(
     api: Api, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
-    async def broken(here: object, given: object) -> Said:
+    async def broken(here: object, given: object) -> ToolOutput:
         raise RuntimeError("hunter2")
 
     monkeypatch.setitem(TOOLS, "recall", replace(TOOLS["recall"], run=broken))
@@ -306,7 +306,7 @@ async def piped(hub: httpx.AsyncClient, *lines: str) -> list[Json]:
         for line in lines:
             yield line.encode()
 
-    await Pipe(hub, answers.append).run(typed())
+    await StdioPipe(hub, answers.append).run(typed())
     return [json.loads(line) for line in answers]
 
 
@@ -363,7 +363,7 @@ async def test_a_request_that_is_cancelled_is_given_up_and_the_next_is_answered(
 
     answers: list[bytes] = []
     async with httpx.AsyncClient(transport=httpx.MockTransport(slow), base_url="http://hub") as hub:
-        await Pipe(hub, answers.append).run(typed())
+        await StdioPipe(hub, answers.append).run(typed())
 
     assert given_up.is_set()
     assert [json.loads(line)["id"] for line in answers] == [2]

@@ -9,7 +9,7 @@ import pytest
 
 from harness import Api, StartHub, StillClock
 from mem0_caller import Mem0
-from plastic_memories.hub.conversation.ingest import Marked, TakeIn
+from plastic_memories.hub.conversation.ingest import IngestAttributes, IngestConversation
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
@@ -148,7 +148,7 @@ class Guessing:
 async def test_a_candidate_nothing_stands_against_is_confirmed(api: Api) -> None:
     hub = api.hub
     assert hub is not None
-    take_in = TakeIn(hub.ledger, hub.screening, Guessing(), hub.messages)
+    take_in = IngestConversation(hub.storage, hub.screening, Guessing(), hub.messages)
     key = await hub.keys.authenticate("devkey")
     owner = Owner("default", "userA", "p1")
     caller = Caller(user=owner.user, key=key)
@@ -156,8 +156,8 @@ async def test_a_candidate_nothing_stands_against_is_confirmed(api: Api) -> None
     def says(text: str) -> list[Message]:
         return [Message(owner=owner, role=Role.USER, content=text, ts=1.0)]
 
-    first = await take_in.inferring(caller, owner, says("开心"), Marked())
-    second = await take_in.inferring(caller, owner, says("难过"), Marked())
+    first = await take_in.extract(caller, owner, says("开心"), IngestAttributes())
+    second = await take_in.extract(caller, owner, says("难过"), IngestAttributes())
 
     assert [one.memory.content for one in first] == ["猜测：开心"]
     assert second == []

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from plastic_memories.errors import BadRequest
 from plastic_memories.rules.lifecycle.filter_conditions import (
-    condition_from,
     exact_value,
-    named_values,
+    mentioned_values,
+    parse_filters,
     required_values,
 )
 
@@ -94,18 +94,18 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize("filters", HOLD, ids=str)
 def test_what_holds(filters: dict[str, Any]) -> None:
-    assert condition_from(filters)(ROW)
+    assert parse_filters(filters)(ROW)
 
 
 @pytest.mark.parametrize("filters", FAIL, ids=str)
 def test_what_does_not_hold(filters: dict[str, Any]) -> None:
-    assert not condition_from(filters)(ROW)
+    assert not parse_filters(filters)(ROW)
 
 
 @pytest.mark.parametrize(("filters", "named"), REFUSED, ids=str)
 def test_what_cannot_be_read_is_refused_by_name(filters: dict[str, Any], named: str) -> None:
     with pytest.raises(BadRequest, match=named):
-        condition_from(filters)
+        parse_filters(filters)
 
 
 def test_filters_may_not_be_bottomless() -> None:
@@ -114,9 +114,9 @@ def test_filters_may_not_be_bottomless() -> None:
         filters = {"AND": [filters]}
 
     with pytest.raises(BadRequest, match="deeply"):
-        condition_from(filters)
+        parse_filters(filters)
     with pytest.raises(BadRequest, match="deeply"):
-        named_values(filters, "user_id")
+        mentioned_values(filters, "user_id")
 
 
 def test_the_users_that_are_named_are_found_wherever_they_stand() -> None:
@@ -125,7 +125,7 @@ def test_the_users_that_are_named_are_found_wherever_they_stand() -> None:
         "NOT": [{"user_id": "c"}],
     }
 
-    assert named_values(filters, "user_id") == ["a", "b"]
+    assert mentioned_values(filters, "user_id") == ["a", "b"]
 
 
 def test_a_field_is_required_only_where_everything_must_hold() -> None:
@@ -171,7 +171,7 @@ _filters = st.recursive(
 @given(st.dictionaries(_name, _filters, max_size=3))
 def test_any_filters_are_read_or_refused(filters: dict[str, Any]) -> None:
     try:
-        holds = condition_from(filters)
+        holds = parse_filters(filters)
     except BadRequest:
         return
 
@@ -196,4 +196,4 @@ def test_what_an_exact_value_leaves_out_would_not_have_held(
 ) -> None:
     value = exact_value(filters, "run_id")
 
-    assert value in ("", held) or not condition_from(filters)({"run_id": held or None})
+    assert value in ("", held) or not parse_filters(filters)({"run_id": held or None})

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from plastic_memories.cli.main import main
-from plastic_memories.formats.mem0_export import read_export
+from plastic_memories.formats.mem0_export import read_mem0_export
 
 Run = Callable[..., Any]
 TEA: dict[str, Any] = {
@@ -74,7 +74,7 @@ SHAPES = [
 def test_every_shape_is_read(content: object) -> None:
     text = content if isinstance(content, str) else json.dumps(content)
 
-    export = read_export(text.removeprefix("\ufeff"))
+    export = read_mem0_export(text.removeprefix("\ufeff"))
 
     assert [entry.line["content"] for entry in export.entries] == [TEA["memory"], CAT["memory"]]
     assert export.skipped == []

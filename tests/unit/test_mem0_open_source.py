@@ -11,7 +11,7 @@ from mem0_caller import Mem0
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.rules.lifecycle.transitions import ended
+from plastic_memories.rules.lifecycle.transitions import end_memory
 
 
 @pytest.fixture
@@ -134,10 +134,10 @@ async def test_a_memory_that_was_merged_into_another_lives_on_there(api: Api, me
 
     def merge(stores: Stores) -> None:
         newer, older = stores.memories.find(owner, MemoryFilter())
-        stores.memories.save(ended(older, 1.0, superseded_by=newer.id))
+        stores.memories.save(end_memory(older, 1.0, superseded_by=newer.id))
 
     assert api.hub is not None
-    await api.hub.ledger.write(merge)
+    await api.hub.storage.write(merge)
 
     row = await mem0.did("GET", f"/memories/{one}")
     assert (row["id"], row["memory"]) == (other, "喜欢绿茶")

@@ -121,7 +121,7 @@ async def test_no_tenant_sees_what_another_costs(api: Api) -> None:
 
 async def test_a_store_that_fails_is_counted_as_such(api: Api) -> None:
     assert api.hub is not None
-    metered = api.hub.ledger.storage
+    metered = api.hub.storage.backend
     assert isinstance(metered, MeteredStorage)
 
     def broken(_: Stores) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness import StillClock
-from plastic_memories.adapters.llm.breaker import Breaker
+from plastic_memories.adapters.llm.breaker import CircuitBreaker
 from plastic_memories.errors import Unavailable
 
 
@@ -15,53 +15,53 @@ def clock() -> StillClock:
 
 
 @pytest.fixture
-def breaker(clock: StillClock) -> Breaker:
-    return Breaker(clock, failures=2, rest_s=60)
+def breaker(clock: StillClock) -> CircuitBreaker:
+    return CircuitBreaker(clock, max_failures=2, cooldown_s=60)
 
 
-def test_a_success_forgets_the_failures_before_it(breaker: Breaker) -> None:
-    breaker.failed()
-    breaker.succeeded()
-    breaker.failed()
+def test_a_success_forgets_the_failures_before_it(breaker: CircuitBreaker) -> None:
+    breaker.record_failure()
+    breaker.record_success()
+    breaker.record_failure()
 
-    breaker.enter()
+    breaker.acquire()
 
 
-def test_it_says_how_long_it_rests(breaker: Breaker, clock: StillClock) -> None:
-    breaker.failed()
-    breaker.failed()
+def test_it_says_how_long_it_rests(breaker: CircuitBreaker, clock: StillClock) -> None:
+    breaker.record_failure()
+    breaker.record_failure()
     clock.at += 20
 
     with pytest.raises(Unavailable) as caught:
-        breaker.enter()
+        breaker.acquire()
 
     assert caught.value.detail == {"retry_after_s": 40}
 
 
 def test_after_the_rest_one_caller_probes_and_others_wait(
-    breaker: Breaker, clock: StillClock
+    breaker: CircuitBreaker, clock: StillClock
 ) -> None:
-    breaker.failed()
-    breaker.failed()
+    breaker.record_failure()
+    breaker.record_failure()
     clock.at += 60
-    breaker.enter()
+    breaker.acquire()
 
     with pytest.raises(Unavailable):
-        breaker.enter()
+        breaker.acquire()
 
-    breaker.succeeded()
-    breaker.enter()
-    breaker.enter()
+    breaker.record_success()
+    breaker.acquire()
+    breaker.acquire()
 
 
 def test_a_probe_that_was_abandoned_lets_the_next_one_in(
-    breaker: Breaker, clock: StillClock
+    breaker: CircuitBreaker, clock: StillClock
 ) -> None:
-    breaker.failed()
-    breaker.failed()
+    breaker.record_failure()
+    breaker.record_failure()
     clock.at += 60
-    breaker.enter()
+    breaker.acquire()
 
-    breaker.abandoned()
+    breaker.release_probe()
 
-    breaker.enter()
+    breaker.acquire()

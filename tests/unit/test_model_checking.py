@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from plastic_memories.language.checking.proposal_check import check
-from plastic_memories.language.checking.reply_parsing import read
-from plastic_memories.language.checking.window_split import parts_of
-from plastic_memories.language.reading.extraction import extract
+from plastic_memories.language.checking.proposal_check import check_reply
+from plastic_memories.language.checking.reply_parsing import parse_reply
+from plastic_memories.language.checking.window_split import split_window
+from plastic_memories.language.reading.extraction import extract_drafts
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Role
 from plastic_memories.model.talk import Proposal, TalkWindow
@@ -18,7 +18,7 @@ from talks import fact, happening, message, reply, talk
 
 
 def proposed(window: TalkWindow, *items: dict[str, Any]) -> Proposal:
-    return check(read(reply(*items)), window)
+    return check_reply(parse_reply(reply(*items)), window)
 
 
 def only(found: Proposal) -> Draft:
@@ -139,7 +139,7 @@ def test_what_the_rules_know_too_is_left_in_their_words() -> None:
         fact("最喜欢的颜色是蓝色", "preference.favorite_color", "蓝色"),
     )
 
-    assert list(found.drafts) == extract(window.messages, window.time_zone)
+    assert list(found.drafts) == extract_drafts(window.messages, window.time_zone)
 
 
 def test_a_quote_is_found_whatever_its_punctuation_and_width() -> None:
@@ -295,7 +295,7 @@ CHAT = ("我昨天带团子去看兽医，它有点发烧", "bot: 希望团子�
     ],
 )
 def test_a_summary_that_is_not_of_this_talk_is_dropped(text: str, reason: str) -> None:
-    found = check(read(reply(summary={"text": text, "topics": []})), talk(*CHAT))
+    found = check_reply(parse_reply(reply(summary={"text": text, "topics": []})), talk(*CHAT))
 
     assert found.summary is None
     assert found.dropped == (reason,)
@@ -308,7 +308,7 @@ def test_a_summary_keeps_the_topics_that_came_up() -> None:
         "emotion": "anxious",
     }
 
-    found = check(read(reply(summary=summary)), talk(*CHAT))
+    found = check_reply(parse_reply(reply(summary=summary)), talk(*CHAT))
 
     assert found.summary is not None
     assert found.summary.topics == ("团子", "看兽医")
@@ -325,7 +325,7 @@ def test_tools_and_system_messages_are_not_shown_to_the_model() -> None:
         ),
     )
 
-    parts = list(parts_of(window, 500))
+    parts = list(split_window(window, 500))
 
     assert [said.id for part in parts for said in part.messages] == [1]
 
@@ -333,7 +333,7 @@ def test_tools_and_system_messages_are_not_shown_to_the_model() -> None:
 def test_a_message_that_is_too_long_is_cut_after_a_sentence() -> None:
     window = talk("我叫小明明。" * 100)
 
-    ((said,),) = (part.messages for part in parts_of(window, 200))
+    ((said,),) = (part.messages for part in split_window(window, 200))
 
     assert said.content == "我叫小明明。" * (len(said.content) // 6)
     assert 0 < len(said.content) < 600

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from plastic_memories.language.checking.reply_parsing import LONGEST, MOST_ITEMS, read
+from plastic_memories.language.checking.reply_parsing import MAX_ITEMS, MAX_REPLY_CHARS, parse_reply
 
 TOM = {"category": "basic_info", "key": "name", "value": "Tom", "quote": "I am Tom"}
 TEA = {"category": "preference", "key": "like", "value": "tea", "quote": "I like tea"}
@@ -16,11 +16,11 @@ WHOLE = json.dumps({"profile": [TOM, TEA], "events": [TRIP], "summary": SUMMARY}
 
 
 def values(text: str) -> list[str]:
-    return [item["value"] for item in read(text).profile]
+    return [item["value"] for item in parse_reply(text).profile]
 
 
 def test_a_clean_reply_is_read_whole() -> None:
-    found = read(WHOLE)
+    found = parse_reply(WHOLE)
 
     assert found.profile == (TOM, TEA)
     assert found.events == (TRIP,)
@@ -43,7 +43,7 @@ def test_a_clean_reply_is_read_whole() -> None:
     ids=["fence", "prose", "thoughts", "commas", "list", "lines", "python", "nested"],
 )
 def test_what_is_around_the_items_does_not_matter(text: str) -> None:
-    found = read(text)
+    found = parse_reply(text)
 
     assert found.profile == (TOM, TEA)
     assert found.events == (TRIP,)
@@ -54,7 +54,7 @@ def test_a_single_item_instead_of_a_list_is_read() -> None:
     text = json.dumps({"profile": TOM, "events": TRIP})
 
     assert values(text) == ["Tom"]
-    assert len(read(text).events) == 1
+    assert len(parse_reply(text).events) == 1
 
 
 def test_of_a_reply_that_was_cut_off_the_complete_items_are_kept() -> None:
@@ -71,7 +71,7 @@ def test_a_broken_item_does_not_take_the_others_with_it() -> None:
 
 
 def test_an_object_that_is_no_item_is_dropped_with_a_reason() -> None:
-    found = read('{"profile": [{"name": "Tom"}]}')
+    found = parse_reply('{"profile": [{"name": "Tom"}]}')
 
     assert found.profile == ()
     assert found.dropped == ("not an item",)
@@ -79,24 +79,24 @@ def test_an_object_that_is_no_item_is_dropped_with_a_reason() -> None:
 
 @pytest.mark.parametrize("text", ["", "I cannot help with that.", "null", "[1, 2", "}{", '"{"'])
 def test_garbage_gives_nothing(text: str) -> None:
-    found = read(text)
+    found = parse_reply(text)
 
     assert (found.profile, found.events, found.summary) == ((), (), None)
 
 
 def test_an_empty_reply_needs_no_reason() -> None:
-    assert read('{"profile": [], "events": [], "summary": null}').dropped == ()
+    assert parse_reply('{"profile": [], "events": [], "summary": null}').dropped == ()
 
 
 def test_a_model_that_cannot_stop_is_cut_off() -> None:
-    found = read(json.dumps({"profile": [TOM] * 1_000}))
+    found = parse_reply(json.dumps({"profile": [TOM] * 1_000}))
 
-    assert len(found.profile) == MOST_ITEMS
+    assert len(found.profile) == MAX_ITEMS
     assert found.dropped == ("too many items",)
 
 
 @pytest.mark.parametrize("piece", ["{", "[{", '{"a":', '{"a":[', "{'", '{"value":"x",'])
 def test_a_deep_or_endless_reply_is_survived(piece: str) -> None:
-    found = read(piece * LONGEST)
+    found = parse_reply(piece * MAX_REPLY_CHARS)
 
     assert found.summary is None

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.language.dates.mentions import Lean, find
-from plastic_memories.language.dates.past_references import named_spans, named_times
+from plastic_memories.language.dates.mentions import DatePreference, find_date
+from plastic_memories.language.dates.past_references import (
+    mentioned_date_spans,
+    mentioned_time_spans,
+)
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 SUNDAY = datetime(2026, 11, 15, 9, tzinfo=UTC)
@@ -22,7 +25,7 @@ SPRING = datetime(2026, 4, 10, 9, tzinfo=UTC)
 
 
 def days(text: str, now: datetime = MONDAY) -> str:
-    found = named_times(text, now)
+    found = mentioned_date_spans(text, now)
     return " ".join(
         str(span.start) if span.is_day else f"{span.start}..{span.end}" for span in found
     )
@@ -335,7 +338,7 @@ def test_a_stretch_is_one_mention_from_its_first_word_to_its_last() -> None:
         ("I am in Paris from Monday to Wednesday for work", "from Monday to Wednesday"),
         ("我下周一 to 周三出差", "下周一 to 周三"),
     ]:
-        mention = find(text, MONDAY, lean=Lean.FUTURE)
+        mention = find_date(text, MONDAY, lean=DatePreference.FUTURE)
 
         assert mention is not None
         assert text[mention.start : mention.end] == words
@@ -351,18 +354,18 @@ def test_a_stretch_is_one_mention_from_its_first_word_to_its_last() -> None:
     ],
 )
 def test_what_stays_unclear_is_left_in_the_sentence(text: str, words: str) -> None:
-    mention = find(text, MONDAY, lean=Lean.FUTURE)
+    mention = find_date(text, MONDAY, lean=DatePreference.FUTURE)
 
     assert mention is not None
     assert text[mention.start : mention.end] == words
-    assert len(named_times(text, MONDAY)) == 1
+    assert len(mentioned_date_spans(text, MONDAY)) == 1
 
 
 def test_the_days_of_a_stretch_are_those_where_the_user_lives() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     late = datetime(2026, 10, 31, 23, 30, tzinfo=UTC)  # already November in Berlin
 
-    [(start, end)] = named_spans("上月底", late.timestamp(), berlin)
+    [(start, end)] = mentioned_time_spans("上月底", late.timestamp(), berlin)
 
     assert datetime.fromtimestamp(start, berlin).isoformat() == "2026-10-21T00:00:00+02:00"
     assert datetime.fromtimestamp(end, berlin).isoformat() == "2026-11-01T00:00:00+01:00"
@@ -373,7 +376,7 @@ def test_the_same_moment_is_another_day_elsewhere() -> None:
 
     for name, year in [("Asia/Shanghai", 2025), ("America/New_York", 2024)]:
         zone = ZoneInfo(name)
-        [(start, _)] = named_spans("Christmas last year", new_year, zone)
+        [(start, _)] = mentioned_time_spans("Christmas last year", new_year, zone)
 
         assert datetime.fromtimestamp(start, zone).date().isoformat() == f"{year}-12-25"
 
@@ -456,5 +459,5 @@ WORDS = [
 def test_whatever_is_asked_begins_before_it_ends(
     words: list[str], gap: str, moment: datetime
 ) -> None:
-    for span in named_times(gap.join(words), moment.replace(tzinfo=UTC)):
+    for span in mentioned_date_spans(gap.join(words), moment.replace(tzinfo=UTC)):
         assert span.start <= span.end

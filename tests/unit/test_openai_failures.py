@@ -21,7 +21,7 @@ from plastic_memories import wiring
 from plastic_memories.errors import Unavailable
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.key import KeyLimits
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from proxy_parts import CHAT, Client, user
 
 Serve = Callable[..., Awaitable[Client]]
@@ -31,7 +31,7 @@ HEADERS = {"Authorization": "Bearer devkey", "X-Persona-Id": "p1", "X-Session-Id
 @asynccontextmanager
 async def served(folder: Path, **settings: str) -> AsyncGenerator[Client]:
     """Serve a hub over a real port, in this process."""
-    app = wiring.build_app(load(environment(folder, worker="off", **settings)))
+    app = wiring.build_app(load_settings(environment(folder, worker="off", **settings)))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
@@ -119,7 +119,7 @@ async def stored(client: Client) -> None:
     """Wait until the hub has noticed that a client has left, and has kept what it saw."""
     async with asyncio.timeout(20):
         while not await client.kept():
-            await hub_of(client).converse.settled()
+            await hub_of(client).proxied_conversation.wait_until_stored()
 
 
 async def test_a_client_that_leaves_early_ends_the_upstreams_work(
@@ -236,7 +236,7 @@ class Away:
 @contextmanager
 def database_stopped(client: Client, *, hangs: bool) -> Iterator[None]:
     """Take the database away from every part of the hub."""
-    metered = hub_of(client).ledger.storage
+    metered = hub_of(client).storage.backend
     there = metered.storage  # type: ignore[attr-defined]
     away = Away(hangs=hangs)
     object.__setattr__(metered, "storage", away)
@@ -257,7 +257,7 @@ async def asked(client: Client, *, stream: bool) -> httpx.Response:
 def grown_older(client: Client, seconds: float) -> None:
     """Let time pass since keys were last looked up."""
     keys = hub_of(client).keys
-    keys._seen = {digest: (at - seconds, key) for digest, (at, key) in keys._seen.items()}
+    keys._cache = {digest: (at - seconds, key) for digest, (at, key) in keys._cache.items()}
 
 
 @pytest.mark.parametrize("hangs", [False, True])
@@ -304,7 +304,7 @@ async def test_what_was_said_while_the_database_was_away_is_kept_when_it_is_back
 
     with database_stopped(client, hangs=False):
         await asked(client, stream=False)
-    await hub_of(client).converse.settled()
+    await hub_of(client).proxied_conversation.wait_until_stored()
 
     assert await client.kept() == [("user", "你好"), ("assistant", "好的。")]
 
@@ -331,7 +331,7 @@ async def test_memory_that_is_late_is_left_out(serve: Serve, upstream: FakeUpstr
             await asyncio.Event().wait()
 
     hub = hub_of(client)
-    object.__setattr__(hub.converse, "recall", replace(hub.recall, engine=Stuck()))
+    object.__setattr__(hub.proxied_conversation, "recall", replace(hub.recall, engine=Stuck()))
 
     answer = await asked(client, stream=False)
 

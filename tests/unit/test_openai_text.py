@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.http.doors.openai.injection import Place, injected
+from plastic_memories.http.doors.openai.injection import InjectionPoint, inject_memory
 from plastic_memories.http.doors.openai.json_splice import (
-    elements,
-    insertion,
-    members,
-    spliced,
-    with_members,
+    apply_edits,
+    array_elements,
+    insertion_edit,
+    object_members,
+    replace_members,
 )
 
 values = st.recursive(
@@ -47,7 +47,7 @@ def test_what_json_would_spell_otherwise_keeps_its_bytes(kept: str) -> None:
     text = f'{{"model": "a", {kept}}}'
     assert json.dumps(json.loads(text), ensure_ascii=False) != text
 
-    changed = with_members(text, members(text), {"model": '"b"'})
+    changed = replace_members(text, object_members(text), {"model": '"b"'})
 
     assert changed == f'{{"model": "b", {kept}}}'
 
@@ -58,7 +58,7 @@ def test_what_is_read_is_what_json_says(
 ) -> None:
     text = json.dumps(value, separators=separators, ensure_ascii=plain)
 
-    assert {part.key: part.value for part in members(text)} == value
+    assert {part.key: part.value for part in object_members(text)} == value
 
 
 @given(objects, spaces, st.data())
@@ -71,13 +71,13 @@ def test_a_change_changes_only_its_member(
     removed = set(data.draw(st.lists(names, unique=True)) if value else ()) - changed
     changes: dict[str, str | None] = {**dict.fromkeys(changed, "7"), **dict.fromkeys(removed)}
 
-    result = with_members(text, members(text), changes)
+    result = replace_members(text, object_members(text), changes)
 
     expected = {k: 7 if k in changed else v for k, v in value.items() if k not in removed}
     assert json.loads(result) == expected
-    for part in members(text):
+    for part in object_members(text):
         if part.key not in changes:
-            assert text[part.begins : part.end] in result
+            assert text[part.member_start : part.end] in result
 
 
 @given(st.lists(values, min_size=1, max_size=4), st.integers(0, 6), spaces)
@@ -86,7 +86,7 @@ def test_an_insert_moves_and_changes_nothing(
 ) -> None:
     text = json.dumps(value, separators=separators)
 
-    result = spliced(text, [insertion(elements(text), place, '"new"')])
+    result = apply_edits(text, [insertion_edit(array_elements(text), place, '"new"')])
 
     value.insert(place, "new")
     assert json.loads(result) == value
@@ -98,11 +98,11 @@ NO_OBJECTS = ["", "[]", "7", "{", '{"a"}', '{"a":}', '{"a":1,}', "{,}", '{"a":1}
 @pytest.mark.parametrize("text", NO_OBJECTS)
 def test_what_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
-        members(text)
+        object_members(text)
 
 
 places = st.builds(
-    Place,
+    InjectionPoint,
     st.sampled_from(["before_last_user", "depth", "system"]),
     st.integers(0, 9),
     st.sampled_from(["system", "user"]),
@@ -111,11 +111,15 @@ places = st.builds(
 
 @given(messages, places, spaces, st.sampled_from(["", "STABLE"]), st.sampled_from(["", "TURN"]))
 def test_blocks_are_added_and_every_message_stays(
-    sent: list[dict[str, Any]], place: Place, separators: tuple[str, str], stable: str, turn: str
+    sent: list[dict[str, Any]],
+    place: InjectionPoint,
+    separators: tuple[str, str],
+    stable: str,
+    turn: str,
 ) -> None:
     text = json.dumps(sent, separators=separators)
 
-    result = json.loads(injected(text, stable, turn, place))
+    result = json.loads(inject_memory(text, stable, turn, place))
 
     assert str(result).count("STABLE") == bool(stable)
     has_user = any(one["role"] == "user" for one in sent)
@@ -131,7 +135,7 @@ def test_blocks_are_added_and_every_message_stays(
 
 @given(messages, st.integers(0, 9))
 def test_nothing_parts_a_call_from_its_answer(sent: list[dict[str, Any]], depth: int) -> None:
-    result = json.loads(injected(json.dumps(sent), "", "TURN", Place("depth", depth)))
+    result = json.loads(inject_memory(json.dumps(sent), "", "TURN", InjectionPoint("depth", depth)))
 
     after = [two["role"] for one, two in pairwise(result) if one["content"] == "TURN"]
     assert "tool" not in after or sent[0]["role"] == "tool"

@@ -11,8 +11,13 @@ from dataclasses import dataclass, field
 import aiohttp
 import pytest
 
-from plastic_memories.http.doors.openai.failures import UpstreamFailed
-from plastic_memories.http.doors.openai.upstream import Answer, Upstream, _certificates, _way_to
+from plastic_memories.http.doors.openai.failures import UpstreamError
+from plastic_memories.http.doors.openai.upstream import (
+    Upstream,
+    UpstreamResponse,
+    _proxy_for,
+    _ssl_context,
+)
 from plastic_memories.http.options import ProxyOptions
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -79,15 +84,18 @@ async def opened(url: str) -> AsyncIterator[Upstream]:
         await upstream.close()
 
 
-async def whole(answer: Answer) -> bytes:
+async def whole(answer: UpstreamResponse) -> bytes:
     found = b""
-    while chunk := await answer.more():
+    while chunk := await answer.next_chunk():
         found += chunk
     return found
 
 
 async def asked(wire: Wire, *headers: tuple[bytes, bytes], body: bytes = b"{}") -> bytes:
-    async with opened(wire.url) as upstream, upstream.ask("POST", "/x", headers, body) as answer:
+    async with (
+        opened(wire.url) as upstream,
+        upstream.stream_request("POST", "/x", headers, body) as answer,
+    ):
         return await whole(answer)
 
 
@@ -111,7 +119,7 @@ async def test_a_name_in_the_address_goes_before_the_key(
 ) -> None:
     upstream = Upstream(ProxyOptions(url=wire.url.replace("//", f"//{name}"), key="k"))
 
-    async with upstream.ask("POST", "/x", (), b"{}") as answer:
+    async with upstream.stream_request("POST", "/x", (), b"{}") as answer:
         await whole(answer)
     await upstream.close()
 
@@ -123,8 +131,11 @@ async def test_headers_come_back_as_often_as_they_were_sent_however_long(wire: W
     many = b"".join(b"X-Many: %d\r\n" % n for n in range(300))
     wire.says = OK.replace(b"\r\n\r\n", b"\r\nX-Long: %s\r\n%s\r\n" % (b"y" * 60_000, many), 1)
 
-    async with opened(wire.url) as upstream, upstream.ask("POST", "/x", (), b"{}") as answer:
-        returned = answer.returned
+    async with (
+        opened(wire.url) as upstream,
+        upstream.stream_request("POST", "/x", (), b"{}") as answer,
+    ):
+        returned = answer.forwarded_headers
 
     assert (b"x-long", b"y" * 60_000) in returned
     assert [value for name, value in returned if name == b"x-many"] == [
@@ -143,12 +154,12 @@ async def test_cookies_are_not_kept(wire: Wire) -> None:
 
     async with opened(wire.url) as upstream:
         for _ in range(2):
-            async with upstream.ask("POST", "/x", (), b"{}") as answer:
+            async with upstream.stream_request("POST", "/x", (), b"{}") as answer:
                 await whole(answer)
 
     assert len(wire.heads) == 2
     assert b"cookie" not in wire.names
-    assert b"set-cookie" not in dict(answer.returned)
+    assert b"set-cookie" not in dict(answer.forwarded_headers)
 
 
 async def test_a_large_request_arrives_whole(wire: Wire) -> None:
@@ -177,7 +188,10 @@ async def test_an_answer_of_any_form_comes_whole(wire: Wire, name: str) -> None:
     wire.says = b"HTTP/1.1 200 OK\r\n" + said
     wire.then_closes = True
 
-    async with opened(wire.url) as upstream, upstream.ask("POST", "/x", (), b"{}") as answer:
+    async with (
+        opened(wire.url) as upstream,
+        upstream.stream_request("POST", "/x", (), b"{}") as answer,
+    ):
         found = await whole(answer)
 
         assert answer.is_whole
@@ -194,12 +208,15 @@ async def test_who_reads_slowly_gets_all_that_came_before_the_end(wire: Wire) ->
     wire.says = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + b"w" * 70_000
     wire.then_closes = True
 
-    async with opened(wire.url) as upstream, upstream.ask("POST", "/x", (), b"{}") as answer:
+    async with (
+        opened(wire.url) as upstream,
+        upstream.stream_request("POST", "/x", (), b"{}") as answer,
+    ):
         with pytest.raises(aiohttp.ClientPayloadError):
             await answer._raw.content.wait_eof()
-        found = await answer.more()
-        with pytest.raises(UpstreamFailed, match="in the middle"):
-            await answer.more()
+        found = await answer.next_chunk()
+        with pytest.raises(UpstreamError, match="in the middle"):
+            await answer.next_chunk()
 
     assert found == b"w" * 70_000
 
@@ -216,7 +233,7 @@ async def test_an_answer_that_is_broken_is_said_to_be(wire: Wire, said: bytes) -
     wire.says = b"HTTP/1.1 200 OK\r\n" + said
     wire.then_closes = True
 
-    with pytest.raises(UpstreamFailed) as failed:
+    with pytest.raises(UpstreamError) as failed:
         await asked(wire)
 
     assert failed.value.code == "upstream_broken"
@@ -233,8 +250,8 @@ async def test_a_server_without_a_certificate_is_told_nothing() -> None:
     async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         async with opened(f"https://127.0.0.1:{port}/v1") as upstream:
-            with pytest.raises(UpstreamFailed) as failed:
-                await upstream.ask("POST", "/x", (), b"secret").__aenter__()
+            with pytest.raises(UpstreamError) as failed:
+                await upstream.stream_request("POST", "/x", (), b"secret").__aenter__()
 
     assert failed.value.code == "upstream_unreachable"
     assert heard
@@ -242,7 +259,7 @@ async def test_a_server_without_a_certificate_is_told_nothing() -> None:
 
 
 def test_certificates_are_checked() -> None:
-    context = _certificates("https://models.example/v1")
+    context = _ssl_context("https://models.example/v1")
 
     assert context is not None
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
@@ -255,7 +272,7 @@ async def test_a_proxy_of_the_environment_is_asked(
     monkeypatch.setenv("http_proxy", f"http://me:secret@127.0.0.1:{wire.port}")
 
     away = opened("http://models.example/v1")
-    async with away as upstream, upstream.ask("POST", "/x", (), b"{}") as answer:
+    async with away as upstream, upstream.stream_request("POST", "/x", (), b"{}") as answer:
         assert await whole(answer) == b"ok"
 
     assert wire.heads[-1].startswith(b"POST http://models.example/v1/x HTTP/1.1\r\n")
@@ -282,4 +299,4 @@ def test_the_environment_says_which_way(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
 
-    assert _way_to(url) == way
+    assert _proxy_for(url) == way

@@ -13,10 +13,10 @@ import pytest
 
 from plastic_memories.adapters.pages import files
 from plastic_memories.adapters.pages.files import FilePageFolders
-from plastic_memories.adapters.pages.folder import NamedFolder
+from plastic_memories.adapters.pages.folder import PathFolder
 from plastic_memories.errors import Unavailable
 from plastic_memories.model.owner import Owner, User
-from plastic_memories.model.page import PageFile, Shelf
+from plastic_memories.model.page import PageFile, PageFolderListing
 from plastic_memories.runtime.disk_threads import DiskThreads
 
 LIN = User("default", "林 Lin")
@@ -31,7 +31,7 @@ def folders(
     """Pages with folders held open, and as on a system that cannot do that."""
     if request.param == "named":
         monkeypatch.setattr(
-            files, "open_root", lambda root: NamedFolder(root) if root.is_dir() else None
+            files, "open_root", lambda root: PathFolder(root) if root.is_dir() else None
         )
     opened = FilePageFolders(tmp_path / "root")
     yield opened
@@ -41,7 +41,7 @@ def folders(
 @pytest.fixture
 async def memory(folders: FilePageFolders, tmp_path: Path) -> Path:
     """The user's own folder, with a core page and one other."""
-    await folders.put_core(OWN, "# 我\n- 喜欢茶\n", None)
+    await folders.write_core(OWN, "# 我\n- 喜欢茶\n", None)
     place = tmp_path / "root" / "users" / "林%20Lin" / ".memory"
     (place / "extended").mkdir()
     (place / "extended" / "b.md").write_text("# B\n", encoding="utf-8")
@@ -53,17 +53,17 @@ def _all_under(folder: Path, pattern: str) -> list[Path]:
 
 
 async def names(folders: FilePageFolders) -> list[str]:
-    own, _ = await folders.look(LIN, "小雨")
+    own, _ = await folders.list_pages(LIN, "小雨")
     return [name for name, _ in own.extended]
 
 
 async def test_there_is_nothing_until_somebody_writes(
     folders: FilePageFolders, tmp_path: Path
 ) -> None:
-    assert await folders.look(LIN, "小雨") == (Shelf(), Shelf())
-    assert await folders.core(OWN) is None
-    assert await folders.read(OWN, "b.md") is None
-    assert await folders.stamps([OWN, PERSONA]) == ["", ""]
+    assert await folders.list_pages(LIN, "小雨") == (PageFolderListing(), PageFolderListing())
+    assert await folders.read_core(OWN) is None
+    assert await folders.read_page(OWN, "b.md") is None
+    assert await folders.core_stamps([OWN, PERSONA]) == ["", ""]
     assert not (tmp_path / "root").exists()
 
 
@@ -74,33 +74,33 @@ async def test_pages_come_by_name_with_their_titles(folders: FilePageFolders, me
     (memory / "extended" / "note.txt").write_text("x", encoding="utf-8")
     (memory / "extended" / "folder.md").mkdir()
 
-    own, of_persona = await folders.look(LIN, "小雨")
+    own, of_persona = await folders.list_pages(LIN, "小雨")
 
     assert own.extended == (("a.MD", "标题在此"), ("b.md", "B"), ("茶.md", "茶"))
     assert own.core is not None
     assert own.core.text == "# 我\n- 喜欢茶\n"
-    assert of_persona == Shelf()
+    assert of_persona == PageFolderListing()
 
 
 async def test_a_persona_has_a_folder_of_its_own(folders: FilePageFolders, memory: Path) -> None:
-    await folders.put_core(PERSONA, "她的\n", None)
+    await folders.write_core(PERSONA, "她的\n", None)
 
-    own, hers = await folders.look(LIN, "小雨")
+    own, hers = await folders.list_pages(LIN, "小雨")
 
     assert own.core is not None
     assert hers.core is not None
     assert (own.core.text, hers.core.text) == ("# 我\n- 喜欢茶\n", "她的\n")
     assert (memory / "personas" / "小雨" / "core.md").is_file()
-    assert (await folders.look(LIN, "another"))[1] == Shelf()
+    assert (await folders.list_pages(LIN, "another"))[1] == PageFolderListing()
 
 
 async def test_a_change_is_seen_at_once(folders: FilePageFolders, memory: Path) -> None:
-    await folders.look(LIN, "小雨")
+    await folders.list_pages(LIN, "小雨")
 
     for text in ("aaaa", "bbbb", "cccc"):
         (memory / "core.md").write_text(text, encoding="utf-8")
         (memory / "extended" / "b.md").write_text(text, encoding="utf-8")
-        own, _ = await folders.look(LIN, "小雨")
+        own, _ = await folders.list_pages(LIN, "小雨")
 
         assert own.core is not None
         assert (own.core.text, own.extended) == (text, (("b.md", text),))
@@ -109,10 +109,10 @@ async def test_a_change_is_seen_at_once(folders: FilePageFolders, memory: Path) 
 async def test_a_stamp_changes_with_the_page(folders: FilePageFolders, memory: Path) -> None:
     old = memory / "core.md"
     os.utime(old, (1_700_000_000, 1_700_000_000))
-    [before] = await folders.stamps([OWN])
+    [before] = await folders.core_stamps([OWN])
 
     old.write_text("other", encoding="utf-8")
-    [after] = await folders.stamps([OWN])
+    [after] = await folders.core_stamps([OWN])
 
     assert before != after != ""
 
@@ -126,9 +126,9 @@ async def test_a_link_does_not_exist(folders: FilePageFolders, memory: Path) -> 
     (memory / "core.md").symlink_to(secret)
 
     assert await names(folders) == ["b.md"]
-    assert await folders.read(OWN, "link.md") is None
-    assert await folders.core(OWN) is None
-    assert await folders.stamps([OWN]) == [""]
+    assert await folders.read_page(OWN, "link.md") is None
+    assert await folders.read_core(OWN) is None
+    assert await folders.core_stamps([OWN]) == [""]
 
 
 @pytest.mark.parametrize("step", ["", "extended", "personas", "personas/小雨"])
@@ -145,7 +145,7 @@ async def test_a_folder_that_is_a_link_does_not_exist(
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(elsewhere, target_is_directory=True)
 
-    looked = await folders.look(LIN, "小雨")
+    looked = await folders.list_pages(LIN, "小雨")
 
     assert "geheim" not in repr(looked)
     assert "x.md" not in repr(looked)
@@ -162,7 +162,7 @@ async def test_nothing_is_written_through_a_link(
 
     for folder in (PERSONA, OWN):
         with pytest.raises(Unavailable, match="taken by something else"):
-            await folders.put_core(folder, "stolen", None)
+            await folders.write_core(folder, "stolen", None)
 
     assert target.read_text(encoding="utf-8") == "precious"
 
@@ -174,7 +174,7 @@ async def test_what_a_crash_has_left_is_not_followed(
     target.write_text("precious", encoding="utf-8")
     (memory / ".core.md.part").symlink_to(target)
 
-    await folders.put_core(OWN, "mine", await folders.core(OWN))
+    await folders.write_core(OWN, "mine", await folders.read_core(OWN))
 
     assert target.read_text(encoding="utf-8") == "precious"
     assert (memory / "core.md").read_text(encoding="utf-8") == "mine"
@@ -185,7 +185,7 @@ async def test_what_a_crash_has_left_is_not_followed(
     ["../core.md", "..", "/etc/hosts.md", "a/../../x.md", "\x00.md", "x" * 5000 + ".md", "", "."],
 )
 async def test_no_name_leads_out(folders: FilePageFolders, memory: Path, name: str) -> None:
-    assert await folders.read(OWN, name) is None
+    assert await folders.read_page(OWN, name) is None
 
 
 async def test_a_pipe_is_no_page_and_nobody_waits_for_it(
@@ -196,8 +196,8 @@ async def test_a_pipe_is_no_page_and_nobody_waits_for_it(
     os.mkfifo(memory / "core.md")
 
     assert await names(folders) == ["b.md"]
-    assert await folders.read(OWN, "pipe.md") is None
-    assert await folders.core(OWN) is None
+    assert await folders.read_page(OWN, "pipe.md") is None
+    assert await folders.read_core(OWN) is None
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ async def test_a_pipe_is_no_page_and_nobody_waits_for_it(
 async def test_every_user_stays_inside_and_apart(
     folders: FilePageFolders, tmp_path: Path, user_id: str
 ) -> None:
-    await folders.put_core(Owner("default", user_id, "../p"), "mine", None)
+    await folders.write_core(Owner("default", user_id, "../p"), "mine", None)
 
     [page] = _all_under(tmp_path, "core.md")
 
@@ -226,9 +226,9 @@ async def test_users_whose_names_are_alike_share_nothing(folders: FilePageFolder
     ]
 
     for number, owner in enumerate(alike):
-        await folders.put_core(owner, str(number), None)
+        await folders.write_core(owner, str(number), None)
 
-    pages = [await folders.core(owner) for owner in alike]
+    pages = [await folders.read_core(owner) for owner in alike]
     assert [page.text for page in pages if page] == [str(number) for number in range(len(alike))]
 
 
@@ -243,11 +243,11 @@ def test_where_capitals_do_not_count_they_still_make_a_difference() -> None:
 async def test_a_page_that_changed_meanwhile_is_not_overwritten(
     folders: FilePageFolders, memory: Path
 ) -> None:
-    seen = await folders.core(OWN)
+    seen = await folders.read_core(OWN)
     (memory / "core.md").write_text("saved just now", encoding="utf-8")
 
-    assert await folders.put_core(OWN, "from us", seen) is None
-    assert await folders.put_core(OWN, "from us", None) is None
+    assert await folders.write_core(OWN, "from us", seen) is None
+    assert await folders.write_core(OWN, "from us", None) is None
     assert (memory / "core.md").read_text(encoding="utf-8") == "saved just now"
 
 
@@ -258,7 +258,7 @@ async def test_a_page_keeps_its_encoding_and_its_mode(
     page.write_bytes("喜欢茶\n".encode("gb18030"))
     page.chmod(0o640)
 
-    written = await folders.put_core(OWN, "喜欢咖啡\n", await folders.core(OWN))
+    written = await folders.write_core(OWN, "喜欢咖啡\n", await folders.read_core(OWN))
 
     assert page.read_bytes() == "喜欢咖啡\n".encode("gb18030")
     assert page.stat().st_mode & 0o777 == 0o640
@@ -272,11 +272,11 @@ async def test_a_write_that_fails_half_way_leaves_the_page_as_it_was(
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    seen = await folders.core(OWN)
+    seen = await folders.read_core(OWN)
     monkeypatch.setattr(os, "fsync", full)
 
     with pytest.raises(Unavailable, match="No space left"):
-        await folders.put_core(OWN, "half of", seen)
+        await folders.write_core(OWN, "half of", seen)
 
     assert (memory / "core.md").read_text(encoding="utf-8") == "# 我\n- 喜欢茶\n"
 
@@ -291,7 +291,7 @@ async def test_a_very_long_page_is_cut_and_says_so(folders: FilePageFolders, mem
     (memory / "core.md").write_text("茶" * 200_000, encoding="utf-8")
     (memory / "extended" / "b.md").write_text("# T\n" + "x" * 3_000_000, encoding="utf-8")
 
-    core, page = await folders.core(OWN), await folders.read(OWN, "b.md")
+    core, page = await folders.read_core(OWN), await folders.read_page(OWN, "b.md")
 
     assert core is not None
     assert page is not None
@@ -303,11 +303,11 @@ async def test_at_home_a_user_without_pages_needs_no_thread(tmp_path: Path) -> N
     folders = FilePageFolders(tmp_path, at_home=True)
     before = set(threading.enumerate())
 
-    assert await folders.look(LIN, "小雨") == (Shelf(), Shelf())
+    assert await folders.list_pages(LIN, "小雨") == (PageFolderListing(), PageFolderListing())
 
     assert set(threading.enumerate()) <= before
-    await folders.put_core(OWN, "seen", None)
-    own, _ = await folders.look(LIN, "小雨")
+    await folders.write_core(OWN, "seen", None)
+    own, _ = await folders.list_pages(LIN, "小雨")
     assert own.core is not None
     folders.close()
 
@@ -366,6 +366,6 @@ async def test_a_disk_that_fails_is_unavailable_and_names_no_path() -> None:
 async def test_many_looks_at_the_same_time_are_all_answered(
     folders: FilePageFolders, memory: Path
 ) -> None:
-    looked = await asyncio.gather(*(folders.look(LIN, "小雨") for _ in range(50)))
+    looked = await asyncio.gather(*(folders.list_pages(LIN, "小雨") for _ in range(50)))
 
     assert {own.extended for own, _ in looked} == {(("b.md", "B"),)}

@@ -6,15 +6,21 @@ import codecs
 
 import pytest
 
-from plastic_memories.formats.markdown_page import decode, encode, page_id, same_id, title_of
+from plastic_memories.formats.markdown_page import (
+    decode_page,
+    encode_page,
+    is_same_page_id,
+    page_id,
+    page_title,
+)
 from plastic_memories.formats.page_lines import (
     MARKER,
-    Kind,
-    joined,
-    mark_of,
-    parse,
-    shown_lines,
-    stated,
+    LineKind,
+    join_lines,
+    mute_digest,
+    parse_page,
+    statement_of,
+    visible_lines,
 )
 from plastic_memories.model.owner import User
 from plastic_memories.model.page import PageTitle
@@ -38,11 +44,11 @@ USER = User("default", "userA")
     ],
 )
 def test_a_file_is_read_and_written_back_in_its_own_encoding(raw: bytes, codec: str) -> None:
-    text, encoding = decode(raw)
+    text, encoding = decode_page(raw)
 
     assert text in (TEXT, "plain English only\n", "")
     assert (encoding.codec, encoding.exact) == (codec, True)
-    assert encode(text, encoding) == raw
+    assert encode_page(text, encoding) == raw
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "gb18030", "utf-16-le"])
@@ -50,24 +56,24 @@ def test_a_cut_inside_a_character_loses_only_that_character(codec: str) -> None:
     mark = codecs.BOM_UTF16_LE if codec == "utf-16-le" else b""
     raw = mark + ("茶" * 10).encode(codec)
 
-    text, encoding = decode(raw[:-1], whole=False)
+    text, encoding = decode_page(raw[:-1], whole=False)
 
     assert (text, encoding.exact) == ("茶" * 9, True)
 
 
 @pytest.mark.parametrize("raw", [b"\xff\xfe\x00", b"a\x00\x00b", b"\xff" * 9, bytes(range(256))])
 def test_what_is_no_text_is_known_to_be_none(raw: bytes) -> None:
-    text, encoding = decode(raw)
+    text, encoding = decode_page(raw)
 
     assert "\x00" not in text
     assert encoding.exact is False
 
 
 def test_what_the_old_encoding_cannot_say_is_written_as_utf_8() -> None:
-    _, encoding = decode("茶".encode("utf-16-le"), whole=True)
+    _, encoding = decode_page("茶".encode("utf-16-le"), whole=True)
     latin = type(encoding)("latin-1")
 
-    assert encode("茶", latin) == "茶".encode()
+    assert encode_page("茶", latin) == "茶".encode()
 
 
 @pytest.mark.parametrize(
@@ -89,16 +95,18 @@ def test_what_the_old_encoding_cannot_say_is_written_as_utf_8() -> None:
     ],
 )
 def test_a_title_is_found_where_it_stands(text: str, title: str) -> None:
-    assert title_of(text, "茶.md") == title
+    assert page_title(text, "茶.md") == title
 
 
 def test_an_id_is_the_name_however_it_is_quoted() -> None:
     shown = page_id("健康 记录#1.md", of_persona=False)
 
     assert shown == "memory://extended/健康%20记录%231.md"
-    assert same_id("memory://extended/健康 记录#1.md", shown)
-    assert same_id("memory://extended/%E5%81%A5%E5%BA%B7%20%E8%AE%B0%E5%BD%95%231.md", shown)
-    assert not same_id("memory://persona/extended/健康%20记录%231.md", shown)
+    assert is_same_page_id("memory://extended/健康 记录#1.md", shown)
+    assert is_same_page_id(
+        "memory://extended/%E5%81%A5%E5%BA%B7%20%E8%AE%B0%E5%BD%95%231.md", shown
+    )
+    assert not is_same_page_id("memory://persona/extended/健康%20记录%231.md", shown)
 
 
 PAGE = f"""---
@@ -129,7 +137,7 @@ title: x
 
 
 def test_only_lines_that_state_something_are_statements() -> None:
-    lines = [line for line in parse(PAGE) if line.kind is Kind.STATEMENT]
+    lines = [line for line in parse_page(PAGE) if line.kind is LineKind.STATEMENT]
 
     assert [(line.text, line.root) for line in lines] == [
         ("一行话", None),
@@ -138,11 +146,11 @@ def test_only_lines_that_state_something_are_statements() -> None:
         ("first", None),
         ("ours", 13),
     ]
-    assert joined(parse(PAGE)) == PAGE
+    assert join_lines(parse_page(PAGE)) == PAGE
 
 
 def test_a_reader_sees_no_anchor_no_comment_and_nothing_that_is_gone() -> None:
-    shown = shown_lines(parse(PAGE), {13}, lambda text: text == "first")
+    shown = visible_lines(parse_page(PAGE), {13}, lambda text: text == "first")
 
     assert "\n".join(shown) == (
         "# 我\n\n一行话\n  * [x] done thing\n> quote\n| a | b |\n```\n- code\n```\n---\n\n- ours"
@@ -152,30 +160,34 @@ def test_a_reader_sees_no_anchor_no_comment_and_nothing_that_is_gone() -> None:
 def test_headings_over_nothing_are_not_shown() -> None:
     page = "# a\n## b\n### c\n- gone ^pm-1\n## d\n- stays\n## e\n"
 
-    assert shown_lines(parse(page), (), lambda _: False) == ["# a", "## d", "- stays"]
+    assert visible_lines(parse_page(page), (), lambda _: False) == ["# a", "## d", "- stays"]
 
 
 def test_a_heading_that_repeats_the_title_is_not_shown() -> None:
     page = "---\ntitle: 核心记忆\n---\n# 核心记忆\n- 喜欢茶\n# Another\n- tea\n"
 
-    assert shown_lines(parse(page), (), lambda _: False) == ["- 喜欢茶", "# Another", "- tea"]
+    assert visible_lines(parse_page(page), (), lambda _: False) == [
+        "- 喜欢茶",
+        "# Another",
+        "- tea",
+    ]
 
 
 @pytest.mark.parametrize("content", ["a\nb", "  x ", "12. twelve", "- dash", "[x] box", "a ^pm-3"])
 def test_a_memory_reads_the_same_from_its_line(content: str) -> None:
-    text = stated(content)
+    text = statement_of(content)
 
-    [line] = parse(f"- {text} ^pm-9")
+    [line] = parse_page(f"- {text} ^pm-9")
 
     assert (line.text, line.root) == (text, 9)
 
 
 def test_a_mark_is_of_the_words_and_of_the_user() -> None:
-    mark = mark_of(b"k", USER, "- 喜欢 Tea ^pm-1")
+    mark = mute_digest(b"k", USER, "- 喜欢 Tea ^pm-1")
 
-    assert mark == mark_of(b"k", USER, "## 喜欢 tea")
-    assert mark != mark_of(b"k", User("acme", "userA"), "喜欢 tea")
-    assert mark != mark_of(b"other", USER, "喜欢 tea")
+    assert mark == mute_digest(b"k", USER, "## 喜欢 tea")
+    assert mark != mute_digest(b"k", User("acme", "userA"), "喜欢 tea")
+    assert mark != mute_digest(b"other", USER, "喜欢 tea")
 
 
 INDEX = [PageTitle(f"memory://extended/{n}.md", f"标题 {n}") for n in range(3)]

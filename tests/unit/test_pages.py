@@ -14,7 +14,7 @@ from docs.generator.openapi import openapi
 
 from plastic_memories.http.app import create_app
 from plastic_memories.http.options import HttpOptions
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import build_app
 
 PAGES = {
@@ -29,7 +29,7 @@ HTML = [path for path, kind in PAGES.items() if kind == "text/html"]
 @pytest.fixture
 async def browser(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     """A client without a key; the pages do not even need the hub to be open."""
-    app = build_app(load({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)}))
+    app = build_app(load_settings({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)}))
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         yield client

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plastic_memories.language.reading.realm_detection import realm_of, spoken_by_the_player
+from plastic_memories.language.reading.realm_detection import detect_realm, without_ooc_marks
 from plastic_memories.model.owner import Realm
 
 STORY = [
@@ -156,42 +156,42 @@ PLAIN = [
 
 @pytest.mark.parametrize("text", STORY)
 def test_a_story_is_told_by(text: str) -> None:
-    assert realm_of(text) is Realm.STORY
+    assert detect_realm(text) is Realm.STORY
 
 
 @pytest.mark.parametrize("text", OOC)
 @pytest.mark.parametrize("session", list(Realm))
 def test_the_player_speaks_in_any_session(text: str, session: Realm) -> None:
-    assert realm_of(text, session) is Realm.OOC
+    assert detect_realm(text, session) is Realm.OOC
 
 
 @pytest.mark.parametrize("text", HYPOTHETICAL)
 def test_a_supposition_is(text: str) -> None:
-    assert realm_of(text) is Realm.HYPOTHETICAL
+    assert detect_realm(text) is Realm.HYPOTHETICAL
 
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_ordinary_talk_stays_real(text: str) -> None:
-    assert realm_of(text) is Realm.REAL
+    assert detect_realm(text) is Realm.REAL
 
 
 @pytest.mark.parametrize("session", [Realm.STORY, Realm.HYPOTHETICAL])
 @pytest.mark.parametrize("text", ["我叫艾莎", "I live in a castle", "*smiles*", "如果我是猫"])
 def test_a_session_keeps_its_realm(text: str, session: Realm) -> None:
-    assert realm_of(text, session) is session
+    assert detect_realm(text, session) is session
 
 
 def test_slashes_in_a_story_are_the_players_even_with_brackets() -> None:
-    assert realm_of("// I'll be back (dinner = soon)", Realm.STORY) is Realm.OOC
+    assert detect_realm("// I'll be back (dinner = soon)", Realm.STORY) is Realm.OOC
 
 
 def test_an_aside_does_not_end_the_story_around_it() -> None:
-    assert realm_of("*她走进房间* ((等下，我接个电话)) 你好", Realm.REAL) is Realm.STORY
+    assert detect_realm("*她走进房间* ((等下，我接个电话)) 你好", Realm.REAL) is Realm.STORY
 
 
 @pytest.mark.parametrize("text", OOC)
 def test_the_players_words_keep_their_place(text: str) -> None:
-    spoken = spoken_by_the_player(text)
+    spoken = without_ooc_marks(text)
 
     assert len(spoken) == len(text)
     assert all(a in (b, " ") for a, b in zip(spoken, text, strict=True))

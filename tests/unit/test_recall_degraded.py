@@ -19,23 +19,23 @@ from plastic_memories.adapters.recall.hybrid import HybridEngine, hybrid_engine
 from plastic_memories.adapters.recall.index_cache import IndexCache
 from plastic_memories.adapters.sqlite.backend import open_sqlite
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.transactions.audited_storage import Ledger
-from plastic_memories.hub.vectors.embedding import Embedding, Pace
-from plastic_memories.model.entry import News, Partition
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
+from plastic_memories.hub.vectors.embedding import EmbeddingService, EmbeddingTimings
+from plastic_memories.model.entry import Partition, PartitionChanges
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, QueryVector, Vectors
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.testing.recall_engine_contract import BrokenStorage
-from plastic_memories.testing.samples import MINE, memory, remember
+from plastic_memories.testing.samples import MINE, memory, store_memories
 from recall_parts import Fixed, Options, Parts, asking, contents
 
 TEA = "I like oolong tea"
-PACE = Pace(settle_s=0, first_retry_s=3600, last_retry_s=3600)
+PACE = EmbeddingTimings(settle_s=0, first_retry_s=3600, last_retry_s=3600)
 
 
 @pytest.fixture
 async def storage(tmp_path: Path) -> AsyncIterator[StorageBackend]:
     async with open_sqlite(Options(tmp_path / "pm.db")) as opened:
-        await remember(opened, memory(TEA), memory("about coffee"))
+        await store_memories(opened, memory(TEA), memory("about coffee"))
         yield opened
 
 
@@ -56,9 +56,11 @@ class Model:
 @asynccontextmanager
 async def embedding_of(
     storage: StorageBackend, load: Callable[[], Embedder] | None
-) -> AsyncIterator[Embedding]:
-    embedding = Embedding(storage, EmbedderChoice("fake", "a test", load), PrometheusMeter(), PACE)
-    task = asyncio.create_task(embedding.forever())
+) -> AsyncIterator[EmbeddingService]:
+    embedding = EmbeddingService(
+        storage, EmbedderChoice("fake", "a test", load), PrometheusMeter(), PACE
+    )
+    task = asyncio.create_task(embedding.run_forever())
     try:
         yield embedding
     finally:
@@ -67,7 +69,7 @@ async def embedding_of(
         await embedding.close()
 
 
-async def reached(embedding: Embedding, status: str) -> None:
+async def reached(embedding: EmbeddingService, status: str) -> None:
     async with asyncio.timeout(20):
         while embedding.status != status:  # noqa: ASYNC110 - it has no event to wait for
             await asyncio.sleep(0.005)
@@ -141,7 +143,7 @@ class NoEntries:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def news(self, partition: Partition, known: int = 0) -> News:
+    def changes_since(self, partition: Partition, known: int = 0) -> PartitionChanges:
         raise self._error
 
 
@@ -214,7 +216,7 @@ async def test_an_index_that_another_thread_holds_is_not_waited_for(
     cache = IndexCache(1_000_000)
     engine = HybridEngine(storage, Fixed(), cache)
 
-    with cache.get(MINE).held(0):
+    with cache.get(MINE).locked(0):
         found = await engine.find(asking("tea", deadline_s=1))
     again = await engine.find(asking("tea"))
 
@@ -232,7 +234,7 @@ async def test_a_recall_that_failed_half_way_leaves_the_index_whole(
     await broken.find(asking("tea"))
     await whole.find(asking("tea"))
     await broken.find(asking("tea"))
-    await remember(storage, memory("green tea"))
+    await store_memories(storage, memory("green tea"))
 
     found = await whole.find(asking("tea"))
     assert set(contents(found)) == {TEA, "green tea"}
@@ -267,10 +269,10 @@ async def test_when_everything_is_away_every_part_is_named() -> None:
 async def test_when_everything_is_away_a_caller_still_gets_an_answer(api: Api) -> None:
     assert api.hub is not None
     recall = api.hub.recall
-    ledger = Ledger(BrokenStorage(), recall.ledger.sink, recall.ledger.clock)
+    storage = AuditedStorage(BrokenStorage(), recall.storage.sink, recall.storage.clock)
     broken = replace(
         recall,
-        ledger=ledger,
+        storage=storage,
         engine=hybrid_engine(Parts(BrokenStorage())),
     )
     object.__setattr__(api.hub, "recall", broken)
@@ -287,7 +289,7 @@ async def test_without_the_index_a_caller_gets_text_constraints_and_snippets(api
     await api.say("刚才说的话")
     assert api.hub is not None
     recall = api.hub.recall
-    engine = hybrid_engine(Parts(Unreadable(recall.ledger.storage, Unavailable("away"))))
+    engine = hybrid_engine(Parts(Unreadable(recall.storage.backend, Unavailable("away"))))
     object.__setattr__(api.hub, "recall", replace(recall, engine=engine))
 
     found = await api.recall("oolong")

@@ -22,7 +22,7 @@ from plastic_memories.testing.samples import (
     OTHER_TENANT,
     OTHER_USER,
     memory,
-    remember,
+    store_memories,
 )
 from recall_parts import Options, Parts, asking, contents
 
@@ -79,7 +79,7 @@ async def test_a_change_is_seen_by_the_very_next_recall(
     storage: StorageBackend, another: StorageBackend, engine: RecallEngine, what: str, where: str
 ) -> None:
     before, change, expected = CHANGES[what]
-    [row, _] = await remember(storage, memory(TEA, status=before), memory("about coffee"))
+    [row, _] = await store_memories(storage, memory(TEA, status=before), memory("about coffee"))
     first = contents(await engine.find(asking("tea")))
 
     writer = storage if where == "here" else another
@@ -95,7 +95,7 @@ async def test_what_another_process_wrote_is_found_at_once(
 ) -> None:
     assert contents(await engine.find(asking("tea"))) == []
 
-    await remember(another, memory(TEA, scope=scope))
+    await store_memories(another, memory(TEA, scope=scope))
 
     assert contents(await engine.find(asking("tea"))) == [TEA]
 
@@ -103,7 +103,7 @@ async def test_what_another_process_wrote_is_found_at_once(
 async def test_time_alone_makes_a_memory_expire(
     storage: StorageBackend, engine: RecallEngine
 ) -> None:
-    await remember(storage, memory(TEA, expires_at=NOW + 5))
+    await store_memories(storage, memory(TEA, expires_at=NOW + 5))
 
     assert contents(await engine.find(asking("tea", now=NOW + 4))) == [TEA]
     assert contents(await engine.find(asking("tea", now=NOW + 5))) == []
@@ -112,12 +112,12 @@ async def test_time_alone_makes_a_memory_expire(
 async def test_an_erased_persona_is_empty_and_can_begin_again(
     storage: StorageBackend, engine: RecallEngine
 ) -> None:
-    await remember(storage, memory(TEA))
+    await store_memories(storage, memory(TEA))
     await engine.find(asking("tea"))
 
     await storage.write(lambda stores: stores.personas.erase(MINE, NOW))
     erased = contents(await engine.find(asking("tea")))
-    await remember(storage, memory("tea again"))
+    await store_memories(storage, memory("tea again"))
 
     assert erased == []
     assert contents(await engine.find(asking("tea"))) == ["tea again"]
@@ -125,7 +125,7 @@ async def test_an_erased_persona_is_empty_and_can_begin_again(
 
 async def test_an_index_that_had_to_go_is_read_again(storage: StorageBackend) -> None:
     engine = hybrid_engine(Parts(storage, recall_cache_bytes=1))
-    await remember(storage, memory(TEA), memory("tea of another", OTHER_USER))
+    await store_memories(storage, memory(TEA), memory("tea of another", OTHER_USER))
 
     for _ in range(2):
         assert contents(await engine.find(asking("tea"))) == [TEA]
@@ -148,7 +148,9 @@ PLACES: dict[str, tuple[dict[str, Any], Viewpoint]] = {
 async def test_readers_who_share_an_index_see_only_their_own(
     storage: StorageBackend, engine: RecallEngine
 ) -> None:
-    await remember(storage, *(memory(f"tea of {name}", **row) for name, (row, _) in PLACES.items()))
+    await store_memories(
+        storage, *(memory(f"tea of {name}", **row) for name, (row, _) in PLACES.items())
+    )
 
     for _ in range(2):
         for name, (_, view) in PLACES.items():
@@ -158,7 +160,7 @@ async def test_readers_who_share_an_index_see_only_their_own(
 async def test_a_session_and_an_app_are_seen_from_inside_only(
     storage: StorageBackend, engine: RecallEngine
 ) -> None:
-    await remember(
+    await store_memories(
         storage,
         memory("tea in session", scope=Scope.SESSION, session_id="s1"),
         memory("tea in app", scope=Scope.APP, source_app="ide"),
@@ -178,7 +180,7 @@ async def test_a_session_and_an_app_are_seen_from_inside_only(
 async def test_what_personas_share_stays_with_the_user(
     storage: StorageBackend, engine: RecallEngine, reader: Owner
 ) -> None:
-    await remember(storage, memory(TEA, scope=Scope.GLOBAL))
+    await store_memories(storage, memory(TEA, scope=Scope.GLOBAL))
 
     assert contents(await engine.find(asking("tea", Viewpoint(OTHER_PERSONA)))) == [TEA]
     assert contents(await engine.find(asking("tea", Viewpoint(reader)))) == []
@@ -187,7 +189,7 @@ async def test_what_personas_share_stays_with_the_user(
 async def test_the_neighbour_of_a_hit_is_not_shown_to_another_bot(
     storage: StorageBackend, engine: RecallEngine
 ) -> None:
-    await remember(
+    await store_memories(
         storage,
         memory("where is the kettle", session_id="s"),
         memory("on the shelf of bot one", session_id="s", bot_id="b1"),
@@ -200,11 +202,11 @@ async def test_the_neighbour_of_a_hit_is_not_shown_to_another_bot(
 async def test_near_misses_name_nobody_elses_rows(
     storage: StorageBackend, engine: RecallEngine
 ) -> None:
-    mine = await remember(storage, *(memory(f"tea number {n}") for n in range(5)))
-    await remember(storage, *(memory(f"tea of bot {n}", bot_id="b1") for n in range(5)))
+    mine = await store_memories(storage, *(memory(f"tea number {n}") for n in range(5)))
+    await store_memories(storage, *(memory(f"tea of bot {n}", bot_id="b1") for n in range(5)))
 
     found = await engine.find(asking("tea", limit=2, explain=True))
 
     told = {hit.memory.id for hit in found.hits} | {miss.memory.id for miss in found.near_misses}
     assert told == {row.id for row in mine}
-    assert all(miss.why for miss in found.near_misses)
+    assert all(miss.reason for miss in found.near_misses)

@@ -12,10 +12,10 @@ from plastic_memories.adapters.recall.index_cache import IndexCache
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
 from plastic_memories.adapters.recall.vector_rows import VectorRows
 from plastic_memories.errors import Unavailable
-from plastic_memories.model.entry import Place
+from plastic_memories.model.entry import EntryVisibility
 from plastic_memories.model.memory import Scope
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
-from plastic_memories.rules.ranking.vector_codec import packed, unit
+from plastic_memories.rules.ranking.vector_codec import normalise_rows, pack_vectors
 from plastic_memories.testing.samples import MINE, NOW
 from recall_parts import Told, entry, index_of, vector
 
@@ -57,25 +57,45 @@ def test_a_little_that_is_dead_is_left_where_it_is() -> None:
 @pytest.mark.parametrize(
     ("place", "view", "seen"),
     [
-        (Place("", "", Realm.REAL, Scope.PERSONA, ""), Viewpoint(MINE), True),
-        (Place("bot", "", Realm.REAL, Scope.PERSONA, ""), Viewpoint(MINE), False),
-        (Place("bot", "", Realm.REAL, Scope.PERSONA, ""), Viewpoint(MINE, "bot"), True),
-        (Place("bot", "", Realm.REAL, Scope.PERSONA, ""), Viewpoint(MINE, all_bots=True), True),
-        (Place("", "", Realm.STORY, Scope.PERSONA, ""), Viewpoint(MINE), False),
-        (Place("", "", Realm.STORY, Scope.PERSONA, ""), Viewpoint(MINE, realm=Realm.STORY), True),
-        (Place("", "", Realm.REAL, Scope.SESSION, "s1"), Viewpoint(MINE), False),
-        (Place("", "", Realm.REAL, Scope.SESSION, "s1"), Viewpoint(MINE, session_id="s1"), True),
-        (Place("", "", Realm.REAL, Scope.SESSION, ""), Viewpoint(MINE), False),
-        (Place("", "", Realm.REAL, Scope.APP, "ide"), Viewpoint(MINE, source_app="web"), False),
-        (Place("", "", Realm.REAL, Scope.APP, "ide"), Viewpoint(MINE, source_app="ide"), True),
+        (EntryVisibility("", "", Realm.REAL, Scope.PERSONA, ""), Viewpoint(MINE), True),
+        (EntryVisibility("bot", "", Realm.REAL, Scope.PERSONA, ""), Viewpoint(MINE), False),
+        (EntryVisibility("bot", "", Realm.REAL, Scope.PERSONA, ""), Viewpoint(MINE, "bot"), True),
+        (
+            EntryVisibility("bot", "", Realm.REAL, Scope.PERSONA, ""),
+            Viewpoint(MINE, all_bots=True),
+            True,
+        ),
+        (EntryVisibility("", "", Realm.STORY, Scope.PERSONA, ""), Viewpoint(MINE), False),
+        (
+            EntryVisibility("", "", Realm.STORY, Scope.PERSONA, ""),
+            Viewpoint(MINE, realm=Realm.STORY),
+            True,
+        ),
+        (EntryVisibility("", "", Realm.REAL, Scope.SESSION, "s1"), Viewpoint(MINE), False),
+        (
+            EntryVisibility("", "", Realm.REAL, Scope.SESSION, "s1"),
+            Viewpoint(MINE, session_id="s1"),
+            True,
+        ),
+        (EntryVisibility("", "", Realm.REAL, Scope.SESSION, ""), Viewpoint(MINE), False),
+        (
+            EntryVisibility("", "", Realm.REAL, Scope.APP, "ide"),
+            Viewpoint(MINE, source_app="web"),
+            False,
+        ),
+        (
+            EntryVisibility("", "", Realm.REAL, Scope.APP, "ide"),
+            Viewpoint(MINE, source_app="ide"),
+            True,
+        ),
     ],
 )
 def test_who_may_see_an_entry_is_asked_for_every_reader(
-    place: Place, view: Viewpoint, seen: bool
+    place: EntryVisibility, view: Viewpoint, seen: bool
 ) -> None:
     index = index_of(entry(1, "tea"), entry(2, "tea", place=place))
 
-    assert index.sight(view, NOW).seen[1] == seen
+    assert index.visible_entries(view, NOW).mask[1] == seen
 
 
 def test_an_index_is_for_one_thread_at_a_time() -> None:
@@ -83,19 +103,19 @@ def test_an_index_is_for_one_thread_at_a_time() -> None:
     inside, over = threading.Event(), threading.Event()
 
     def read() -> None:
-        with index.held(1):
+        with index.locked(1):
             inside.set()
             over.wait()
 
     reader = threading.Thread(target=read)
     reader.start()
     inside.wait()
-    with pytest.raises(Unavailable), index.held(0):
+    with pytest.raises(Unavailable), index.locked(0):
         pass
     over.set()
     reader.join()
 
-    with index.held(0):
+    with index.locked(0):
         assert len(index) == 0
 
 
@@ -113,7 +133,7 @@ def test_vectors_of_another_model_push_the_former_out() -> None:
 
 def test_of_a_long_text_the_nearest_stretch_counts_for_a_share() -> None:
     rows = VectorRows()
-    whole_and_stretch = packed(unit(np.array([[0.0, 1.0], [1.0, 0.0]])))
+    whole_and_stretch = pack_vectors(normalise_rows(np.array([[0.0, 1.0], [1.0, 0.0]])))
     rows.put([(0, whole_and_stretch), (1, vector(0, 1))])
 
     near = rows.similarity(np.array([1, 0], np.float32), 2, 0.25)
@@ -137,7 +157,11 @@ def test_without_vectors_nothing_is_alike() -> None:
     rows = VectorRows()
     rows.put([(0, vector(1, 0)), (1, vector(1, 0)), (2, None)])
 
-    assert rows.alike([0, 1, 2]).round(2).tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 0]]
+    assert rows.pairwise_similarity([0, 1, 2]).round(2).tolist() == [
+        [1, 1, 0],
+        [1, 1, 0],
+        [0, 0, 0],
+    ]
 
 
 def test_the_cache_gives_everybody_their_own_index() -> None:
@@ -151,9 +175,9 @@ def test_whoever_was_not_asked_for_the_longest_time_goes_first() -> None:
     cache = IndexCache(3 * _size())
     first = [cache.get(_whoever(number)) for number in range(3)]
     for index in (first[1], first[2], cache.get(_whoever(0))):
-        cache.measure(index)
+        cache.update_size(index)
 
-    cache.measure(cache.get(_whoever(3)))
+    cache.update_size(cache.get(_whoever(3)))
 
     kept = [cache.get(_whoever(number)) is first[number] for number in (0, 2)]
     assert kept == [True, True]
@@ -164,7 +188,7 @@ def test_one_index_stays_however_large_it_is() -> None:
     cache = IndexCache(1)
     index = cache.get(MINE)
 
-    cache.measure(index)
+    cache.update_size(index)
 
     assert cache.get(MINE) is index
 
@@ -173,11 +197,11 @@ def test_an_index_that_was_let_go_takes_up_no_room() -> None:
     cache = IndexCache(2 * _size())
     let_go = cache.get(_whoever(0))
     for number in (1, 2, 3):
-        cache.measure(cache.get(_whoever(number)))
+        cache.update_size(cache.get(_whoever(number)))
     kept = cache.get(_whoever(2)), cache.get(_whoever(3))
 
-    cache.measure(let_go)
-    cache.measure(kept[1])
+    cache.update_size(let_go)
+    cache.update_size(kept[1])
 
     assert (cache.get(_whoever(2)), cache.get(_whoever(3))) == kept
 
@@ -185,13 +209,13 @@ def test_an_index_that_was_let_go_takes_up_no_room() -> None:
 def test_an_index_that_grew_makes_others_go() -> None:
     cache = IndexCache(4 * _size())
     small, large = cache.get(_whoever(0)), cache.get(MINE)
-    cache.measure(small)
-    cache.measure(large)
+    cache.update_size(small)
+    cache.update_size(large)
     told = Told()
     told.put(*(entry(number, "green tea in the morning") for number in range(1, 200)))
 
     large.refresh(told)
-    cache.measure(large)
+    cache.update_size(large)
 
     assert cache.get(MINE) is large
     assert cache.get(_whoever(0)) is not small

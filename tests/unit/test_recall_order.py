@@ -9,30 +9,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.adapters.recall.ordering import Ranked, ordered
+from plastic_memories.adapters.recall.ordering import Ranking, rank_positions
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.scoring import Asked, Scores, found_by, score
-from plastic_memories.language.questions.question import understand
-from plastic_memories.model.entry import Entry
-from plastic_memories.rules.ranking.hybrid_weights import LEARNED
-from plastic_memories.rules.ranking.vector_codec import unit
+from plastic_memories.adapters.recall.scoring import (
+    EntryScores,
+    ScoringQuery,
+    matched_searches,
+    score_entries,
+)
+from plastic_memories.language.questions.question import parse_question
+from plastic_memories.model.entry import IndexEntry
+from plastic_memories.rules.ranking.hybrid_weights import LEARNED_WEIGHTS
+from plastic_memories.rules.ranking.vector_codec import normalise_rows
 from plastic_memories.testing.samples import DAY, NOW
 from recall_parts import entry, everything, index_of, vector
 
 
-def _scores(index: OwnerIndex, text: str, **more: object) -> Scores:
-    asked = Asked(text=text, question=understand(text), now=NOW)
-    return score(index, everything(index), replace(asked, **more), LEARNED)
+def _scores(index: OwnerIndex, text: str, **more: object) -> EntryScores:
+    asked = ScoringQuery(text=text, question=parse_question(text), now=NOW)
+    return score_entries(index, everything(index), replace(asked, **more), LEARNED_WEIGHTS)
 
 
-def _ranked(entries: list[Entry], text: str, wanted: int = 50, **more: object) -> Ranked:
+def _ranked(entries: list[IndexEntry], text: str, wanted: int = 50, **more: object) -> Ranking:
     index = index_of(*entries)
-    return ordered(index, _scores(index, text, **more), LEARNED, wanted)
+    return rank_positions(index, _scores(index, text, **more), LEARNED_WEIGHTS, wanted)
 
 
-def _order(entries: list[Entry], text: str, **more: object) -> list[int]:
+def _order(entries: list[IndexEntry], text: str, **more: object) -> list[int]:
     index = index_of(*entries)
-    ranked = ordered(index, _scores(index, text, **more), LEARNED, 50)
+    ranked = rank_positions(index, _scores(index, text, **more), LEARNED_WEIGHTS, 50)
     return index["memory_id"][list(ranked.order)].tolist()
 
 
@@ -60,7 +65,7 @@ def test_the_best_by_words_has_a_text_score_of_one() -> None:
 
     assert scores.parts["text"].tolist()[0] == 1
     assert scores.parts["text"].tolist()[2] == 0
-    assert found_by(scores.parts_at([0])[0]) == ("text",)
+    assert matched_searches(scores.parts_at([0])[0]) == ("text",)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +106,7 @@ def test_meaning_finds_what_has_no_word_in_common() -> None:
     assert first == 1
 
 
-_ORDINARY = unit(np.array([[0.1, 1], [0, 1], [-0.1, 1], [0.2, 1]] * 4))
+_ORDINARY = normalise_rows(np.array([[0.1, 1], [0, 1], [-0.1, 1], [0.2, 1]] * 4))
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -147,7 +152,7 @@ def test_what_the_best_match_names_is_found_too() -> None:
     ranked = _ranked([role, birthday, *others], "我的下属几月过的生日")
 
     assert set(ranked.order[:2]) == {0, 1}
-    assert "linked" in found_by(ranked.scores.parts_at([1])[0])
+    assert "linked" in matched_searches(ranked.scores.parts_at([1])[0])
 
 
 def test_the_neighbours_of_a_hit_come_along() -> None:
@@ -236,7 +241,7 @@ def test_a_name_alone_finds_the_words_of_its_owner(speaker: str, question: str) 
     ranked = _ranked(said, question)
 
     assert set(ranked.order) == {0, 2}
-    assert found_by(ranked.scores.parts_at([0])[0]) == ("speaker",)
+    assert matched_searches(ranked.scores.parts_at([0])[0]) == ("speaker",)
 
 
 @pytest.mark.parametrize(
@@ -277,14 +282,14 @@ def test_who_is_merely_called_is_not_asked_for(told: str, question: str) -> None
 def test_the_same_in_other_words_takes_no_places_from_the_question() -> None:
     entries = [entry(number, f"green tea shop number {number}") for number in range(1, 6)]
     entries += [entry(number, f"remark {number} about a kettle") for number in range(6, 12)]
-    asked = understand("green tea shop", also=["a kettle, perhaps"])
+    asked = parse_question("green tea shop", also=["a kettle, perhaps"])
     index = index_of(*entries)
 
-    scores = score(
+    scores = score_entries(
         index,
         everything(index),
-        Asked(text="green tea shop", question=asked, now=NOW),
-        LEARNED,
+        ScoringQuery(text="green tea shop", question=asked, now=NOW),
+        LEARNED_WEIGHTS,
     )
 
     assert not scores.parts["share"].any()
@@ -356,7 +361,7 @@ def test_a_repeated_statement_stands_behind_what_says_more(said: str, also: str,
     ranked = _ranked([entry(1, said), entry(2, f"{said}."), entry(3, also), *others], text)
 
     assert ranked.order[-1] == 0
-    assert ranked.near == {0: 1}
+    assert ranked.near_duplicates == {0: 1}
     assert ranked.scores.parts["repeat"][0] < 0
 
 
@@ -369,7 +374,7 @@ def test_a_repeated_statement_stands_before_what_hardly_bears_on_the_question() 
 
     ranked = _ranked(entries, "what does a taxi from the airport to the hotel cost")
 
-    assert len(ranked.near) == 1
+    assert len(ranked.near_duplicates) == 1
     assert set(ranked.order[:2]) == {0, 1}
 
 
@@ -382,15 +387,15 @@ def test_what_means_the_same_stands_behind_its_first() -> None:
 
     ranked = _ranked(entries, "海鲜")
 
-    assert len(ranked.near) == 1
-    assert ranked.order[-1] in ranked.near
+    assert len(ranked.near_duplicates) == 1
+    assert ranked.order[-1] in ranked.near_duplicates
 
 
 def test_what_has_no_words_repeats_nothing() -> None:
     entries = [entry(1, "tea", session_id="s"), entry(2, "？！", session_id="s")]
     entries += [entry(3, "tea", session_id="t"), entry(4, "……", session_id="t")]
 
-    assert not {1, 3} & _ranked(entries, "tea").near.keys()
+    assert not {1, 3} & _ranked(entries, "tea").near_duplicates.keys()
 
 
 lines = st.lists(st.sampled_from(["tea", "green", "乌龙茶", "早上", "kettle"]), max_size=4).map(
@@ -417,5 +422,5 @@ def test_scores_never_rise_down_the_list(
     assert len(set(ranked.order)) == len(ranked.order)
     assert all(
         list(ranked.order).index(one) > list(ranked.order).index(first)
-        for one, first in ranked.near.items()
+        for one, first in ranked.near_duplicates.items()
     )

@@ -13,10 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.language.dates.past_references import named_spans, named_times
-from plastic_memories.language.questions.question import understand
-from plastic_memories.language.text.passages import MAX_PASSAGES, passages
-from plastic_memories.language.text.tokens import MAX_QUERY_TERMS, code
+from plastic_memories.language.dates.past_references import (
+    mentioned_date_spans,
+    mentioned_time_spans,
+)
+from plastic_memories.language.questions.question import parse_question
+from plastic_memories.language.text.passages import MAX_PASSAGES, split_passages
+from plastic_memories.language.text.tokens import MAX_QUERY_TERMS, term_code
 from plastic_memories.rules.ranking import score_parts
 from plastic_memories.testing.samples import HOSTILE_TEXTS
 
@@ -26,7 +29,7 @@ DAY = score_parts.DAY_S
 
 
 def _parts(text: str) -> list[str]:
-    return [probe.text for probe in understand(text).probes]
+    return [probe.text for probe in parse_question(text).probes]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +48,7 @@ def _parts(text: str) -> list[str]:
 )
 def test_several_questions_are_asked_side_by_side(text: str, parts: list[str]) -> None:
     assert _parts(text) == parts
-    assert not understand(text).is_dialogue
+    assert not parse_question(text).is_dialogue
 
 
 @pytest.mark.parametrize(
@@ -97,13 +100,13 @@ def test_more_questions_than_four_are_asked_with_the_last() -> None:
 
 
 def test_of_a_dialogue_the_last_line_counts_most() -> None:
-    question = understand("A: I bought oolong\nB: nice\nA: which kettle fits?\n\n")
+    question = parse_question("A: I bought oolong\nB: nice\nA: which kettle fits?\n\n")
 
     [probe] = question.probes
     assert question.is_dialogue
     assert question.last_line == "A: which kettle fits?"
     assert question.texts == [probe.text, "A: which kettle fits?"]
-    assert probe.terms[code("kettl")] > probe.terms[code("oolong")] > 0
+    assert probe.terms[term_code("kettl")] > probe.terms[term_code("oolong")] > 0
 
 
 @pytest.mark.parametrize(
@@ -117,9 +120,9 @@ def test_of_a_dialogue_the_last_line_counts_most() -> None:
 def test_of_a_dialogue_the_lines_of_whoever_asks_count_more_than_the_answers(
     lines: list[str], own: str, answered: str
 ) -> None:
-    [probe] = understand("\n".join(lines)).probes
+    [probe] = parse_question("\n".join(lines)).probes
 
-    assert probe.terms[code(own)] > probe.terms[code(answered)] > 0
+    assert probe.terms[term_code(own)] > probe.terms[term_code(answered)] > 0
 
 
 @pytest.mark.parametrize(
@@ -133,43 +136,43 @@ def test_of_a_dialogue_the_lines_of_whoever_asks_count_more_than_the_answers(
     ],
 )
 def test_small_talk_counts_less_than_what_it_is_about(text: str, topic: str, talk: str) -> None:
-    [probe] = understand(text).probes
+    [probe] = parse_question(text).probes
 
-    assert probe.terms[code(topic)] > probe.terms[code(talk)] > 0
+    assert probe.terms[term_code(topic)] > probe.terms[term_code(talk)] > 0
 
 
 def test_words_of_asking_tell_what_happened_in_a_dialogue() -> None:
-    [probe] = understand("We made plans\nI visit Kyoto").probes
+    [probe] = parse_question("We made plans\nI visit Kyoto").probes
 
-    assert probe.terms[code("visit")] == probe.terms[code("kyoto")]
+    assert probe.terms[term_code("visit")] == probe.terms[term_code("kyoto")]
 
 
 def test_what_was_said_before_counts_a_little() -> None:
-    question = understand("它多大了？", ["我养了一只猫", "它叫糯米"])
+    question = parse_question("它多大了？", ["我养了一只猫", "它叫糯米"])
 
     [probe] = question.probes
     assert not question.is_dialogue
     assert probe.text == "它多大了？"
-    assert 0 < probe.terms[code("糯米")] < probe.terms[code("多大")]
+    assert 0 < probe.terms[term_code("糯米")] < probe.terms[term_code("多大")]
 
 
 def test_only_the_end_of_what_was_said_before_is_read() -> None:
-    question = understand("tea", ["elephant", *["filler"] * 4])
+    question = parse_question("tea", ["elephant", *["filler"] * 4])
 
-    assert code("eleph") not in question.probes[0].terms
-    assert code("filler") in question.probes[0].terms
+    assert term_code("eleph") not in question.probes[0].terms
+    assert term_code("filler") in question.probes[0].terms
 
 
 def test_words_of_asking_count_less_than_what_is_asked_for() -> None:
-    [probe] = understand("How many days ago did I visit Kyoto?").probes
+    [probe] = parse_question("How many days ago did I visit Kyoto?").probes
 
-    assert probe.terms[code("day")] < probe.terms[code("kyoto")]
+    assert probe.terms[term_code("day")] < probe.terms[term_code("kyoto")]
 
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
 @pytest.mark.parametrize("recent", [(), ("",), ("\n", "另外，")], ids=str)
 def test_no_text_is_too_odd_to_be_understood(text: str, recent: tuple[str, ...]) -> None:
-    question = understand(text, recent)
+    question = parse_question(text, recent)
 
     assert question.probes
     assert all(len(probe.terms) <= MAX_QUERY_TERMS for probe in question.probes)
@@ -192,7 +195,7 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_whatever_has_words_has_a_last_line(text: str) -> None:
-    question = understand(text)
+    question = parse_question(text)
 
     assert 1 <= len(question.probes) <= 4
     if text.strip():
@@ -202,7 +205,7 @@ def test_whatever_has_words_has_a_last_line(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "I like tea.", "我对海鲜过敏。", "一。二。三。", "x" * 200])
 def test_a_short_text_is_one_passage(text: str) -> None:
-    assert passages(text) == [text]
+    assert split_passages(text) == [text]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +220,7 @@ def test_a_short_text_is_one_passage(text: str) -> None:
 def test_a_long_text_is_whole_and_in_stretches(sentence: str, times: int) -> None:
     text = (sentence * times)[:32_000]
 
-    whole, *stretches = passages(text)
+    whole, *stretches = split_passages(text)
 
     assert whole == text
     assert 1 < len(stretches) < MAX_PASSAGES
@@ -226,7 +229,7 @@ def test_a_long_text_is_whole_and_in_stretches(sentence: str, times: int) -> Non
 
 @pytest.mark.parametrize("text", ["茶" * 32_000, "tea " * 8_000, "。" * 32_000, "a.b" * 10_000])
 def test_a_text_without_sentences_has_few_passages_all_the_same(text: str) -> None:
-    found = passages(text)
+    found = split_passages(text)
 
     assert found[0] == text
     assert len(found) <= MAX_PASSAGES
@@ -234,7 +237,7 @@ def test_a_text_without_sentences_has_few_passages_all_the_same(text: str) -> No
 
 @given(st.text(alphabet="茶海鲜ab.。！？!\n “”", max_size=600))
 def test_no_passage_is_empty_and_none_is_made_up(text: str) -> None:
-    whole, *stretches = passages(text)
+    whole, *stretches = split_passages(text)
 
     assert whole == text
     assert len(stretches) < MAX_PASSAGES
@@ -261,25 +264,25 @@ def _letters(text: str) -> str:
     ],
 )
 def test_a_time_is_looked_for_in_the_past(text: str, start: str, end: str) -> None:
-    [span] = named_times(text, NOW)
+    [span] = mentioned_date_spans(text, NOW)
 
     assert (str(span.start), str(span.end)) == (start, end)
 
 
 @pytest.mark.parametrize("text", ["", "我喜欢什么茶", "what tea?", "茶" * 1000])
 def test_where_no_time_is_named_none_is_found(text: str) -> None:
-    assert named_times(text, NOW) == []
+    assert mentioned_date_spans(text, NOW) == []
 
 
 def test_several_times_are_found_up_to_four() -> None:
-    assert len(named_times("昨天和前天", NOW)) == 2
-    assert len(named_times("昨天，" * 20, NOW)) == 4
+    assert len(mentioned_date_spans("昨天和前天", NOW)) == 2
+    assert len(mentioned_date_spans("昨天，" * 20, NOW)) == 4
 
 
 def test_a_day_begins_at_midnight_where_the_user_lives() -> None:
     late = datetime(2024, 5, 14, 17, 0, tzinfo=UTC)  # already the 15th in Shanghai
 
-    [(start, end)] = named_spans("昨天", late.timestamp(), SHANGHAI)
+    [(start, end)] = mentioned_time_spans("昨天", late.timestamp(), SHANGHAI)
 
     assert datetime.fromtimestamp(start, SHANGHAI).isoformat() == "2024-05-14T00:00:00+08:00"
     assert end - start == DAY
@@ -288,13 +291,13 @@ def test_a_day_begins_at_midnight_where_the_user_lives() -> None:
 @pytest.mark.parametrize("now", [-1e18, -62_135_596_800.0, 253_402_300_799.0, 1e18])
 @pytest.mark.parametrize("text", ["昨天", "a month ago", "最近一年", "9999年12月31日"])
 def test_a_clock_beyond_the_calendar_names_no_time(now: float, text: str) -> None:
-    assert named_spans(text, now, SHANGHAI) == []
+    assert mentioned_time_spans(text, now, SHANGHAI) == []
 
 
 def test_the_best_becomes_one() -> None:
-    assert score_parts.to_one(np.array([1.0, 4.0, 2.0])).tolist() == [0.25, 1, 0.5]
-    assert score_parts.to_one(np.zeros(2)).tolist() == [0, 0]
-    assert score_parts.to_one(np.array([])).tolist() == []
+    assert score_parts.scaled_to_max(np.array([1.0, 4.0, 2.0])).tolist() == [0.25, 1, 0.5]
+    assert score_parts.scaled_to_max(np.zeros(2)).tolist() == [0, 0]
+    assert score_parts.scaled_to_max(np.array([])).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -305,9 +308,9 @@ def test_the_best_has_less_than_one_if_it_falls_short_of_the_whole(
 ) -> None:
     scores = np.array([1.0, 0.5])
 
-    assert score_parts.as_covering(scores, whole, power).tolist() == [best, best / 2]
-    assert score_parts.as_covering(np.zeros(2), whole, power).tolist() == [0, 0]
-    assert score_parts.as_covering(np.array([]), whole, power).tolist() == []
+    assert score_parts.scaled_by_coverage(scores, whole, power).tolist() == [best, best / 2]
+    assert score_parts.scaled_by_coverage(np.zeros(2), whole, power).tolist() == [0, 0]
+    assert score_parts.scaled_by_coverage(np.array([]), whole, power).tolist() == []
 
 
 def test_deviations_are_those_among_what_counts() -> None:
@@ -336,7 +339,7 @@ def test_a_few_are_measured_by_what_stands_beside_them() -> None:
 def _deviations(
     values: list[float], among: list[bool], beside: Sequence[float] = ()
 ) -> list[float]:
-    found = score_parts.deviations(np.array(values, float), np.array(among), np.array(beside), 0.5)
+    found = score_parts.z_scores(np.array(values, float), np.array(among), np.array(beside), 0.5)
     return [float(value) for value in found]
 
 
@@ -344,43 +347,49 @@ def test_the_better_neighbour_counts_and_none_takes_off() -> None:
     scores = np.array([0.2, -0.5, 0.9])
     before, after = np.array([-1, 0, 1]), np.array([1, 2, -1])
 
-    assert score_parts.best_neighbour(scores, [(before, 1.0), (after, 1.0)]).tolist() == [0, 0.9, 0]
-    assert score_parts.best_neighbour(scores, [(before, np.array([1, 2, 1]))]).tolist() == [
+    assert score_parts.best_neighbour_score(scores, [(before, 1.0), (after, 1.0)]).tolist() == [
+        0,
+        0.9,
+        0,
+    ]
+    assert score_parts.best_neighbour_score(scores, [(before, np.array([1, 2, 1]))]).tolist() == [
         0,
         0.4,
         0,
     ]
-    assert score_parts.neighbours_of(before).tolist() == [-1, -1, 0]
+    assert score_parts.second_neighbours(before).tolist() == [-1, -1, 0]
 
 
 def test_questions_get_equally_many_of_the_first_places() -> None:
     strong, weak = np.array([9.0, 8.0, 1.0, 0.0]), np.array([0.0, 4.0, 2.0, 1.0])
 
-    assert score_parts.evened([strong, weak], 2) == [-3, 3]
-    assert score_parts.evened([strong[:2], weak[:2]], 2) == [-2.5, 2.5]
-    assert score_parts.evened([np.zeros(0), np.zeros(0)], 2) == [0, 0]
+    assert score_parts.equalised_thresholds([strong, weak], 2) == [-3, 3]
+    assert score_parts.equalised_thresholds([strong[:2], weak[:2]], 2) == [-2.5, 2.5]
+    assert score_parts.equalised_thresholds([np.zeros(0), np.zeros(0)], 2) == [0, 0]
 
 
 def test_a_session_is_as_good_as_its_best() -> None:
     scores = np.array([0.2, 0.9, 0.4])
 
-    assert score_parts.best_of_session(scores, np.array([0, 0, -1])).tolist() == [0.9, 0.9, 0.4]
-    assert score_parts.best_of_session(scores, np.array([-1, -1, -1])).tolist() == [0.2, 0.9, 0.4]
-    assert score_parts.best_of_session(np.array([]), np.array([], int)).tolist() == []
+    assert score_parts.best_in_session(scores, np.array([0, 0, -1])).tolist() == [0.9, 0.9, 0.4]
+    assert score_parts.best_in_session(scores, np.array([-1, -1, -1])).tolist() == [0.2, 0.9, 0.4]
+    assert score_parts.best_in_session(np.array([]), np.array([], int)).tolist() == []
 
 
 def test_what_lies_in_the_time_counts_and_what_lies_beside_it_counts_half() -> None:
     happened = np.array([0.5, 2.0, 9.0, 30.0, 40.0]) * DAY
-    weigh = score_parts.by_length(1.0, 0.5, 0.1)
+    weigh = score_parts.span_length_weight(1.0, 0.5, 0.1)
 
-    assert score_parts.time_match(happened, happened < np.inf, [(0.0, DAY)], weigh).tolist() == [
+    assert score_parts.time_span_scores(
+        happened, happened < np.inf, [(0.0, DAY)], weigh
+    ).tolist() == [
         1,
         0.5,
         0,
         0,
         0,
     ]
-    assert score_parts.time_match(
+    assert score_parts.time_span_scores(
         happened, happened < np.inf, [(0.0, 10 * DAY)], weigh
     ).tolist() == [
         0.5,
@@ -389,14 +398,14 @@ def test_what_lies_in_the_time_counts_and_what_lies_beside_it_counts_half() -> N
         0,
         0,
     ]
-    assert score_parts.time_match(happened, happened < np.inf, [], weigh).tolist() == [0] * 5
+    assert score_parts.time_span_scores(happened, happened < np.inf, [], weigh).tolist() == [0] * 5
 
 
 def test_a_time_that_most_lies_in_tells_nothing() -> None:
     happened = np.array([1.0, 2.0, 3.0, 40.0]) * DAY
 
-    found = score_parts.time_match(
-        happened, happened < np.inf, [(0.0, 4 * DAY)], score_parts.by_length(1.0, 1.0, 1.0)
+    found = score_parts.time_span_scores(
+        happened, happened < np.inf, [(0.0, 4 * DAY)], score_parts.span_length_weight(1.0, 1.0, 1.0)
     )
 
     assert found.tolist() == [0] * 4
@@ -406,14 +415,14 @@ def test_the_past_fades_by_half_lives_and_what_must_hold_does_not() -> None:
     happened = np.array([0.0, -30.0, -60.0, -60.0, 5.0]) * DAY
     ageless = np.array([False, False, False, True, False])
 
-    assert score_parts.fading(happened, ageless, 0.0, 30).tolist() == [1, 0.5, 0.25, 1, 1]
+    assert score_parts.recency_decay(happened, ageless, 0.0, 30).tolist() == [1, 0.5, 0.25, 1, 1]
 
 
 @given(st.lists(st.integers(0, 20), unique=True))
 def test_what_repeats_another_repeats_the_first_of_its_kind(order: list[int]) -> None:
     kinds = np.array([number % 5 for number in order])
 
-    repeated = score_parts.repeats(kinds[:, None] == kinds)
+    repeated = score_parts.duplicate_rows(kinds[:, None] == kinds)
 
     first = {kind: kinds.tolist().index(kind) for kind in kinds.tolist()}
     every = range(len(order))
@@ -423,4 +432,4 @@ def test_what_repeats_another_repeats_the_first_of_its_kind(order: list[int]) ->
 def test_what_is_near_a_repeat_alone_stays_where_it_is() -> None:
     chain = np.array([[True, True, False], [True, True, True], [False, True, True]])
 
-    assert score_parts.repeats(chain) == {1: 0}
+    assert score_parts.duplicate_rows(chain) == {1: 0}

@@ -13,7 +13,7 @@ from harness import Api
 from plastic_memories.adapters.recall.hybrid import HybridEngine, hybrid_engine
 from plastic_memories.adapters.recall.keyword import KeywordEngine
 from plastic_memories.hub.recall.recall import Recall
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery, Recollection
 from plastic_memories.ports.storage import StorageBackend, Stores
@@ -85,9 +85,9 @@ async def recall_of(api: Api, storage: Callable[[StorageBackend], Any]) -> Recal
     await api.say("你好", ts=1_749_999_000)
     assert api.hub is not None
     recall = api.hub.recall
-    shared = storage(recall.ledger.storage)
-    ledger = Ledger(shared, recall.ledger.sink, recall.ledger.clock)
-    return replace(recall, ledger=ledger, engine=hybrid_engine(Parts(shared)))
+    shared = storage(recall.storage.backend)
+    storage = AuditedStorage(shared, recall.storage.sink, recall.storage.clock)
+    return replace(recall, storage=storage, engine=hybrid_engine(Parts(shared)))
 
 
 async def ask(recall: Recall, deadline_s: float = 10.0) -> Recollection:
@@ -111,7 +111,7 @@ async def test_one_snapshot_is_enough(api: Api) -> None:
     found = await ask(recall)
 
     assert (there(found), found.degraded) == (set(PARTS), ())
-    assert recall.ledger.storage.reads == 1  # type: ignore[attr-defined]
+    assert recall.storage.storage.reads == 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -147,7 +147,7 @@ async def test_an_engine_that_cannot_prepare_is_asked_as_any_other(api: Api) -> 
     recall = await recall_of(api, Hindered)
     good = recall.engine
     assert isinstance(good, HybridEngine)
-    engine = Unprepared(recall.ledger.storage, good._embedder, good._cache)
+    engine = Unprepared(recall.storage.backend, good._embedder, good._cache)
 
     found = await ask(replace(recall, engine=engine))
 
@@ -163,7 +163,7 @@ async def test_what_is_not_asked_for_is_not_read(api: Api) -> None:
     found = await recall(RecallQuery(viewpoint=ME, text="tea", now=1_750_000_000), ("profile",))
 
     assert found.degraded == ()
-    assert recall.ledger.storage.reads == 1  # type: ignore[attr-defined]
+    assert recall.storage.storage.reads == 1  # type: ignore[attr-defined]
 
 
 async def in_sessions(api: Api, storage: Callable[[StorageBackend], Any]) -> Recall:
@@ -210,7 +210,7 @@ async def test_the_realm_of_a_session_is_read_in_the_same_snapshot(
 
     assert realms_in(found) == only(session_id)
     assert found.degraded == ()
-    assert recall.ledger.storage.reads == 1  # type: ignore[attr-defined]
+    assert recall.storage.storage.reads == 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("session_id", TOLD)
@@ -235,7 +235,7 @@ async def test_a_part_that_is_asked_for_by_itself_stays_in_the_realm(
 @pytest.mark.parametrize("session_id", TOLD)
 async def test_an_engine_without_snapshots_is_told_the_realm(api: Api, session_id: str) -> None:
     recall = await in_sessions(api, Hindered)
-    engine = KeywordEngine(recall.ledger.storage)
+    engine = KeywordEngine(recall.storage.backend)
 
     found = await ask_in(replace(recall, engine=engine), session_id)
 

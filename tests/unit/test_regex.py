@@ -28,5 +28,5 @@ def test_compiling_all_leaves_none_that_waits_and_finds_a_broken_one() -> None:
     with pytest.raises(re.error):
         compile_all()
 
-    assert late._waiting == []
+    assert late._uncompiled == []
     del broken

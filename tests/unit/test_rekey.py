@@ -12,10 +12,13 @@ from harness import Api, Json, environment
 from plastic_memories.cli.main import main
 from plastic_memories.errors import InvalidInput
 from plastic_memories.hub.conversation.rekey import RekeyBots
-from plastic_memories.hub.transactions.audit_events import the_hub
+from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.model.owner import User
-from plastic_memories.model.rekey import Rekeyed
-from plastic_memories.rules.conversation.session_address import address_of, old_addresses
+from plastic_memories.model.rekey import RekeyCounts
+from plastic_memories.rules.conversation.session_address import (
+    candidate_addresses,
+    parse_session_address,
+)
 
 OLD = "qq1:FriendMessage:20001"
 NEW = "bot_10001:qq1:FriendMessage:20001"
@@ -25,11 +28,11 @@ TEA = "我喜欢 green tea"
 
 async def moved(
     api: Api, old: str = OLD, new: str = NEW, *, user: str = "userA", dry_run: bool = False
-) -> Rekeyed:
+) -> RekeyCounts:
     assert api.hub is not None
-    caller = the_hub(User("default", user))
-    move = RekeyBots(api.hub.ledger)
-    return await move(caller, old_addresses(old), address_of(new), dry_run=dry_run)
+    caller = hub_caller(User("default", user))
+    move = RekeyBots(api.hub.storage)
+    return await move(caller, candidate_addresses(old), parse_session_address(new), dry_run=dry_run)
 
 
 async def known(api: Api, **view: str) -> str:
@@ -53,7 +56,7 @@ async def test_rows_of_either_old_form_are_found_at_the_new_place_only(
 
     counts = await moved(api)
 
-    assert counts == Rekeyed(memories=1, messages=1, sessions=1)
+    assert counts == RekeyCounts(memories=1, messages=1, sessions=1)
     assert "green tea" not in await known(api)
     assert TEA in await known(api, bot_id="10001")
     assert TEA in await known(api, bot_id="10001", session_id="20001", only_session=True)  # type: ignore[arg-type]
@@ -64,7 +67,7 @@ async def test_rows_of_either_old_form_are_found_at_the_new_place_only(
 async def test_a_dry_run_counts_and_moves_nothing(api: Api) -> None:
     await api.remember(TEA, session_id=OLD)
 
-    assert await moved(api, dry_run=True) == Rekeyed(memories=1)
+    assert await moved(api, dry_run=True) == RekeyCounts(memories=1)
 
     assert TEA in await known(api)
     assert await known(api, bot_id="10001") == ""
@@ -84,7 +87,7 @@ async def test_what_holds_at_the_new_place_stays_and_the_other_waits(api: Api) -
     there = await api.remember("我喜欢 black tea", **AT_NEW)
     coming = await api.remember(TEA, session_id=OLD)
 
-    assert await moved(api) == Rekeyed(memories=1, waiting=1)
+    assert await moved(api) == RekeyCounts(memories=1, waiting=1)
 
     assert [row["id"] for row in await rows(api, bot_id="10001")] == [there]
     [waiting] = await rows(api, bot_id="10001", status="candidate")
@@ -118,7 +121,7 @@ async def test_another_users_rows_stay_where_they_are(api: Api) -> None:
     other = api.as_("devkey2")
     await other.remember(TEA, session_id=OLD)
 
-    assert await moved(api) == Rekeyed()
+    assert await moved(api) == RekeyCounts()
 
     assert TEA in await known(other)
 

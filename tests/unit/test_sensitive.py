@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plastic_memories.rules.privacy.sensitive_spans import Finding, find, find_credentials
+from plastic_memories.rules.privacy.sensitive_spans import (
+    SensitiveSpan,
+    find_credentials,
+    find_sensitive,
+)
 
 # Key-shaped strings are put together here, so that no scanner mistakes this file for a leak.
 RANDOM = "a1B2c3D4" * 5
@@ -216,7 +220,7 @@ INNOCENT = [
 
 
 def categories(text: str) -> set[str]:
-    return {finding.category for finding in find(text)}
+    return {finding.category for finding in find_sensitive(text)}
 
 
 @pytest.mark.parametrize("text", CREDENTIALS)
@@ -258,7 +262,7 @@ def test_innocent_text_is_left_alone(text: str) -> None:
     ],
 )
 def test_only_the_sensitive_part_is_marked(text: str, part: str) -> None:
-    (finding,) = find(text)
+    (finding,) = find_sensitive(text)
 
     assert text[finding.start : finding.end] == part
 
@@ -266,11 +270,15 @@ def test_only_the_sensitive_part_is_marked(text: str, part: str) -> None:
 def test_every_finding_of_a_text_is_told_in_order() -> None:
     text = "密码是hunter2，卡号4111111111111111，电话13800138000"
 
-    assert [finding.category for finding in find(text)] == ["credential", "payment", "contact"]
+    assert [finding.category for finding in find_sensitive(text)] == [
+        "credential",
+        "payment",
+        "contact",
+    ]
 
 
 def test_a_number_that_is_two_things_is_told_once() -> None:
-    assert find("密码是4111111111111111") == [Finding("credential", 3, 19)]
+    assert find_sensitive("密码是4111111111111111") == [SensitiveSpan("credential", 3, 19)]
 
 
 @pytest.mark.parametrize(
@@ -316,14 +324,14 @@ def test_an_id_may_not_be_a_credential(text: str) -> None:
 def test_hostile_text_costs_no_more_than_its_length(piece: str) -> None:
     text = (piece * 64_000)[:64_000]
 
-    assert len(find(text)) <= len(text)
+    assert len(find_sensitive(text)) <= len(text)
 
 
 def test_a_text_of_very_many_characters_is_seen_through_all_the_same() -> None:
     many = "".join(map(chr, range(0x4E00, 0x4E00 + 6000)))
     disguised = "\u200bｈｕｎｔｅｒ２"
 
-    [finding] = find(f"{many}。我的密码是 {disguised}")
+    [finding] = find_sensitive(f"{many}。我的密码是 {disguised}")
 
     assert finding.category == "credential"
     assert finding.end - finding.start >= len("hunter2")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.language.text.similarity import comparable, same_words
+from plastic_memories.language.text.similarity import canonical_text, canonical_texts
 
 SAME = [
     # Marks and spaces
@@ -138,29 +138,29 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_what_says_the_same_is_seen(one: str, other: str) -> None:
-    assert same_words(one) == same_words(other)
+    assert canonical_text(one) == canonical_text(other)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_what_tells_something_else_is_kept(one: str, other: str) -> None:
-    assert same_words(one) != same_words(other)
+    assert canonical_text(one) != canonical_text(other)
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_the_quick_look_misses_none_of_them(one: str, other: str) -> None:
-    first, unlike, second = comparable([one, "别的事 something else", other])
+    first, unlike, second = canonical_texts([one, "别的事 something else", other])
 
     assert first == second != unlike
 
 
 def test_what_resembles_nothing_is_left_as_it_is() -> None:
-    assert comparable(["我喜欢猫！", "I have a dog."]) == ["我喜欢猫！", "I have a dog."]
+    assert canonical_texts(["我喜欢猫！", "I have a dog."]) == ["我喜欢猫！", "I have a dog."]
 
 
 def test_a_long_text_is_the_same_only_to_the_letter() -> None:
     long = "我喜欢喝绿茶，" * 1_000
 
-    first, second, other = comparable([long, long, f"{long}！"])
+    first, second, other = canonical_texts([long, long, f"{long}！"])
 
     assert first == second != other
 
@@ -169,7 +169,7 @@ def test_a_long_text_is_the_same_only_to_the_letter() -> None:
 def test_a_run_of_one_thing_does_not_take_long(run: str) -> None:
     started = time.process_time()
 
-    same_words(run * (32_000 // len(run)) + "x")
+    canonical_text(run * (32_000 // len(run)) + "x")
 
     assert time.process_time() - started < 1
 
@@ -179,4 +179,4 @@ PIECES = [*"我很喜欢猫不啊。，,.!~: '’?5a", "really ", "like "]
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
 def test_doing_it_twice_changes_nothing(text: str) -> None:
-    assert same_words(same_words(text)) == same_words(text)
+    assert canonical_text(canonical_text(text)) == canonical_text(text)

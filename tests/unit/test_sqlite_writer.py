@@ -17,7 +17,7 @@ import pytest
 from full_disk import Unruly
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.errand import Patience
-from plastic_memories.adapters.sqlite.migrate import bring_up_to_date, note
+from plastic_memories.adapters.sqlite.migrate import migrate_schema, set_meta
 from plastic_memories.errors import Unavailable
 
 HASTY = Patience(begin_s=0.2, end_s=0.5, close_s=0.5, probe_s=60)
@@ -27,14 +27,14 @@ HASTY = Patience(begin_s=0.2, end_s=0.5, close_s=0.5, probe_s=60)
 def database(folder: Path, patience: Patience = HASTY) -> Iterator[SqliteDatabase]:
     opened = SqliteDatabase(str(folder / "hub.db"), patience=patience)
     try:
-        bring_up_to_date(opened._writer)
+        migrate_schema(opened._writer)
         yield opened
     finally:
         opened.close()
 
 
 def noting(key: str, text: str = "x") -> Callable[[apsw.Connection], None]:
-    return lambda db: note(db, key, text)
+    return lambda db: set_meta(db, key, text)
 
 
 async def noted(db: SqliteDatabase) -> set[str]:
@@ -143,7 +143,7 @@ async def test_whatever_is_raised_fails_one_group_only(
 
 async def test_a_rollback_that_fails_costs_the_connection_only(tmp_path: Path) -> None:
     def write_and_fail(db: apsw.Connection) -> None:
-        note(db, "undone", "x")
+        set_meta(db, "undone", "x")
         raise ValueError("no")
 
     with database(tmp_path) as db:
@@ -189,7 +189,7 @@ async def test_what_has_begun_and_is_late_may_be_stored_and_says_so(tmp_path: Pa
     go_on = threading.Event()
 
     def hang(db: apsw.Connection) -> None:
-        note(db, "late", "x")
+        set_meta(db, "late", "x")
         go_on.wait()
 
     with database(tmp_path) as db:

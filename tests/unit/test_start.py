@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from harness import BASE_URL, StartHub
-from plastic_memories.http.app import make_ready
+from plastic_memories.http.app import warm_up
 from plastic_memories.language.text.lazy_regex import compile_all
-from plastic_memories.wire.fields import models
+from plastic_memories.wire.fields import all_models
 
 KEY = {"X-API-Key": "devkey"}
 
@@ -67,10 +67,10 @@ def test_a_server_starts_without_the_table_of_characters() -> None:
 
 
 async def test_making_ready_builds_all_bodies() -> None:
-    await make_ready()
+    await warm_up()
     compile_all()
 
-    assert [model for model in models() if not model.__pydantic_complete__] == []
+    assert [model for model in all_models() if not model.__pydantic_complete__] == []
 
 
 def test_an_answer_is_written_whether_or_not_its_body_was_built() -> None:

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from plastic_memories.adapters.sqlite.connection import connect
-from plastic_memories.adapters.sqlite.migrate import bring_up_to_date
+from plastic_memories.adapters.sqlite.migrate import migrate_schema
 from plastic_memories.adapters.sqlite.queries import QUERIES, Statement
 
 
@@ -16,7 +16,7 @@ from plastic_memories.adapters.sqlite.queries import QUERIES, Statement
 def db(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
     folder: Path = tmp_path_factory.mktemp("statements")
     db = connect(str(folder / "empty.db"), 1000)
-    bring_up_to_date(db)
+    migrate_schema(db)
     return db
 
 

@@ -7,14 +7,20 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plastic_memories.language.dates.mentions import Lean, calendar_date, find, lunar, resolve
+from plastic_memories.language.dates.mentions import (
+    DatePreference,
+    calendar_date,
+    find_date,
+    lunar_date,
+    resolve_date,
+)
 
 # A Wednesday.
 NOW = datetime(2024, 5, 15, 9, tzinfo=ZoneInfo("Asia/Shanghai"))
 
 
-def days(text: str, lean: Lean, now: datetime = NOW) -> str:
-    span = resolve(text, now, lean=lean)
+def days(text: str, lean: DatePreference, now: datetime = NOW) -> str:
+    span = resolve_date(text, now, lean=lean)
     if span is None:
         return ""
     return str(span.start) if span.is_day else f"{span.start}..{span.end}"
@@ -82,7 +88,7 @@ def days(text: str, lean: Lean, now: datetime = NOW) -> str:
     ],
 )
 def test_what_lies_ahead(text: str, expected: str) -> None:
-    assert days(text, Lean.FUTURE) == expected
+    assert days(text, DatePreference.FUTURE) == expected
 
 
 @pytest.mark.parametrize(
@@ -133,7 +139,7 @@ def test_what_lies_ahead(text: str, expected: str) -> None:
     ],
 )
 def test_what_lies_behind(text: str, expected: str) -> None:
-    assert days(text, Lean.PAST) == expected
+    assert days(text, DatePreference.PAST) == expected
 
 
 @pytest.mark.parametrize(
@@ -155,7 +161,7 @@ def test_what_lies_behind(text: str, expected: str) -> None:
     ],
 )
 def test_what_names_no_day(text: str) -> None:
-    assert days(text, Lean.FUTURE) == ""
+    assert days(text, DatePreference.FUTURE) == ""
 
 
 @pytest.mark.parametrize(
@@ -169,11 +175,11 @@ def test_what_names_no_day(text: str) -> None:
     ],
 )
 def test_the_ends_of_months_and_years(now: datetime, text: str, expected: str) -> None:
-    assert days(text, Lean.FUTURE, now) == expected
+    assert days(text, DatePreference.FUTURE, now) == expected
 
 
 def test_a_mention_says_where_it_stands() -> None:
-    mention = find("我下周三去北京", NOW)
+    mention = find_date("我下周三去北京", NOW)
 
     assert mention is not None
     assert (mention.start, mention.end) == (1, 4)
@@ -200,5 +206,5 @@ def test_a_day_of_the_year_that_is_written_out(text: str, expected: str) -> None
 
 
 def test_a_lunar_date_stays_text() -> None:
-    assert lunar("我生日是农历八月十五") == "农历八月十五"
-    assert lunar("我生日是八月十五") is None
+    assert lunar_date("我生日是农历八月十五") == "农历八月十五"
+    assert lunar_date("我生日是八月十五") is None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from plastic_memories.language.reading.injected_text import (
+    echo_share,
     echo_spans,
     fingerprint,
     fingerprints,
-    is_echo,
     without_echoes,
-    without_our_lines,
+    without_injected_lines,
 )
 
 INJECTED = """<plastic_memories kind="turn">
@@ -36,7 +36,7 @@ KNOWN = fingerprint(INJECTED)
     ],
 )
 def test_an_echo_is_known_again(text: str) -> None:
-    assert is_echo(text, KNOWN) == 1.0
+    assert echo_share(text, KNOWN) == 1.0
     assert not any(char.isalnum() for char in without_echoes(text, KNOWN))
 
 
@@ -82,7 +82,7 @@ def test_the_spans_point_at_the_echoes() -> None:
 
 
 def test_with_no_prints_nothing_is_an_echo() -> None:
-    assert is_echo("我喜欢茶", frozenset()) == 0.0
+    assert echo_share("我喜欢茶", frozenset()) == 0.0
     assert without_echoes("我喜欢茶", frozenset()) == "我喜欢茶"
 
 
@@ -94,7 +94,7 @@ def test_prints_of_several_texts_are_put_together() -> None:
 def test_lines_of_our_shape_go_even_if_nobody_remembers_them() -> None:
     text = "看这个：\n- [2024-05-01] 我叫小红\n> - [2024-05-02] bob: I live in Rome\n我喜欢猫"
 
-    kept = without_our_lines(text)
+    kept = without_injected_lines(text)
 
     assert len(kept) == len(text)
     assert kept.split() == ["看这个：", "我喜欢猫"]

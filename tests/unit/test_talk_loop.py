@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from plastic_memories.language.reading.extraction import extract
+from plastic_memories.language.reading.extraction import extract_drafts
 from plastic_memories.language.reading.injected_text import fingerprint, without_echoes
-from plastic_memories.language.reading.persona_statements import of_persona
+from plastic_memories.language.reading.persona_statements import persona_drafts
 from plastic_memories.model.memory import Draft, Memory, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.recall import Hit
-from plastic_memories.rules.lifecycle.transitions import memory_from
+from plastic_memories.rules.lifecycle.transitions import memory_from_draft
 from plastic_memories.rules.prompt.blocks import stable_block, style_for, turn_block
 from small_talk import MOST_JUNK, QUOTES, REMINDERS, REPLIES, TOLD, TURNS, of_our_lines, small_talk
 
@@ -43,9 +43,9 @@ class Companion:
         known = frozenset[int]().union(*self.prints)
         heard = without_echoes(content, known)
         message = Message(owner=OWNER, role=role, content=heard, ts=ts)
-        for draft in [*extract([message]), *of_persona([message])]:
+        for draft in [*extract_drafts([message]), *persona_drafts([message])]:
             self.drafts.append(draft)
-            row = memory_from(OWNER, draft, ts, Status.ACTIVE)
+            row = memory_from_draft(OWNER, draft, ts, Status.ACTIVE)
             self.memories[draft.key] = replace(row, id=len(self.drafts))
 
 
@@ -75,7 +75,7 @@ def test_small_talk_with_recall_on_every_turn_leaves_no_junk() -> None:
     told = {
         (draft.key, draft.attributes["value"])
         for text in TOLD.values()
-        for draft in extract([Message(owner=OWNER, role=Role.USER, content=text, ts=START)])
+        for draft in extract_drafts([Message(owner=OWNER, role=Role.USER, content=text, ts=START)])
     }
     learned = [(draft.key, draft.attributes["value"]) for draft in companion.drafts]
     junk = [item for item in learned if item not in told]

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plastic_memories.language.reading.extraction import extract
-from plastic_memories.language.reading.persona_statements import of_persona
+from plastic_memories.language.reading.extraction import extract_drafts
+from plastic_memories.language.reading.persona_statements import persona_drafts
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
@@ -59,7 +59,7 @@ def keyed(drafts: list[Draft]) -> dict[str, str]:
     ],
 )  # fmt: skip
 def test_the_persona_is_remembered(content: str, key: str, value: str) -> None:
-    drafts = of_persona([reply(content)])
+    drafts = persona_drafts([reply(content)])
 
     assert keyed(drafts) == {key: value}
     assert {draft.speaker for draft in drafts} == {"miku"}
@@ -106,11 +106,11 @@ def test_the_persona_is_remembered(content: str, key: str, value: str) -> None:
     ],
 )
 def test_helpful_talk_is_nothing_of_its_own(content: str) -> None:
-    assert of_persona([reply(content)]) == []
+    assert persona_drafts([reply(content)]) == []
 
 
 def test_a_promise_is_kept_with_its_day() -> None:
-    [draft] = of_persona([reply("那我答应你，明天见。我答应你后天陪你去看海")])
+    [draft] = persona_drafts([reply("那我答应你，明天见。我答应你后天陪你去看海")])
 
     assert (draft.type, draft.attributes["date"]) == (MemoryType.EVENT, "2024-05-17")
     assert draft.content == "我答应你 2024-05-17 陪你去看海"
@@ -118,7 +118,7 @@ def test_a_promise_is_kept_with_its_day() -> None:
 
 
 def test_the_persona_never_becomes_the_users_profile() -> None:
-    drafts = of_persona([reply("我最喜欢草莓，我叫初音，我答应你明天唱歌")])
+    drafts = persona_drafts([reply("我最喜欢草莓，我叫初音，我答应你明天唱歌")])
 
     assert drafts
     assert all(draft.type is not MemoryType.PROFILE for draft in drafts)
@@ -129,11 +129,11 @@ def test_the_persona_never_becomes_the_users_profile() -> None:
 def test_the_user_is_not_the_persona() -> None:
     user = Message(owner=OWNER, role=Role.USER, content="我最喜欢草莓", ts=NOON)
 
-    assert of_persona([user]) == []
+    assert persona_drafts([user]) == []
 
 
 def test_a_persona_has_a_name_of_its_own() -> None:
-    [draft] = of_persona([reply("我最喜欢草莓")], persona_name="初音")
+    [draft] = persona_drafts([reply("我最喜欢草莓")], persona_name="初音")
 
     assert draft.speaker == "初音"
 
@@ -141,7 +141,7 @@ def test_a_persona_has_a_name_of_its_own() -> None:
 def test_in_a_group_every_item_names_its_speaker() -> None:
     talk = [in_group("小王", "我叫王伟，我对花生过敏"), in_group("Lily", "I live in Rome")]
 
-    drafts = extract(talk)
+    drafts = extract_drafts(talk)
 
     assert {(draft.key, draft.speaker) for draft in drafts} == {
         ("member.小王.basic_info.name", "小王"),
@@ -152,36 +152,36 @@ def test_in_a_group_every_item_names_its_speaker() -> None:
 
 
 def test_two_members_do_not_overwrite_each_other() -> None:
-    drafts = extract([in_group("小王", "我喜欢茶"), in_group("小李", "我不喜欢茶")])
+    drafts = extract_drafts([in_group("小王", "我喜欢茶"), in_group("小李", "我不喜欢茶")])
 
     assert len(drafts) == 2
 
 
 @pytest.mark.parametrize("speaker", ["", "我", "ann"])
 def test_the_user_in_a_group_is_still_the_user(speaker: str) -> None:
-    [draft] = extract([in_group(speaker, "我叫小明")])
+    [draft] = extract_drafts([in_group(speaker, "我叫小明")])
 
     assert (draft.type, draft.key) == (MemoryType.PROFILE, "basic_info.name")
 
 
 def test_in_private_there_is_only_the_user() -> None:
-    [draft] = extract([in_group("小明", "我喜欢茶", "FriendMessage")])
+    [draft] = extract_drafts([in_group("小明", "我喜欢茶", "FriendMessage")])
 
     assert draft.key == "preference.like.tea"
 
 
 def test_the_bot_is_never_a_member() -> None:
-    assert extract([in_group("Miku", "我最喜欢草莓")]) == []
+    assert extract_drafts([in_group("Miku", "我最喜欢草莓")]) == []
 
 
 def test_a_story_told_by_its_marks_is_not_real() -> None:
-    [draft] = extract([in_group("", "*走进酒馆* 我叫艾莎")])
+    [draft] = extract_drafts([in_group("", "*走进酒馆* 我叫艾莎")])
 
     assert (draft.key, draft.realm) == ("basic_info.name", Realm.STORY)
 
 
 def test_the_player_out_of_character_is_heard() -> None:
-    [draft] = extract([in_group("", "((我明天要考试，先下了))")])
+    [draft] = extract_drafts([in_group("", "((我明天要考试，先下了))")])
 
     assert (draft.realm, draft.attributes["date"]) == (Realm.OOC, "2024-05-16")
     assert draft.quote == "我明天要考试"

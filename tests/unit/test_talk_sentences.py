@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from plastic_memories.language.reading.extraction import extract
+from plastic_memories.language.reading.extraction import extract_drafts
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
@@ -29,7 +29,7 @@ Item = tuple[str, str, str]
 
 def learned(sentence: str) -> list[Draft]:
     owner = Owner("default", "ann", "miku")
-    return extract([Message(owner=owner, role=Role.USER, content=sentence, ts=NOON)], ZONE)
+    return extract_drafts([Message(owner=owner, role=Role.USER, content=sentence, ts=NOON)], ZONE)
 
 
 def items(sentence: str) -> Iterator[Item]:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from plastic_memories.language.text.bounded_cache import kept
+from plastic_memories.language.text.bounded_cache import bounded_cache
 from plastic_memories.language.text.tokens import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARS,
@@ -160,7 +160,7 @@ def test_threads_may_stem_at_once() -> None:
 def test_what_is_kept_is_made_once_and_never_more_than_allowed() -> None:
     made: list[str] = []
 
-    @kept(most=2)
+    @bounded_cache(max_size=2)
     def size(text: str) -> int:
         made.append(text)
         return len(text)

@@ -10,29 +10,29 @@ from hypothesis import strategies as st
 
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.conversation.history_diff import Changes, Line, changes
+from plastic_memories.rules.conversation.history_diff import HistoryDiff, HistoryLine, diff_history
 
 OWNER = Owner("t", "u", "p")
 MARKS = {"u": Role.USER, "a": Role.ASSISTANT, "s": Role.SYSTEM}
 
 
-def lines(talk: str) -> list[Line]:
+def lines(talk: str) -> list[HistoryLine]:
     """Read `u:hi a:hello` as what user and assistant said."""
-    return [Line(MARKS[mark], text) for mark, _, text in map(parted, talk.split())]
+    return [HistoryLine(MARKS[mark], text) for mark, _, text in map(parted, talk.split())]
 
 
 def parted(word: str) -> tuple[str, str, str]:
     return word.partition(":")
 
 
-def rows(said: Sequence[Line]) -> list[Message]:
+def rows(said: Sequence[HistoryLine]) -> list[Message]:
     return [
         Message(owner=OWNER, role=line.role, content=line.text, ts=0.0, id=number)
         for number, line in enumerate(said, start=1)
     ]
 
 
-def applied(stored: Sequence[Message], found: Changes) -> list[tuple[str, str]]:
+def applied(stored: Sequence[Message], found: HistoryDiff) -> list[tuple[str, str]]:
     """Return what is stored after the changes."""
     edits = dict(found.edits)
     kept = [
@@ -68,7 +68,7 @@ CASES = [
 def test_what_is_stored_then(stored: str, sent: str, reply: str, then: str) -> None:
     before = rows(lines(stored))
 
-    found = changes(before, lines(sent), reply, named=True)
+    found = diff_history(before, lines(sent), reply, named=True)
 
     assert applied(before, found) == [(line.role.value, line.text) for line in lines(then)]
 
@@ -82,14 +82,14 @@ def test_a_client_that_only_goes_on_is_stored_word_for_word(
     talk: list[tuple[str, str]], named: bool
 ) -> None:
     stored: list[Message] = []
-    sent: list[Line] = []
+    sent: list[HistoryLine] = []
     for said, reply in talk:
-        sent.append(Line(Role.USER, said))
-        found = changes(stored, sent, reply, named=named)
+        sent.append(HistoryLine(Role.USER, said))
+        found = diff_history(stored, sent, reply, named=named)
         assert not found.edits
         assert not found.drops
-        stored = rows([*(Line(row.role, row.content) for row in stored), *found.appends])
-        sent.append(Line(Role.ASSISTANT, reply))
+        stored = rows([*(HistoryLine(row.role, row.content) for row in stored), *found.appends])
+        sent.append(HistoryLine(Role.ASSISTANT, reply))
 
     assert [(row.role, row.content) for row in stored] == [(one.role, one.text) for one in sent]
 
@@ -99,13 +99,13 @@ def test_trying_again_changes_the_last_reply_only(
     talk: list[tuple[str, str]], other: str, named: bool
 ) -> None:
     sent = [
-        Line(role, text)
+        HistoryLine(role, text)
         for turn in talk
         for role, text in zip((Role.USER, Role.ASSISTANT), turn, strict=True)
     ]
     stored = rows(sent)
 
-    found = changes(stored, sent[:-1], other, named=named)
+    found = diff_history(stored, sent[:-1], other, named=named)
 
     before = [(line.role.value, line.text) for line in sent[:-1]]
     assert applied(stored, found) == [*before, ("assistant", other)]

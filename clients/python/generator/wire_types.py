@@ -24,7 +24,7 @@ from plastic_memories.wire import recall
 # Closed lists with a name of their own; other enumerations are plain text to the SDK.
 ALIASES: dict[type[StrEnum], str] = {Realm: "Realm", Scope: "Scope", SourceType: "SourceType"}
 # Every form in which the hub returns a memory is one class of the SDK.
-ROWS = (wire.MemoryRow, wire.ListedRow, wire.ScoredRow, wire.VersionRow)
+ROWS = (wire.MemoryRow, wire.MemoryListRow, wire.ScoredMemoryRow, wire.MemoryVersionRow)
 NESTED: dict[type[BaseModel], str] = {wire.ReplacedRow: "Replaced"}
 # What an older hub does not say.
 DEFAULTS = {"realm": '"real"'}
@@ -44,18 +44,20 @@ class Options:
 ORIGIN = frozenset({"persona_id", "session_id", "source_app", "bot_id", "bots", "branch_id"})
 OPTIONS = {
     "MemoryFields": Options(
-        wire.Item, "What a memory may say about itself.", frozenset({"type", "key", "content"})
+        wire.MemoryBody,
+        "What a memory may say about itself.",
+        frozenset({"type", "key", "content"}),
     ),
     "MemoryChange": Options(
-        wire.UpdateRequest,
+        wire.UpdateMemoryRequest,
         "What is given is sent, None too: `expires_at=None` takes the expiry away.",
         ORIGIN | {"memory_id"},
     ),
     "ListFields": Options(
-        wire.ListQuery, "Which memories to list.", (ORIGIN - {"session_id"}) | {"cursor"}
+        wire.ListMemoriesQuery, "Which memories to list.", (ORIGIN - {"session_id"}) | {"cursor"}
     ),
     "ForgetFields": Options(
-        wire.ForgetRequest, "What to forget, and how.", ORIGIN | {"type", "key"}
+        wire.ForgetMemoryRequest, "What to forget, and how.", ORIGIN | {"type", "key"}
     ),
     "RecallFields": Options(
         recall.RecallRequest,

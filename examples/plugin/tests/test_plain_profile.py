@@ -7,7 +7,7 @@ from plain_profile import plain
 
 from plastic_memories.ports.profile_builder import ProfileBuilder
 from plastic_memories.testing import ProfileBuilderContract
-from plastic_memories.testing.profile_builder_contract import NAMED, ROWS
+from plastic_memories.testing.profile_builder_contract import NAMED_PERSONA, ROWS
 
 
 class TestPlain(ProfileBuilderContract):
@@ -16,4 +16,4 @@ class TestPlain(ProfileBuilderContract):
         return plain(None)
 
     def test_there_are_no_headings(self, builder: ProfileBuilder) -> None:
-        assert "#" not in builder.build(NAMED, ROWS, "en")
+        assert "#" not in builder.build(NAMED_PERSONA, ROWS, "en")

@@ -12,7 +12,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CliOptions:
     """The options that hold for a whole command line; given late, they win over given early."""
 
     url: str = ""  # empty: the hub of this machine's settings, or none at all
@@ -22,22 +22,22 @@ class Place:
     as_json: bool = False
 
 
-def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+def _store_option(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     """Put an option into the context's place, if it was given."""
-    known = ctx.find_object(Place) or Place()
+    known = ctx.find_object(CliOptions) or CliOptions()
     if value:
         assert param.name is not None
         known = replace(known, **{param.name: value})
     ctx.obj = known
 
 
-def _option(
+def _shared_option(
     *names: str, envvar: str | None = None, **attributes: Any
 ) -> Callable[[Command], Command]:
     return click.option(
         *names,
         envvar=envvar,
-        callback=_note,
+        callback=_store_option,
         expose_value=False,
         is_eager=True,
         show_envvar=bool(envvar),
@@ -52,10 +52,12 @@ def shared_options(*, environment: bool = False) -> Callable[[Command], Command]
         return f"PLASTIC_MEMORIES_{name}" if environment else None
 
     options = [
-        _option("--url", envvar=variable("URL"), help="Address of the hub.", metavar="URL"),
-        _option("--key", envvar=variable("API_KEY"), help="API key.", metavar="KEY"),
-        _option("--user", envvar=variable("USER"), help="User, for app keys.", metavar="USER"),
-        _option("--persona", envvar=variable("PERSONA"), help="Persona.", metavar="PERSONA"),
+        _shared_option("--url", envvar=variable("URL"), help="Address of the hub.", metavar="URL"),
+        _shared_option("--key", envvar=variable("API_KEY"), help="API key.", metavar="KEY"),
+        _shared_option(
+            "--user", envvar=variable("USER"), help="User, for app keys.", metavar="USER"
+        ),
+        _shared_option("--persona", envvar=variable("PERSONA"), help="Persona.", metavar="PERSONA"),
         json_option,
     ]
 
@@ -69,7 +71,7 @@ def shared_options(*, environment: bool = False) -> Callable[[Command], Command]
 
 def json_option(command: Command) -> Command:
     """Add `--json`: one JSON document on standard output and nothing else there."""
-    return _option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+    return _shared_option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def user_command(command: Command) -> Command:

@@ -9,7 +9,7 @@ from plastic_memories.settings import Settings
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where a server listens
 
 
-def address(settings: Settings) -> str:
+def hub_address(settings: Settings) -> str:
     """Return where the hub of these settings would be, seen from this machine."""
     host = _ANY_ADDRESS.get(settings.host, settings.host)
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"

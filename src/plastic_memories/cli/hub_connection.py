@@ -13,8 +13,8 @@ import click
 import httpx
 
 from plastic_memories import settings as configuration
-from plastic_memories.cli.command_options import Place
-from plastic_memories.cli.hub_address import address, is_local
+from plastic_memories.cli.command_options import CliOptions
+from plastic_memories.cli.hub_address import hub_address, is_local
 from plastic_memories.model.key import ANY_USER
 from plastic_memories.settings import Settings
 from plastic_memories_client import AsyncPlasticMemoriesClient, ServerUnreachable
@@ -22,20 +22,22 @@ from plastic_memories_client import AsyncPlasticMemoriesClient, ServerUnreachabl
 T = TypeVar("T")
 _SOURCE_APP = "cli"
 # Loading the default model takes about a second.
-_MODEL_S = 10.0
+_MODEL_TIMEOUT_S = 10.0
 # What has no vector after that is searched by its words: a question must not wait for thousands.
-_VECTORS_S = 2.0
-_STILL_WAIT = "Searched by their words alone, for they still wait for their vectors: {} memories."
+_VECTORS_TIMEOUT_S = 2.0
+_BACKFILL_NOTICE = (
+    "Searched by their words alone, for they still wait for their vectors: {} memories."
+)
 # A hub on this machine answers in a few milliseconds, or there is none.
-_KNOCK_S = httpx.Timeout(3.0, connect=0.4)
+_PROBE_TIMEOUT = httpx.Timeout(3.0, connect=0.4)
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class HubConnection:
     """An open way to one hub; clients made here go through it."""
 
     url: str
-    place: Place
+    place: CliOptions
     key: str
     transport: httpx.AsyncBaseTransport | None = None
 
@@ -53,64 +55,66 @@ class Door:
         )
 
 
-def run(place: Place, work: Callable[[Door], Awaitable[T]], *, by_meaning: bool = False) -> T:
+def run_with_hub(
+    place: CliOptions, work: Callable[[HubConnection], Awaitable[T]], *, by_meaning: bool = False
+) -> T:
     """Do something with the hub of this place."""
 
     async def opened() -> T:
-        async with open_door(place, by_meaning=by_meaning) as door:
+        async with open_connection(place, by_meaning=by_meaning) as door:
             return await work(door)
 
     return asyncio.run(opened())
 
 
-def ask(
-    place: Place,
+def run_with_client(
+    place: CliOptions,
     work: Callable[[AsyncPlasticMemoriesClient], Awaitable[T]],
     *,
     by_meaning: bool = False,
 ) -> T:
     """Do something with one client of the hub of this place."""
 
-    async def with_client(door: Door) -> T:
+    async def with_client(door: HubConnection) -> T:
         async with door.client() as client:
             return await work(client)
 
-    return run(place, with_client, by_meaning=by_meaning)
+    return run_with_hub(place, with_client, by_meaning=by_meaning)
 
 
 @asynccontextmanager
-async def open_door(
-    place: Place, *, lasting: bool = False, by_meaning: bool = False
-) -> AsyncIterator[Door]:
+async def open_connection(
+    place: CliOptions, *, lasting: bool = False, by_meaning: bool = False
+) -> AsyncIterator[HubConnection]:
     """Find the hub that was named, the one that runs here, or open the database ourselves.
 
     Only whoever stays (`lasting`) or searches (`by_meaning`) waits for a model to be loaded.
     """
-    settings = configuration.load()
-    url = place.url or address(settings)
-    if await answers(url):
-        yield Door(url, place, place.key or local_key(url, settings, place.user))
+    settings = configuration.load_settings()
+    url = place.url or hub_address(settings)
+    if await is_hub_at(url):
+        yield HubConnection(url, place, place.key or local_key(url, settings, place.user))
     elif place.url:
         raise ServerUnreachable(f"No hub answers at {url}.")
     else:
-        opened = in_process(settings, lasting=lasting, by_meaning=by_meaning)
+        opened = in_process_transport(settings, lasting=lasting, by_meaning=by_meaning)
         async with opened as transport:
-            key = place.key or _kept_key(settings, place.user)
+            key = place.key or _find_key(settings, place.user)
             if not key:
                 raise click.ClickException(
                     "No API key is known. Make one with: plastic-memories keys create --user "
                     f"{place.user}, then give it with --key or PLASTIC_MEMORIES_API_KEY."
                 )
-            yield Door(url, place, key, transport)
+            yield HubConnection(url, place, key, transport)
 
 
 @asynccontextmanager
-async def in_process(
+async def in_process_transport(
     settings: Settings, *, lasting: bool = False, by_meaning: bool = False
 ) -> AsyncIterator[httpx.AsyncBaseTransport]:
     """Run the hub inside this process, behind the same front door as a server's."""
     # Only here: whoever speaks over the network need not wait for the server's imports.
-    from plastic_memories.cli.installation import check_folders, naming_the_file
+    from plastic_memories.cli.installation import check_folders, errors_naming_file
     from plastic_memories.wiring import build_app
 
     check_folders(settings)
@@ -120,25 +124,25 @@ async def in_process(
     app = build_app(settings, brief=not lasting)
     async with AsyncExitStack() as stack:
         # A first key is announced while it starts; standard output belongs to the answer.
-        with redirect_stdout(sys.stderr), naming_the_file(settings):
+        with redirect_stdout(sys.stderr), errors_naming_file(settings):
             await stack.enter_async_context(app.router.lifespan_context(app))
         if by_meaning:
-            waiting = await app.state.hub.embedding.settled(_MODEL_S, _VECTORS_S)
+            waiting = await app.state.hub.embedding.settled(_MODEL_TIMEOUT_S, _VECTORS_TIMEOUT_S)
             if waiting:
-                click.echo(_STILL_WAIT.format(waiting), err=True)
+                click.echo(_BACKFILL_NOTICE.format(waiting), err=True)
         yield httpx.ASGITransport(app=app)
 
 
-async def answers(url: str) -> bool:
+async def is_hub_at(url: str) -> bool:
     """Say whether something at this address speaks like the hub."""
-    return (await health_of(url)) is not None
+    return (await fetch_health(url)) is not None
 
 
-async def health_of(url: str, key: str = "") -> dict[str, object] | None:
+async def fetch_health(url: str, key: str = "") -> dict[str, object] | None:
     """Return what the hub at this address says about itself; None if none answers."""
     headers = {"X-API-Key": key} if key else {}
     try:
-        async with httpx.AsyncClient(timeout=_KNOCK_S, trust_env=not is_local(url)) as http:
+        async with httpx.AsyncClient(timeout=_PROBE_TIMEOUT, trust_env=not is_local(url)) as http:
             answer = await http.get(f"{url.rstrip('/')}/health", headers=headers)
             envelope = answer.json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
@@ -149,10 +153,10 @@ async def health_of(url: str, key: str = "") -> dict[str, object] | None:
 
 def local_key(url: str, settings: Settings, user: str) -> str:
     # A key that was made here must not travel to a host elsewhere.
-    return _kept_key(settings, user) if is_local(url) else ""
+    return _find_key(settings, user) if is_local(url) else ""
 
 
-def _kept_key(settings: Settings, user: str) -> str:
+def _find_key(settings: Settings, user: str) -> str:
     """Return the key of this installation: the user's own, its key file's, or any it has."""
     entries = [entry.strip().partition(":") for entry in settings.api_keys.split(",")]
     keys = {who.rpartition("/")[2].strip(): key.strip() for key, _, who in entries if who}

@@ -13,19 +13,19 @@ from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.settings import Settings
 from plastic_memories.wiring import open_storage
 
-EMBEDDED = "sqlite"
+EMBEDDED_BACKEND = "sqlite"
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[StorageBackend]:
+async def open_installed_storage(settings: Settings) -> AsyncIterator[StorageBackend]:
     """Open the storage alone."""
-    with naming_the_file(settings):
+    with errors_naming_file(settings):
         async with open_storage(settings) as storage:
             yield storage
 
 
 @contextmanager
-def naming_the_file(settings: Settings) -> Iterator[None]:
+def errors_naming_file(settings: Settings) -> Iterator[None]:
     """Say which file it was that the driver could not open."""
     try:
         yield
@@ -35,7 +35,7 @@ def naming_the_file(settings: Settings) -> Iterator[None]:
 
 def embedded_database(settings: Settings) -> Path:
     """Return the file of the embedded database; raise `InvalidSetting` if there is another."""
-    if settings.backend != EMBEDDED:
+    if settings.backend != EMBEDDED_BACKEND:
         raise InvalidSetting(
             f"PLASTIC_MEMORIES_BACKEND={settings.backend!r} has tools of its own for this; "
             "this command is for the embedded database."

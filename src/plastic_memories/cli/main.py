@@ -50,7 +50,7 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
+class CommandGroup(click.Group):
     """A group that prints our errors as one line and exits 1; bugs still show a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -68,12 +68,12 @@ class Commands(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _one_line():
+        with _one_line_errors():
             return super().invoke(ctx)
 
 
 @contextmanager
-def _one_line() -> Iterator[None]:
+def _one_line_errors() -> Iterator[None]:
     try:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -85,7 +85,7 @@ def _one_line() -> Iterator[None]:
             raise
         raise click.ClickException(f"{error.filename}: {error.strerror} (os_error)") from error
     except _client_errors() as error:
-        raise click.ClickException(_what_the_hub_said(error)) from error
+        raise click.ClickException(_hub_error_text(error)) from error
 
 
 def _client_errors() -> tuple[type[Exception], ...]:
@@ -97,7 +97,7 @@ def _client_errors() -> tuple[type[Exception], ...]:
     return (PlasticMemoriesClientError,)
 
 
-def _what_the_hub_said(error: Exception) -> str:
+def _hub_error_text(error: Exception) -> str:
     """Name the field a validation error is about: the message alone does not say which."""
     detail = getattr(error, "detail", None)
     if getattr(error, "code", "") == "validation_error" and isinstance(detail, list) and detail:
@@ -107,7 +107,7 @@ def _what_the_hub_said(error: Exception) -> str:
     return str(error)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="plastic-memories")
 @shared_options(environment=True)
 def main() -> None:

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
-from plastic_memories.cli.command_options import Place
+from plastic_memories.cli.command_options import CliOptions
 
 STATUS_STYLE = {
     "active": "green", "candidate": "yellow", "revoked": "dim", "expired": "dim",
@@ -35,10 +35,10 @@ class Screen:
     as_json: bool
 
     @classmethod
-    def of(cls, place: Place) -> Screen:
+    def for_options(cls, place: CliOptions) -> Screen:
         return cls(Console(highlight=False, markup=False, emoji=False), place.as_json)
 
-    def told(self, answer: Any) -> bool:
+    def print_if_json(self, answer: Any) -> bool:
         """Print the answer as JSON if that is wanted, and say whether it was."""
         if self.as_json:
             click.echo(json.dumps(answer, ensure_ascii=False, indent=2, default=str))
@@ -46,14 +46,14 @@ class Screen:
 
     def line(self, text: str = "", style: str = "") -> None:
         """Print one line as it is, however narrow the window: it may be copied."""
-        self.console.print(Text(plain(text), style=style), soft_wrap=True)
+        self.console.print(Text(without_control_characters(text), style=style), soft_wrap=True)
 
     def text(self, text: str, style: str = "", indent: int = 0) -> None:
         """Print text that may be broken where the window ends."""
         if not text:
             self.line()
             return
-        words = Text(plain(text), style=style)
+        words = Text(without_control_characters(text), style=style)
         self.console.print(Padding(words, (0, 0, 0, indent), expand=False))
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -79,7 +79,9 @@ class Screen:
             TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(),
         )  # fmt: skip
         console = Console(stderr=True)
-        with Progress(*columns, console=console, transient=True, disable=not watched()) as bar:
+        with Progress(
+            *columns, console=console, transient=True, disable=not is_interactive()
+        ) as bar:
             task = bar.add_task(what, total=None)
 
             def report(now: str, done: int, total: int) -> None:
@@ -88,15 +90,15 @@ class Screen:
             yield report
 
 
-def watched() -> bool:
+def is_interactive() -> bool:
     """Say whether a person is likely to look at standard error."""
     return sys.stderr.isatty()
 
 
-def plain(text: str) -> str:
+def without_control_characters(text: str) -> str:
     r"""Return text without control characters: a memory must not steer the terminal.
 
-    >>> plain("a\x1b[31mb\nc")
+    >>> without_control_characters("a\x1b[31mb\nc")
     'a�[31mb\nc'
     """
     return "".join(
@@ -111,11 +113,11 @@ def one_line(text: str, limit: int = 0) -> str:
     >>> one_line("a\n b", 0), one_line("abcdef", 4)
     ('a b', 'abc…')
     """
-    flat = " ".join(plain(text).split())
+    flat = " ".join(without_control_characters(text).split())
     return flat if not limit or len(flat) <= limit else flat[: limit - 1] + "…"
 
 
-def when(epoch_s: float | None, *, now: float | None = None) -> str:
+def local_time_text(epoch_s: float | None, *, now: float | None = None) -> str:
     """Return a moment as people say it on this machine."""
     if epoch_s is None:
         return ""
@@ -124,10 +126,10 @@ def when(epoch_s: float | None, *, now: float | None = None) -> str:
     return time.strftime(shape, time.localtime(epoch_s))
 
 
-def size(number: int) -> str:
+def size_text(number: int) -> str:
     """Return a number of bytes as people say it.
 
-    >>> size(900), size(2_500_000)
+    >>> size_text(900), size_text(2_500_000)
     ('900 B', '2.5 MB')
     """
     value = float(number)
@@ -138,10 +140,10 @@ def size(number: int) -> str:
     return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
 
 
-def counted(counts: Mapping[str, Any]) -> str:
+def counts_text(counts: Mapping[str, Any]) -> str:
     """Return counts on one line, without those that are nothing.
 
-    >>> counted({"memories": 2, "goals": 0})
+    >>> counts_text({"memories": 2, "goals": 0})
     'memories 2'
     """
     return ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in counts.items() if n) or "none"

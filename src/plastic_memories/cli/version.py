@@ -8,21 +8,21 @@ import click
 
 from plastic_memories import __version__
 from plastic_memories.adapters.sqlite.doctor import sqlite_version
-from plastic_memories.cli.command_options import Place, local_command
+from plastic_memories.cli.command_options import CliOptions, local_command
 from plastic_memories.cli.output import Screen
 
 
 @click.command()
 @local_command
-def version(place: Place) -> None:
+def version(place: CliOptions) -> None:
     """Show the version."""
     known = {
         "version": __version__,
         "python": platform.python_version(),
         "sqlite": sqlite_version(),
     }
-    screen = Screen.of(place)
-    if not screen.told(known):
+    screen = Screen.for_options(place)
+    if not screen.print_if_json(known):
         screen.line(f"plastic-memories {__version__}")
         screen.line(f"Python {known['python']}, SQLite {known['sqlite']}", style="dim")
 

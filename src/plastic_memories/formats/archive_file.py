@@ -18,51 +18,51 @@ from plastic_memories.model.session import Session
 _ROOT = "conversations"
 _DEFAULT_TENANT = "default"
 _UNSAFE = regex(r"[^\w\-@+=.]|^[.]|[.]$")
-_LONGEST_BYTES = 120
+_MAX_PART_BYTES = 120
 # What Windows does not take as a name, with or without an ending.
-_RESERVED = regex(r"^(con|prn|aux|nul|com\d|lpt\d)($|\.)", re.IGNORECASE)
+_WINDOWS_RESERVED = regex(r"^(con|prn|aux|nul|com\d|lpt\d)($|\.)", re.IGNORECASE)
 
 
-def safe_part(text: str) -> str:
+def safe_path_part(text: str) -> str:
     """Return an id as one part of a path: readable, never a way out, never two ids alike.
 
-    >>> safe_part("小明"), safe_part("../a b"), safe_part("")
+    >>> safe_path_part("小明"), safe_path_part("../a b"), safe_path_part("")
     ('小明', '%2E.%2Fa%20b', '_')
     """
     safe = _UNSAFE.sub(lambda found: "".join(f"%{b:02X}" for b in found[0].encode()), text)
-    if _RESERVED.match(safe):
+    if _WINDOWS_RESERVED.match(safe):
         safe = f"%{safe.encode()[0]:02X}{safe[1:]}"
-    if len(safe.encode()) > _LONGEST_BYTES:
+    if len(safe.encode()) > _MAX_PART_BYTES:
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        safe = safe.encode()[:_LONGEST_BYTES].decode(errors="ignore") + f"~{digest}"
+        safe = safe.encode()[:_MAX_PART_BYTES].decode(errors="ignore") + f"~{digest}"
     return safe or "_"
 
 
 def persona_folder(owner: Owner) -> str:
     """Return where the conversations of one persona with one user are."""
-    return f"{user_folder(_ROOT, owner.user)}/{safe_part(owner.persona_id)}"
+    return f"{user_folder(_ROOT, owner.user)}/{safe_path_part(owner.persona_id)}"
 
 
 def user_folder(root: str, user: User) -> str:
     """Return where something of one user is."""
     # Another tenant's user of the same name is somebody else.
-    tenant = [] if user.tenant_id == _DEFAULT_TENANT else [f"~{safe_part(user.tenant_id)}"]
-    return "/".join([root, *tenant, safe_part(user.user_id)])
+    tenant = [] if user.tenant_id == _DEFAULT_TENANT else [f"~{safe_path_part(user.tenant_id)}"]
+    return "/".join([root, *tenant, safe_path_part(user.user_id)])
 
 
-def path_of(session: Session, started: float, *, alone: bool) -> str:
+def conversation_path(session: Session, started: float, *, alone: bool) -> str:
     """Return the path of a session; `alone` says that no other has its plain name that day."""
     place = session.place
     day = datetime.fromtimestamp(started, UTC)
-    name = safe_part(place.session_id) if place.session_id else "talk"
+    name = safe_path_part(place.session_id) if place.session_id else "talk"
     for mark, text in (("bot", place.bot_id), ("branch", place.branch_id)):
-        name += f"~{mark}~{safe_part(text)}" if text else ""
+        name += f"~{mark}~{safe_path_part(text)}" if text else ""
     if not alone:
         name += f"~{session.id}"
     return f"{persona_folder(session.owner)}/{day:%Y/%m/%d}/{name}.json"
 
 
-def file_text(
+def conversation_file_text(
     session: Session, entries: Sequence[Mapping[str, Any]], memories: Sequence[Memory]
 ) -> str:
     """Return what stands in the file of a conversation."""
@@ -77,59 +77,61 @@ def file_text(
         "start_time": entries[0]["timestamp"],
         "end_time": entries[-1]["timestamp"],
         "messages": list(entries),
-        "summary": _summary(memories),
-        "extracted_profiles": [_extracted(row) for row in memories if _is_profile(row)],
-        "extracted_events": [_extracted(row) for row in memories if row.type is MemoryType.EVENT],
+        "summary": _summary_object(memories),
+        "extracted_profiles": [_memory_object(row) for row in memories if _is_profile_memory(row)],
+        "extracted_events": [
+            _memory_object(row) for row in memories if row.type is MemoryType.EVENT
+        ],
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def merged(
+def merge_messages(
     kept: str | None, messages: Sequence[Message], erased: Collection[int]
 ) -> list[dict[str, Any]]:
     """Return the messages of a file: those that are here, and those of before that time took.
 
     What was erased or hidden on purpose is in neither.
     """
-    old = _entries(kept)
+    old = _archived_messages(kept)
     known = {entry["msg_id"]: entry for entry in old if entry["msg_id"] not in erased}
-    known |= {message.id: _entry(message) for message in messages}
+    known |= {message.id: _message_object(message) for message in messages}
     return [known[key] for key in sorted(known)]
 
 
-def entry_ids(kept: str | None) -> list[int]:
-    return [entry["msg_id"] for entry in _entries(kept)]
+def archived_message_ids(kept: str | None) -> list[int]:
+    return [entry["msg_id"] for entry in _archived_messages(kept)]
 
 
-def _entries(kept: str | None) -> list[dict[str, Any]]:
+def _archived_messages(kept: str | None) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(kept)["messages"] if kept else []
     return found
 
 
-def _entry(message: Message) -> dict[str, Any]:
+def _message_object(message: Message) -> dict[str, Any]:
     entry = {
         "msg_id": message.id,
         "role": message.role.value,
         "content": message.content,
-        "timestamp": iso(message.ts),
+        "timestamp": iso_utc(message.ts),
     }
     return {**entry, "speaker": message.speaker} if message.speaker else entry
 
 
-def iso(seconds: float) -> str:
+def iso_utc(seconds: float) -> str:
     """Return a time as ISO 8601 in UTC.
 
-    >>> iso(0)
+    >>> iso_utc(0)
     '1970-01-01T00:00:00Z'
     """
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
-def _is_profile(memory: Memory) -> bool:
+def _is_profile_memory(memory: Memory) -> bool:
     return memory.type not in (MemoryType.EVENT, MemoryType.SUMMARY)
 
 
-def _summary(memories: Sequence[Memory]) -> dict[str, Any]:
+def _summary_object(memories: Sequence[Memory]) -> dict[str, Any]:
     parts = [row for row in memories if row.type is MemoryType.SUMMARY]
     parts.sort(key=lambda row: row.id)
     topics = [topic for row in parts for topic in row.attributes.get("topics", ())]
@@ -141,7 +143,7 @@ def _summary(memories: Sequence[Memory]) -> dict[str, Any]:
     }
 
 
-def _extracted(memory: Memory) -> dict[str, Any]:
+def _memory_object(memory: Memory) -> dict[str, Any]:
     return {
         "memory_id": memory.id,
         "type": memory.type.value,

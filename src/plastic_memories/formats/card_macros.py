@@ -11,25 +11,25 @@ from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.rules.prompt.always_told import is_name
 
 # Only what describes the character is written with macros; a note may talk about them.
-_WRITTEN_WITH = frozenset({MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY})
+_MACRO_TYPES = frozenset({MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY})
 _MACRO = regex(r"\{\{\s*(char|user|original)\s*\}\}|<(bot|char|user)>", re.IGNORECASE)
 _HAN = regex(r"[\u4e00-\u9fff]")
 # How the user wants to be called comes before what they are called.
-_PREFERRED = ("basic_info.address", "basic_info.nickname", "basic_info.name")
+_NAME_KEYS = ("basic_info.address", "basic_info.nickname", "basic_info.name")
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class MacroNames:
     """Who is who; until somebody knows, the macros stay as they are."""
 
     char: str = "{{char}}"
     user: str = "{{user}}"
 
 
-def filled(text: str, names: Names) -> str:
+def fill_macros(text: str, names: MacroNames) -> str:
     """Return a text with its macros filled in.
 
-    >>> filled("{{char}} waits for {{User}}. <BOT> smiles.", Names("Aqua", "Lin"))
+    >>> fill_macros("{{char}} waits for {{User}}. <BOT> smiles.", MacroNames("Aqua", "Lin"))
     'Aqua waits for Lin. Aqua smiles.'
     """
 
@@ -41,17 +41,17 @@ def filled(text: str, names: Names) -> str:
     return _MACRO.sub(name, text)
 
 
-def with_names(memory: Memory, names: Names) -> Memory:
+def fill_memory_macros(memory: Memory, names: MacroNames) -> Memory:
     """Return a memory as it is read aloud."""
-    if memory.type not in _WRITTEN_WITH or not _MACRO.search(memory.content):
+    if memory.type not in _MACRO_TYPES or not _MACRO.search(memory.content):
         return memory
-    return replace(memory, content=filled(memory.content, names))
+    return replace(memory, content=fill_macros(memory.content, names))
 
 
-def user_called(core: Sequence[Memory], language: str) -> str:
+def user_name(core: Sequence[Memory], language: str) -> str:
     """Return what the user is called, from the memories that always hold."""
     known = {memory.key: memory.attributes.get("value") for memory in core if is_name(memory)}
-    said = (known.get(key) for key in _PREFERRED)
+    said = (known.get(key) for key in _NAME_KEYS)
     called = next((value for value in said if isinstance(value, str) and value), "")
     if called:
         return called

@@ -12,36 +12,36 @@ from plastic_memories.model.card import Card
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType
 from plastic_memories.model.persona import Persona, Template
 
-SOURCE = "card:"
+CARD_SOURCE_PREFIX = "card:"
 _HAN = regex(r"[\u4e00-\u9fff]")
 _CONTROL = regex(r"[\x00-\x1f\x7f]+")
 # Long texts become several rows: a prompt's budget is filled row by row.
-_PIECE_CHARS = 1500
-_LONGEST_CHARS = 16_000
-_MOST_TAGS, _TAG_CHARS, _KEY_CHARS = 50, 200, 120
-_MOST_ENTRIES = 5000
+_MAX_PIECE_CHARS = 1500
+_MAX_TEXT_CHARS = 16_000
+_MAX_TAGS, _MAX_TAG_CHARS, _MAX_KEY_CHARS = 50, 200, 120
+_MAX_ENTRIES = 5000
 # Field → (key, heading in English, in Chinese).
-_ABOUT = {
+_PERSONA_FIELDS = {
     "description": ("persona", "", ""),
     "personality": ("persona.personality", "Personality", "性格"),
     "scenario": ("persona.scenario", "Scenario", "场景"),
     "mes_example": ("persona.examples", "How they talk", "说话方式"),
 }
-_RULES = {"system_prompt": "rules", "post_history_instructions": "rules.post_history"}
-_KEPT_OF_ENTRY = (
+_RULE_FIELDS = {"system_prompt": "rules", "post_history_instructions": "rules.post_history"}
+_LORE_ENTRY_FIELDS = (
     "name", "comment", "constant", "selective", "insertion_order", "priority", "position",
     "case_sensitive", "use_regex", "secondary_keys",
 )  # fmt: skip
 
 
-def source_of(card: Card) -> str:
+def card_source_ref(card: Card) -> str:
     """Name a card by its contents: where its rows came from."""
-    return f"{SOURCE}{hashlib.sha256(card.original).hexdigest()[:16]}"
+    return f"{CARD_SOURCE_PREFIX}{hashlib.sha256(card.original).hexdigest()[:16]}"
 
 
-def is_of_card(memory: Memory) -> bool:
+def is_from_card(memory: Memory) -> bool:
     """Say whether a memory came out of a card."""
-    return memory.source_ref.startswith(SOURCE)
+    return memory.source_ref.startswith(CARD_SOURCE_PREFIX)
 
 
 def card_template(path: str, card: Card) -> Template:
@@ -56,52 +56,52 @@ def card_template(path: str, card: Card) -> Template:
 
 def card_drafts(card: Card) -> list[Draft]:
     """Return the rows a card becomes. What nobody is told in talk stays in the card alone."""
-    return [*_about(card), *_rules(card), *_lore(card)]
+    return [*_persona_drafts(card), *_rule_drafts(card), *_lore_drafts(card)]
 
 
-def _about(card: Card) -> Iterator[Draft]:
-    chinese = bool(_HAN.search(_text(card.fields, "description") or card.name))
-    for field, (key, english, han) in _ABOUT.items():
+def _persona_drafts(card: Card) -> Iterator[Draft]:
+    chinese = bool(_HAN.search(_text_field(card.fields, "description") or card.name))
+    for field, (key, english, han) in _PERSONA_FIELDS.items():
         heading = han if chinese else english
-        text = _text(card.fields, field)
-        for number, piece in enumerate(pieces(text), start=1):
+        text = _text_field(card.fields, field)
+        for number, piece in enumerate(split_paragraphs(text), start=1):
             titled = f"**{heading}**\n{piece}" if heading and number == 1 else piece
-            yield _draft(card, MemoryType.PERSONA, _numbered(key, number), titled)
+            yield _draft(card, MemoryType.PERSONA, _numbered_key(key, number), titled)
 
 
-def _rules(card: Card) -> Iterator[Draft]:
-    for field, key in _RULES.items():
-        for number, piece in enumerate(pieces(_text(card.fields, field)), start=1):
-            yield _draft(card, MemoryType.RULE, _numbered(key, number), piece)
+def _rule_drafts(card: Card) -> Iterator[Draft]:
+    for field, key in _RULE_FIELDS.items():
+        for number, piece in enumerate(split_paragraphs(_text_field(card.fields, field)), start=1):
+            yield _draft(card, MemoryType.RULE, _numbered_key(key, number), piece)
 
 
-def _lore(card: Card) -> Iterator[Draft]:
+def _lore_drafts(card: Card) -> Iterator[Draft]:
     book = card.fields.get("character_book")
     entries = book.get("entries") if isinstance(book, dict) else None
-    for number, entry in enumerate(_listed(entries)[:_MOST_ENTRIES], start=1):
+    for number, entry in enumerate(_as_list(entries)[:_MAX_ENTRIES], start=1):
         if not isinstance(entry, dict) or entry.get("enabled") is False:
             continue
-        content = _text(entry, "content")
+        content = _text_field(entry, "content")
         if content:
-            words = [*_words(entry.get("keys")), *_words(entry.get("secondary_keys"))]
-            name = _text(entry, "name") or _text(entry, "comment") or "".join(words[:1])
+            words = [*_text_items(entry.get("keys")), *_text_items(entry.get("secondary_keys"))]
+            name = _text_field(entry, "name") or _text_field(entry, "comment") or "".join(words[:1])
             yield _draft(
                 card,
                 MemoryType.GLOSSARY,
-                f"card.{number}.{_CONTROL.sub(' ', name)[:_KEY_CHARS]}".rstrip("."),
+                f"card.{number}.{_CONTROL.sub(' ', name)[:_MAX_KEY_CHARS]}".rstrip("."),
                 content,
-                tags=tuple(dict.fromkeys(words))[:_MOST_TAGS],
+                tags=tuple(dict.fromkeys(words))[:_MAX_TAGS],
                 # What a card always puts into the prompt is always recalled.
                 pinned=entry.get("constant") is True,
-                attributes={"card_entry": _kept(entry)},
+                attributes={"card_entry": _lore_entry_metadata(entry)},
             )
 
 
-def _kept(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _lore_entry_metadata(entry: Mapping[str, Any]) -> dict[str, Any]:
     small = (str, int, float, bool)
     return {
-        name: entry[name][:_TAG_CHARS] if isinstance(entry[name], str) else entry[name]
-        for name in _KEPT_OF_ENTRY
+        name: entry[name][:_MAX_TAG_CHARS] if isinstance(entry[name], str) else entry[name]
+        for name in _LORE_ENTRY_FIELDS
         if name in entry and isinstance(entry[name], small)
     }
 
@@ -112,32 +112,32 @@ def _draft(card: Card, kind: MemoryType, key: str, content: str, **more: Any) ->
         key=key,
         content=content,
         source_type=SourceType.IMPORTED,
-        source_ref=source_of(card),
+        source_ref=card_source_ref(card),
         **more,
     )
 
 
-def pieces(text: str) -> list[str]:
+def split_paragraphs(text: str) -> list[str]:
     """Cut a long text between its paragraphs, and an endless paragraph anywhere."""
     found: list[str] = []
     paragraphs = (
-        whole[start : start + _LONGEST_CHARS]
+        whole[start : start + _MAX_TEXT_CHARS]
         for whole in re.split(r"\n[^\S\n]*\n", text)
-        for start in range(0, len(whole), _LONGEST_CHARS)
+        for start in range(0, len(whole), _MAX_TEXT_CHARS)
     )
     for paragraph in paragraphs:
-        if found and len(found[-1]) + len(paragraph) <= _PIECE_CHARS:
+        if found and len(found[-1]) + len(paragraph) <= _MAX_PIECE_CHARS:
             found[-1] += f"\n\n{paragraph}"
         elif paragraph.strip():
             found.append(paragraph)
     return found
 
 
-def _numbered(key: str, number: int) -> str:
+def _numbered_key(key: str, number: int) -> str:
     return key if number == 1 else f"{key}.{number}"
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str:
+def _text_field(fields: Mapping[str, Any], name: str) -> str:
     """Return a text as a database can hold it."""
     value = fields.get(name)
     if not isinstance(value, str):
@@ -146,12 +146,12 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
     return whole.replace("\r\n", "\n").strip()
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _words(value: Any) -> list[str]:
-    found = (_text({"word": word}, "word")[:_TAG_CHARS] for word in _listed(value))
+def _text_items(value: Any) -> list[str]:
+    found = (_text_field({"word": word}, "word")[:_MAX_TAG_CHARS] for word in _as_list(value))
     return [word for word in found if word]
 
 
@@ -160,13 +160,13 @@ def card_document(persona: Persona, rows: Sequence[Memory]) -> dict[str, Any]:
     of = {kind: [row for row in rows if row.type is kind] for kind in MemoryType}
     fields: dict[str, Any] = {
         "name": persona.display_name or persona.owner.persona_id,
-        "description": _joined(persona.description, of[MemoryType.PERSONA]),
+        "description": _join_rows(persona.description, of[MemoryType.PERSONA]),
         "tags": [],
         "creator": "",
         "character_version": "",
         "mes_example": "",
         "extensions": {},
-        "system_prompt": _joined("", of[MemoryType.RULE]),
+        "system_prompt": _join_rows("", of[MemoryType.RULE]),
         "post_history_instructions": "",
         "first_mes": "",
         "alternate_greetings": [],
@@ -176,17 +176,17 @@ def card_document(persona: Persona, rows: Sequence[Memory]) -> dict[str, Any]:
         "group_only_greetings": [],
     }
     if of[MemoryType.GLOSSARY]:
-        entries = [_entry(row, place) for place, row in enumerate(of[MemoryType.GLOSSARY])]
+        entries = [_lore_entry(row, place) for place, row in enumerate(of[MemoryType.GLOSSARY])]
         fields["character_book"] = {"extensions": {}, "entries": entries}
     return {"spec": "chara_card_v3", "spec_version": "3.0", "data": fields}
 
 
-def _joined(first: str, rows: Sequence[Memory]) -> str:
+def _join_rows(first: str, rows: Sequence[Memory]) -> str:
     ordered = sorted(rows, key=lambda row: row.id)
     return "\n\n".join(text for text in (first, *(row.content for row in ordered)) if text)
 
 
-def _entry(row: Memory, place: int) -> dict[str, Any]:
+def _lore_entry(row: Memory, place: int) -> dict[str, Any]:
     return {
         "keys": list(row.tags) or [row.key],
         "content": row.content,

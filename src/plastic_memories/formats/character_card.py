@@ -9,20 +9,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from plastic_memories.errors import TemplateError
-from plastic_memories.formats.png import SIGNATURE, Picture, plain_picture, read_picture
+from plastic_memories.formats.png import SIGNATURE, PngFile, blank_png, parse_png
 from plastic_memories.model.card import Card
 
 Document = Mapping[str, Any]
 CardFormat = Literal["png", "json"]
 # Where our own part of a card stands; other programs keep what they do not know.
-OURS = "plastic_memories"
+EXTENSION_NAME = "plastic_memories"
 # What stood in the place of the extensions, if that was no object: a list of one, or of none.
 _BEFORE = "before"
 _ZIP = b"PK\x03\x04"
 # The newer first: a card of version 3 often carries a copy of version 2 for older programs.
 _KEYWORDS = (b"ccv3", b"chara")
-_SAYS_WHO = ("description", "first_mes", "personality", "scenario")
-_DEEPEST = 100
+_IDENTITY_FIELDS = ("description", "first_mes", "personality", "scenario")
+_MAX_DEPTH = 100
 
 
 def read_card(raw: bytes) -> tuple[Card, Sequence[Mapping[str, Any]]]:
@@ -32,57 +32,57 @@ def read_card(raw: bytes) -> tuple[Card, Sequence[Mapping[str, Any]]]:
     bundled: list[Mapping[str, Any]] = []
 
     def bare(document: Document) -> Document:
-        without, rows = _without_ours(document)
+        without, rows = _without_bundled_rows(document)
         # Programs copy our part from one text of a picture into the other: it counts once.
         bundled.extend(() if bundled else rows)
         return without
 
-    original = rewritten(raw, bare)
-    return Card(original, parse(_text_of(original))), bundled
+    original = rewrite_card(raw, bare)
+    return Card(original, parse_card_document(_card_json(original))), bundled
 
 
-def rewritten(raw: bytes, change: Callable[[Document], Document]) -> bytes:
+def rewrite_card(raw: bytes, change: Callable[[Document], Document]) -> bytes:
     """Change the documents of a card; the file is the same bytes if they stay the same."""
     if not raw.startswith(SIGNATURE):
-        document = parse(raw)
+        document = parse_card_document(raw)
         new = change(document)
-        return raw if new == document else dumped(new)
-    came = picture = read_picture(raw)
-    for keyword in _carried(came):
-        document = parse(_decoded(came.texts()[keyword]))
+        return raw if new == document else dump_compact(new)
+    came = picture = parse_png(raw)
+    for keyword in _card_keywords(came):
+        document = parse_card_document(_decode_base64(came.texts()[keyword]))
         new = change(document)
         if new != document:
-            picture = picture.with_text(keyword, base64.b64encode(dumped(new)))
-    return raw if picture is came else picture.written()
+            picture = picture.with_text(keyword, base64.b64encode(dump_compact(new)))
+    return raw if picture is came else picture.to_bytes()
 
 
 def write_card(
     card: Card, file_format: CardFormat, rows: Sequence[Mapping[str, Any]] | None
 ) -> bytes:
     """Return a card as a file; without `rows` it is the one that came, byte for byte."""
-    text = _text_of(card.original)
+    text = _card_json(card.original)
     if rows is not None:
-        text = dumped(_with_ours(parse(text), rows))
+        text = dump_compact(_with_bundled_rows(parse_card_document(text), rows))
     if file_format == "json":
         return text
     if not card.original.startswith(SIGNATURE):
         keyword = b"ccv3" if card.spec == "chara_card_v3" else b"chara"
-        return plain_picture().with_text(keyword, base64.b64encode(text)).written()
+        return blank_png().with_text(keyword, base64.b64encode(text)).to_bytes()
     if rows is None:
         return card.original
-    picture = read_picture(card.original)
-    return picture.with_text(_carried(picture)[0], base64.b64encode(text)).written()
+    picture = parse_png(card.original)
+    return picture.with_text(_card_keywords(picture)[0], base64.b64encode(text)).to_bytes()
 
 
-def _text_of(original: bytes) -> bytes:
+def _card_json(original: bytes) -> bytes:
     """Return the JSON of a card, as it was written."""
     if not original.startswith(SIGNATURE):
         return original
-    picture = read_picture(original)
-    return _decoded(picture.texts()[_carried(picture)[0]])
+    picture = parse_png(original)
+    return _decode_base64(picture.texts()[_card_keywords(picture)[0]])
 
 
-def _carried(picture: Picture) -> list[bytes]:
+def _card_keywords(picture: PngFile) -> list[bytes]:
     """Return the keywords under which a picture carries a card, the newest version first."""
     texts = picture.texts()
     found = [keyword for keyword in _KEYWORDS if keyword in texts]
@@ -91,7 +91,7 @@ def _carried(picture: Picture) -> list[bytes]:
     return found
 
 
-def _decoded(text: bytes) -> bytes:
+def _decode_base64(text: bytes) -> bytes:
     # Some writers break lines, or leave out the padding.
     packed = b"".join(text.split()).rstrip(b"=")
     try:
@@ -100,13 +100,13 @@ def _decoded(text: bytes) -> bytes:
         raise TemplateError("The card inside the picture is damaged.") from None
 
 
-def parse(raw: bytes) -> dict[str, Any]:
+def parse_card_document(raw: bytes) -> dict[str, Any]:
     """Return the document of a card; raise `TemplateError` for what is none."""
     try:
         document = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         raise TemplateError("The card is not readable JSON in UTF-8.") from None
-    if not isinstance(document, dict) or not _is_shallow(document):
+    if not isinstance(document, dict) or not _is_within_depth(document):
         raise TemplateError("The card is not a JSON object, or is nested too deeply.")
     _check_shape(document)
     return document
@@ -116,14 +116,16 @@ def _check_shape(document: Mapping[str, Any]) -> None:
     if "spec" in document and not isinstance(document.get("data"), dict):
         raise TemplateError("The card has no data.")
     fields = document["data"] if "spec" in document else document
-    if not isinstance(fields.get("name"), str) or not any(name in fields for name in _SAYS_WHO):
+    if not isinstance(fields.get("name"), str) or not any(
+        name in fields for name in _IDENTITY_FIELDS
+    ):
         raise TemplateError("This is not a character card: it needs a name and a description.")
 
 
-def _is_shallow(value: Any) -> bool:
+def _is_within_depth(value: Any) -> bool:
     """Say whether everything that walks through the document later can do so."""
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         inner: list[Any] = []
         for one in level:
             if isinstance(one, dict):
@@ -136,7 +138,7 @@ def _is_shallow(value: Any) -> bool:
     return False
 
 
-def dumped(document: Mapping[str, Any]) -> bytes:
+def dump_compact(document: Mapping[str, Any]) -> bytes:
     """Write a document as small as JSON can be."""
     # Half characters, which JSON can smuggle in, are written as JSON wrote them.
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
@@ -146,26 +148,28 @@ def dumped(document: Mapping[str, Any]) -> bytes:
         return json.dumps(document, separators=(",", ":")).encode()
 
 
-def _with_ours(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _with_bundled_rows(
+    document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any]:
     fields = document["data"] if "spec" in document else document
     known = fields.get("extensions")
     ours: dict[str, Any] = {"version": 1, "rows": list(rows)}
     if not isinstance(known, dict):
         ours[_BEFORE] = [known] if "extensions" in fields else []
     room = known if isinstance(known, dict) else {}
-    return _with_fields(document, {**fields, "extensions": {**room, OURS: ours}})
+    return _with_fields(document, {**fields, "extensions": {**room, EXTENSION_NAME: ours}})
 
 
-def _without_ours(
+def _without_bundled_rows(
     document: Mapping[str, Any],
 ) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
     """Take our part out; a document without one is returned as it is."""
     fields = document["data"] if "spec" in document else document
     known = fields.get("extensions")
-    if not isinstance(known, dict) or OURS not in known:
+    if not isinstance(known, dict) or EXTENSION_NAME not in known:
         return document, ()
-    ours = known[OURS] if isinstance(known[OURS], dict) else {}
-    others = {name: value for name, value in known.items() if name != OURS}
+    ours = known[EXTENSION_NAME] if isinstance(known[EXTENSION_NAME], dict) else {}
+    others = {name: value for name, value in known.items() if name != EXTENSION_NAME}
     bare = {**fields, "extensions": others}
     before = ours.get(_BEFORE)
     if isinstance(before, list) and not others:

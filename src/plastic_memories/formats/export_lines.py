@@ -10,7 +10,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from plastic_memories.errors import InvalidInput
-from plastic_memories.formats.json_object import ATTRIBUTES_BYTES, METADATA_BYTES, check_json_object
+from plastic_memories.formats.json_object import (
+    MAX_ATTRIBUTES_BYTES,
+    MAX_METADATA_BYTES,
+    check_json_object,
+)
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.goal import Goal, GoalLink, GoalStatus
 from plastic_memories.model.memory import (
@@ -24,7 +28,7 @@ from plastic_memories.model.memory import (
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.persona import Persona
-from plastic_memories.rules.lifecycle.transitions import memory_from
+from plastic_memories.rules.lifecycle.transitions import memory_from_draft
 
 FORMAT = "plastic_memories"
 VERSION = 1
@@ -32,15 +36,15 @@ MAX_CONTENT_CHARS = 1_000_000
 MAX_NAME_CHARS = 500
 # Far enough from the ends of the calendar that every time zone can write the date.
 EARLIEST, LATEST = -62_000_000_000, 253_000_000_000
-_LARGEST = 2**62
-_LONG_TEXTS = frozenset(
+_MAX_INT = 2**62
+_LONG_TEXT_FIELDS = frozenset(
     {"content", "quote", "description", "details", "note", "source_ref", "tags"}
 )
 _CONTROL = regex(r"[\x00-\x1f\x7f]")
 
 
 def persona_line(persona: Persona) -> dict[str, Any]:
-    return {"kind": "persona", **_plain(persona)}
+    return {"kind": "persona", **_json_row(persona)}
 
 
 def card_line(owner: Owner, original: bytes) -> dict[str, Any]:
@@ -48,7 +52,7 @@ def card_line(owner: Owner, original: bytes) -> dict[str, Any]:
     return {"kind": "card", "persona_id": owner.persona_id, "original": text}
 
 
-def card_from(line: Mapping[str, Any]) -> bytes:
+def card_from_line(line: Mapping[str, Any]) -> bytes:
     try:
         return base64.b64decode(str(line.get("original") or ""), validate=True)
     except (binascii.Error, ValueError):
@@ -56,18 +60,18 @@ def card_from(line: Mapping[str, Any]) -> bytes:
 
 
 def memory_line(memory: Memory) -> dict[str, Any]:
-    return {"kind": "memory", **_plain(memory)}
+    return {"kind": "memory", **_json_row(memory)}
 
 
 def message_line(message: Message) -> dict[str, Any]:
-    return {"kind": "message", **_plain(message)}
+    return {"kind": "message", **_json_row(message)}
 
 
 def goal_line(goal: Goal) -> dict[str, Any]:
-    return {"kind": "goal", **_plain(goal), "links": [_plain(link) for link in goal.links]}
+    return {"kind": "goal", **_json_row(goal), "links": [_json_row(link) for link in goal.links]}
 
 
-def _plain(row: Any) -> dict[str, Any]:
+def _json_row(row: Any) -> dict[str, Any]:
     values = {item.name: getattr(row, item.name) for item in fields(row)}
     owner = values.pop("owner", None)
     if owner is not None:
@@ -75,69 +79,69 @@ def _plain(row: Any) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
 
-def settings_from(line: Mapping[str, Any]) -> tuple[str, str]:
+def settings_from_line(line: Mapping[str, Any]) -> tuple[str, str]:
     """Read time zone and language; what is no time zone is refused."""
-    zone = _text(line, "time_zone") or "UTC"
+    zone = _text_field(line, "time_zone") or "UTC"
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
         raise InvalidInput("time_zone is not known") from None
-    return zone, _text(line, "language")
+    return zone, _text_field(line, "language")
 
 
-def owner_from(line: Mapping[str, Any], tenant_id: str, user_id: str) -> Owner:
-    return Owner(tenant_id, user_id, _text(line, "persona_id", required=True))
+def owner_from_line(line: Mapping[str, Any], tenant_id: str, user_id: str) -> Owner:
+    return Owner(tenant_id, user_id, _text_field(line, "persona_id", required=True))
 
 
-def persona_from(line: Mapping[str, Any], owner: Owner) -> Persona:
+def persona_from_line(line: Mapping[str, Any], owner: Owner) -> Persona:
     return Persona(
         owner=owner,
-        display_name=_text(line, "display_name"),
-        description=_text(line, "description"),
-        created_at=_time(line, "created_at") or 0.0,
-        updated_at=_time(line, "updated_at") or 0.0,
+        display_name=_text_field(line, "display_name"),
+        description=_text_field(line, "description"),
+        created_at=_time_field(line, "created_at") or 0.0,
+        updated_at=_time_field(line, "updated_at") or 0.0,
     )
 
 
 def memory_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Memory:
     """Read one memory, status and times as they were; ids are those of the other place."""
     draft = Draft(
-        type=_choice(line, "type", MemoryType, None),
-        key=_text(line, "key", required=True),
-        content=_text(line, "content", required=True),
-        tags=tuple(_texts(line, "tags")),
-        expires_at=_time(line, "expires_at"),
-        scope=_choice(line, "scope", Scope, Scope.PERSONA),
-        realm=_choice(line, "realm", Realm, Realm.REAL),
-        source_type=_choice(line, "source_type", SourceType, SourceType.IMPORTED),
-        occurred_at=_time(line, "occurred_at"),
-        confidence=_share(line, "confidence"),
-        importance=_share(line, "importance"),
+        type=_enum_field(line, "type", MemoryType, None),
+        key=_text_field(line, "key", required=True),
+        content=_text_field(line, "content", required=True),
+        tags=tuple(_text_list(line, "tags")),
+        expires_at=_time_field(line, "expires_at"),
+        scope=_enum_field(line, "scope", Scope, Scope.PERSONA),
+        realm=_enum_field(line, "realm", Realm, Realm.REAL),
+        source_type=_enum_field(line, "source_type", SourceType, SourceType.IMPORTED),
+        occurred_at=_time_field(line, "occurred_at"),
+        confidence=_unit_interval_field(line, "confidence"),
+        importance=_unit_interval_field(line, "importance"),
         pinned=bool(line.get("pinned")),
-        metadata=_object(line, "metadata", METADATA_BYTES),
-        attributes=_object(line, "attributes", ATTRIBUTES_BYTES),
-        supersedes_id=_whole(line, "supersedes_id"),
-        source_message_ids=tuple(_wholes(line, "source_message_ids")),
-        **{name: _text(line, name) for name in _DRAFT_TEXTS},
+        metadata=_object_field(line, "metadata", MAX_METADATA_BYTES),
+        attributes=_object_field(line, "attributes", MAX_ATTRIBUTES_BYTES),
+        supersedes_id=_int_field(line, "supersedes_id"),
+        source_message_ids=tuple(_int_list(line, "source_message_ids")),
+        **{name: _text_field(line, name) for name in _DRAFT_TEXT_FIELDS},
     )
-    row = memory_from(owner, draft, now)
+    row = memory_from_draft(owner, draft, now)
     given = {
-        "id": _whole(line, "id") or 0,
-        "root_id": _whole(line, "root_id") or 0,
-        "superseded_by": _whole(line, "superseded_by"),
-        "status": _choice(line, "status", Status, Status.ACTIVE),
-        "created_at": _time(line, "created_at") or now,
-        "updated_at": _time(line, "updated_at") or now,
-        "last_recalled_at": _time(line, "last_recalled_at"),
-        "recall_count": _whole(line, "recall_count") or 0,
+        "id": _int_field(line, "id") or 0,
+        "root_id": _int_field(line, "root_id") or 0,
+        "superseded_by": _int_field(line, "superseded_by"),
+        "status": _enum_field(line, "status", Status, Status.ACTIVE),
+        "created_at": _time_field(line, "created_at") or now,
+        "updated_at": _time_field(line, "updated_at") or now,
+        "last_recalled_at": _time_field(line, "last_recalled_at"),
+        "recall_count": _int_field(line, "recall_count") or 0,
     }
     return Memory(**{**{f.name: getattr(row, f.name) for f in fields(row)}, **given})
 
 
-_DRAFT_TEXTS = (
+_DRAFT_TEXT_FIELDS = (
     "source_ref", "source_app", "bot_id", "session_id", "branch_id", "speaker", "quote",
 )  # fmt: skip
-_MESSAGE_TEXTS = (
+_MESSAGE_TEXT_FIELDS = (
     "speaker", "session_id", "source_app", "bot_id", "branch_id", "platform", "message_type",
     "client_msg_id",
 )  # fmt: skip
@@ -146,14 +150,14 @@ _MESSAGE_TEXTS = (
 def message_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Message:
     return Message(
         owner=owner,
-        id=_whole(line, "id") or 0,
-        role=_choice(line, "role", Role, None),
-        content=_text(line, "content", required=True),
-        ts=_time(line, "ts") or now,
-        realm=_choice(line, "realm", Realm, Realm.REAL),
-        created_at=_time(line, "created_at") or now,
-        hidden_at=_time(line, "hidden_at"),
-        **{name: _text(line, name) for name in _MESSAGE_TEXTS},
+        id=_int_field(line, "id") or 0,
+        role=_enum_field(line, "role", Role, None),
+        content=_text_field(line, "content", required=True),
+        ts=_time_field(line, "ts") or now,
+        realm=_enum_field(line, "realm", Realm, Realm.REAL),
+        created_at=_time_field(line, "created_at") or now,
+        hidden_at=_time_field(line, "hidden_at"),
+        **{name: _text_field(line, name) for name in _MESSAGE_TEXT_FIELDS},
     )
 
 
@@ -162,46 +166,46 @@ def goal_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Goal:
     if not isinstance(links, list) or not all(isinstance(link, dict) for link in links):
         raise InvalidInput("links must be a list of objects")
     return Goal(
-        id=_whole(line, "id") or 0,
+        id=_int_field(line, "id") or 0,
         owner=owner,
-        title=_text(line, "title", required=True),
-        details=_text(line, "details"),
-        status=_choice(line, "status", GoalStatus, GoalStatus.ACTIVE),
-        created_at=_time(line, "created_at") or now,
-        updated_at=_time(line, "updated_at") or now,
-        links=tuple(_link(link, now) for link in links),
+        title=_text_field(line, "title", required=True),
+        details=_text_field(line, "details"),
+        status=_enum_field(line, "status", GoalStatus, GoalStatus.ACTIVE),
+        created_at=_time_field(line, "created_at") or now,
+        updated_at=_time_field(line, "updated_at") or now,
+        links=tuple(_link_from_line(link, now) for link in links),
     )
 
 
-def _link(line: Mapping[str, Any], now: float) -> GoalLink:
+def _link_from_line(line: Mapping[str, Any], now: float) -> GoalLink:
     return GoalLink(
         id=0,
         goal_id=0,
-        memory_id=_whole(line, "memory_id"),
-        note=_text(line, "note"),
-        created_at=_time(line, "created_at") or now,
+        memory_id=_int_field(line, "memory_id"),
+        note=_text_field(line, "note"),
+        created_at=_time_field(line, "created_at") or now,
     )
 
 
-def _text(line: Mapping[str, Any], name: str, *, required: bool = False) -> str:
+def _text_field(line: Mapping[str, Any], name: str, *, required: bool = False) -> str:
     value = line.get(name)
     if value is None and not required:
         return ""
     if not isinstance(value, str) or (required and not value):
         raise InvalidInput(f"{name} must be text")
-    return _checked(value, name)
+    return _checked_text(value, name)
 
 
-def _checked(value: str, name: str) -> str:
-    limit = MAX_CONTENT_CHARS if name in _LONG_TEXTS else MAX_NAME_CHARS
-    if len(value) > limit or "\x00" in value or not _is_whole(value):
+def _checked_text(value: str, name: str) -> str:
+    limit = MAX_CONTENT_CHARS if name in _LONG_TEXT_FIELDS else MAX_NAME_CHARS
+    if len(value) > limit or "\x00" in value or not _has_no_surrogates(value):
         raise InvalidInput(f"{name} is too long, or holds what is no character")
-    if name not in _LONG_TEXTS and _CONTROL.search(value):
+    if name not in _LONG_TEXT_FIELDS and _CONTROL.search(value):
         raise InvalidInput(f"{name} holds control characters")
     return value
 
 
-def _is_whole(value: str) -> bool:
+def _has_no_surrogates(value: str) -> bool:
     """Say whether a text holds no half of a character (JSON can smuggle one in)."""
     try:
         value.encode()
@@ -210,55 +214,55 @@ def _is_whole(value: str) -> bool:
     return True
 
 
-def _texts(line: Mapping[str, Any], name: str) -> list[str]:
+def _text_list(line: Mapping[str, Any], name: str) -> list[str]:
     values = line.get(name) or []
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise InvalidInput(f"{name} must be a list of texts")
-    return [_checked(value, name) for value in values]
+    return [_checked_text(value, name) for value in values]
 
 
-def _wholes(line: Mapping[str, Any], name: str) -> list[int]:
+def _int_list(line: Mapping[str, Any], name: str) -> list[int]:
     values = line.get(name) or []
     if not isinstance(values, list):
         raise InvalidInput(f"{name} must be a list of whole numbers")
-    return [_whole({name: value}, name) or 0 for value in values]
+    return [_int_field({name: value}, name) or 0 for value in values]
 
 
-def _time(line: Mapping[str, Any], name: str) -> float | None:
-    value = _number(line, name)
+def _time_field(line: Mapping[str, Any], name: str) -> float | None:
+    value = _number_field(line, name)
     if value is not None and not EARLIEST <= value <= LATEST:
         raise InvalidInput(f"{name} is no time of the calendar")
     return value
 
 
-def _number(line: Mapping[str, Any], name: str) -> float | None:
+def _number_field(line: Mapping[str, Any], name: str) -> float | None:
     value = line.get(name)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{name} must be a number")
-    if not abs(value) <= _LARGEST:  # so that what is no number at all is refused too
+    if not abs(value) <= _MAX_INT:  # so that what is no number at all is refused too
         raise InvalidInput(f"{name} is too large")
     return float(value)
 
 
-def _share(line: Mapping[str, Any], name: str) -> float | None:
-    value = _number(line, name)
+def _unit_interval_field(line: Mapping[str, Any], name: str) -> float | None:
+    value = _number_field(line, name)
     if value is not None and not 0 <= value <= 1:
         raise InvalidInput(f"{name} must be between 0 and 1")
     return value
 
 
-def _whole(line: Mapping[str, Any], name: str) -> int | None:
+def _int_field(line: Mapping[str, Any], name: str) -> int | None:
     value = line.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_INT:
         raise InvalidInput(f"{name} must be a whole number")
     return value
 
 
-def _object(line: Mapping[str, Any], name: str, limit: int) -> Mapping[str, Any]:
+def _object_field(line: Mapping[str, Any], name: str, limit: int) -> Mapping[str, Any]:
     value = line.get(name) or {}
     if not isinstance(value, dict):
         raise InvalidInput(f"{name} must be an object")
@@ -269,7 +273,7 @@ def _object(line: Mapping[str, Any], name: str, limit: int) -> Mapping[str, Any]
     return value
 
 
-def _choice(line: Mapping[str, Any], name: str, kind: Any, default: Any) -> Any:
+def _enum_field(line: Mapping[str, Any], name: str, kind: Any, default: Any) -> Any:
     value = line.get(name, default)
     try:
         return kind(value)

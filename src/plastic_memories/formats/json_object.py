@@ -8,8 +8,8 @@ from typing import Any
 
 from plastic_memories.language.text.lazy_regex import regex
 
-METADATA_BYTES = 4096
-ATTRIBUTES_BYTES = 16384
+MAX_METADATA_BYTES = 4096
+MAX_ATTRIBUTES_BYTES = 16384
 NAME_PATTERN = r"^[^\x00-\x1f\x7f]{0,500}$"
 _NAME = regex(NAME_PATTERN)
 

@@ -11,11 +11,11 @@ from urllib.parse import unquote
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.page import Encoding
 
-EXTENDED = "memory://extended/"
-OF_PERSONA = "memory://persona/extended/"
-TITLE_CHARS = 60
+EXTENDED_PREFIX = "memory://extended/"
+PERSONA_PREFIX = "memory://persona/extended/"
+MAX_TITLE_CHARS = 60
 # The longer marks first: the one of UTF-32 begins like that of UTF-16.
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -36,25 +36,25 @@ _LINK = regex(
 _COMMENT = regex(r"<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL)
 
 
-def decode(raw: bytes, *, whole: bool = True) -> tuple[str, Encoding]:
+def decode_page(raw: bytes, *, whole: bool = True) -> tuple[str, Encoding]:
     """Read bytes as text: by their mark, else as UTF-8, UTF-16 or GB18030, whichever they are.
 
-    >>> decode("茶".encode("gb18030"))
+    >>> decode_page("茶".encode("gb18030"))
     ('茶', Encoding(codec='gb18030', mark=b'', exact=True))
     """
-    for mark, codec in _MARKS:
+    for mark, codec in _BYTE_ORDER_MARKS:
         if raw.startswith(mark):
-            return _read(raw, Encoding(codec, mark), whole=whole)
-    if wide := _wide_without_mark(raw):
-        return _read(raw, Encoding(wide), whole=whole)
+            return _decode_as(raw, Encoding(codec, mark), whole=whole)
+    if wide := _utf16_without_bom(raw):
+        return _decode_as(raw, Encoding(wide), whole=whole)
     for codec in ("utf-8", "gb18030"):
-        text, encoding = _read(raw, Encoding(codec), whole=whole)
+        text, encoding = _decode_as(raw, Encoding(codec), whole=whole)
         if encoding.exact:
             return text, encoding
-    return _read(raw, Encoding(), whole=whole)
+    return _decode_as(raw, Encoding(), whole=whole)
 
 
-def _read(raw: bytes, encoding: Encoding, *, whole: bool) -> tuple[str, Encoding]:
+def _decode_as(raw: bytes, encoding: Encoding, *, whole: bool) -> tuple[str, Encoding]:
     body = raw[len(encoding.mark) :]
     try:
         # What is cut off at the limit may end inside a character.
@@ -68,7 +68,7 @@ def _read(raw: bytes, encoding: Encoding, *, whole: bool) -> tuple[str, Encoding
     return text, Encoding(encoding.codec, encoding.mark, exact)
 
 
-def _wide_without_mark(raw: bytes) -> str:
+def _utf16_without_bom(raw: bytes) -> str:
     """Say which UTF-16 this is: every second byte of its Latin letters and breaks is zero."""
     head = raw[:4096]
     odd, even = head[1::2].count(0), head[0::2].count(0)
@@ -77,7 +77,7 @@ def _wide_without_mark(raw: bytes) -> str:
     return ("utf-16-le" if odd > even else "utf-16-be") if odd or even else ""
 
 
-def encode(text: str, encoding: Encoding) -> bytes:
+def encode_page(text: str, encoding: Encoding) -> bytes:
     """Write text the way it was read; what the old encoding cannot say makes it UTF-8."""
     try:
         return encoding.mark + text.encode(encoding.codec)
@@ -99,37 +99,37 @@ def front_matter_lines(lines: list[str]) -> int:
     return 0
 
 
-def title_of(text: str, name: str) -> str:
+def page_title(text: str, name: str) -> str:
     """Return a page's title: of its front matter, its first heading, its first text, its name.
 
-    >>> title_of("# 我的健康 #", "h.md"), title_of("**喝茶** 最好", "t.md"), title_of("", "a.md")
-    ('我的健康', '喝茶 最好', 'a')
+    >>> page_title("# 我的健康 #", "h.md"), page_title("", "a.md")
+    ('我的健康', 'a')
     """
     lines = _BREAK.split(text.removeprefix("\ufeff"))
     start = front_matter_lines(lines)
     found = (
-        given_title(lines[:start])
+        front_matter_title(lines[:start])
         or next(_headings(lines[start:]), "")
         or _first_text(lines[start:])
         or name.removesuffix(".md")
     )
-    return found[:TITLE_CHARS].strip()
+    return found[:MAX_TITLE_CHARS].strip()
 
 
-def given_title(front: list[str]) -> str:
+def front_matter_title(front: list[str]) -> str:
     """Return the title that front matter names, if it does."""
     for line in front:
         if match := _TITLE.match(line):
-            return _plain(match[1].strip().strip("\"'"))
+            return _without_markup(match[1].strip().strip("\"'"))
     return ""
 
 
 def _headings(lines: list[str]) -> Iterator[str]:
     before = ""
-    for line in _outside_code(lines):
+    for line in _lines_outside_code(lines):
         heading = _HEADING.match(line)
         underlined = before if _UNDERLINE.match(line) else ""
-        if title := _plain(_unclosed(heading[1]) if heading else underlined):
+        if title := _without_markup(_unclosed(heading[1]) if heading else underlined):
             yield title
         before = "" if heading else line.strip()
 
@@ -142,11 +142,11 @@ def _unclosed(heading: str) -> str:
 
 
 def _first_text(lines: list[str]) -> str:
-    text = _COMMENT.sub("", "\n".join(_outside_code(lines)))
-    return next((plain for line in text.split("\n") if (plain := _plain(line))), "")
+    text = _COMMENT.sub("", "\n".join(_lines_outside_code(lines)))
+    return next((plain for line in text.split("\n") if (plain := _without_markup(line))), "")
 
 
-def _outside_code(lines: list[str]) -> Iterator[str]:
+def _lines_outside_code(lines: list[str]) -> Iterator[str]:
     fence = ""
     for line in lines:
         match = _FENCE.match(line)
@@ -158,7 +158,7 @@ def _outside_code(lines: list[str]) -> Iterator[str]:
             yield line
 
 
-def _plain(line: str) -> str:
+def _without_markup(line: str) -> str:
     """Return a line without its markup, if anything can be read in it."""
     text = _LINK.sub(lambda found: found[1] or found[2] or "", _MARKUP.sub("", line))
     text = " ".join(_EMPHASIS.sub(r"\2", text).split())
@@ -172,13 +172,13 @@ def page_id(name: str, *, of_persona: bool) -> str:
     'memory://extended/健康%20记录.md'
     """
     safe = _NOT_IN_ID.sub(lambda found: f"%{ord(found[0]):02X}", name)
-    return (OF_PERSONA if of_persona else EXTENDED) + safe
+    return (PERSONA_PREFIX if of_persona else EXTENDED_PREFIX) + safe
 
 
-def same_id(one: str, other: str) -> bool:
+def is_same_page_id(one: str, other: str) -> bool:
     """Say whether two ids name one page, however much of them is quoted or composed."""
-    return _bare(one) == _bare(other)
+    return _comparable_page_id(one) == _comparable_page_id(other)
 
 
-def _bare(page: str) -> str:
+def _comparable_page_id(page: str) -> str:
     return unicodedata.normalize("NFC", unquote(page))

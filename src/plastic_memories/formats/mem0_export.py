@@ -10,16 +10,16 @@ from typing import Any
 
 from plastic_memories.rules.lifecycle.filter_conditions import time_span
 
-PERSONA = "default"
-APP = "mem0"
+DEFAULT_PERSONA_ID = "default"
+SOURCE_APP = "mem0"
 # Where lists of memories lie in what its interfaces return, and what the text is called there.
-_LISTS = ("results", "memories", "data", "items")
-_TEXTS = ("memory", "text", "data", "content")
-_DEEPEST = 4
+_LIST_FIELDS = ("results", "memories", "data", "items")
+_TEXT_FIELDS = ("memory", "text", "data", "content")
+_MAX_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Mem0Entry:
     """One memory: its place in the file, whose it was there, and the line it becomes."""
 
     place: int
@@ -28,8 +28,8 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Export:
-    entries: list[Entry] = field(default_factory=list)
+class Mem0Export:
+    entries: list[Mem0Entry] = field(default_factory=list)
     skipped: list[tuple[int, str]] = field(default_factory=list)  # (place, reason)
 
     @property
@@ -37,60 +37,61 @@ class Export:
         return Counter(entry.user_id for entry in self.entries)
 
 
-def read_export(text: str) -> Export:
+def read_mem0_export(text: str) -> Mem0Export:
     """Read what `get_all` returns as JSON (a list, or pages with `results`), or JSON lines.
 
     Places are counted from 1: lines for JSON lines, else memories.
 
-    >>> read_export('{"results": [{"id": "a", "memory": "喜欢茶"}]}').entries[0].line["content"]
+    >>> export = read_mem0_export('{"results": [{"id": "a", "memory": "喜欢茶"}]}')
+    >>> export.entries[0].line["content"]
     '喜欢茶'
     """
-    export = Export()
-    for place, value in _values(text, export):
-        line = _line(value) if isinstance(value, dict) else "not a memory"
+    export = Mem0Export()
+    for place, value in _json_values(text, export):
+        line = _export_line(value) if isinstance(value, dict) else "not a memory"
         if isinstance(line, str):
             export.skipped.append((place, line))
         else:
             user = value.get("user_id")
-            export.entries.append(Entry(place, user if isinstance(user, str) else "", line))
+            export.entries.append(Mem0Entry(place, user if isinstance(user, str) else "", line))
     return export
 
 
-def _values(text: str, export: Export) -> Iterator[tuple[int, Any]]:
+def _json_values(text: str, export: Mem0Export) -> Iterator[tuple[int, Any]]:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
         for place, line in enumerate(text.splitlines(), 1):
             if line.strip():
-                yield from ((place, value) for value in _of_line(line, place, export))
+                yield from ((place, value) for value in _line_values(line, place, export))
         return
-    yield from enumerate(_memories(whole, 0), 1)
+    yield from enumerate(_memory_objects(whole, 0), 1)
 
 
-def _of_line(line: str, place: int, export: Export) -> Iterator[Any]:
+def _line_values(line: str, place: int, export: Mem0Export) -> Iterator[Any]:
     try:
-        yield from _memories(json.loads(line), 0)
+        yield from _memory_objects(json.loads(line), 0)
     except (ValueError, RecursionError):
         export.skipped.append((place, "not readable JSON"))
 
 
-def _memories(value: Any, depth: int) -> Iterator[Any]:
+def _memory_objects(value: Any, depth: int) -> Iterator[Any]:
     """Yield the memories in lists and pages, however they are packed."""
-    if isinstance(value, list) and depth < _DEEPEST:
+    if isinstance(value, list) and depth < _MAX_DEPTH:
         for one in value:
-            yield from _memories(one, depth + 1)
+            yield from _memory_objects(one, depth + 1)
         return
-    inside = [value[name] for name in _LISTS if isinstance(value, dict) and name in value]
+    inside = [value[name] for name in _LIST_FIELDS if isinstance(value, dict) and name in value]
     lists = [one for one in inside if isinstance(one, list)]
-    if lists and depth < _DEEPEST:
-        yield from _memories(lists[0], depth + 1)
+    if lists and depth < _MAX_DEPTH:
+        yield from _memory_objects(lists[0], depth + 1)
     else:
         yield value
 
 
-def _line(value: Mapping[str, Any]) -> dict[str, Any] | str:
+def _export_line(value: Mapping[str, Any]) -> dict[str, Any] | str:
     """Return the line of one memory, or why there is none."""
-    texts = [value[name] for name in _TEXTS if isinstance(value.get(name), str)]
+    texts = [value[name] for name in _TEXT_FIELDS if isinstance(value.get(name), str)]
     content = next((text for text in texts if text.strip()), "")
     memory_id = value.get("id") or value.get("memory_id")
     if not content or not isinstance(memory_id, str | int):
@@ -100,28 +101,28 @@ def _line(value: Mapping[str, Any]) -> dict[str, Any] | str:
     line = {
         "kind": "memory",
         "type": "fact",
-        "key": f"{APP}.{memory_id}",
+        "key": f"{SOURCE_APP}.{memory_id}",
         "content": content,
-        "persona_id": _name(value, "agent_id") or PERSONA,
-        "session_id": _name(value, "run_id"),
-        "source_app": _name(value, "app_id") or APP,
-        "speaker": _name(value, "actor_id"),
+        "persona_id": _name_field(value, "agent_id") or DEFAULT_PERSONA_ID,
+        "session_id": _name_field(value, "run_id"),
+        "source_app": _name_field(value, "app_id") or SOURCE_APP,
+        "speaker": _name_field(value, "actor_id"),
         "source_type": "imported",
-        "source_ref": f"{APP}:{memory_id}",
-        "tags": _texts(value.get("categories")),
+        "source_ref": f"{SOURCE_APP}:{memory_id}",
+        "tags": _text_list(value.get("categories")),
         "metadata": value.get("metadata") or {},
     }
-    return line | _times(value)
+    return line | _time_fields(value)
 
 
-def _times(value: Mapping[str, Any]) -> dict[str, float]:
+def _time_fields(value: Mapping[str, Any]) -> dict[str, float]:
     """Return when it was made, changed and ends; what is no time is left out."""
     found: dict[str, float] = {}
-    made = _time(value, "created_at") or _time(value, "updated_at")
+    made = _time_field(value, "created_at") or _time_field(value, "updated_at")
     for name, span in (
         ("created_at", made),
-        ("updated_at", _time(value, "updated_at") or made),
-        ("expires_at", _time(value, "expiration_date")),
+        ("updated_at", _time_field(value, "updated_at") or made),
+        ("expires_at", _time_field(value, "expiration_date")),
     ):
         if span is not None:
             # A day lasts to its end; of anything else both ends are the same.
@@ -129,7 +130,7 @@ def _times(value: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def _time(value: Mapping[str, Any], name: str) -> tuple[float, float] | None:
+def _time_field(value: Mapping[str, Any], name: str) -> tuple[float, float] | None:
     given = value.get(name)
     try:
         return None if given is None else time_span(given)
@@ -137,11 +138,11 @@ def _time(value: Mapping[str, Any], name: str) -> tuple[float, float] | None:
         return None
 
 
-def _name(value: Mapping[str, Any], name: str) -> str:
+def _name_field(value: Mapping[str, Any], name: str) -> str:
     given = value.get(name)
     return str(given) if isinstance(given, str | int) else ""
 
 
-def _texts(value: Any) -> list[str]:
+def _text_list(value: Any) -> list[str]:
     given = value if isinstance(value, list) else []
     return [text for text in given if isinstance(text, str) and text]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from plastic_memories.formats.markdown_page import front_matter_lines, given_title
+from plastic_memories.formats.markdown_page import front_matter_lines, front_matter_title
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import normalise
 from plastic_memories.model.owner import User
@@ -23,12 +23,12 @@ _LINES = regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 _FENCE = regex(r"^ {0,3}(```+|~~~+)")
 _HEADING = regex(r"^ {0,3}(#{1,6})(?:[ \t]|$)")
 _RULE = regex(r"^\s*(?:([-*_=])(?:\s*\1){2,}|=+)\s*$")
-_SHOWN_ONLY = regex(r"^\s*(?:>|\||!\[)")
-_OPENING = regex(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+|\d{1,3}、\s*)?(?:\[[ xX]\]\s+)?")
+_NON_STATEMENT = regex(r"^\s*(?:>|\||!\[)")
+_LIST_PREFIX = regex(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+|\d{1,3}、\s*)?(?:\[[ xX]\]\s+)?")
 _ANCHOR = regex(r"(?:^|(?<!\s)\s++)\^pm-(\d{1,15})\s*+$")
 
 
-class Kind(Enum):
+class LineKind(Enum):
     STATEMENT = 1
     HEADING = 2
     SHOWN = 3  # quotes, tables, code: part of the page, but no statement
@@ -37,158 +37,166 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PageLine:
     """One line of a page: what it states, if anything, and the memory it belongs to."""
 
     raw: str
     ending: str
-    kind: Kind
+    kind: LineKind
     opening: str = ""
     text: str = ""
     root: int | None = None
     level: int = 0
 
     @property
-    def shown(self) -> str:
+    def without_anchor(self) -> str:
         """The line without its anchor."""
         return (_ANCHOR.sub("", self.raw) if self.root is not None else self.raw).rstrip()
 
     @property
-    def said(self) -> str:
+    def display_text(self) -> str:
         """What the line says, whether it is a statement or not."""
-        return self.text or self.shown.strip()
+        return self.text or self.without_anchor.strip()
 
 
-def digest(text: str) -> str:
+def statement_digest(text: str) -> str:
     """Return what is remembered of a statement that was in step: enough to see that it changed."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def mark_of(secret: bytes, user: User, line: str) -> str:
+def mute_digest(secret: bytes, user: User, line: str) -> str:
     """Return the mark of a line that must not be shown: a keyed digest of what it says."""
-    text = json.dumps([user.tenant_id, user.user_id, normalise(bare(line))])
+    text = json.dumps([user.tenant_id, user.user_id, normalise(bare_text(line))])
     return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()
 
 
-def bare(line: str) -> str:
+def bare_text(line: str) -> str:
     """Return what a line says, whether it is a statement or not.
 
-    >>> bare("  - 喜欢茶 ^pm-1"), bare("## 茶")
+    >>> bare_text("  - 喜欢茶 ^pm-1"), bare_text("## 茶")
     ('喜欢茶', '茶')
     """
-    opening = _OPENING.match(line)
+    opening = _LIST_PREFIX.match(line)
     rest = line[len(opening[0]) :] if opening else line
     return _ANCHOR.sub("", rest).strip(" \t\r\n#>|")
 
 
-def parse(text: str) -> list[Line]:
+def parse_page(text: str) -> list[PageLine]:
     """Take a page apart; the raw lines and their endings put together are the page again."""
     pieces = _LINES.findall(text.removeprefix("\ufeff"))
     texts = [piece.rstrip("\r\n") for piece in pieces]
     endings = [piece[len(line) :] for piece, line in zip(pieces, texts, strict=True)]
     front = front_matter_lines(texts)
-    state = _State()
-    kinds = [Kind.HIDDEN] * front + [state.kind(line) for line in texts[front:]]
-    _hide_headings(texts, kinds, given_title(texts[:front]))
-    return [_line(*parts) for parts in zip(texts, endings, kinds, strict=True)]
+    state = _BlockState()
+    kinds = [LineKind.HIDDEN] * front + [state.line_kind(line) for line in texts[front:]]
+    _hide_headings(texts, kinds, front_matter_title(texts[:front]))
+    return [_parse_line(*parts) for parts in zip(texts, endings, kinds, strict=True)]
 
 
-def _hide_headings(texts: Sequence[str], kinds: list[Kind], title: str) -> None:
+def _hide_headings(texts: Sequence[str], kinds: list[LineKind], title: str) -> None:
     """The page's title and the heading over our marker are for people: a prompt has its own."""
     if title and f"# {title}" in texts:
-        kinds[texts.index(f"# {title}")] = Kind.HIDDEN
+        kinds[texts.index(f"# {title}")] = LineKind.HIDDEN
     above = texts.index(MARKER) - 1 if MARKER in texts else -1
-    while above >= 0 and kinds[above] is Kind.BLANK:
+    while above >= 0 and kinds[above] is LineKind.BLANK:
         above -= 1
-    if above >= 0 and kinds[above] is Kind.HEADING:
-        kinds[above] = Kind.HIDDEN
+    if above >= 0 and kinds[above] is LineKind.HEADING:
+        kinds[above] = LineKind.HIDDEN
 
 
 @dataclass(slots=True)
-class _State:
+class _BlockState:
     """What the lines before have opened."""
 
     fence: str = ""
     comment: bool = False
 
-    def kind(self, line: str) -> Kind:
+    def line_kind(self, line: str) -> LineKind:
         if self.comment or line.lstrip().startswith("<!--"):
             self.comment = "-->" not in line
-            return Kind.HIDDEN
+            return LineKind.HIDDEN
         fence = _FENCE.match(line)
         if self.fence or fence:
             closes = fence and fence[1].startswith(self.fence)
             self.fence = "" if self.fence and closes else self.fence or (fence[1] if fence else "")
-            return Kind.SHOWN
+            return LineKind.SHOWN
         if not line.strip():
-            return Kind.BLANK
+            return LineKind.BLANK
         if _HEADING.match(line):
-            return Kind.HEADING
-        return Kind.SHOWN if _RULE.match(line) or _SHOWN_ONLY.match(line) else Kind.STATEMENT
+            return LineKind.HEADING
+        return (
+            LineKind.SHOWN
+            if _RULE.match(line) or _NON_STATEMENT.match(line)
+            else LineKind.STATEMENT
+        )
 
 
-def _line(raw: str, ending: str, kind: Kind) -> Line:
-    if kind is Kind.HEADING:
+def _parse_line(raw: str, ending: str, kind: LineKind) -> PageLine:
+    if kind is LineKind.HEADING:
         heading = _HEADING.match(raw)
-        return Line(raw, ending, kind, level=len(heading[1]) if heading else 0)
-    if kind is not Kind.STATEMENT:
-        return Line(raw, ending, kind)
-    opening = _OPENING.match(raw)
+        return PageLine(raw, ending, kind, level=len(heading[1]) if heading else 0)
+    if kind is not LineKind.STATEMENT:
+        return PageLine(raw, ending, kind)
+    opening = _LIST_PREFIX.match(raw)
     start = opening[0] if opening else ""
     rest = raw[len(start) :]
     anchor = _ANCHOR.search(rest)
     root = int(anchor[1]) if anchor else None
     text = " ".join(_ANCHOR.sub("", rest).split())
-    return Line(raw, ending, kind, start, text, root) if text else Line(raw, ending, Kind.SHOWN)
+    return (
+        PageLine(raw, ending, kind, start, text, root)
+        if text
+        else PageLine(raw, ending, LineKind.SHOWN)
+    )
 
 
-def stated(content: str) -> str:
+def statement_of(content: str) -> str:
     """Return a memory's text as a line of a page states it; '' if no line can.
 
-    >>> stated("喜欢\\n  茶")
+    >>> statement_of("喜欢\\n  茶")
     '喜欢 茶'
     """
-    [line] = parse(f"- {' '.join(content.split())}")
+    [line] = parse_page(f"- {' '.join(content.split())}")
     return line.text
 
 
-def written(text: str, root: int, opening: str = "- ", ending: str = "\n") -> Line:
+def anchored_line(text: str, root: int, opening: str = "- ", ending: str = "\n") -> PageLine:
     """Return the line that keeps a memory in step."""
-    return Line(f"{opening}{text} ^pm-{root}", ending, Kind.STATEMENT, opening, text, root)
+    return PageLine(f"{opening}{text} ^pm-{root}", ending, LineKind.STATEMENT, opening, text, root)
 
 
-def joined(lines: Sequence[Line]) -> str:
+def join_lines(lines: Sequence[PageLine]) -> str:
     return "".join(line.raw + line.ending for line in lines)
 
 
-def shown_lines(
-    lines: Sequence[Line], live: Collection[int], hidden: Callable[[str], bool]
+def visible_lines(
+    lines: Sequence[PageLine], live: Collection[int], hidden: Callable[[str], bool]
 ) -> list[str]:
     """Return a page as a reader sees it: without comments, anchors and what is hidden or gone."""
     kept = [
         line
         for line in lines
-        if line.kind is not Kind.HIDDEN
+        if line.kind is not LineKind.HIDDEN
         and (line.root is None or line.root in live)
-        and not hidden(line.said)
+        and not hidden(line.display_text)
     ]
-    return [line.shown for line in _without_empty_parts(kept)]
+    return [line.without_anchor for line in _without_empty_sections(kept)]
 
 
-def _without_empty_parts(lines: Sequence[Line]) -> list[Line]:
+def _without_empty_sections(lines: Sequence[PageLine]) -> list[PageLine]:
     """Leave out headings that nothing follows, and blank lines where one is enough."""
-    kept: list[Line] = []
-    below: Line | None = None  # the next line that says something
+    kept: list[PageLine] = []
+    below: PageLine | None = None  # the next line that says something
     for line in reversed(lines):
-        if line.kind is Kind.BLANK:
-            if kept and kept[-1].kind is not Kind.BLANK:
+        if line.kind is LineKind.BLANK:
+            if kept and kept[-1].kind is not LineKind.BLANK:
                 kept.append(line)
             continue
-        is_empty = below is None or (below.kind is Kind.HEADING and below.level <= line.level)
-        if line.kind is Kind.HEADING and is_empty:
+        is_empty = below is None or (below.kind is LineKind.HEADING and below.level <= line.level)
+        if line.kind is LineKind.HEADING and is_empty:
             continue
         kept.append(line)
         below = line
-    if kept and kept[-1].kind is Kind.BLANK:
+    if kept and kept[-1].kind is LineKind.BLANK:
         kept.pop()
     return kept[::-1]

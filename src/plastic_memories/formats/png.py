@@ -14,7 +14,7 @@ _HEAD = struct.Struct(">I4s")
 _CRC = struct.Struct(">I")
 _TEXT, _FIRST, _LAST = b"tEXt", b"IHDR", b"IEND"
 # A picture of a few megabytes has hundreds; millions of empty ones are an attack.
-_MOST_CHUNKS = 20_000
+_MAX_CHUNKS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PngFile:
     """A whole file: its chunks, and whatever some program left after its end."""
 
     chunks: Sequence[Chunk]
@@ -47,20 +47,20 @@ class Picture:
                 found.setdefault(chunk.keyword, chunk.text)
         return found
 
-    def with_text(self, keyword: bytes, text: bytes) -> Picture:
+    def with_text(self, keyword: bytes, text: bytes) -> PngFile:
         """Return the same picture with one text replaced in its place, or added at the end."""
         new = Chunk(_TEXT, keyword + b"\0" + text)
         if keyword not in self.texts():
-            return Picture([*self.chunks[:-1], new, self.chunks[-1]], self.trailing)
+            return PngFile([*self.chunks[:-1], new, self.chunks[-1]], self.trailing)
         first = next(i for i, chunk in enumerate(self.chunks) if chunk.keyword == keyword)
         kept = [
             new if place == first else chunk
             for place, chunk in enumerate(self.chunks)
             if place == first or chunk.keyword != keyword
         ]
-        return Picture(kept, self.trailing)
+        return PngFile(kept, self.trailing)
 
-    def written(self) -> bytes:
+    def to_bytes(self) -> bytes:
         parts = [SIGNATURE]
         for chunk in self.chunks:
             crc = zlib.crc32(chunk.kind + chunk.content)
@@ -68,23 +68,23 @@ class Picture:
         return b"".join([*parts, self.trailing])
 
 
-def read_picture(raw: bytes) -> Picture:
+def parse_png(raw: bytes) -> PngFile:
     """Take a PNG apart; raise `TemplateError` for what is none, or is damaged."""
     if not raw.startswith(SIGNATURE):
         raise TemplateError("This is not a PNG file.")
     chunks: list[Chunk] = []
     place = len(SIGNATURE)
     while not chunks or chunks[-1].kind != _LAST:
-        chunk, place = _chunk_at(raw, place)
+        chunk, place = _parse_chunk(raw, place)
         chunks.append(chunk)
-        if len(chunks) > _MOST_CHUNKS:
+        if len(chunks) > _MAX_CHUNKS:
             raise TemplateError("The PNG has too many parts.")
     if chunks[0].kind != _FIRST:
         raise TemplateError("The PNG does not begin with its header.")
-    return Picture(chunks, raw[place:])
+    return PngFile(chunks, raw[place:])
 
 
-def _chunk_at(raw: bytes, place: int) -> tuple[Chunk, int]:
+def _parse_chunk(raw: bytes, place: int) -> tuple[Chunk, int]:
     start = place + _HEAD.size
     if start > len(raw):
         raise TemplateError("The PNG ends too early.")
@@ -99,9 +99,9 @@ def _chunk_at(raw: bytes, place: int) -> tuple[Chunk, int]:
     return Chunk(kind, content), end + _CRC.size
 
 
-def plain_picture(width: int = 256, height: int = 384) -> Picture:
+def blank_png(width: int = 256, height: int = 384) -> PngFile:
     """Return a picture of one colour, for cards that came without one."""
     shade = b"\x00" + bytes((86, 98, 134)) * width  # a filter byte, then the pixels of a line
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     pixels = zlib.compress(shade * height, 9)
-    return Picture([Chunk(_FIRST, header), Chunk(b"IDAT", pixels), Chunk(_LAST, b"")])
+    return PngFile([Chunk(_FIRST, header), Chunk(b"IDAT", pixels), Chunk(_LAST, b"")])

@@ -21,12 +21,12 @@ from plastic_memories.http.doors.mem0 import open_source as mem0_open_source
 from plastic_memories.http.doors.openai import chat_routes as openai
 from plastic_memories.http.doors.openai.chat_turn import MEMORY_HEADERS
 from plastic_memories.http.doors.openai.upstream import Upstream
-from plastic_memories.http.envelope import DoesNotFit, on_bug, on_error, on_http, on_invalid
-from plastic_memories.http.exact_path_router import Straight
+from plastic_memories.http.envelope import InvalidRequest, on_bug, on_error, on_http, on_invalid
+from plastic_memories.http.exact_path_router import ExactPathRouter
 from plastic_memories.http.openapi_document import show_document
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.rate_limit import RateLimit
-from plastic_memories.http.request_frame import Frame
+from plastic_memories.http.request_frame import RequestFrame
 from plastic_memories.http.routes import (
     conversation,
     events,
@@ -39,9 +39,9 @@ from plastic_memories.http.routes import (
     personas,
     recall,
 )
-from plastic_memories.http.routing import Route, by_path, taken_by
+from plastic_memories.http.routing import Route, endpoint_parameters, routes_by_path
 from plastic_memories.hub.hub import Hub
-from plastic_memories.wire.fields import models
+from plastic_memories.wire.fields import all_models
 
 # In the order of the document.
 ROUTERS = (
@@ -63,24 +63,24 @@ ROUTERS = (
 )
 _ROUTES = [route for router in ROUTERS for route in router.declared]
 _PATTERNS = [route for route in _ROUTES if "{" in route.path]
-_FIXED = by_path(route for route in _ROUTES if "{" not in route.path)
+_FIXED_ROUTES = routes_by_path(route for route in _ROUTES if "{" not in route.path)
 OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
 
 
 class Application(Starlette):
     """The framework's application behind our own door, which serves most requests by itself."""
 
-    door: ASGIApp
+    entry_point: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self
-        await self.door(scope, receive, send)
+        await self.entry_point(scope, receive, send)
 
     async def framework(self, scope: Scope, receive: Receive, send: Send) -> None:
         await super().__call__(scope, receive, send)
 
 
-class _Patterned(Pattern):
+class _PatternRoute(Pattern):
     """A route with parts in its path. It answers to its methods only, and is named in the log."""
 
     def __init__(self, route: Route) -> None:
@@ -108,41 +108,41 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
         routes=[
             Pattern("/openapi.json", show_document),
             WebSocketRoute("/ws/events", events.events),
-            *(_Patterned(route) for route in _PATTERNS),
+            *(_PatternRoute(route) for route in _PATTERNS),
         ],
         lifespan=lifespan,
         exception_handlers={
             PlasticMemoriesError: on_error,
-            DoesNotFit: on_invalid,
+            InvalidRequest: on_invalid,
             HTTPException: on_http,
             Exception: on_bug,
         },
     )
     app.router.redirect_slashes = False
     app.state.options = options
-    app.state.fixed = _FIXED
+    app.state.fixed = _FIXED_ROUTES
     app.state.upstream = Upstream(options.proxy)
     app.state.rate = RateLimit(*options.rate) if options.rate else None
     cors = Cors(
-        Straight(app.framework, _FIXED),
+        ExactPathRouter(app.framework, _FIXED_ROUTES),
         allow_origins=options.cors_origins,
         allow_origin_regex=options.cors_origin_regex,
         allow_methods=["*"],
         allow_headers=["*"],
         expose_headers=["X-Request-Id", *MEMORY_HEADERS],
     )
-    app.door = Frame(cors, options)
+    app.entry_point = RequestFrame(cors, options)
     return app
 
 
-async def make_ready() -> None:
+async def warm_up() -> None:
     """Build what reads requests and writes answers, and let others go first after each part.
 
     Otherwise the first caller of each route would wait for it; before the start, everybody.
     """
-    for model in models():
+    for model in all_models():
         model.model_rebuild()
         await asyncio.sleep(0)
     for route in _ROUTES:
-        taken_by(route.endpoint)
+        endpoint_parameters(route.endpoint)
         await asyncio.sleep(0)

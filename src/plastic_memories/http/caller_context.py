@@ -15,21 +15,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAuthenticated
-from plastic_memories.http.envelope import DoesNotFit, reply
+from plastic_memories.http.envelope import InvalidRequest, success_response
 from plastic_memories.http.options import HttpOptions
-from plastic_memories.http.routing import WRITES, Endpoint, Handler, Taken, taken_by
+from plastic_memories.http.routing import (
+    WRITES,
+    Endpoint,
+    EndpointParameters,
+    Handler,
+    endpoint_parameters,
+)
 from plastic_memories.hub.hub import Hub
 from plastic_memories.logs import request_fields
 from plastic_memories.model.key import ANY_USER, Caller
 from plastic_memories.model.owner import Owner, User, Viewpoint
-from plastic_memories.runtime.metered_storage import working_for
-from plastic_memories.wire.fields import AsBot
+from plastic_memories.runtime.metered_storage import current_tenant
+from plastic_memories.wire.fields import BotRequest
 
 logger = logging.getLogger(__name__)
 _USER_ID = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 
 
-def key_of(headers: Headers) -> str:
+def request_key(headers: Headers) -> str:
     """Return the key of a request: `X-API-Key`, or `Authorization: Bearer|Token`."""
     if key := headers.get("x-api-key"):
         return key.strip()
@@ -37,7 +43,7 @@ def key_of(headers: Headers) -> str:
     return value.strip() if scheme.lower() in ("bearer", "token") else ""
 
 
-async def caller_from(hub: Hub, key_text: str, user_id: str, request_id: str) -> Caller:
+async def authenticate_caller(hub: Hub, key_text: str, user_id: str, request_id: str) -> Caller:
     """Authenticate a request; raise `NotAuthenticated`, or `BadRequest` if no user is named."""
     if not key_text:
         raise NotAuthenticated("Send a key in the header X-API-Key.")
@@ -54,7 +60,7 @@ def is_user_id(text: str) -> bool:
     return bool(_USER_ID.fullmatch(text)) and text != ANY_USER
 
 
-def named_user(headers: Headers) -> str:
+def requested_user(headers: Headers) -> str:
     """Return the user a request names. Headers are bytes; clients write Chinese names in UTF-8."""
     try:
         return headers.get("x-user-id", "").encode("latin-1").decode()
@@ -63,7 +69,7 @@ def named_user(headers: Headers) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """One request of one caller, and what serves it."""
 
     request: Request
@@ -73,12 +79,12 @@ class Call:
 
     def owner(self, persona_id: str) -> Owner:
         """Name the persona a request is about; it stands in every log line from here on."""
-        owner = self.caller.owner(self.hub.screening.identifier(persona_id))
+        owner = self.caller.owner(self.hub.screening.screen_identifier(persona_id))
         request_fields.set({**request_fields.get(), "persona_id": persona_id})
         return owner
 
     def now(self) -> float:
-        return self.hub.ledger.clock.now()
+        return self.hub.storage.clock.now()
 
     def app(self, given: str | None) -> str:
         """Return the app this request speaks for; a key bound to one app speaks for no other."""
@@ -87,7 +93,7 @@ class Call:
             raise NotAllowed("This key is bound to another app.")
         return bound or given or ""
 
-    def view(self, body: AsBot, **place: Any) -> Viewpoint:
+    def view(self, body: BotRequest, **place: Any) -> Viewpoint:
         """Return where this request stands; `place` names session, realm and the like."""
         return Viewpoint(
             owner=self.owner(body.persona_id),
@@ -110,15 +116,15 @@ class Call:
             raise InvalidInput("The request does not fit its schema.", [problem])
 
     def reply(self, data: BaseModel | Mapping[str, Any]) -> Response:
-        return reply(self.request, data)
+        return success_response(self.request, data)
 
 
 # How a route says that it needs a caller, and whether that caller may be one who only reads.
-Reading = Annotated[Call, "reads"]
-Writing = Annotated[Call, WRITES]
+ReadCall = Annotated[ApiCall, "reads"]
+WriteCall = Annotated[ApiCall, WRITES]
 
 
-def keyed(endpoint: Endpoint) -> Handler:
+def keyed_endpoint(endpoint: Endpoint) -> Handler:
     """Serve callers with a key: `async def route(body, call)`, `route(asked, call)`, `route(call)`.
 
     The key is asked for before anything of the body is read. The body then goes straight from
@@ -126,54 +132,62 @@ def keyed(endpoint: Endpoint) -> Handler:
     """
 
     async def handle(request: Request) -> Response:
-        call = await admitted(request, named_user(request.headers))
-        taken = taken_by(endpoint)
+        call = await admit_request(request, requested_user(request.headers))
+        taken = endpoint_parameters(endpoint)
         if taken.writes and call.caller.key.limits.read_only:
             raise NotAllowed("This key may only read.")
-        answer: Response = await endpoint(**await _read(taken, request, call.caller), call=call)
+        answer: Response = await endpoint(
+            **await _read_argument(taken, request, call.caller), call=call
+        )
         return answer
 
     return handle
 
 
-async def admitted(request: Request, user_id: str) -> Call:
+async def admit_request(request: Request, user_id: str) -> ApiCall:
     """Let a request in by its key, for the user it names; or raise."""
     state, known = request.app.state, request.scope["state"]
     hub: Hub = state.hub
-    caller = await caller_from(hub, key_of(request.headers), user_id, known["request_id"])
+    caller = await authenticate_caller(
+        hub, request_key(request.headers), user_id, known["request_id"]
+    )
     if state.rate is not None:
         state.rate.spend(caller.key.digest)
     known["caller"] = caller
-    working_for.set(caller.user.tenant_id)
+    current_tenant.set(caller.user.tenant_id)
     request_fields.set({**request_fields.get(), "user_id": caller.user.user_id})
-    return Call(request, caller, hub, state.options)
+    return ApiCall(request, caller, hub, state.options)
 
 
-async def _read(taken: Taken, request: Request, caller: Caller) -> dict[str, Any]:
+async def _read_argument(
+    taken: EndpointParameters, request: Request, caller: Caller
+) -> dict[str, Any]:
     """Read a route's argument: from the body, or (`asked`) from the query string."""
     if "body" in taken.models:
         raw = await request.body()
-        body = valid(lambda: taken.models["body"].validate_json(raw), "body")
+        body = validate_input(lambda: taken.models["body"].validate_json(raw), "body")
         if b'"user_id"' in raw:
-            _warn_of_user_id(caller, json.loads(raw).get("user_id"))
+            _warn_about_user_id(caller, json.loads(raw).get("user_id"))
         return {"body": body}
     if "asked" in taken.models:
         params = dict(request.query_params)
-        _warn_of_user_id(caller, params.get("user_id"))
-        return {"asked": valid(lambda: taken.models["asked"].validate_python(params), "query")}
+        _warn_about_user_id(caller, params.get("user_id"))
+        return {
+            "asked": validate_input(lambda: taken.models["asked"].validate_python(params), "query")
+        }
     return {}
 
 
-def valid(validate: Callable[[], Any], place: str) -> Any:
+def validate_input(validate: Callable[[], Any], place: str) -> Any:
     """Return what was validated; raise what is wrong with it, without what was sent."""
     try:
         return validate()
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False, include_context=False)
-        raise DoesNotFit([{**part, "loc": (place, *part["loc"])} for part in found]) from None
+        raise InvalidRequest([{**part, "loc": (place, *part["loc"])} for part in found]) from None
 
 
-def _warn_of_user_id(caller: Caller, sent: Any) -> None:
+def _warn_about_user_id(caller: Caller, sent: Any) -> None:
     """A `user_id` that a client sends along is ignored, and said to be: the key decides."""
     if sent not in (None, caller.user.user_id):
         logger.warning("api.user_id_ignored", extra={"fields": {"key": caller.key.label}})

@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from plastic_memories import errors
-from plastic_memories.http.routing import failing_as, path_of
-from plastic_memories.wire.envelope import Failure, Problem
+from plastic_memories.http.routing import error_responses, request_path
+from plastic_memories.wire.envelope import ErrorBody, ErrorEnvelope
 
 logger = logging.getLogger(__name__)
 
@@ -38,10 +38,10 @@ STATUS: dict[type[object], int] = {
 _BUG = "Something went wrong inside the hub; its log says what."
 _BY_STATUS = {400: errors.BadRequest, 404: errors.NotFound, 405: errors.WrongMethod}
 # What any route can answer besides success, for the OpenAPI document.
-FAILURES = failing_as(Failure, (400, 401, 403, 404, 409, 413, 422, 429, 500, 503))
+FAILURES = error_responses(ErrorEnvelope, (400, 401, 403, 404, 409, 413, 422, 429, 500, 503))
 
 
-class DoesNotFit(Exception):
+class InvalidRequest(Exception):
     """A body or a query string is not what its route takes; `problems` say where and why."""
 
     def __init__(self, problems: Sequence[Mapping[str, Any]]) -> None:
@@ -49,12 +49,12 @@ class DoesNotFit(Exception):
         self.problems = problems
 
 
-def status_of(kind: type[errors.PlasticMemoriesError]) -> int:
+def http_status(kind: type[errors.PlasticMemoriesError]) -> int:
     """Return the status of the nearest family in the error's own tree."""
     return next(STATUS[family] for family in kind.__mro__ if family in STATUS)
 
 
-def reply(request: Request, data: BaseModel | Mapping[str, Any]) -> Response:
+def success_response(request: Request, data: BaseModel | Mapping[str, Any]) -> Response:
     """Answer with success. Written straight to JSON: the answer is ours and needs no check."""
     if isinstance(data, BaseModel) and not data.__pydantic_complete__:
         # Not every Pydantic we allow builds by itself what it is about to write.
@@ -71,25 +71,25 @@ def _plain_json(data: Mapping[str, Any]) -> bytes:
     metadata.
     """
     try:
-        return orjson.dumps(data, default=_fields)
+        return orjson.dumps(data, default=_model_fields)
     except TypeError:
         return to_json(data)
 
 
-def _fields(value: object) -> dict[str, Any]:
+def _model_fields(value: object) -> dict[str, Any]:
     """Return a model inside plain data as plain data."""
     if isinstance(value, BaseModel):
         return value.model_dump()
     raise TypeError(type(value).__name__)
 
 
-def failure(
+def error_response(
     request_id: str, error: errors.PlasticMemoriesError, headers: dict[str, str] | None = None
 ) -> JSONResponse:
     """Write an error of ours as an answer."""
-    problem = Problem(code=error.code, message=error.message, detail=error.detail)
-    body = Failure(request_id=request_id, error=problem)
-    status = status_of(type(error))
+    problem = ErrorBody(code=error.code, message=error.message, detail=error.detail)
+    body = ErrorEnvelope(request_id=request_id, error=problem)
+    status = http_status(type(error))
     if isinstance(error, errors.TooManyRequests):
         headers = {**(headers or {}), "Retry-After": str((error.detail or {}).get("seconds", 1))}
     if isinstance(error, errors.NotAuthenticated):
@@ -101,7 +101,7 @@ async def on_error(request: Request, error: Exception) -> JSONResponse:
     """Answer an error of ours."""
     assert isinstance(error, errors.PlasticMemoriesError)
     logger.info("api.error", extra={"fields": {"code": error.code}})
-    return failure(request.state.request_id, error)
+    return error_response(request.state.request_id, error)
 
 
 async def on_bug(request: Request, _error: Exception) -> JSONResponse:
@@ -110,19 +110,19 @@ async def on_bug(request: Request, _error: Exception) -> JSONResponse:
 
 
 def bug_answer(request_id: str) -> JSONResponse:
-    return failure(request_id, errors.InternalError(_BUG))
+    return error_response(request_id, errors.InternalError(_BUG))
 
 
 async def on_invalid(request: Request, error: Exception) -> JSONResponse:
     """Answer a body or parameter that does not fit its schema, without echoing what was sent."""
-    assert isinstance(error, DoesNotFit)
+    assert isinstance(error, InvalidRequest)
     found = error.problems
     if any(part["type"] in ("json_invalid", "bytes_invalid") for part in found):
         unreadable = errors.BadRequest("The body is not readable JSON.")
-        return failure(request.state.request_id, unreadable)
+        return error_response(request.state.request_id, unreadable)
     detail = [{"loc": list(p["loc"]), "msg": p["msg"], "type": p["type"]} for p in found]
     invalid = errors.InvalidInput("The request does not fit its schema.", detail)
-    return failure(request.state.request_id, invalid)
+    return error_response(request.state.request_id, invalid)
 
 
 async def on_http(request: Request, error: Exception) -> JSONResponse:
@@ -132,8 +132,8 @@ async def on_http(request: Request, error: Exception) -> JSONResponse:
     headers = dict(error.headers or {})
     message = str(error.detail)
     # The framework knows only the paths that are patterns; of the others, all methods are known.
-    if known := request.app.state.fixed.get(path_of(request.scope)):
+    if known := request.app.state.fixed.get(request_path(request.scope)):
         request.scope["route"] = next(iter(known.values()))
         kind, message = errors.WrongMethod, "Method Not Allowed"
         headers["Allow"] = ", ".join(sorted(known))
-    return failure(request.state.request_id, kind(message), headers or None)
+    return error_response(request.state.request_id, kind(message), headers or None)

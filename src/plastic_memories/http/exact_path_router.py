@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plastic_memories.errors import PlasticMemoriesError
-from plastic_memories.http.envelope import DoesNotFit, on_error, on_invalid
-from plastic_memories.http.routing import Route, path_of
+from plastic_memories.http.envelope import InvalidRequest, on_error, on_invalid
+from plastic_memories.http.routing import Route, request_path
 
 
-class Straight:
+class ExactPathRouter:
     """Serves the routes with a fixed path itself and leaves everything else to the framework.
 
     The framework tries one pattern after another, behind layers that our routes do not need. The
@@ -25,7 +25,7 @@ class Straight:
         self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        known = self._routes.get(path_of(scope), {}) if scope["type"] == "http" else {}
+        known = self._routes.get(request_path(scope), {}) if scope["type"] == "http" else {}
         route = known.get(scope.get("method", ""))
         if route is None:
             await self._app(scope, receive, send)
@@ -36,6 +36,6 @@ class Straight:
             response = await route.handle(request)
         except PlasticMemoriesError as error:
             response = await on_error(request, error)
-        except DoesNotFit as error:
+        except InvalidRequest as error:
             response = await on_invalid(request, error)
         await response(scope, receive, send)

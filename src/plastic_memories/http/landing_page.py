@@ -7,36 +7,36 @@ from importlib.resources import files
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from plastic_memories.http.routing import Routes, as_it_is
+from plastic_memories.http.routing import Routes, plain_endpoint
 
-router = Routes(as_it_is, in_document=False)
-_KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
+router = Routes(plain_endpoint, in_document=False)
+_MEDIA_TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 _POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 
-def _page(name: str) -> Response:
+def _static_file(name: str) -> Response:
     text = files("plastic_memories.http").joinpath("static", name).read_text(encoding="utf-8")
-    kind = _KINDS[name.rsplit(".", 1)[1]]
+    kind = _MEDIA_TYPES[name.rsplit(".", 1)[1]]
     return HTMLResponse(text, media_type=kind, headers={"Content-Security-Policy": _POLICY})
 
 
 @router.get("/")
 async def index(_request: Request) -> Response:
     """Say what this is."""
-    return _page("index.html")
+    return _static_file("index.html")
 
 
 @router.get("/docs")
 async def docs(_request: Request) -> Response:
     """Show the reference, made from /openapi.json."""
-    return _page("docs.html")
+    return _static_file("docs.html")
 
 
 @router.get("/static/docs.js")
 async def script(_request: Request) -> Response:
-    return _page("docs.js")
+    return _static_file("docs.js")
 
 
 @router.get("/static/style.css")
 async def style(_request: Request) -> Response:
-    return _page("style.css")
+    return _static_file("style.css")

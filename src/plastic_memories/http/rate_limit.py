@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from plastic_memories.errors import TooManyRequests
 
-_MOST_KEYS = 10_000
+_MAX_KEYS = 10_000
 
 
 @dataclass(slots=True)
@@ -19,7 +19,7 @@ class RateLimit:
     period_s: float
     _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
 
-    def spend(self, key: str) -> None:
+    def take_request(self, key: str) -> None:
         """Take one request; raise `TooManyRequests` with the seconds to wait."""
         now = time.monotonic()
         left, since = self._buckets.get(key, (float(self.burst), now))
@@ -27,6 +27,6 @@ class RateLimit:
         if left < 1:
             wait = math.ceil((1 - left) * self.period_s / self.burst)
             raise TooManyRequests("Too many requests with this key.", {"seconds": wait})
-        if len(self._buckets) >= _MOST_KEYS:
+        if len(self._buckets) >= _MAX_KEYS:
             self._buckets.clear()
         self._buckets[key] = (left - 1, now)

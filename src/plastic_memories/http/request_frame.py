@@ -16,21 +16,21 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plastic_memories.errors import BodyTooLarge, NotAllowed, PlasticMemoriesError
-from plastic_memories.http.envelope import bug_answer, failure
+from plastic_memories.http.envelope import bug_answer, error_response
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.logs import request_fields
 
 logger = logging.getLogger(__name__)
 _Headers = dict[bytes, bytes]
-_GOOD_ID = re.compile(r"^[A-Za-z0-9._:\-]{1,128}$")
+_VALID_REQUEST_ID = re.compile(r"^[A-Za-z0-9._:\-]{1,128}$")
 _IMPORT_PATH = "/import"
 # Ids of our own making: unique by process and place in line. To ask the system for randomness
 # lets other threads in, which costs 3 to 7 % of the processor time of a small write.
-_PROCESS = secrets.token_hex(5)
-_LINE = itertools.count(1)
+_PROCESS_ID = secrets.token_hex(5)
+_REQUEST_COUNTER = itertools.count(1)
 
 
-class Frame:
+class RequestFrame:
     """The outermost layer of our own: nothing leaves without an id, nothing escapes as a trace."""
 
     def __init__(self, app: ASGIApp, options: HttpOptions) -> None:
@@ -42,34 +42,36 @@ class Frame:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = _first_of_each(scope["headers"])
+        headers = _first_headers(scope["headers"])
         request_id = _request_id(headers)
         scope.setdefault("state", {})["request_id"] = request_id
         token = request_fields.set({"request_id": request_id})
         try:
             if scope["type"] == "websocket":
-                await self._websocket(scope, receive, send, headers)
+                await self._serve_websocket(scope, receive, send, headers)
             else:
-                await self._http(scope, receive, send, headers)
+                await self._serve_http(scope, receive, send, headers)
         finally:
             request_fields.reset(token)
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send, headers: _Headers) -> None:
+    async def _serve_http(
+        self, scope: Scope, receive: Receive, send: Send, headers: _Headers
+    ) -> None:
         started = time.perf_counter()
         request_id = scope["state"]["request_id"]
-        answer = _Answer(send, request_id)
+        answer = _ResponseObserver(send, request_id)
         try:
             self._check_source(headers)
-            await self._app(scope, self._within_limit(scope, receive, headers), answer.send)
+            await self._app(scope, self._limited_receive(scope, receive, headers), answer.send)
         except PlasticMemoriesError as error:
-            await failure(request_id, error)(scope, receive, answer.send)
+            await error_response(request_id, error)(scope, receive, answer.send)
         except Exception:
             logger.exception("api.error", extra={"fields": {"path": scope["path"]}})
             if not answer.started:
                 await bug_answer(request_id)(scope, receive, answer.send)
-        _log(scope, answer.status, time.perf_counter() - started)
+        _log_request(scope, answer.status, time.perf_counter() - started)
 
-    async def _websocket(
+    async def _serve_websocket(
         self, scope: Scope, receive: Receive, send: Send, headers: _Headers
     ) -> None:
         try:
@@ -97,14 +99,14 @@ class Frame:
             return True
         return bool(self._origin and self._origin.fullmatch(origin))
 
-    def _within_limit(self, scope: Scope, receive: Receive, headers: _Headers) -> Receive:
+    def _limited_receive(self, scope: Scope, receive: Receive, headers: _Headers) -> Receive:
         """Refuse a body over the limit: at once if it says so, else when it gets there."""
         limit = self._options.max_body_bytes
         if scope["path"] == _IMPORT_PATH:
             limit = self._options.max_import_bytes
         declared = headers.get(b"content-length", b"")
         if declared.isdigit() and int(declared) > limit:
-            raise _too_large(limit)
+            raise _body_too_large(limit)
         size = 0
 
         async def counted() -> Message:
@@ -112,13 +114,13 @@ class Frame:
             message = await receive()
             size += len(message.get("body", b""))
             if size > limit:
-                raise _too_large(limit)
+                raise _body_too_large(limit)
             return message
 
         return counted
 
 
-class _Answer:
+class _ResponseObserver:
     """Watches an answer on its way out, and puts the request's id on it."""
 
     def __init__(self, send: Send, request_id: str) -> None:
@@ -135,17 +137,17 @@ class _Answer:
         await self._send(message)
 
 
-def _too_large(limit: int) -> BodyTooLarge:
+def _body_too_large(limit: int) -> BodyTooLarge:
     return BodyTooLarge(f"The body is larger than {limit} bytes.", {"limit": limit})
 
 
-def _first_of_each(headers: list[tuple[bytes, bytes]]) -> _Headers:
+def _first_headers(headers: list[tuple[bytes, bytes]]) -> _Headers:
     return dict(reversed(headers))
 
 
 def _request_id(headers: _Headers) -> str:
     given = headers.get(b"x-request-id", b"").decode("latin-1")
-    return given if _GOOD_ID.match(given) else f"{_PROCESS}-{next(_LINE):x}"
+    return given if _VALID_REQUEST_ID.match(given) else f"{_PROCESS_ID}-{next(_REQUEST_COUNTER):x}"
 
 
 @lru_cache(maxsize=256)
@@ -166,7 +168,7 @@ def _is_local_name(host: str, allowed: tuple[str, ...]) -> bool:
     return True
 
 
-def _log(scope: Mapping[str, Any], status: int, seconds: float) -> None:
+def _log_request(scope: Mapping[str, Any], status: int, seconds: float) -> None:
     state = scope.get("state", {})
     caller = state.get("caller")
     route = getattr(scope.get("route"), "path", "(none)")

@@ -28,7 +28,7 @@ class Route:
     methods: Sequence[str]
     endpoint: Endpoint
     handle: Handler
-    said: Mapping[str, Any]
+    openapi_options: Mapping[str, Any]
 
 
 class Routes:
@@ -53,18 +53,20 @@ class Routes:
         self.declared: list[Route] = []
 
     def get(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.on(("GET",), path, **said)
+        return self.api_route(("GET",), path, **said)
 
     def post(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.on(("POST",), path, **said)
+        return self.api_route(("POST",), path, **said)
 
     def put(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.on(("PUT",), path, **said)
+        return self.api_route(("PUT",), path, **said)
 
     def delete(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.on(("DELETE",), path, **said)
+        return self.api_route(("DELETE",), path, **said)
 
-    def on(self, methods: Sequence[str], path: str, **said: Any) -> Callable[[Function], Function]:
+    def api_route(
+        self, methods: Sequence[str], path: str, **said: Any
+    ) -> Callable[[Function], Function]:
         """Declare a route; `answers` is what stands in the envelope of its answer."""
 
         def declare(endpoint: Function) -> Function:
@@ -75,7 +77,7 @@ class Routes:
         return declare
 
 
-def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
+def routes_by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
     """Arrange routes by path and method; several routes may share a path."""
     found: dict[str, dict[str, Route]] = {}
     for route in routes:
@@ -83,19 +85,19 @@ def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
     return found
 
 
-def path_of(scope: Scope) -> str:
+def request_path(scope: Scope) -> str:
     """Return the path a request asks for, without where the hub is mounted."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
 
 
-def as_it_is(endpoint: Endpoint) -> Handler:
+def plain_endpoint(endpoint: Endpoint) -> Handler:
     """Serve `async def route(request)` by itself."""
     return endpoint
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class EndpointParameters:
     """What a route takes: its `body`, what is `asked` in the query string, parts of its path."""
 
     names: frozenset[str]
@@ -104,14 +106,14 @@ class Taken:
 
 
 @cache
-def taken_by(endpoint: Endpoint) -> Taken:
+def endpoint_parameters(endpoint: Endpoint) -> EndpointParameters:
     """Read a route's signature, when the route is first called or in good time before."""
     hints = get_type_hints(endpoint, include_extras=True)
     models = {name: TypeAdapter(hints[name]) for name in hints if name in ("body", "asked")}
-    return Taken(frozenset(hints), models, WRITES in get_args(hints.get("call")))
+    return EndpointParameters(frozenset(hints), models, WRITES in get_args(hints.get("call")))
 
 
-def failing_as(model: type[BaseModel], statuses: Iterable[int]) -> Responses:
+def error_responses(model: type[BaseModel], statuses: Iterable[int]) -> Responses:
     """Say how routes answer when they fail; the document needs `model` among its `failures`."""
     schema = {"$ref": REF_TEMPLATE.format(model=model.__name__)}
     return {status: {"content": {"application/json": {"schema": schema}}} for status in statuses}

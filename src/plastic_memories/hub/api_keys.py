@@ -10,17 +10,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from plastic_memories.errors import NotAuthenticated, NotFound, Unavailable
-from plastic_memories.language.text.digests import digest_of
+from plastic_memories.language.text.digests import api_key_digest
 from plastic_memories.model.key import ApiKey, KeyLimits
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.storage import StorageBackend
 
 # A key is looked up again after this long, so that a revoked one dies at once for people.
-_FRESH_S = 1.0
+_CACHE_TTL_S = 1.0
 # While the database does not answer, a key seen this recently is still good.
-_TRUSTED_S = 600.0
-_PATIENCE_S = 0.5
-_REMEMBERED = 10_000
+_STALE_TTL_S = 600.0
+_LOOKUP_TIMEOUT_S = 0.5
+_CACHE_SIZE = 10_000
 # Who stays connected is looked up this often, and relies on a look no older than that.
 _WATCH_S = 0.4
 
@@ -30,21 +30,21 @@ def new_key() -> str:
 
 
 @dataclass(slots=True)
-class Keys:
+class ApiKeys:
     storage: StorageBackend
     clock: Clock
     configured: Sequence[ApiKey] = ()
-    _seen: dict[str, tuple[float, ApiKey]] = field(default_factory=dict)
+    _cache: dict[str, tuple[float, ApiKey]] = field(default_factory=dict)
 
-    async def authenticate(self, key: str, fresh_s: float = _FRESH_S) -> ApiKey:
+    async def authenticate(self, key: str, fresh_s: float = _CACHE_TTL_S) -> ApiKey:
         """Return the key's record, or raise `NotAuthenticated`; what is known may be so old."""
-        digest = digest_of(key)
+        digest = api_key_digest(key)
         # Every configured key is compared, in constant time: nothing is told by how long it takes.
         matches = [own for own in self.configured if hmac.compare_digest(own.digest, digest)]
-        found = matches[0] if matches else await self._stored(digest, fresh_s)
+        found = matches[0] if matches else await self._find_stored(digest, fresh_s)
         now = self.clock.now()
         if found is None or not _is_valid(found, now):
-            self._seen.pop(digest, None)
+            self._cache.pop(digest, None)
             raise NotAuthenticated("The API key is missing or not valid.")
         return found
 
@@ -63,7 +63,7 @@ class Keys:
         text = key or new_key()
         record = ApiKey(
             id=0,
-            digest=digest_of(text),
+            digest=api_key_digest(text),
             tenant_id=tenant_id,
             user_id=user_id,
             label=label,
@@ -72,32 +72,32 @@ class Keys:
         )
         return text, await self.storage.write(lambda stores: stores.keys.add(record))
 
-    async def all(self) -> list[ApiKey]:
+    async def list_keys(self) -> list[ApiKey]:
         return await self.storage.read(lambda stores: stores.keys.all())
 
     async def revoke(self, key_id: int) -> None:
         now = self.clock.now()
         if not await self.storage.write(lambda stores: stores.keys.revoke(key_id, now)):
             raise NotFound(f"There is no active key {key_id}.")
-        self._seen.clear()
+        self._cache.clear()
 
-    async def _stored(self, digest: str, fresh_s: float) -> ApiKey | None:
+    async def _find_stored(self, digest: str, fresh_s: float) -> ApiKey | None:
         now = self.clock.now()
-        seen_at, seen = self._seen.get(digest, (0.0, None))
+        seen_at, seen = self._cache.get(digest, (0.0, None))
         if seen is not None and now - seen_at < fresh_s:
             return seen
         try:
             # Whoever is known need not wait for a database that hangs.
-            async with asyncio.timeout(None if seen is None else _PATIENCE_S):
-                found = await self.storage.read(lambda stores: stores.keys.by_digest(digest))
+            async with asyncio.timeout(None if seen is None else _LOOKUP_TIMEOUT_S):
+                found = await self.storage.read(lambda stores: stores.keys.find_by_digest(digest))
         except (Unavailable, TimeoutError):
-            if seen is not None and now - seen_at < _TRUSTED_S:
+            if seen is not None and now - seen_at < _STALE_TTL_S:
                 return seen
             raise Unavailable("The key cannot be looked up now.") from None
         if found is not None:
-            if len(self._seen) >= _REMEMBERED:
-                self._seen.clear()
-            self._seen[digest] = (now, found)
+            if len(self._cache) >= _CACHE_SIZE:
+                self._cache.clear()
+            self._cache[digest] = (now, found)
         return found
 
 

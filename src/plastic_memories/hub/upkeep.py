@@ -7,17 +7,17 @@ import logging
 from dataclasses import dataclass
 
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.formation.job_runner import Work
+from plastic_memories.hub.formation.job_runner import JobRunner
 from plastic_memories.hub.formation.jobs import open_job
-from plastic_memories.hub.transactions.audited_storage import Ledger
-from plastic_memories.hub.transactions.expiry import EXPIRED_AT_ONCE
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
+from plastic_memories.hub.transactions.expiry import EXPIRY_BATCH
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.ports.storage import Stores
-from plastic_memories.runtime.recall_counts import Touches
+from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
 logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0
-_AT_ONCE = 500
+_PRUNE_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,29 +28,29 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepUp:
-    ledger: Ledger
-    touches: Touches
+class UpkeepLoop:
+    storage: AuditedStorage
+    recall_counts: RecallCountBuffer
     retention: Retention
-    work: Work
+    work: JobRunner
     interval_s: float = 15.0
 
-    async def forever(self) -> None:
+    async def run_forever(self) -> None:
         """Sweep again and again; a failed round is logged and tried at the next one."""
         while True:
             try:
-                await self.once()
+                await self.run_once()
             except Unavailable as error:
                 logger.warning("upkeep", extra={"fields": {"err": error.message}})
             except Exception:  # one bad round must not be the last
                 logger.exception("upkeep")
             await asyncio.sleep(self.interval_s)
 
-    async def once(self) -> dict[str, int]:
+    async def run_once(self) -> dict[str, int]:
         """Do one round; return how much of what was done."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         return {
-            "touched": await self.touches.flush(self.ledger.storage),
+            "touched": await self.recall_counts.flush(self.storage.backend),
             "expired": await self._expire(now),
             "pruned": await self._prune(now),
             "scrubbed": await self._scrub(now),
@@ -58,8 +58,10 @@ class KeepUp:
 
     async def _expire(self, now: float) -> int:
         total = 0
-        while due := await self.ledger.read(lambda stores: stores.upkeep.due(now, EXPIRED_AT_ONCE)):
-            await self.ledger.write(lambda stores: None)  # every write ends what has expired
+        while due := await self.storage.read(
+            lambda stores: stores.upkeep.expired_memories(now, EXPIRY_BATCH)
+        ):
+            await self.storage.write(lambda stores: None)  # every write ends what has expired
             total += len(due)
         return total
 
@@ -67,30 +69,30 @@ class KeepUp:
         """Do the jobs that clear erased bytes where no worker runs: formation is off."""
         if self.work.jobs.options.enabled:
             return 0
-        due = await self.ledger.read(lambda stores: stores.jobs.due(now, _AT_ONCE))
+        due = await self.storage.read(lambda stores: stores.jobs.due(now, _PRUNE_BATCH))
         waiting = [job for job in due if job.task_type is TaskType.SCRUB]
         for job in waiting:
-            await self.work.finish(job, self.interval_s)
+            await self.work.run_or_await(job, self.interval_s)
         return len(waiting)
 
     async def _archive(self, before_ts: float) -> None:
         """Have what is about to go digested and archived first."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         most = self.retention.messages_per_persona
 
         def work(stores: Stores) -> list[Job]:
             options = self.work.jobs.options
             return [
                 open_job(stores, session, Trigger.IDLE, now, options)
-                for session in stores.jobs.unarchived_sessions(before_ts, most, _AT_ONCE)
+                for session in stores.jobs.unarchived_sessions(before_ts, most, _PRUNE_BATCH)
             ]
 
-        if not await self.ledger.read(
+        if not await self.storage.read(
             lambda stores: stores.jobs.unarchived_sessions(before_ts, most, 1)
         ):
             return
-        for job in await self.ledger.write(work):
-            await self.work.through(job, self.interval_s)
+        for job in await self.storage.write(work):
+            await self.work.run_with_followups(job, self.interval_s)
 
     async def _prune(self, now: float) -> int:
         keep = self.retention
@@ -98,18 +100,18 @@ class KeepUp:
         await self._archive(before)
         total = 0
         while True:
-            pruned = await self.ledger.write(
+            pruned = await self.storage.write(
                 lambda stores: stores.upkeep.prune_messages(
-                    before, keep.messages_per_persona, _AT_ONCE
+                    before, keep.messages_per_persona, _PRUNE_BATCH
                 )
             )
             total += pruned
-            if pruned < _AT_ONCE:
+            if pruned < _PRUNE_BATCH:
                 break
         if total:
-            await self.ledger.storage.scrub()
+            await self.storage.backend.scrub()
         if keep.audit_days is not None:
             oldest = now - keep.audit_days * _DAY_S
-            await self.ledger.write(lambda stores: stores.upkeep.prune_audit(oldest))
-            await self.ledger.write(lambda stores: stores.jobs.prune(oldest))
+            await self.storage.write(lambda stores: stores.upkeep.prune_audit(oldest))
+            await self.storage.write(lambda stores: stores.jobs.prune(oldest))
         return total

@@ -34,7 +34,7 @@ def partitions_for(owner: Owner) -> tuple[Partition, Partition]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EntryVisibility:
     """What decides who may see an entry of a partition."""
 
     bot_id: str
@@ -43,7 +43,7 @@ class Place:
     scope: Scope
     scope_ref: str
 
-    def seen_from(self, view: Viewpoint) -> bool:
+    def is_visible_from(self, view: Viewpoint) -> bool:
         if self.realm is not view.realm or not (view.all_bots or self.bot_id == view.bot_id):
             return False
         if self.scope is Scope.SESSION:
@@ -54,9 +54,9 @@ class Place:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Entry:
+class IndexEntry:
     memory_id: int
-    place: Place
+    place: EntryVisibility
     session_id: str
     speaker: str
     happened_at: float
@@ -68,9 +68,9 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class PartitionChanges:
     """What changed in a partition since a revision its reader knows."""
 
     revision: int
-    entries: Sequence[Entry] = ()  # new or changed
-    present: Sequence[int] | None = None  # all that are left, if some were taken away
+    entries: Sequence[IndexEntry] = ()  # new or changed
+    remaining_ids: Sequence[int] | None = None  # all that are left, if some were taken away

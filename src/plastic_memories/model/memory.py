@@ -147,6 +147,6 @@ class Memory:
     def scope_ref(self) -> str:
         return _scope_ref(self.scope, self.session_id, self.source_app)
 
-    def is_past(self, now: float) -> bool:
+    def is_expired_at(self, now: float) -> bool:
         """Say whether the memory's own expiry has come, swept or not."""
         return self.expires_at is not None and self.expires_at <= now

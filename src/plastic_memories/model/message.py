@@ -40,7 +40,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class AppendOutcome:
     """What became of one appended message."""
 
     message_id: int
@@ -48,13 +48,13 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class TermDocumentCounts:
     """How common words are in what was said to a persona; large numbers are not counted out."""
 
     messages: int
-    holding: Mapping[str, int]  # term → how many messages hold it, or `most` if more do
-    most: int | None = None  # None: all that hold a term were counted
+    counts: Mapping[str, int]  # term → how many messages hold it, or `most` if more do
+    count_cap: int | None = None  # None: all that hold a term were counted
 
     def is_common(self, term: str) -> bool:
         """Tell whether so many messages hold a term that nobody counted on."""
-        return self.most is not None and self.holding.get(term, 0) >= self.most
+        return self.count_cap is not None and self.counts.get(term, 0) >= self.count_cap

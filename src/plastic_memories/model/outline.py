@@ -11,7 +11,7 @@ from plastic_memories.model.record import record
 
 
 @record(frozen=True, slots=True)
-class Outline:
+class MemoryOutline:
     """A memory without what only its reader needs, and when its first version was made."""
 
     owner: Owner

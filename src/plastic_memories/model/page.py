@@ -17,7 +17,7 @@ class PageTitle:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageView:
     """A page as it is shown: without what is hidden in it, and cut if it is very long."""
 
     id: str
@@ -30,7 +30,7 @@ class Page:
 class PageIndex:
     """What there is to read: the core as a whole, of the others their titles."""
 
-    core: Page | None = None
+    core: PageView | None = None
     extended: tuple[PageTitle, ...] = ()
 
 
@@ -55,7 +55,7 @@ class PageFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class PageFolderListing:
     """The pages of one folder: the core, and the names and titles of the others, by name."""
 
     core: PageFile | None = None
@@ -66,13 +66,13 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFolder:
+class SyncedFolder:
     """A folder that is kept in step, and how things stood when it last was.
 
     `folder.persona_id` is '' for the user's own, whose new lines are stored for `kept_for`.
     """
 
     folder: Owner
-    kept_for: str
+    target_persona_id: str
     stamp: str = ""
     audit_id: int = 0

@@ -33,7 +33,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
+class PersonaMemoryCount:
     """How many memories a persona holds from one session and app."""
 
     owner: Owner

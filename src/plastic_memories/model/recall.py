@@ -36,9 +36,11 @@ class RecallQuery:
     limit: int = 10
     budget_tokens: int | None = None
     recent: tuple[tuple[str, str], ...] = ()  # (role, content), oldest first
-    also: tuple[str, ...] = ()  # the same question in other words, searched side by side
-    shown: frozenset[str] = frozenset()  # what the prompt says already: it is not quoted again
-    among: frozenset[int] | None = None  # these memories and no others
+    rephrasings: tuple[str, ...] = ()  # the same question in other words, searched side by side
+    shown_texts: frozenset[str] = (
+        frozenset()
+    )  # what the prompt says already: it is not quoted again
+    only_memory_ids: frozenset[int] | None = None  # these memories and no others
     exclude_message_ids: frozenset[int] = frozenset()
     explain: bool = False
     deadline_s: float = 1.0
@@ -71,7 +73,7 @@ class NearMiss:
     score: float
     parts: Mapping[str, float]
     found_by: tuple[str, ...]
-    why: str
+    reason: str
     repeats: int | None = None  # a better one that says nearly the same
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class BotSessionAddress:
     """The rows of a bot ('' for none), in one session or (None) in all of them."""
 
     bot_id: str
@@ -14,7 +14,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rekeyed:
+class RekeyCounts:
     """How many rows were moved, or would be."""
 
     memories: int = 0
@@ -22,8 +22,8 @@ class Rekeyed:
     messages: int = 0
     sessions: int = 0
 
-    def __add__(self, other: Rekeyed) -> Rekeyed:
-        return Rekeyed(
+    def __add__(self, other: RekeyCounts) -> RekeyCounts:
+        return RekeyCounts(
             memories=self.memories + other.memories,
             waiting=self.waiting + other.waiting,
             messages=self.messages + other.messages,

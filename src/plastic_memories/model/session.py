@@ -46,7 +46,7 @@ class Session:
         return self.place.owner
 
 
-def joined(one: Session, other: Session) -> Session:
+def merge_sessions(one: Session, other: Session) -> Session:
     """Return a session that has taken in another: what waits in either is still to be digested."""
     waiting = [session for session in (one, other) if session.waiting]
     since = [session.waiting_since for session in waiting if session.waiting_since is not None]

@@ -8,7 +8,7 @@ from plastic_memories.model.entry import Partition
 
 
 @dataclass(frozen=True, slots=True)
-class Unembedded:
+class PendingEmbedding:
     """An entry without a vector, with the text to make one from."""
 
     partition: Partition
@@ -18,7 +18,7 @@ class Unembedded:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryMark:
+class EntryCursor:
     """A place in the order of all entries; the default stands before the first."""
 
     tenant_id: str = ""

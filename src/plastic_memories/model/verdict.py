@@ -18,9 +18,9 @@ KEEP = Verdict(keep=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
+class ScreeningResult:
     """A text after the sensitive policy: passed, masked, or refused with a category."""
 
     text: str
-    refused: str = ""  # the category, if the policy refuses
-    masked: tuple[str, ...] = ()  # the categories that were masked
+    refused_category: str = ""  # the category, if the policy refuses
+    masked_categories: tuple[str, ...] = ()  # the categories that were masked

@@ -15,7 +15,7 @@ class Archive(Protocol):
     """
 
     @property
-    def keeps(self) -> bool:
+    def is_enabled(self) -> bool:
         """Say whether anything is kept at all."""
         ...
 

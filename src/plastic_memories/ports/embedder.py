@@ -62,7 +62,7 @@ class QueryVector:
     vector: Vectors | None = None
     reason: str = ""
     # Those of `language/text/background_sentences.py`, of the same model.
-    ordinary: Vectors | None = None
+    background: Vectors | None = None
 
 
 class QueryEmbedder(Protocol):

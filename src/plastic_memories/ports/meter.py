@@ -23,7 +23,7 @@ class Meter(Protocol):
         """Add one observation to a histogram."""
         ...
 
-    def show(self, tenant_id: str | None, name: str, value: float) -> None:
+    def set_gauge(self, tenant_id: str | None, name: str, value: float) -> None:
         """Set a number that goes up and down; None for that of all tenants together."""
         ...
 

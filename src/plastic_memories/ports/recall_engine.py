@@ -33,7 +33,7 @@ class SnapshotEngine(RecallEngine, Protocol):
     That spares a recall threads that wait for each other. An engine need not offer it.
     """
 
-    def reads(self, storage: StorageBackend) -> bool:
+    def is_backed_by(self, storage: StorageBackend) -> bool:
         """Say whether a snapshot of this storage is what `find` would search."""
         ...
 

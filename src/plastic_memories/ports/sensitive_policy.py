@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from plastic_memories.model.verdict import Screened
+from plastic_memories.model.verdict import ScreeningResult
 
 
 class SensitivePolicy(Protocol):
@@ -13,11 +13,11 @@ class SensitivePolicy(Protocol):
     The promises below are executable: `plastic_memories.testing.SensitivePolicyContract`.
     """
 
-    def screen(self, text: str) -> Screened:
+    def screen(self, text: str) -> ScreeningResult:
         """Judge free text: pass it, mask it, or refuse it with a category."""
         ...
 
-    def screen_id(self, text: str) -> Screened:
+    def screen_id(self, text: str) -> ScreeningResult:
         """Judge a key, an id or a source reference: only credential-shaped strings are refused."""
         ...
 

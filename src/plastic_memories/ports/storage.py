@@ -27,7 +27,7 @@ T = TypeVar("T")
 class Upkeep(Protocol):
     """What the server does by itself, for all owners at once."""
 
-    def due(self, now: float, limit: int) -> list[Memory]:
+    def expired_memories(self, now: float, limit: int) -> list[Memory]:
         """Return rows whose expiry has come and whose status does not say so yet."""
         ...
 

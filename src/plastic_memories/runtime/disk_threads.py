@@ -14,13 +14,13 @@ from plastic_memories.errors import Unavailable
 
 T = TypeVar("T")
 _THREADS = 2
-_HANGS_S = 0.5
+_HANG_TIMEOUT_S = 0.5
 # After a call that hangs, others are not made to wait as well.
-_REST_S = 5.0
+_PAUSE_S = 5.0
 
 
 @dataclass(slots=True, eq=False)
-class _Call:
+class _DiskTask:
     work: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Any]
@@ -48,11 +48,11 @@ class _Call:
 class DiskThreads:
     """Runs work on its own threads; `hangs_s` is how long one piece may take at most."""
 
-    def __init__(self, name: str, hangs_s: float = _HANGS_S) -> None:
+    def __init__(self, name: str, hangs_s: float = _HANG_TIMEOUT_S) -> None:
         self._name = name
         self._hangs_s = hangs_s
-        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
-        self._running: list[_Call] = []  # one for each thread that is at work
+        self._calls: queue.SimpleQueue[_DiskTask | None] = queue.SimpleQueue()
+        self._running: list[_DiskTask] = []  # one for each thread that is at work
         self._started = False
         self._resting_until = 0.0
 
@@ -63,21 +63,21 @@ class DiskThreads:
         self._start()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._calls.put(_Call(work, loop, future))
+        self._calls.put(_DiskTask(work, loop, future))
         done, _ = await asyncio.wait((future,), timeout=patience_s)
         if not done:
-            self._rest_if_it_hangs()
+            self._pause_if_hung()
             raise Unavailable(f"The folder of pages did not answer within {patience_s:g} s.")
         try:
             return future.result()
         except OSError as error:
             raise Unavailable(f"The folder of pages cannot be used: {error.strerror}.") from error
 
-    def _rest_if_it_hangs(self) -> None:
+    def _pause_if_hung(self) -> None:
         """Spare others the wait, unless it was only the queue that was long."""
         now = time.monotonic()
         if any(call.started and now - call.started >= self._hangs_s for call in self._running):
-            self._resting_until = now + _REST_S
+            self._resting_until = now + _PAUSE_S
 
     def _start(self) -> None:
         if self._started:

@@ -14,7 +14,7 @@ from plastic_memories.ports.storage import Residue, StorageBackend, Stores
 
 T = TypeVar("T")
 # For whom this task works; None while that is not known, and for the hub's own upkeep.
-working_for: ContextVar[str | None] = ContextVar("working_for", default=None)
+current_tenant: ContextVar[str | None] = ContextVar("working_for", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +24,18 @@ class MeteredStorage:
     backend: str
 
     async def read(self, work: Callable[[Stores], T]) -> T:
-        return await self._timed("read", self.storage.read(work))
+        return await self._measure("read", self.storage.read(work))
 
     async def write(self, work: Callable[[Stores], T]) -> T:
-        return await self._timed("write", self.storage.write(work))
+        return await self._measure("write", self.storage.write(work))
 
     async def scrub(self) -> Residue:
-        return await self._timed("scrub", self.storage.scrub())
+        return await self._measure("scrub", self.storage.scrub())
 
     async def describe(self) -> Mapping[str, Any]:
         return await self.storage.describe()
 
-    async def _timed(self, operation: str, answer: Awaitable[T]) -> T:
+    async def _measure(self, operation: str, answer: Awaitable[T]) -> T:
         started = time.perf_counter()
         status = "failed"
         try:
@@ -46,7 +46,7 @@ class MeteredStorage:
             status = "failed" if isinstance(error, Unavailable) else "ok"
             raise
         finally:
-            tenant, seconds = working_for.get(), time.perf_counter() - started
+            tenant, seconds = current_tenant.get(), time.perf_counter() - started
             labels = {"backend": self.backend, "operation": operation}
             self.meter.count(tenant, "memory_store_operations", **labels, status=status)
             self.meter.observe(tenant, "memory_store_latency_seconds", seconds, **labels)

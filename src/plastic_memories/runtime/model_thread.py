@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from plastic_memories.errors import Unavailable
 
 T = TypeVar("T")
-_GOODBYE_S = 1.0
+_CLOSE_TIMEOUT_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _ModelTask:
     work: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Any]
@@ -39,7 +39,7 @@ class _Job:
             self.future.set_exception(error)
 
 
-class Lane:
+class ModelThread:
     """Runs one piece of work at a time, within a time; the thread starts with the first.
 
     Python waits at its end for the threads of a pool. A model that hangs is not waited for.
@@ -47,7 +47,7 @@ class Lane:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[_ModelTask | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._running: asyncio.Future[Any] | None = None
 
@@ -61,7 +61,7 @@ class Lane:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._running = future
-        self._jobs.put(_Job(work, loop, future))
+        self._jobs.put(_ModelTask(work, loop, future))
         done, _ = await asyncio.wait((future,), timeout=patience_s)
         if not done:
             raise Unavailable(f"The model did not answer within {patience_s:g} s.")
@@ -71,7 +71,7 @@ class Lane:
         """End the thread; wait a moment for the work it is at, and no longer."""
         self._jobs.put(None)
         if self._thread is not None:
-            await asyncio.to_thread(self._thread.join, _GOODBYE_S)
+            await asyncio.to_thread(self._thread.join, _CLOSE_TIMEOUT_S)
 
     def _serve(self) -> None:
         while (job := self._jobs.get()) is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 
-_LONGEST_S = 1.0
+_MAX_SLEEP_S = 1.0
 
 
-async def rest_since(started: float, times: float) -> None:
+async def sleep_proportionally(started: float, times: float) -> None:
     """Rest so many times as long as was worked since then (`time.monotonic`), and never long."""
-    await asyncio.sleep(min(times * (time.monotonic() - started), _LONGEST_S))
+    await asyncio.sleep(min(times * (time.monotonic() - started), _MAX_SLEEP_S))

@@ -6,13 +6,13 @@ import asyncio
 from contextlib import suppress
 
 
-class Bell:
+class WakeUp:
     """Never needed to be right: who is not woken looks by itself a little later."""
 
     def __init__(self) -> None:
         self._rung = asyncio.Event()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         self._rung.set()
 
     async def wait(self, timeout_s: float) -> None:

@@ -20,7 +20,7 @@ class ArchiveContract:
         raise NotImplementedError("Override this fixture with the archive under test.")
 
     async def test_it_says_that_it_keeps(self, archive: Archive) -> None:
-        assert archive.keeps is True
+        assert archive.is_enabled is True
 
     async def test_what_was_put_comes_back(self, archive: Archive) -> None:
         await archive.put(PATH, "你好 🍵\n")

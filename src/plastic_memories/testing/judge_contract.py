@@ -42,8 +42,8 @@ class JudgeEngineContract:
 
     def test_every_draft_quotes_the_message_it_comes_from(self, judge: JudgeEngine) -> None:
         talk = [
-            _said("你好呀！对了，我对海鲜过敏，记住哦。", 7),
-            _said("My name is Alice and I live in Rome.", 8),
+            _message("你好呀！对了，我对海鲜过敏，记住哦。", 7),
+            _message("My name is Alice and I live in Rome.", 8),
         ]
 
         drafts = judge.extract(talk)
@@ -70,22 +70,22 @@ class JudgeEngineContract:
         } <= {(NOW, "lin", "s1", "cli", "b1", "x", Realm.STORY)}
 
     def test_confidence_and_importance_are_shares(self, judge: JudgeEngine) -> None:
-        drafts = judge.extract([_said("我叫小明，我喜欢猫，明天我有个面试", 1)])
+        drafts = judge.extract([_message("我叫小明，我喜欢猫，明天我有个面试", 1)])
 
         assert all(0 <= (draft.confidence or 0) <= 1 for draft in drafts)
         assert all(0 <= (draft.importance or 0) <= 1 for draft in drafts)
 
     def test_what_the_hub_injected_is_not_learned_again(self, judge: JudgeEngine) -> None:
-        assert judge.extract([_said(INJECTED, 1)]) == []
+        assert judge.extract([_message(INJECTED, 1)]) == []
 
     def test_the_same_talk_gives_the_same_drafts(self, judge: JudgeEngine) -> None:
-        talk = [_said("我叫小明，住在上海", 1), _said("I love tea and cats", 2)]
+        talk = [_message("我叫小明，住在上海", 1), _message("I love tea and cats", 2)]
 
         assert judge.extract(talk) == judge.extract(talk)
 
     @pytest.mark.parametrize("text", HOSTILE_TEXTS)
     def test_no_text_breaks_it(self, judge: JudgeEngine, text: str) -> None:
-        drafts = judge.extract([_said(text, 1)])
+        drafts = judge.extract([_message(text, 1)])
 
         assert all(draft.quote in text for draft in drafts)
 
@@ -94,5 +94,5 @@ def _draft(content: str) -> Draft:
     return Draft(type=MemoryType.NOTE, key="note", content=content)
 
 
-def _said(content: str, number: int) -> Message:
+def _message(content: str, number: int) -> Message:
     return Message(owner=MINE, role=Role.USER, content=content, ts=NOW, id=number)

@@ -11,8 +11,8 @@ from plastic_memories.model.persona import Persona
 from plastic_memories.ports.profile_builder import ProfileBuilder
 from plastic_memories.testing.samples import HOSTILE_TEXTS, MINE, memory
 
-NAMED = Persona(owner=MINE, display_name="小雨", description="A companion on the desk.")
-UNNAMED = Persona(owner=MINE)
+NAMED_PERSONA = Persona(owner=MINE, display_name="小雨", description="A companion on the desk.")
+UNNAMED_PERSONA = Persona(owner=MINE)
 LANGUAGES = ("", "zh", "zh-CN", "en", "en-GB", "tlh")
 ROWS = tuple(
     replace(row, id=number)
@@ -38,28 +38,32 @@ class ProfileBuilderContract:
 
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_nothing_to_say_is_an_empty_text(self, builder: ProfileBuilder, language: str) -> None:
-        assert builder.build(UNNAMED, [], language) == ""
+        assert builder.build(UNNAMED_PERSONA, [], language) == ""
 
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_it_says_who_the_persona_is_and_what_it_knows(
         self, builder: ProfileBuilder, language: str
     ) -> None:
-        text = builder.build(NAMED, ROWS, language)
+        text = builder.build(NAMED_PERSONA, ROWS, language)
 
-        for part in (NAMED.display_name, NAMED.description, *(row.content for row in ROWS)):
+        for part in (
+            NAMED_PERSONA.display_name,
+            NAMED_PERSONA.description,
+            *(row.content for row in ROWS),
+        ):
             assert part in text
 
     def test_the_same_rows_give_the_same_text(self, builder: ProfileBuilder) -> None:
-        text = builder.build(NAMED, ROWS, "en")
+        text = builder.build(NAMED_PERSONA, ROWS, "en")
 
-        assert builder.build(NAMED, list(ROWS), "en") == text
-        assert builder.build(NAMED, ROWS[::-1], "en") == text
+        assert builder.build(NAMED_PERSONA, list(ROWS), "en") == text
+        assert builder.build(NAMED_PERSONA, ROWS[::-1], "en") == text
 
     def test_an_unconfirmed_row_is_marked_as_such(self, builder: ProfileBuilder) -> None:
         row = memory("no peanuts", type=MemoryType.CONSTRAINTS, key="c1")
 
-        confirmed = builder.build(NAMED, [row], "en")
-        waiting = builder.build(NAMED, [replace(row, status=Status.CANDIDATE)], "en")
+        confirmed = builder.build(NAMED_PERSONA, [row], "en")
+        waiting = builder.build(NAMED_PERSONA, [replace(row, status=Status.CANDIDATE)], "en")
 
         assert "no peanuts" in confirmed
         assert "no peanuts" in waiting
@@ -69,11 +73,11 @@ class ProfileBuilderContract:
     def test_every_type_can_be_given(self, builder: ProfileBuilder, kind: MemoryType) -> None:
         rows: list[Memory] = [memory("one", type=kind), memory("two", type=kind)]
 
-        assert isinstance(builder.build(UNNAMED, rows, "zh"), str)
+        assert isinstance(builder.build(UNNAMED_PERSONA, rows, "zh"), str)
 
     @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
     def test_no_text_makes_it_fail(self, builder: ProfileBuilder, text: str) -> None:
         rows = [replace(row, content=text, key=text) for row in ROWS]
-        persona = replace(NAMED, display_name=text, description=text)
+        persona = replace(NAMED_PERSONA, display_name=text, description=text)
 
         assert isinstance(builder.build(persona, rows, text), str)

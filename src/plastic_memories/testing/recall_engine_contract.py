@@ -25,13 +25,13 @@ from plastic_memories.testing.samples import (
     OTHER_USER,
     STRANGERS,
     memory,
-    remember,
-    view_of,
+    store_memories,
+    viewpoint_of,
 )
 
 T = TypeVar("T")
 REALMS = (Realm.REAL, Realm.STORY)
-ASKED = (
+CONTENT_AND_QUESTION = (
     ("我对海鲜过敏", "海鲜"),
     ("I like oolong tea", "what tea?"),
     ("用 Rust 写了个 CLI 工具", "rust 工具"),
@@ -76,31 +76,31 @@ class RecallEngineContract:
     def engine(self, storage: StorageBackend) -> RecallEngine:
         return self.build(storage)
 
-    @pytest.mark.parametrize(("content", "asked"), ASKED)
+    @pytest.mark.parametrize(("content", "asked"), CONTENT_AND_QUESTION)
     async def test_what_bears_on_the_text_comes_first(
         self, storage: StorageBackend, engine: RecallEngine, content: str, asked: str
     ) -> None:
-        await remember(storage, memory("an unrelated remark"), memory(content))
+        await store_memories(storage, memory("an unrelated remark"), memory(content))
 
         findings = await engine.find(_query(asked))
 
         assert _contents(findings)[:1] == [content]
         assert findings.degraded == ()
 
-    @pytest.mark.parametrize(("content", "asked"), ASKED)
+    @pytest.mark.parametrize(("content", "asked"), CONTENT_AND_QUESTION)
     async def test_what_is_asked_in_other_words_is_found_as_well(
         self, storage: StorageBackend, engine: RecallEngine, content: str, asked: str
     ) -> None:
-        await remember(storage, memory("the sun shines"), memory(content))
+        await store_memories(storage, memory("the sun shines"), memory(content))
 
-        findings = await engine.find(replace(_query("sun"), also=(asked,)))
+        findings = await engine.find(replace(_query("sun"), rephrasings=(asked,)))
 
         assert {*_contents(findings)} == {"the sun shines", content}
 
     async def test_hits_come_best_first_and_within_the_limit(
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:
-        await remember(storage, *(memory(f"tea {'honey ' * n}".strip()) for n in range(8)))
+        await store_memories(storage, *(memory(f"tea {'honey ' * n}".strip()) for n in range(8)))
 
         findings = await engine.find(replace(_query("honey tea"), limit=3))
 
@@ -112,22 +112,22 @@ class RecallEngineContract:
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:
         texts = (f"茶 tea {'honey ' * n}{n}" for n in range(8))
-        rows = await remember(storage, *(memory(text) for text in texts))
+        rows = await store_memories(storage, *(memory(text) for text in texts))
         some = frozenset({rows[0].id, rows[3].id})
         asked = _query("honey tea 茶")
         free = {hit.memory.id: hit.score for hit in (await engine.find(asked)).hits}
 
-        found = await engine.find(replace(asked, limit=5, among=some))
+        found = await engine.find(replace(asked, limit=5, only_memory_ids=some))
 
         assert {hit.memory.id for hit in found.hits} == some
         for hit in found.hits:
             assert hit.score >= free[hit.memory.id] - 1e-6
-        assert (await engine.find(replace(asked, among=frozenset()))).hits == []
+        assert (await engine.find(replace(asked, only_memory_ids=frozenset()))).hits == []
 
     async def test_no_memory_is_found_twice(
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:
-        await remember(storage, memory("tea, tea and tea", scope=Scope.GLOBAL), memory("tea"))
+        await store_memories(storage, memory("tea, tea and tea", scope=Scope.GLOBAL), memory("tea"))
 
         findings = await engine.find(_query("tea tea"))
 
@@ -138,7 +138,7 @@ class RecallEngineContract:
     async def test_no_text_makes_it_fail(
         self, storage: StorageBackend, engine: RecallEngine, text: str
     ) -> None:
-        await remember(storage, memory("I like oolong tea"))
+        await store_memories(storage, memory("I like oolong tea"))
 
         findings = await engine.find(_query(text))
 
@@ -149,9 +149,9 @@ class RecallEngineContract:
     async def test_a_stranger_finds_nothing(
         self, storage: StorageBackend, engine: RecallEngine, stranger: Owner
     ) -> None:
-        await remember(storage, memory(), memory("coffee", stranger))
+        await store_memories(storage, memory(), memory("coffee", stranger))
 
-        findings = await engine.find(_query("oolong tea", view_of(stranger, all_bots=True)))
+        findings = await engine.find(_query("oolong tea", viewpoint_of(stranger, all_bots=True)))
 
         assert "I like oolong tea" not in _contents(findings)
 
@@ -175,7 +175,7 @@ class RecallEngineContract:
     async def test_what_the_viewpoint_may_not_see_is_not_found(
         self, storage: StorageBackend, engine: RecallEngine, given: dict[str, Any]
     ) -> None:
-        await remember(storage, memory("oolong tea", **given), memory("my own remark"))
+        await store_memories(storage, memory("oolong tea", **given), memory("my own remark"))
 
         findings = await engine.find(_query("oolong tea"))
 
@@ -185,7 +185,7 @@ class RecallEngineContract:
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:
         before = await engine.find(_query("oolong tea"))
-        [row] = await remember(storage, memory())
+        [row] = await store_memories(storage, memory())
         written = await engine.find(_query("oolong tea"))
         await storage.write(lambda s: s.memories.save(replace(row, content="jasmine, no oolong")))
         changed = await engine.find(_query("oolong tea"))
@@ -198,7 +198,7 @@ class RecallEngineContract:
     async def test_what_is_forgotten_is_not_found_again(
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:
-        [row, _] = await remember(storage, memory(), memory("tea for two"))
+        [row, _] = await store_memories(storage, memory(), memory("tea for two"))
         await engine.find(_query("tea"))
 
         await storage.write(lambda s: s.memories.erase(row.owner, [row.id], NOW))
@@ -208,7 +208,7 @@ class RecallEngineContract:
     async def test_time_alone_makes_a_memory_expire(
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:
-        await remember(storage, memory(expires_at=NOW + 1))
+        await store_memories(storage, memory(expires_at=NOW + 1))
 
         last, over = [await engine.find(replace(_query("tea"), now=NOW + s)) for s in (0, 1)]
 
@@ -233,11 +233,11 @@ class RecallEngineContract:
         given: dict[str, Any],
         view: dict[str, Any],
     ) -> None:
-        await remember(storage, memory("oolong tea", **given))
-        stranger = view_of(OTHER_USER, **view)
+        await store_memories(storage, memory("oolong tea", **given))
+        stranger = viewpoint_of(OTHER_USER, **view)
 
         for _ in range(2):
-            inside = await engine.find(_query("oolong tea", view_of(**view)))
+            inside = await engine.find(_query("oolong tea", viewpoint_of(**view)))
             outside = await engine.find(_query("oolong tea", stranger))
             assert (_contents(inside), _contents(outside)) == (["oolong tea"], [])
 
@@ -247,20 +247,20 @@ class RecallEngineContract:
         if not isinstance(engine, SnapshotEngine):
             pytest.skip("This engine searches by itself only.")
         real, story = (memory(f"oolong tea, {realm}", realm=realm) for realm in REALMS)
-        await remember(storage, real, story)
+        await store_memories(storage, real, story)
 
-        for view in (view_of(realm=realm) for realm in REALMS):
+        for view in (viewpoint_of(realm=realm) for realm in REALMS):
             search = await engine.prepare(_query("oolong tea", view))
             for row in (real, story):
-                given = view_of(realm=row.realm)
-                findings = await storage.read(partial(_searched, search, given))
+                given = viewpoint_of(realm=row.realm)
+                findings = await storage.read(partial(_run_search, search, given))
                 assert _contents(findings) == [row.content]
 
     async def test_many_may_ask_at_once(
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:
-        await remember(storage, memory(), memory("green tea", OTHER_USER))
-        views = [view_of(owner) for owner in (MINE, OTHER_USER)] * 8
+        await store_memories(storage, memory(), memory("green tea", OTHER_USER))
+        views = [viewpoint_of(owner) for owner in (MINE, OTHER_USER)] * 8
 
         found = await asyncio.gather(*(engine.find(_query("tea", view)) for view in views))
 
@@ -270,7 +270,7 @@ class RecallEngineContract:
     async def test_nothing_that_was_said_before_makes_it_fail(
         self, storage: StorageBackend, engine: RecallEngine, text: str
     ) -> None:
-        await remember(storage, memory("I like oolong tea"))
+        await store_memories(storage, memory("I like oolong tea"))
         before = (("user", text), ("assistant", text))
 
         findings = await engine.find(replace(_query("oolong tea"), recent=before))
@@ -281,7 +281,7 @@ class RecallEngineContract:
     async def test_a_hit_says_who_found_it_and_what_its_score_is_made_of(
         self, storage: StorageBackend, engine: RecallEngine
     ) -> None:
-        await remember(storage, memory())
+        await store_memories(storage, memory())
 
         [hit] = (await engine.find(replace(_query("oolong tea"), explain=True))).hits
 
@@ -304,10 +304,10 @@ class RecallEngineContract:
 
 
 def _query(text: str, view: Viewpoint | None = None) -> RecallQuery:
-    return RecallQuery(viewpoint=view or view_of(), text=text, now=NOW)
+    return RecallQuery(viewpoint=view or viewpoint_of(), text=text, now=NOW)
 
 
-def _searched(
+def _run_search(
     search: Callable[[Stores, Viewpoint], Findings], view: Viewpoint, stores: Stores
 ) -> Findings:
     return search(stores, view)

@@ -11,7 +11,7 @@ from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.rules.lifecycle.transitions import memory_from
+from plastic_memories.rules.lifecycle.transitions import memory_from_draft
 
 NOW = 1_700_000_000.0
 DAY = 86_400.0
@@ -64,7 +64,7 @@ def memory(content: str = "I like oolong tea", owner: Owner = MINE, **given: Any
     status = given.pop("status", Status.ACTIVE)
     kind = given.pop("type", MemoryType.FACT)
     key = given.pop("key", content)
-    row = memory_from(owner, Draft(type=kind, key=key, content=content), NOW)
+    row = memory_from_draft(owner, Draft(type=kind, key=key, content=content), NOW)
     return replace(row, status=status, **given)
 
 
@@ -74,11 +74,11 @@ def message(content: str = "hello", owner: Owner = MINE, **given: Any) -> Messag
     return Message(owner=owner, content=content, **fields)
 
 
-def view_of(owner: Owner = MINE, **given: Any) -> Viewpoint:
+def viewpoint_of(owner: Owner = MINE, **given: Any) -> Viewpoint:
     return Viewpoint(owner, **given)
 
 
-async def name_personas(storage: StorageBackend, *owners: Owner) -> None:
+async def create_personas(storage: StorageBackend, *owners: Owner) -> None:
     """Make personas exist."""
 
     def work(stores: Stores) -> None:
@@ -88,7 +88,7 @@ async def name_personas(storage: StorageBackend, *owners: Owner) -> None:
     await storage.write(work)
 
 
-async def remember(storage: StorageBackend, *memories: Memory) -> list[Memory]:
+async def store_memories(storage: StorageBackend, *memories: Memory) -> list[Memory]:
     """Store rows, each with its persona, in one transaction."""
 
     def work(stores: Stores) -> list[Memory]:
@@ -99,7 +99,7 @@ async def remember(storage: StorageBackend, *memories: Memory) -> list[Memory]:
     return await storage.write(work)
 
 
-async def say(storage: StorageBackend, *messages: Message) -> list[int]:
+async def store_messages(storage: StorageBackend, *messages: Message) -> list[int]:
     """Store messages, each with its persona, in one transaction; return their ids."""
 
     def work(stores: Stores) -> list[int]:
@@ -110,7 +110,7 @@ async def say(storage: StorageBackend, *messages: Message) -> list[int]:
     return await storage.write(work)
 
 
-async def found(
+async def search_contents(
     storage: StorageBackend,
     text: str,
     view: Viewpoint | None = None,
@@ -121,16 +121,16 @@ async def found(
     """Return the contents that a search for a text finds, best first."""
     terms = query_terms(text)
     matches = await storage.read(
-        lambda stores: stores.memories.search(view or view_of(), terms, limit, now)
+        lambda stores: stores.memories.search(view or viewpoint_of(), terms, limit, now)
     )
     return contents(matches.memories)
 
 
-async def core_of(
+async def core_contents(
     storage: StorageBackend, view: Viewpoint | None = None, now: float = NOW
 ) -> list[str]:
     """Return the contents that are recalled whatever the query is, oldest first."""
-    rows = await storage.read(lambda stores: stores.memories.core(view or view_of(), now))
+    rows = await storage.read(lambda stores: stores.memories.core(view or viewpoint_of(), now))
     return contents(rows)
 
 

@@ -10,23 +10,23 @@ from pydantic import Tag as Variant
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.wire.fields import (
-    AsBot,
-    Body,
+    BotRequest,
     Flag,
-    ForPersona,
     Id,
     IdParam,
     Name,
     OptionalName,
-    Out,
-    Page,
+    PageSize,
+    PersonaRequest,
+    RequestBody,
+    ResponseBody,
     Text,
     Timestamp,
 )
 from plastic_memories.wire.recall import MessageRow
 
 
-class OneMessage(Body):
+class MessageBody(RequestBody):
     role: Role
     content: Text
     speaker: OptionalName | None = None
@@ -40,7 +40,9 @@ class OneMessage(Body):
     ts: Timestamp | None = None
     client_msg_id: OptionalName | None = None
 
-    def message(self, owner: Owner, now: float, shared: AppendMany | None = None) -> Message:
+    def to_message(
+        self, owner: Owner, now: float, shared: AppendManyRequest | None = None
+    ) -> Message:
         """Return the message to store; what it does not say, the batch may say for it."""
 
         def text(name: str) -> str:
@@ -63,14 +65,14 @@ class OneMessage(Body):
         )
 
 
-class AppendOne(OneMessage):
+class AppendOneRequest(MessageBody):
     persona_id: Name
 
 
-class AppendMany(ForPersona):
+class AppendManyRequest(PersonaRequest):
     """Up to 100 messages; what is said here holds for each that does not say it itself."""
 
-    messages: Annotated[list[OneMessage], Field(min_length=1, max_length=100)]
+    messages: Annotated[list[MessageBody], Field(min_length=1, max_length=100)]
     session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     bot_id: OptionalName | None = None
@@ -79,18 +81,18 @@ class AppendMany(ForPersona):
     message_type: OptionalName | None = None
 
 
-def _variant(body: Any) -> str:
+def _append_variant(body: Any) -> str:
     fields = body if isinstance(body, dict) else getattr(body, "__dict__", {})
     return "many" if "messages" in fields else "one"
 
 
 AppendRequest = Annotated[
-    Annotated[AppendOne, Variant("one")] | Annotated[AppendMany, Variant("many")],
-    Discriminator(_variant),
+    Annotated[AppendOneRequest, Variant("one")] | Annotated[AppendManyRequest, Variant("many")],
+    Discriminator(_append_variant),
 ]
 
 
-class Appended(Out):
+class AppendResponse(ResponseBody):
     status: str
     message_id: int
     message_ids: list[int]
@@ -98,20 +100,20 @@ class Appended(Out):
 
 
 # The two ways to name one message, for the document.
-_BY_AN_ID: list[dict[str, Any]] = [
+_MESSAGE_ID_SCHEMAS: list[dict[str, Any]] = [
     {"required": ["message_id"], "properties": {"message_id": {"type": "integer"}}},
     {
         "required": ["client_msg_id"],
         "properties": {"client_msg_id": {"type": "string", "minLength": 1}},
     },
 ]
-_BY_SESSION: dict[str, Any] = {
+_SESSION_SCHEMA: dict[str, Any] = {
     "required": ["all", "session_id"],
     "properties": {"all": {"const": True}, "session_id": {"type": "string", "minLength": 1}},
 }
 
 
-class WhichMessage(AsBot):
+class MessageRequest(BotRequest):
     """One message, by our id or by the client's own."""
 
     message_id: Id | None = None
@@ -119,41 +121,41 @@ class WhichMessage(AsBot):
     session_id: OptionalName | None = None
 
     @property
-    def is_one(self) -> bool:
+    def names_one_message(self) -> bool:
         return self.message_id is not None or bool(self.client_msg_id)
 
 
-class EditRequest(WhichMessage):
-    model_config = ConfigDict(json_schema_extra={"anyOf": [*_BY_AN_ID]})
+class EditMessageRequest(MessageRequest):
+    model_config = ConfigDict(json_schema_extra={"anyOf": [*_MESSAGE_ID_SCHEMAS]})
 
     content: Text
 
     @model_validator(mode="after")
-    def _names_one(self) -> Self:
-        if not self.is_one:
+    def _require_message(self) -> Self:
+        if not self.names_one_message:
             raise ValueError("give message_id or client_msg_id")
         return self
 
 
-class DeleteRequest(WhichMessage):
+class DeleteMessagesRequest(MessageRequest):
     """One message, or with `all` a whole session; who names a message means that one.
 
     Of a session, `keep_branches` are left with their past; `""` is the main line.
     """
 
-    model_config = ConfigDict(json_schema_extra={"anyOf": [*_BY_AN_ID, _BY_SESSION]})
+    model_config = ConfigDict(json_schema_extra={"anyOf": [*_MESSAGE_ID_SCHEMAS, _SESSION_SCHEMA]})
 
     all: Flag = False
     keep_branches: Annotated[list[OptionalName], Field(max_length=1000)] | None = None
 
     @model_validator(mode="after")
-    def _says_which(self) -> Self:
-        if not self.is_one and not (self.all and self.session_id):
+    def _require_target(self) -> Self:
+        if not self.names_one_message and not (self.all and self.session_id):
             raise ValueError("give message_id, client_msg_id, or session_id with all=true")
         return self
 
 
-class Followed(Out):
+class RevisionResponse(ResponseBody):
     """What a change of the past has led to, as ids of memories."""
 
     status: str
@@ -166,16 +168,16 @@ class Followed(Out):
     pending: list[str] = Field(default_factory=list)
 
 
-class Revised(Followed):
+class EditMessageResponse(RevisionResponse):
     message_id: int
 
 
-class Deleted(Followed):
+class DeleteMessagesResponse(RevisionResponse):
     message_id: int | None = None
     deleted: int
 
 
-class BranchRequest(AsBot):
+class BranchRequest(BotRequest):
     """Where to leave; `branch_id` is a name the client chose, so that a retry is harmless."""
 
     model_config = ConfigDict(
@@ -199,13 +201,13 @@ class BranchRequest(AsBot):
     branch_id: OptionalName | None = None
 
     @model_validator(mode="after")
-    def _names_one(self) -> Self:
+    def _require_message(self) -> Self:
         if self.from_message_id is None and not self.from_client_msg_id:
             raise ValueError("give from_message_id or from_client_msg_id")
         return self
 
 
-class Branched(Out):
+class BranchResponse(ResponseBody):
     status: str
     branch_id: str
     session_id: str
@@ -213,8 +215,8 @@ class Branched(Out):
     from_message_id: int
 
 
-class RecentQuery(AsBot):
-    limit: Page = 20
+class RecentMessagesQuery(BotRequest):
+    limit: PageSize = 20
     days: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
     session_id: OptionalName | None = None
     source_app: OptionalName | None = None
@@ -222,11 +224,11 @@ class RecentQuery(AsBot):
     before_id: IdParam | None = None
 
 
-class RecentMessages(Out):
+class RecentMessagesResponse(ResponseBody):
     messages: list[MessageRow]
 
 
-class PurgeRequest(AsBot):
+class PurgeMessagesRequest(BotRequest):
     """Say which: before a time, older than some days, or all of them."""
 
     model_config = ConfigDict(
@@ -245,12 +247,12 @@ class PurgeRequest(AsBot):
     session_id: OptionalName | None = None
 
     @model_validator(mode="after")
-    def _says_which(self) -> Self:
+    def _require_range(self) -> Self:
         if self.before_ts is None and self.days is None and not self.all:
             raise ValueError("give before_ts, days, or all=true")
         return self
 
-    def until(self, now: float) -> float | None:
+    def cutoff_ts(self, now: float) -> float | None:
         """Return the time before which messages go; None for all of them."""
         if self.all:
             return None
@@ -260,7 +262,7 @@ class PurgeRequest(AsBot):
         return now - (self.days or 0) * 86_400 + (0 if self.days else 1e-3)
 
 
-class Purged(Out):
+class PurgeMessagesResponse(ResponseBody):
     status: str
     deleted: int
     pending: list[str] = Field(default_factory=list)

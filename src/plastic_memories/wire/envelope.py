@@ -9,19 +9,19 @@ from pydantic import BaseModel
 T = TypeVar("T")
 
 
-class Answer(BaseModel, Generic[T]):
+class SuccessEnvelope(BaseModel, Generic[T]):
     ok: Literal[True] = True
     request_id: str
     data: T
 
 
-class Problem(BaseModel):
+class ErrorBody(BaseModel):
     code: str
     message: str
     detail: Any = None
 
 
-class Failure(BaseModel):
+class ErrorEnvelope(BaseModel):
     ok: Literal[False] = False
     request_id: str
-    error: Problem
+    error: ErrorBody

@@ -25,47 +25,47 @@ Tag = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_NO
 
 
 # In a body a number is a number and a flag a flag; only in a query string all come as text.
-def _integral(value: object) -> object:
+def _whole_number(value: object) -> object:
     """To JSON, 7.0 and 7 are one number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-INTEGRAL = BeforeValidator(_integral)
-Id = Annotated[int, Field(ge=1, le=_LARGEST_ID, strict=True), INTEGRAL]
+WHOLE_NUMBER = BeforeValidator(_whole_number)
+Id = Annotated[int, Field(ge=1, le=_LARGEST_ID, strict=True), WHOLE_NUMBER]
 IdParam = Annotated[int, Field(ge=1, le=_LARGEST_ID)]
 Flag = Annotated[bool, Field(strict=True)]
 Timestamp = Annotated[float, Field(ge=EARLIEST, le=LATEST, allow_inf_nan=False, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
-Page = Annotated[int, Field(ge=1, le=200)]
+PageSize = Annotated[int, Field(ge=1, le=200)]
 
 
-class Body(BaseModel):
+class RequestBody(BaseModel):
     """A request. Fields we do not know are ignored, so that older hubs serve newer clients."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
 
-class ForPersona(Body):
+class PersonaRequest(RequestBody):
     """A request about one persona."""
 
     persona_id: Name
 
 
-class AsBot(ForPersona):
+class BotRequest(PersonaRequest):
     """A request about one persona, as one of its bots: rows of other bots do not exist for it."""
 
     bot_id: OptionalName | None = None
     bots: Annotated[str, StringConstraints(pattern="^(all)?$")] | None = None
 
 
-class Out(BaseModel):
+class ResponseBody(BaseModel):
     """Part of an answer."""
 
     model_config = ConfigDict(extra="allow", ser_json_inf_nan="null", defer_build=True)
 
 
-def models(base: type[BaseModel] | None = None) -> Iterator[type[BaseModel]]:
+def all_models(base: type[BaseModel] | None = None) -> Iterator[type[BaseModel]]:
     """Yield all bodies. Each is built when it is first used: to build them all takes a while."""
-    for model in base.__subclasses__() if base else (Body, Out):
+    for model in base.__subclasses__() if base else (RequestBody, ResponseBody):
         yield model
-        yield from models(model)
+        yield from all_models(model)

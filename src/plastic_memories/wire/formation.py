@@ -9,21 +9,30 @@ from pydantic import ConfigDict, Field, model_validator
 from plastic_memories.model.job import Job, JobStatus, TaskType, Trigger
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.session import Session
-from plastic_memories.rules.lifecycle.occurrences import Upcoming
-from plastic_memories.wire.fields import AsBot, Body, Flag, Id, Name, OptionalName, Out, Page
-from plastic_memories.wire.memories import MemoryRow, row_fields
+from plastic_memories.rules.lifecycle.occurrences import UpcomingEvent
+from plastic_memories.wire.fields import (
+    BotRequest,
+    Flag,
+    Id,
+    Name,
+    OptionalName,
+    PageSize,
+    RequestBody,
+    ResponseBody,
+)
+from plastic_memories.wire.memories import MemoryRow, memory_row_fields
 
 
-class EndRequest(AsBot):
+class EndSessionRequest(BotRequest):
     session_id: Name
     source_app: OptionalName | None = None
 
 
-class UpdateSession(EndRequest):
+class UpdateSessionRequest(EndSessionRequest):
     realm: Realm
 
 
-class SessionRow(Out):
+class SessionRow(ResponseBody):
     session_id: str
     persona_id: str
     bot_id: str | None
@@ -35,12 +44,12 @@ class SessionRow(Out):
     ended_at: float | None
 
 
-class UpdatedSession(Out):
+class UpdateSessionResponse(ResponseBody):
     status: str
     session: SessionRow
 
 
-class JobRow(Out):
+class JobRow(ResponseBody):
     task_id: int
     persona_id: str
     task_type: TaskType
@@ -55,11 +64,11 @@ class JobRow(Out):
     memory_ids: list[int]
 
 
-class JobList(Out):
+class JobListResponse(ResponseBody):
     items: list[JobRow]
 
 
-class StartedJob(Out):
+class StartJobsResponse(ResponseBody):
     """`job` is the one of the conversation that was last active; `jobs` are all of them."""
 
     status: str
@@ -67,18 +76,18 @@ class StartedJob(Out):
     jobs: list[JobRow]
 
 
-class JobsQuery(Body):
+class JobsQuery(RequestBody):
     status: JobStatus | None = None
-    limit: Page = 50
+    limit: PageSize = 50
 
 
-class RunRequest(AsBot):
+class RunJobsRequest(BotRequest):
     session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     wait: Flag = False
 
 
-class ReplayRequest(Body):
+class ReplayJobsRequest(RequestBody):
     """One dead job by its id, or all of them."""
 
     model_config = ConfigDict(
@@ -94,18 +103,18 @@ class ReplayRequest(Body):
     status: Literal["dead"] | None = None
 
     @model_validator(mode="after")
-    def _says_which(self) -> Self:
+    def _require_target(self) -> Self:
         if self.job_id is None and self.status is None:
             raise ValueError("give job_id or status=dead")
         return self
 
 
-class Replayed(Out):
+class ReplayJobsResponse(ResponseBody):
     status: str
     replayed: int
 
 
-class UpcomingQuery(AsBot):
+class UpcomingQuery(BotRequest):
     days: Annotated[int, Field(ge=0, le=3660)] = 30
     realm: Realm = Realm.REAL
 
@@ -115,7 +124,7 @@ class UpcomingRow(MemoryRow):
     days_away: int
 
 
-class UpcomingEvents(Out):
+class UpcomingEventsResponse(ResponseBody):
     items: list[UpcomingRow]
 
 
@@ -148,7 +157,9 @@ def session_row(session: Session) -> SessionRow:
     )
 
 
-def upcoming_row(found: Upcoming) -> UpcomingRow:
+def upcoming_row(found: UpcomingEvent) -> UpcomingRow:
     return UpcomingRow.model_construct(
-        **row_fields(found.memory), next_date=found.date.isoformat(), days_away=found.days_away
+        **memory_row_fields(found.memory),
+        next_date=found.date.isoformat(),
+        days_away=found.days_away,
     )

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from plastic_memories.wire.fields import Body, NonEmptyText, OptionalName, Text
+from plastic_memories.wire.fields import NonEmptyText, OptionalName, RequestBody, Text
 from plastic_memories.wire.memories import Metadata
 
-_MOST = 10_000
+_MAX_LIMIT = 10_000
 # Identifiers may be numbers there.
 _AS_TEXT = BeforeValidator(
     lambda value: str(value) if isinstance(value, int) and not isinstance(value, bool) else value
@@ -19,17 +19,17 @@ _AS_TEXT = BeforeValidator(
 _Name = Annotated[OptionalName, _AS_TEXT]
 Filters = dict[str, Any]
 Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
-_Number = Annotated[int, Field(ge=1, le=_MOST)]
+_Number = Annotated[int, Field(ge=1, le=_MAX_LIMIT)]
 
 
-def _messages(value: object) -> object:
+def _as_message_list(value: object) -> object:
     """One text is what the user said; one message is a list of one."""
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
     return [value] if isinstance(value, dict) else value
 
 
-def _text_of(value: object) -> object:
+def _content_text(value: object) -> object:
     """Take the text out of content that comes in parts."""
     if isinstance(value, dict):
         value = [value]
@@ -39,15 +39,15 @@ def _text_of(value: object) -> object:
     return "" if value is None else value
 
 
-class SaidMessage(Body):
+class Mem0MessageBody(RequestBody):
     """One message; of content in parts, the text."""
 
     role: str = "user"
-    content: Annotated[Text, BeforeValidator(_text_of)] = ""
+    content: Annotated[Text, BeforeValidator(_content_text)] = ""
     name: OptionalName | None = None
 
 
-class Named(Body):
+class Mem0ScopedRequest(RequestBody):
     """Whom a request is about, in the older form, beside the filters."""
 
     user_id: _Name | None = None
@@ -56,7 +56,7 @@ class Named(Body):
     app_id: _Name | None = None
     filters: Filters | None = None
 
-    def all_filters(self) -> Filters:
+    def merged_filters(self) -> Filters:
         """Return the filters of both forms as one."""
         named = {
             name: value
@@ -67,15 +67,17 @@ class Named(Body):
         return {"AND": parts} if len(parts) > 1 else {**(parts[0] if parts else {})}
 
 
-class Add(Named):
-    messages: Annotated[list[SaidMessage], Field(min_length=1), BeforeValidator(_messages)]
+class Mem0AddRequest(Mem0ScopedRequest):
+    messages: Annotated[
+        list[Mem0MessageBody], Field(min_length=1), BeforeValidator(_as_message_list)
+    ]
     metadata: Metadata | None = None
     infer: bool | None = None
     expiration_date: Day | None = None
     timestamp: float | None = Field(default=None, ge=0, le=253_000_000_000)
 
 
-class Search(Named):
+class Mem0SearchRequest(Mem0ScopedRequest):
     query: NonEmptyText
     top_k: _Number | None = None
     limit: _Number | None = None
@@ -85,7 +87,7 @@ class Search(Named):
     reference_date: str | float | None = None
 
 
-class Listing(Named):
+class Mem0ListRequest(Mem0ScopedRequest):
     top_k: _Number | None = None
     limit: _Number | None = None
     categories: list[str] | None = None
@@ -94,12 +96,12 @@ class Listing(Named):
     show_expired: bool | None = None
 
 
-class Paging(Body):
+class Mem0PageQuery(RequestBody):
     page: Annotated[int, Field(ge=1, le=10**9)] | None = None
     page_size: Annotated[int, Field(ge=1, le=1000)] | None = None
 
 
-def _filters_in_query(value: object) -> object:
+def _parse_query_filters(value: object) -> object:
     """Read filters from a query string; mem0's client writes them there as Python does."""
     if not isinstance(value, str):
         return value
@@ -111,25 +113,25 @@ def _filters_in_query(value: object) -> object:
     raise ValueError("must be an object")
 
 
-class ListQuery(Listing, Paging):
+class Mem0ListQuery(Mem0ListRequest, Mem0PageQuery):
     """The same in a query string."""
 
-    filters: Annotated[Filters | None, BeforeValidator(_filters_in_query)] = None
+    filters: Annotated[Filters | None, BeforeValidator(_parse_query_filters)] = None
     categories: Annotated[
         list[str] | None,
         BeforeValidator(lambda value: value.split(",") if isinstance(value, str) else value),
     ] = None
 
 
-class Update(Body):
+class Mem0UpdateRequest(RequestBody):
     text: NonEmptyText | None = None
     metadata: Metadata | None = None
     expiration_date: Day | None = None
 
 
-class BatchItem(Update):
+class Mem0BatchItemBody(Mem0UpdateRequest):
     memory_id: str
 
 
-class Batch(Body):
-    memories: Annotated[list[BatchItem], Field(min_length=1, max_length=1000)]
+class Mem0BatchRequest(RequestBody):
+    memories: Annotated[list[Mem0BatchItemBody], Field(min_length=1, max_length=1000)]

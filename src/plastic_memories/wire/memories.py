@@ -10,28 +10,28 @@ from pydantic import AfterValidator, ConfigDict, Discriminator, Field, model_val
 from pydantic import Tag as Variant
 
 from plastic_memories.formats.json_object import (
-    ATTRIBUTES_BYTES,
-    METADATA_BYTES,
+    MAX_ATTRIBUTES_BYTES,
+    MAX_METADATA_BYTES,
     NAME_PATTERN,
     check_json_object,
 )
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, SourceType, Status
 from plastic_memories.model.message import Role
 from plastic_memories.model.owner import Realm
-from plastic_memories.wire.envelope import Problem
+from plastic_memories.wire.envelope import ErrorBody
 from plastic_memories.wire.fields import (
-    AsBot,
-    Body,
+    BotRequest,
     Flag,
-    ForPersona,
     Id,
     IdParam,
     Key,
     Name,
     NonEmptyText,
     OptionalName,
-    Out,
-    Page,
+    PageSize,
+    PersonaRequest,
+    RequestBody,
+    ResponseBody,
     Share,
     ShortText,
     Tag,
@@ -40,7 +40,7 @@ from plastic_memories.wire.fields import (
 )
 
 
-def _plain_json(limit: int) -> AfterValidator:
+def _json_size_limit(limit: int) -> AfterValidator:
     def check(value: dict[str, Any]) -> dict[str, Any]:
         # Checked here, not by a type for the keys: an error would name the key it is about.
         check_json_object(value, limit)
@@ -50,15 +50,15 @@ def _plain_json(limit: int) -> AfterValidator:
 
 
 _NAMES = Field(json_schema_extra={"propertyNames": {"type": "string", "pattern": NAME_PATTERN}})
-Metadata = Annotated[dict[str, Any], _plain_json(METADATA_BYTES), _NAMES]
-Attributes = Annotated[dict[str, Any], _plain_json(ATTRIBUTES_BYTES), _NAMES]
+Metadata = Annotated[dict[str, Any], _json_size_limit(MAX_METADATA_BYTES), _NAMES]
+Attributes = Annotated[dict[str, Any], _json_size_limit(MAX_ATTRIBUTES_BYTES), _NAMES]
 # A plain default would be copied, deeply, for every request.
 _EMPTY: Any = Field(default_factory=dict, json_schema_extra={"default": {}})
 Seconds = Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=50)]
 
 
-class Item(Body):
+class MemoryBody(RequestBody):
     """One thing to remember."""
 
     type: MemoryType
@@ -89,7 +89,7 @@ class Item(Body):
     supersedes_id: Id | None = None
     idempotency_key: OptionalName | None = None
 
-    def draft(self, now: float) -> Draft:
+    def to_draft(self, now: float) -> Draft:
         """Return the draft this asks for; a time to live starts now."""
         expires_at = self.expires_at
         if expires_at is None and self.ttl_seconds is not None:
@@ -121,34 +121,34 @@ class Item(Body):
         )
 
 
-class WriteOne(Item):
+class WriteOneRequest(MemoryBody):
     persona_id: Name
 
 
-class WriteMany(ForPersona):
+class WriteManyRequest(PersonaRequest):
     """Many at once. Each is checked on its own: a bad one is skipped and named."""
 
     items: Annotated[list[dict[str, Any]], Field(max_length=500)]
 
 
-class TalkMessage(Body):
+class ConversationMessageBody(RequestBody):
     role: Role
     content: Text
     ts: Timestamp | None = None
     speaker: OptionalName | None = None
 
 
-class WriteTalk(ForPersona):
+class WriteConversationRequest(PersonaRequest):
     """A conversation, from which the judge takes what is worth keeping."""
 
-    messages: Annotated[list[TalkMessage], Field(max_length=500)]
+    messages: Annotated[list[ConversationMessageBody], Field(max_length=500)]
     confirm: Flag = False
     session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     bot_id: OptionalName | None = None
 
 
-def _variant(body: Any) -> str:
+def _write_variant(body: Any) -> str:
     fields = body if isinstance(body, dict) else getattr(body, "__dict__", {})
     if "items" in fields:
         return "items"
@@ -156,14 +156,14 @@ def _variant(body: Any) -> str:
 
 
 WriteRequest = Annotated[
-    Annotated[WriteOne, Variant("one")]
-    | Annotated[WriteMany, Variant("items")]
-    | Annotated[WriteTalk, Variant("messages")],
-    Discriminator(_variant),
+    Annotated[WriteOneRequest, Variant("one")]
+    | Annotated[WriteManyRequest, Variant("items")]
+    | Annotated[WriteConversationRequest, Variant("messages")],
+    Discriminator(_write_variant),
 ]
 
 
-def _one_or_many(*of_one: str) -> dict[str, Any]:
+def _one_or_many_schema(*of_one: str) -> dict[str, Any]:
     """Return the schema of a choice: one id, or several without the fields that go with one."""
     one = {"memory_id": {"type": "integer"}, "memory_ids": {"type": "null"}}
     many = {"memory_ids": {"type": "array", "minItems": 1}}
@@ -176,48 +176,48 @@ def _one_or_many(*of_one: str) -> dict[str, Any]:
     }
 
 
-class OneOrMany(AsBot):
+class ReviewRequest(BotRequest):
     """One candidate (`memory_id`), or several at once (`memory_ids`)."""
 
-    model_config = ConfigDict(json_schema_extra=_one_or_many())
+    model_config = ConfigDict(json_schema_extra=_one_or_many_schema())
 
     memory_id: Id | None = None
     memory_ids: Annotated[list[Id], Field(min_length=1, max_length=200)] | None = None
 
     @model_validator(mode="after")
-    def _names_one_or_many(self) -> Self:
+    def _require_one_or_many(self) -> Self:
         if (self.memory_id is None) == (self.memory_ids is None):
             raise ValueError("give memory_id, or memory_ids")
         return self
 
 
-class ConfirmRequest(OneOrMany):
-    model_config = ConfigDict(json_schema_extra=_one_or_many("supersedes_id", "content"))
+class ConfirmMemoryRequest(ReviewRequest):
+    model_config = ConfigDict(json_schema_extra=_one_or_many_schema("supersedes_id", "content"))
 
     supersedes_id: Id | None = None
     coexist: Flag = False
     content: NonEmptyText | None = None
 
     @model_validator(mode="after")
-    def _is_about_one(self) -> Self:
+    def _require_single_target(self) -> Self:
         if self.memory_ids is not None and (self.supersedes_id or self.content is not None):
             raise ValueError("supersedes_id and content go with memory_id")
         return self
 
 
-class RejectRequest(OneOrMany):
+class RejectMemoryRequest(ReviewRequest):
     never_again: Flag = False
 
 
-class RevokeRequest(AsBot):
+class RevokeMemoryRequest(BotRequest):
     memory_id: Id
 
 
-class UndoRequest(AsBot):
+class UndoChangeRequest(BotRequest):
     audit_id: Id
 
 
-class ForgetRequest(AsBot):
+class ForgetMemoryRequest(BotRequest):
     """Name what to forget: type and key, one id, several ids, or (as a dry run) a query."""
 
     model_config = ConfigDict(
@@ -250,7 +250,7 @@ class ForgetRequest(AsBot):
     include_messages: Flag = False
 
     @model_validator(mode="after")
-    def _names_something(self) -> Self:
+    def _require_target(self) -> Self:
         by_key = self.type is not None and self.key is not None
         by_id = self.memory_id is not None or bool(self.memory_ids)
         by_query = self.query is not None and self.dry_run
@@ -259,11 +259,11 @@ class ForgetRequest(AsBot):
         return self
 
     @property
-    def ids(self) -> list[int]:
+    def named_ids(self) -> list[int]:
         return [*(self.memory_ids or []), *([self.memory_id] if self.memory_id else [])]
 
 
-class UpdateRequest(AsBot):
+class UpdateMemoryRequest(BotRequest):
     memory_id: Id
     content: NonEmptyText | None = None
     tags: Tags | None = None
@@ -273,33 +273,33 @@ class UpdateRequest(AsBot):
     expires_at: Timestamp | None = None
 
     @property
-    def given(self) -> set[str]:
+    def changed_fields(self) -> set[str]:
         """The fields to change; only `expires_at` can be set to nothing."""
         sent = self.model_fields_set & {"content", "tags", "importance", "pinned", "scope"}
         named = {name for name in sent if getattr(self, name) is not None}
         return named | (self.model_fields_set & {"expires_at"})
 
 
-class ListQuery(AsBot):
+class ListMemoriesQuery(BotRequest):
     status: Literal["active", "candidate", "revoked", "expired", "all"] = "active"
     type: MemoryType | None = None
     scope: Scope | None = None
     realm: Realm | None = None
     q: Annotated[Text, Field(max_length=1000)] | None = None
     session_id: OptionalName | None = None
-    limit: Page = 50
+    limit: PageSize = 50
     cursor: Annotated[str, Field(pattern="^[0-9]{1,18}$")] | None = None
 
 
-class OneQuery(AsBot):
+class GetMemoryQuery(BotRequest):
     memory_id: IdParam
 
 
-class RebuildRequest(ForPersona):
+class RebuildIndexRequest(PersonaRequest):
     pass
 
 
-class MemoryRow(Out):
+class MemoryRow(ResponseBody):
     id: int
     persona_id: str
     type: MemoryType
@@ -334,7 +334,7 @@ class MemoryRow(Out):
     attributes: dict[str, Any]
 
 
-class ReplacedRow(Out):
+class ReplacedRow(ResponseBody):
     """An active memory that a yes would end."""
 
     memory_id: int
@@ -342,37 +342,37 @@ class ReplacedRow(Out):
     content: str
 
 
-class ListedRow(MemoryRow):
+class MemoryListRow(MemoryRow):
     # Of a candidate: what its yes would end.
     replaces: list[ReplacedRow]
 
 
-class ScoredRow(MemoryRow):
+class ScoredMemoryRow(MemoryRow):
     score: float
     unconfirmed: bool
 
 
-_SAME = (
+_SHARED_FIELDS = (
     "id", "type", "key", "content", "status", "scope", "realm", "source_type", "confidence",
     "importance", "pinned", "expires_at", "occurred_at", "supersedes_id", "superseded_by",
     "created_at", "updated_at", "last_recalled_at", "recall_count", "metadata", "attributes",
 )  # fmt: skip
-_MAY_BE_MISSING = (
+_NULLABLE_FIELDS = (
     "source_ref", "source_app", "bot_id", "session_id", "branch_id", "speaker", "quote",
 )  # fmt: skip
 
 
-_same = attrgetter(*_SAME)
-_may_be_missing = attrgetter(*_MAY_BE_MISSING)
+_shared_fields = attrgetter(*_SHARED_FIELDS)
+_nullable_fields = attrgetter(*_NULLABLE_FIELDS)
 
 
-def row_fields(memory: Memory) -> dict[str, Any]:
+def memory_row_fields(memory: Memory) -> dict[str, Any]:
     """Return a memory as callers see it; what was not given is null."""
     return {
-        **dict(zip(_SAME, _same(memory), strict=True)),
+        **dict(zip(_SHARED_FIELDS, _shared_fields(memory), strict=True)),
         **{
             name: value or None
-            for name, value in zip(_MAY_BE_MISSING, _may_be_missing(memory), strict=True)
+            for name, value in zip(_NULLABLE_FIELDS, _nullable_fields(memory), strict=True)
         },
         "persona_id": memory.owner.persona_id,
         "mkey": memory.key,
@@ -381,79 +381,79 @@ def row_fields(memory: Memory) -> dict[str, Any]:
     }
 
 
-def row(memory: Memory) -> MemoryRow:
+def memory_row(memory: Memory) -> MemoryRow:
     # Our own rows need no second check, and recall builds many of them.
-    return MemoryRow.model_construct(**row_fields(memory))
+    return MemoryRow.model_construct(**memory_row_fields(memory))
 
 
-def listed_row(memory: Memory, replaces: Sequence[Memory]) -> ListedRow:
+def memory_list_row(memory: Memory, replaces: Sequence[Memory]) -> MemoryListRow:
     ended = [ReplacedRow(memory_id=one.id, key=one.key, content=one.content) for one in replaces]
-    return ListedRow.model_construct(**row_fields(memory), replaces=ended)
+    return MemoryListRow.model_construct(**memory_row_fields(memory), replaces=ended)
 
 
-class WrittenOne(Out):
+class WriteOneResponse(ResponseBody):
     status: str
     updated: bool
     memory_id: int | None
     memory_status: Status | None
 
 
-class WrittenItem(Out):
+class WriteItemRow(ResponseBody):
     memory_id: int
     memory_status: Status
     key: str
 
 
-class SkippedItem(Out):
+class SkippedItemRow(ResponseBody):
     index: int
     reason: str
 
 
-class WrittenMany(Out):
+class WriteManyResponse(ResponseBody):
     status: str
     written: int
-    items: list[WrittenItem]
-    skipped: list[SkippedItem]
+    items: list[WriteItemRow]
+    skipped: list[SkippedItemRow]
     job_id: int | None = None
 
 
-class Reviewed(Out):
+class ReviewResponse(ResponseBody):
     status: str
     updated: bool
     memory_id: int
     memory_status: Status
 
 
-class ReviewedOne(Out):
+class ReviewItemRow(ResponseBody):
     memory_id: int
     updated: bool
     memory_status: Status | None
-    error: Problem | None = None
+    error: ErrorBody | None = None
 
 
-class ReviewedMany(Out):
+class ReviewManyResponse(ResponseBody):
     status: str
     updated: bool
-    items: list[ReviewedOne]
+    items: list[ReviewItemRow]
 
 
-class Forgotten(Out):
+class ForgetMemoryResponse(ResponseBody):
     status: str
     deleted: int
     memory_ids: list[int]
     receipt: dict[str, Any]
 
 
-class Updated(Reviewed):
+class UpdateMemoryResponse(ReviewResponse):
     memory: MemoryRow
 
 
-class MemoryPage(Out):
-    items: list[ListedRow]
+class ListMemoriesResponse(ResponseBody):
+    items: list[MemoryListRow]
     next_cursor: str | None
 
 
-class Change(Out):
+class ChangeRow(ResponseBody):
     id: int
     event: str
     ts: float
@@ -462,16 +462,16 @@ class Change(Out):
     data: dict[str, Any]
 
 
-class VersionRow(MemoryRow):
-    changes: list[Change]
+class MemoryVersionRow(MemoryRow):
+    changes: list[ChangeRow]
 
 
-class History(Out):
+class MemoryHistoryResponse(ResponseBody):
     memory_id: int
-    items: list[VersionRow]
+    items: list[MemoryVersionRow]
 
 
-class Rebuilt(Out):
+class RebuildIndexResponse(ResponseBody):
     status: str
     counts: dict[str, int]
     seconds: float

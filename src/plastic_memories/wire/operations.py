@@ -6,15 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from plastic_memories.wire.fields import Body, IdParam, Name, Out, Page
-from plastic_memories.wire.memories import Change
+from plastic_memories.wire.fields import IdParam, Name, PageSize, RequestBody, ResponseBody
+from plastic_memories.wire.memories import ChangeRow
 
 
-class Health(Out):
+class HealthResponse(ResponseBody):
     status: str
 
 
-class Capabilities(Out):
+class CapabilitiesResponse(ResponseBody):
     version: str
     plugged_in: dict[str, str]
     types: list[str]
@@ -28,11 +28,11 @@ class Capabilities(Out):
     embedder: dict[str, Any]
 
 
-class Metrics(Out):
+class MetricsResponse(ResponseBody):
     samples: list[dict[str, Any]]
 
 
-class Imported(Out):
+class ImportResponse(ResponseBody):
     status: str
     dry_run: bool
     trusted: bool  # our own export, or vouched for: statuses were kept
@@ -41,41 +41,41 @@ class Imported(Out):
     skipped: list[dict[str, Any]]
 
 
-class ExportQuery(Body):
+class ExportQuery(RequestBody):
     format: Literal["jsonl", "markdown", "bundle"] = "jsonl"
     persona_id: Name | None = None
 
 
-class ExportedFile(Out):
+class ExportFileRow(ResponseBody):
     path: str  # in the archive
     exported_at: str  # ISO 8601, UTC
 
 
-class WrittenExport(ExportedFile):
+class WriteExportResponse(ExportFileRow):
     status: str
 
 
-class ExportedFiles(Out):
-    items: list[ExportedFile]
+class ExportFilesResponse(ResponseBody):
+    items: list[ExportFileRow]
 
 
-class ImportQuery(Body):
+class ImportQuery(RequestBody):
     dry_run: bool = False
     trust: bool = False
 
 
-class AuditQuery(Body):
+class AuditQuery(RequestBody):
     since: Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)] = 0
     memory_id: IdParam | None = None
     after_id: Annotated[int, Field(ge=0, le=2**62)] = 0
-    limit: Page = 50
+    limit: PageSize = 50
 
 
-class AuditLine(Change):
+class AuditRow(ChangeRow):
     persona_id: str
     memory_id: int | None
 
 
-class Audit(Out):
-    items: list[AuditLine]
+class AuditResponse(ResponseBody):
+    items: list[AuditRow]
     next_after_id: int | None

@@ -6,63 +6,63 @@ from typing import Annotated
 
 from pydantic import Field
 
-from plastic_memories.model.page import Page, PageIndex
-from plastic_memories.wire.fields import AsBot, ForPersona, NonEmptyText, Out
+from plastic_memories.model.page import PageIndex, PageView
+from plastic_memories.wire.fields import BotRequest, NonEmptyText, PersonaRequest, ResponseBody
 
 
-class IndexQuery(AsBot):
+class PageIndexQuery(BotRequest):
     pass
 
 
-class PageQuery(AsBot):
+class PageQuery(BotRequest):
     page_id: Annotated[NonEmptyText, Field(max_length=2000)]
 
 
-class SyncRequest(ForPersona):
+class SyncPagesRequest(PersonaRequest):
     pass
 
 
-class PageRow(Out):
+class PageRow(ResponseBody):
     id: str
     title: str
 
 
-class PageText(PageRow):
+class PageTextRow(PageRow):
     text: str
     truncated: bool
 
 
-class Index(Out):
-    core: PageText | None
+class PageIndexResponse(ResponseBody):
+    core: PageTextRow | None
     extended: list[PageRow]
 
 
-class SkippedLine(Out):
+class SkippedLineRow(ResponseBody):
     line: int
     reason: str
 
 
-class SyncedPage(Out):
+class PageSyncRow(ResponseBody):
     page: str
     added: list[int]
     changed: list[int]
     revoked: list[int]
     conflicts: list[int]
     written: int
-    skipped: list[SkippedLine]
+    skipped: list[SkippedLineRow]
 
 
-class SyncAnswer(Out):
+class SyncPagesResponse(ResponseBody):
     status: str
-    items: list[SyncedPage]
+    items: list[PageSyncRow]
 
 
-def page_text(page: Page) -> PageText:
-    return PageText(id=page.id, title=page.title, text=page.text, truncated=page.truncated)
+def page_text_row(page: PageView) -> PageTextRow:
+    return PageTextRow(id=page.id, title=page.title, text=page.text, truncated=page.truncated)
 
 
-def index_of(found: PageIndex) -> Index:
-    return Index(
-        core=page_text(found.core) if found.core else None,
+def page_index_response(found: PageIndex) -> PageIndexResponse:
+    return PageIndexResponse(
+        core=page_text_row(found.core) if found.core else None,
         extended=[PageRow(id=one.id, title=one.title) for one in found.extended],
     )

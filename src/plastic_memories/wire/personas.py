@@ -10,24 +10,24 @@ from pydantic import AfterValidator, StringConstraints
 from plastic_memories.model.goal import GoalStatus
 from plastic_memories.model.owner import Realm
 from plastic_memories.wire.fields import (
-    AsBot,
-    Body,
+    BotRequest,
     Flag,
-    ForPersona,
     Id,
     Name,
     NonEmptyText,
-    Out,
+    PersonaRequest,
+    RequestBody,
+    ResponseBody,
     Text,
 )
 
 
-class CreatePersona(ForPersona):
+class CreatePersonaRequest(PersonaRequest):
     display_name: Annotated[Text, StringConstraints(max_length=200)] | None = None
     description: Text | None = None
 
 
-class PersonaOut(Out):
+class PersonaRow(ResponseBody):
     persona_id: str
     display_name: str
     description: str
@@ -35,24 +35,24 @@ class PersonaOut(Out):
     updated_at: float
 
 
-class CreatedPersona(Out):
+class CreatePersonaResponse(ResponseBody):
     status: str
     created: bool
-    persona: PersonaOut
+    persona: PersonaRow
 
 
-class FromTemplate(ForPersona):
+class ApplyTemplateRequest(PersonaRequest):
     template_path: Annotated[Name, StringConstraints(max_length=500)]
     allow_overwrite: Flag = False
 
 
-class Seed(Out):
+class TemplateSeedRow(ResponseBody):
     persona_md_len: int
     rules_md_len: int
     preferences_keys: list[str]
 
 
-class AppliedTemplate(Out):
+class ApplyTemplateResponse(ResponseBody):
     status: str
     user_id: str
     persona_id: str
@@ -60,15 +60,15 @@ class AppliedTemplate(Out):
     applied: list[str]
     skipped: list[str]
     overwritten: list[str]
-    seed: Seed
+    seed: TemplateSeedRow
 
 
-class CardQuery(ForPersona):
+class ImportCardQuery(PersonaRequest):
     allow_overwrite: bool = False
     memories: bool = False
 
 
-class CardRows(Out):
+class CardImportRow(ResponseBody):
     """What became of the rows that were bundled with a card."""
 
     bundled: int
@@ -77,32 +77,32 @@ class CardRows(Out):
     skipped: list[dict[str, Any]]
 
 
-class ImportedCard(AppliedTemplate):
+class ImportCardResponse(ApplyTemplateResponse):
     name: str
     spec: str
-    memories: CardRows
+    memories: CardImportRow
 
 
-class ExportCardQuery(ForPersona):
+class ExportCardQuery(PersonaRequest):
     format: Literal["png", "json"] = "png"
     memories: bool = False
 
 
-class PersonaList(Out):
-    items: list[PersonaOut]
+class PersonaListResponse(ResponseBody):
+    items: list[PersonaRow]
 
 
-class Profile(Out):
+class ProfileResponse(ResponseBody):
     user_id: str
     persona_id: str
     profile_markdown: str
 
 
-class GetSlots(AsBot):
+class GetSlotsRequest(BotRequest):
     realm: Realm = Realm.REAL
 
 
-class SlotOut(Out):
+class SlotRow(ResponseBody):
     slot_name: str
     value: Any
     provenance: dict[str, Any]
@@ -111,77 +111,77 @@ class SlotOut(Out):
     provenance_json: str
 
 
-class SlotList(Out):
-    items: list[SlotOut]
+class SlotListResponse(ResponseBody):
+    items: list[SlotRow]
 
 
-class DeletePersona(ForPersona):
+class DeletePersonaRequest(PersonaRequest):
     confirm: Name
 
 
-class DeletedPersona(Out):
+class DeletePersonaResponse(ResponseBody):
     status: str
     persona_id: str
     receipt: dict[str, Any]
 
 
-class CreateGoal(ForPersona):
+class CreateGoalRequest(PersonaRequest):
     title: Annotated[NonEmptyText, StringConstraints(max_length=500)]
     details: Text | None = None
 
 
-class CreatedGoal(Out):
+class CreateGoalResponse(ResponseBody):
     status: str
     goal_id: int
 
 
-class GoalLinkOut(Out):
+class GoalLinkRow(ResponseBody):
     id: int
     memory_id: int | None
     note: str
     created_at: float
 
 
-class GoalOut(Out):
+class GoalRow(ResponseBody):
     id: int
     title: str
     details: str
     status: GoalStatus
-    links: list[GoalLinkOut]
+    links: list[GoalLinkRow]
     created_at: float
     updated_at: float
 
 
-class GoalQuery(ForPersona):
+class GoalQuery(PersonaRequest):
     status: GoalStatus | None = None
 
 
-class GoalList(Out):
-    items: list[GoalOut]
+class GoalListResponse(ResponseBody):
+    items: list[GoalRow]
 
 
-class UpdateGoal(ForPersona):
+class UpdateGoalRequest(PersonaRequest):
     goal_id: Id
     status: GoalStatus
 
 
-class UpdatedGoal(Out):
+class UpdateGoalResponse(ResponseBody):
     status: str
     updated: bool
 
 
-class LinkGoal(AsBot):
+class LinkGoalRequest(BotRequest):
     goal_id: Id
     memory_id: Id | None = None
     note: Text | None = None
 
 
-class LinkedGoal(Out):
+class LinkGoalResponse(ResponseBody):
     status: str
     link_id: int
 
 
-def _known_zone(name: str) -> str:
+def _validate_time_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
@@ -190,19 +190,19 @@ def _known_zone(name: str) -> str:
 
 
 TimeZone = Annotated[
-    str, StringConstraints(min_length=1, max_length=64), AfterValidator(_known_zone)
+    str, StringConstraints(min_length=1, max_length=64), AfterValidator(_validate_time_zone)
 ]
 Language = Annotated[
     str, StringConstraints(max_length=35, pattern="^([A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*)?$")
 ]
 
 
-class SaveSettings(Body):
+class SaveSettingsRequest(RequestBody):
     time_zone: TimeZone | None = None
     language: Language | None = None
 
 
-class SettingsOut(Out):
+class SettingsResponse(ResponseBody):
     user_id: str
     time_zone: str
     language: str

@@ -11,33 +11,35 @@ from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import Hit, IntentType, Recollection
 from plastic_memories.wire.fields import (
-    INTEGRAL,
-    AsBot,
-    Body,
+    WHOLE_NUMBER,
+    BotRequest,
     Flag,
     Id,
     OptionalName,
-    Out,
+    RequestBody,
+    ResponseBody,
     Text,
     Timestamp,
 )
-from plastic_memories.wire.memories import ScoredRow, row_fields
+from plastic_memories.wire.memories import ScoredMemoryRow, memory_row_fields
 
 
-class RecentMessage(Body):
+class RecentMessageBody(RequestBody):
     role: Role
     content: Text
 
 
-class RecallRequest(AsBot):
+class RecallRequest(BotRequest):
     query: Text
-    limit: Annotated[int, Field(strict=True, ge=1, le=200), INTEGRAL] = 10
+    limit: Annotated[int, Field(strict=True, ge=1, le=200), WHOLE_NUMBER] = 10
     session_id: OptionalName | None = None
     only_session: Flag = False
     source_app: OptionalName | None = None
     branch_id: OptionalName | None = None
-    budget_tokens: Annotated[int, Field(strict=True, ge=1, le=1_000_000), INTEGRAL] | None = None
-    recent_messages: Annotated[list[RecentMessage], Field(max_length=200)] = Field(default=[])
+    budget_tokens: Annotated[int, Field(strict=True, ge=1, le=1_000_000), WHOLE_NUMBER] | None = (
+        None
+    )
+    recent_messages: Annotated[list[RecentMessageBody], Field(max_length=200)] = Field(default=[])
     also: Annotated[list[Text], Field(max_length=5)] = Field(
         default=[], description="The same question in other words, searched side by side."
     )
@@ -46,10 +48,10 @@ class RecallRequest(AsBot):
     exclude_message_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default=[])
     now: Timestamp | None = None
     explain: Flag = False
-    deadline_ms: Annotated[int, Field(strict=True, ge=1, le=60_000), INTEGRAL] | None = None
+    deadline_ms: Annotated[int, Field(strict=True, ge=1, le=60_000), WHOLE_NUMBER] | None = None
 
 
-class MessageRow(Out):
+class MessageRow(ResponseBody):
     id: int
     persona_id: str
     role: Role
@@ -83,40 +85,40 @@ def message_row(message: Message) -> MessageRow:
     )
 
 
-class Stable(Out):
+class StableBlockRow(ResponseBody):
     text: str
     version: str
 
 
-class Turn(Out):
+class TurnBlockRow(ResponseBody):
     text: str
 
 
-class IntentOut(Out):
+class IntentRow(ResponseBody):
     type: IntentType
     confidence: float
     queries: list[str]
 
 
-class RecallAnswer(Out):
+class RecallResponse(ResponseBody):
     PERSONA_PROFILE: str
-    PERSONA_MEMORY: list[ScoredRow]
+    PERSONA_MEMORY: list[ScoredMemoryRow]
     CHAT_SNIPPETS: list[MessageRow]
     injection_block: str
-    stable_block: Stable
-    turn_block: Turn
-    intent: IntentOut
+    stable_block: StableBlockRow
+    turn_block: TurnBlockRow
+    intent: IntentRow
     tokens: int
     truncated: bool
     degraded: list[str]
     explain: list[dict[str, Any]] | None = None
 
 
-def recall_answer(found: Recollection) -> dict[str, Any]:
-    """Return a `RecallAnswer`, as plain data: there are many rows, and they are our own."""
+def recall_response(found: Recollection) -> dict[str, Any]:
+    """Return a `RecallResponse`, as plain data: there are many rows, and they are our own."""
     return {
         "PERSONA_PROFILE": found.profile_markdown,
-        "PERSONA_MEMORY": [_scored(hit) for hit in found.hits],
+        "PERSONA_MEMORY": [_scored_memory_row(hit) for hit in found.hits],
         "CHAT_SNIPPETS": [message_row(message).model_dump() for message in found.snippets],
         "injection_block": found.injection_block,
         "stable_block": {
@@ -136,9 +138,9 @@ def recall_answer(found: Recollection) -> dict[str, Any]:
     }
 
 
-def _scored(hit: Hit) -> dict[str, Any]:
+def _scored_memory_row(hit: Hit) -> dict[str, Any]:
     return {
-        **row_fields(hit.memory),
+        **memory_row_fields(hit.memory),
         "score": round(hit.score, 6),
         "unconfirmed": hit.memory.status is Status.CANDIDATE,
     }

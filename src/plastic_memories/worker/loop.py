@@ -7,46 +7,46 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.formation.job_runner import Work
+from plastic_memories.hub.formation.job_runner import JobRunner
 from plastic_memories.hub.memories.consolidate import Consolidate
 
 logger = logging.getLogger(__name__)
 # Looks for jobs between two looks for sessions that fell silent.
-_LOOKS = 5
+_IDLE_CHECKS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    work: Work
+    job_runner: JobRunner
     consolidate: Consolidate
     poll_s: float = 1.0
     # Beside a server in one process, what the worker takes is missing there: it steps back.
-    rest: float = 0.0
+    sleep_factor: float = 0.0
     name: str = field(default_factory=lambda: f"worker-{token_hex(8)}")
 
-    async def forever(self) -> None:
+    async def run_forever(self) -> None:
         """Work until it is cancelled; what fails is tried again later."""
         while True:
             try:
                 # What fell silent need not be found to the second.
-                await self.work.jobs.wake_quiet()
-                await self._until_quiet_again()
-                await self.consolidate.step(self.rest)
+                await self.job_runner.jobs.queue_idle_sessions()
+                await self._run_until_idle()
+                await self.consolidate.run_step(self.sleep_factor)
             except Unavailable as error:
                 logger.warning("worker", extra={"fields": {"err": error.message}})
-                await self.work.bell.wait(self.poll_s)
+                await self.job_runner.wakeup.wait(self.poll_s)
             except Exception:  # one bad round must not be the last
                 logger.exception("worker")
-                await self.work.bell.wait(self.poll_s)
+                await self.job_runner.wakeup.wait(self.poll_s)
 
-    async def _until_quiet_again(self) -> None:
-        for _ in range(_LOOKS):
-            await self.work.all_due(self.name, self.rest)
-            await self.work.bell.wait(self.poll_s)
+    async def _run_until_idle(self) -> None:
+        for _ in range(_IDLE_CHECKS):
+            await self.job_runner.run_all_due(self.name, self.sleep_factor)
+            await self.job_runner.wakeup.wait(self.poll_s)
 
-    async def once(self) -> int:
+    async def run_once(self) -> int:
         """Do everything that is due; return how many jobs that was."""
-        await self.work.jobs.wake_quiet()
-        done = await self.work.all_due(self.name)
-        await self.consolidate.whole_round()
+        await self.job_runner.jobs.queue_idle_sessions()
+        done = await self.job_runner.run_all_due(self.name)
+        await self.consolidate.run_full_round()
         return done

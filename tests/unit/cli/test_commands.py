@@ -15,10 +15,10 @@ from click.testing import Result
 
 from cards import as_png, v2
 from plastic_memories.cli.main import COMMANDS, main
-from plastic_memories.hub.transactions.audit_events import the_hub
+from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.settings import load
+from plastic_memories.settings import load_settings
 from plastic_memories.wiring import open_hub
 
 Run = Callable[..., Result]
@@ -387,7 +387,7 @@ def test_people_see_and_answer_what_came_through_their_bots(
 
 def said(run: Run, tmp_path: Path, *sentences: str) -> None:
     """Leave a conversation of the user `local` that waits to be digested."""
-    settings = load(
+    settings = load_settings(
         {
             "PLASTIC_MEMORIES_DATA_DIR": str(tmp_path / "data"),
             "PLASTIC_MEMORIES_WORKER": "off",
@@ -401,7 +401,7 @@ def said(run: Run, tmp_path: Path, *sentences: str) -> None:
 
     async def talk() -> None:
         async with open_hub(settings) as hub:
-            await hub.messages.append(the_hub(owner.user), owner, messages)
+            await hub.messages.append(hub_caller(owner.user), owner, messages)
 
     run("list")  # makes the first key
     asyncio.run(talk())

@@ -13,7 +13,7 @@ from plastic_memories.errors import Unavailable
 from plastic_memories.ports.archive import Archive
 
 T = TypeVar("T")
-_PART = ".part"
+_PARTIAL_SUFFIX = ".part"
 
 
 class _Settings(Protocol):
@@ -27,33 +27,33 @@ class _Context(Protocol):
 
 
 class FileArchive:
-    keeps = True
+    is_enabled = True
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     async def put(self, path: str, text: str) -> None:
-        await self._run(lambda: _write(self._place(path), text))
+        await self._run_in_thread(lambda: _write_atomically(self._resolve_path(path), text))
 
     async def get(self, path: str) -> str | None:
-        return await self._run(lambda: _read(self._place(path)))
+        return await self._run_in_thread(lambda: _read(self._resolve_path(path)))
 
     async def remove(self, path: str) -> bool:
-        return await self._run(lambda: _remove(self._place(path)))
+        return await self._run_in_thread(lambda: _remove(self._resolve_path(path)))
 
     async def names_in(self, folder: str) -> list[str]:
-        return await self._run(lambda: _names(self._place(folder)))
+        return await self._run_in_thread(lambda: _file_names(self._resolve_path(folder)))
 
     async def remove_under(self, folder: str) -> int:
-        return await self._run(lambda: _remove_tree(self._place(folder)))
+        return await self._run_in_thread(lambda: _remove_tree(self._resolve_path(folder)))
 
-    def _place(self, path: str) -> Path:
+    def _resolve_path(self, path: str) -> Path:
         place = self._root.joinpath(*path.split("/"))
         assert place.resolve().is_relative_to(self._root.resolve()), "paths are made by us"
         return place
 
     @staticmethod
-    async def _run(work: Callable[[], T]) -> T:
+    async def _run_in_thread(work: Callable[[], T]) -> T:
         try:
             return await asyncio.to_thread(work)
         except OSError as error:
@@ -63,7 +63,7 @@ class FileArchive:
 class NoArchive:
     """Keeps nothing."""
 
-    keeps = False
+    is_enabled = False
 
     async def put(self, path: str, text: str) -> None:
         return None
@@ -81,10 +81,10 @@ class NoArchive:
         return 0
 
 
-def _write(place: Path, text: str) -> None:
+def _write_atomically(place: Path, text: str) -> None:
     """Write beside it, sync, and put it in its place: whole or not at all."""
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = place.with_name(place.name + _PART)
+    part = place.with_name(place.name + _PARTIAL_SUFFIX)
     try:
         _write_part(part, text)
         part.replace(place)
@@ -120,14 +120,16 @@ def _read(place: Path) -> str | None:
 def _remove(place: Path) -> bool:
     existed = place.is_file()
     place.unlink(missing_ok=True)
-    place.with_name(place.name + _PART).unlink(missing_ok=True)
+    place.with_name(place.name + _PARTIAL_SUFFIX).unlink(missing_ok=True)
     return existed
 
 
-def _names(folder: Path) -> list[str]:
+def _file_names(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
-    return sorted({one.name.removesuffix(_PART) for one in folder.iterdir() if one.is_file()})
+    return sorted(
+        {one.name.removesuffix(_PARTIAL_SUFFIX) for one in folder.iterdir() if one.is_file()}
+    )
 
 
 def _remove_tree(folder: Path) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from plastic_memories.adapters.embedding.options import EmbeddingOptions
-from plastic_memories.adapters.embedding.wheel import is_installed, wheel
+from plastic_memories.adapters.embedding.wheel import is_default_installed, wheel
 from plastic_memories.ports.embedder import EmbedderChoice
 
 
@@ -15,7 +15,7 @@ def none(options: EmbeddingOptions) -> EmbedderChoice:
 
 def auto(options: EmbeddingOptions) -> EmbedderChoice:
     """Choose the model that comes in a wheel, if it is installed; one that is named must be."""
-    if options.embedder_model or is_installed():
+    if options.embedder_model or is_default_installed():
         chosen = wheel(options)
         return replace(chosen, why=f"EMBEDDER=auto, and {chosen.why}")
     return EmbedderChoice(

@@ -12,40 +12,40 @@ from pathlib import Path
 
 import httpx
 
-from plastic_memories.adapters.embedding.known_files import KnownFiles, sha256_of
+from plastic_memories.adapters.embedding.known_files import FileCheckRecord, file_sha256
 from plastic_memories.adapters.embedding.model_folder import MODEL_FILES, PROMPTS, TOKENIZER
 from plastic_memories.errors import InvalidInput, Unavailable
 
 # Beside the model itself and its tokenizer: what says how it wants to be used.
-EXTRAS = (
+OPTIONAL_FILES = (
     "config.json",
     "tokenizer_config.json",
     "sentence_bert_config.json",
     "1_Pooling/config.json",
     PROMPTS,
 )
-_TRIES = 6
+_MAX_TRIES = 6
 _NOT_FOUND = 404
 _PARTIAL = 206
-_RANGE_IS_EMPTY = 416
-_PASSING = 500
+_RANGE_NOT_SATISFIABLE = 416
+_FIRST_SERVER_ERROR = 500
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _GIT_BLOB = re.compile(r"[0-9a-f]{40}")
 # Where trying again soon is of no use, if nothing has come from there yet.
-_UNREACHABLE = (
+_UNREACHABLE_ERRORS = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
     httpx.ProxyError,
     httpx.UnsupportedProtocol,
 )
 # How files begin that are no model: pages, messages, and what git keeps instead of large files.
-_TEXT = (b"<", b"{", b"version https://git-lfs")
-_HEAD = 256
+_NON_MODEL_PREFIXES = (b"<", b"{", b"version https://git-lfs")
+_HEAD_BYTES = 256
 Progress = Callable[[str, int, int], None]  # file, bytes done, bytes in all (0 if unknown)
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedFile:
     path: Path
     size: int
     # How: by the checksum "sha256" or "git", because the model was "loaded", or empty: not at all.
@@ -53,7 +53,7 @@ class Fetched:
     checked: str
 
 
-class _CutOff(Exception):
+class _ConnectionCut(Exception):
     """The connection ended in the middle; what arrived is kept."""
 
 
@@ -70,80 +70,80 @@ class ModelHub:
     _sent_a_page: bool = False
 
     def __post_init__(self) -> None:
-        if not _is_address(self.url):
+        if not _is_http_url(self.url):
             raise InvalidInput(f"{self.url!r} is not an http(s) address.")
 
     def fetch_model(
         self, folder: Path, model_file: str, sha256: str, progress: Progress
-    ) -> list[Fetched]:
+    ) -> list[FetchedFile]:
         """Fetch everything an embedder needs into the folder."""
-        found = self._model(folder, model_file, sha256, progress)
+        found = self._fetch_weights(folder, model_file, sha256, progress)
         tokenizer = self.fetch(TOKENIZER, folder, "", progress)
         if tokenizer is None:
-            raise InvalidInput(self._missing(TOKENIZER))
-        extras = [self.fetch(path, folder, "", progress) for path in EXTRAS]
+            raise InvalidInput(self._missing_file_message(TOKENIZER))
+        extras = [self.fetch(path, folder, "", progress) for path in OPTIONAL_FILES]
         return [*found, tokenizer, *(extra for extra in extras if extra is not None)]
 
-    def fetch(self, path: str, folder: Path, sha256: str, progress: Progress) -> Fetched | None:
+    def fetch(self, path: str, folder: Path, sha256: str, progress: Progress) -> FetchedFile | None:
         """Fetch one file; return None if the hub has none of this name."""
         target, wanted = folder / path, sha256.lower()
-        known = KnownFiles(folder, self.revision)
-        how = _checked_as(target, wanted) if wanted else known.how(path)
+        known = FileCheckRecord(folder, self.revision)
+        how = _matching_checksum_kind(target, wanted) if wanted else known.check_method(path)
         if how:
-            return Fetched(target, target.stat().st_size, how)
+            return FetchedFile(target, target.stat().st_size, how)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")
-        given = self._arrived(part, target, path, progress)
+        given = self._download(part, target, path, progress)
         if given is None:
             return None
-        found = _finished(part, target, wanted, given)
+        found = _verify_and_rename(part, target, wanted, given)
         if found.checked:
-            known.note(path, found.checked)
+            known.record_check(path, found.checked)
         return found
 
-    def loaded(self, folder: Path, files: Sequence[Fetched]) -> list[Fetched]:
+    def mark_loaded(self, folder: Path, files: Sequence[FetchedFile]) -> list[FetchedFile]:
         """Note that the model was loaded: a check, for files of which nobody gave a checksum."""
-        known = KnownFiles(folder, self.revision)
+        known = FileCheckRecord(folder, self.revision)
         for one in files:
             if not one.checked:
-                known.note(str(one.path.relative_to(folder)), "loaded")
+                known.record_check(str(one.path.relative_to(folder)), "loaded")
         return [one if one.checked else replace(one, checked="loaded") for one in files]
 
-    def _model(
+    def _fetch_weights(
         self, folder: Path, model_file: str, sha256: str, progress: Progress
-    ) -> list[Fetched]:
+    ) -> list[FetchedFile]:
         for path in (model_file,) if model_file else MODEL_FILES:
             found = self.fetch(path, folder, sha256, progress)
             if found is not None:
                 # Large models keep their weights in a second file.
                 weights = self.fetch(f"{path}_data", folder, "", progress)
                 return [found] if weights is None else [found, weights]
-        raise InvalidInput(self._missing(model_file or "model in ONNX"))
+        raise InvalidInput(self._missing_file_message(model_file or "model in ONNX"))
 
-    def _missing(self, what: str) -> str:
+    def _missing_file_message(self, what: str) -> str:
         if self._sent_a_page:
             return f"{self.url} answers with a web page where {self.name} should have its files."
         return f"{self.name} has no {what}."
 
-    def _arrived(self, part: Path, target: Path, path: str, progress: Progress) -> str | None:
+    def _download(self, part: Path, target: Path, path: str, progress: Progress) -> str | None:
         """Fetch a file in as many pieces as it takes; return the checksum the hub gives."""
-        problem: Exception = _CutOff()
-        for number in range(_TRIES):
+        problem: Exception = _ConnectionCut()
+        for number in range(_MAX_TRIES):
             try:
-                return self._into(part, target, path, progress)
-            except _UNREACHABLE as error:
+                return self._download_rest(part, target, path, progress)
+            except _UNREACHABLE_ERRORS as error:
                 if not self._was_reached:
                     host = error.request.url.host
                     raise Unavailable(f"{host} cannot be reached: {error}.") from error
                 problem = error
-            except (_CutOff, httpx.TransportError) as error:
+            except (_ConnectionCut, httpx.TransportError) as error:
                 problem = error
-            if number < _TRIES - 1:
+            if number < _MAX_TRIES - 1:
                 self.wait(0.5 * 2**number)
-        why = str(problem) if isinstance(problem, _CutOff) else "was cut off"
-        raise Unavailable(f"{path} {why} {_TRIES} times; run it again to go on.") from problem
+        why = str(problem) if isinstance(problem, _ConnectionCut) else "was cut off"
+        raise Unavailable(f"{path} {why} {_MAX_TRIES} times; run it again to go on.") from problem
 
-    def _into(self, part: Path, target: Path, path: str, progress: Progress) -> str | None:
+    def _download_rest(self, part: Path, target: Path, path: str, progress: Progress) -> str | None:
         """Add what is missing to the part that is there; return the checksum the hub gives."""
         have = part.stat().st_size if part.is_file() else 0
         address = f"{self.url.rstrip('/')}/{self.name}/resolve/{self.revision}/{path}"
@@ -152,34 +152,34 @@ class ModelHub:
         headers["Accept-Encoding"] = "identity"
         with self.client.stream("GET", address, headers=headers, follow_redirects=True) as answer:
             self._was_reached = True
-            given = _checksum(answer)
-            if self._has_none(answer):
+            given = _checksum_header(answer)
+            if self._is_missing(answer):
                 return None
-            if answer.status_code == _RANGE_IS_EMPTY:
+            if answer.status_code == _RANGE_NOT_SATISFIABLE:
                 return given  # it was all there; the checksum will tell
-            if answer.status_code >= _PASSING:
-                raise _CutOff(f"was answered with {answer.status_code}")
+            if answer.status_code >= _FIRST_SERVER_ERROR:
+                raise _ConnectionCut(f"was answered with {answer.status_code}")
             if not answer.is_success:
                 raise Unavailable(f"{path}: the hub answered {answer.status_code}.")
-            if given and target.is_file() and _digest(target, _kind(given)) == given:
+            if given and target.is_file() and _digest(target, _checksum_kind(given)) == given:
                 target.replace(part)  # an earlier command has fetched it, and nobody noted it
                 return given
             resumed = have if answer.status_code == _PARTIAL else 0
             total = resumed + int(answer.headers.get("content-length") or 0)
             with part.open("ab" if resumed else "wb") as file:
-                for done, chunk in _counted(answer, resumed):
+                for done, chunk in _counted_chunks(answer, resumed):
                     file.write(chunk)
                     progress(path, done, total)
             return given
 
-    def _has_none(self, answer: httpx.Response) -> bool:
+    def _is_missing(self, answer: httpx.Response) -> bool:
         """Say whether the hub has no such file: some send a page instead of saying so."""
         is_page = answer.headers.get("content-type", "").lower().startswith("text/html")
         self._sent_a_page |= answer.is_success and is_page
         return answer.status_code == _NOT_FOUND or (answer.is_success and is_page)
 
 
-def _is_address(text: str) -> bool:
+def _is_http_url(text: str) -> bool:
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL:
@@ -187,14 +187,14 @@ def _is_address(text: str) -> bool:
     return url.scheme in ("http", "https") and bool(url.host)
 
 
-def _counted(answer: httpx.Response, done: int) -> Iterator[tuple[int, bytes]]:
+def _counted_chunks(answer: httpx.Response, done: int) -> Iterator[tuple[int, bytes]]:
     # As they come: whatever waited for a larger piece would be lost with the connection.
     for chunk in answer.iter_bytes():
         done += len(chunk)
         yield done, chunk
 
 
-def _checksum(answer: httpx.Response) -> str:
+def _checksum_header(answer: httpx.Response) -> str:
     """Return the checksum of the content: the hub gives it before it sends us elsewhere."""
     for one in (*answer.history, answer):
         for header in ("x-linked-etag", "etag"):
@@ -204,44 +204,44 @@ def _checksum(answer: httpx.Response) -> str:
     return ""
 
 
-def _finished(part: Path, target: Path, sha256: str, given: str) -> Fetched:
+def _verify_and_rename(part: Path, target: Path, sha256: str, given: str) -> FetchedFile:
     """Compare, and give the file its name; a wrong one is thrown away."""
     expected = sha256 or given
     problem = ""
-    if expected and _digest(part, _kind(expected)) != expected:
+    if expected and _digest(part, _checksum_kind(expected)) != expected:
         problem = "arrived damaged (its checksum differs); run it again"
-    elif not expected and not _may_be(part, target.suffix):
+    elif not expected and not _is_plausible(part, target.suffix):
         problem = "is not what its name says: the hub sends something else"
     if problem:
         part.unlink()
         raise Unavailable(f"{target.name} {problem}.")
     size = part.stat().st_size
     part.replace(target)
-    return Fetched(target, size, _kind(expected))
+    return FetchedFile(target, size, _checksum_kind(expected))
 
 
-def _may_be(file: Path, suffix: str) -> bool:
+def _is_plausible(file: Path, suffix: str) -> bool:
     """Say whether a file that nobody gave a checksum for can be what its name says."""
     if suffix != ".json":
         with file.open("rb") as opened:
-            return not opened.read(_HEAD).lstrip().startswith(_TEXT)
+            return not opened.read(_HEAD_BYTES).lstrip().startswith(_NON_MODEL_PREFIXES)
     try:
         return isinstance(json.loads(file.read_bytes()), dict)
     except ValueError:
         return False
 
 
-def _checked_as(file: Path, sha256: str) -> str:
-    return "sha256" if file.is_file() and sha256_of(file) == sha256 else ""
+def _matching_checksum_kind(file: Path, sha256: str) -> str:
+    return "sha256" if file.is_file() and file_sha256(file) == sha256 else ""
 
 
-def _kind(checksum: str) -> str:
+def _checksum_kind(checksum: str) -> str:
     return "git" if _GIT_BLOB.fullmatch(checksum) else "sha256" if checksum else ""
 
 
 def _digest(file: Path, kind: str) -> str:
     if kind == "sha256":
-        return sha256_of(file)
+        return file_sha256(file)
     # Small files are named by what git calls them, which is no secret-keeping matter.
     content = file.read_bytes()
     header = f"blob {len(content)}\0".encode()

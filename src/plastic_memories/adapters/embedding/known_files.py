@@ -12,24 +12,24 @@ _RECORD = ".checked.json"
 
 
 @dataclass(frozen=True, slots=True)
-class KnownFiles:
+class FileCheckRecord:
     """The record beside the files of one model, of what was fetched at one revision."""
 
     folder: Path
     revision: str
 
-    def how(self, path: str) -> str:
+    def check_method(self, path: str) -> str:
         """Return how the file that lies there was checked; empty if it was not, or is another."""
         known = self._read().get(path)
         if not isinstance(known, dict) or known.get("revision") != self.revision:
             return ""
         file = self.folder / path
-        is_same = file.is_file() and sha256_of(file) == known.get("sha256")
+        is_same = file.is_file() and file_sha256(file) == known.get("sha256")
         return str(known.get("how", "")) if is_same else ""
 
-    def note(self, path: str, how: str) -> None:
+    def record_check(self, path: str, how: str) -> None:
         """Remember that the file that lies there now was checked."""
-        digest = sha256_of(self.folder / path)
+        digest = file_sha256(self.folder / path)
         entry = {"how": how, "sha256": digest, "revision": self.revision}
         record = json.dumps({**self._read(), path: entry}, indent=2)
         (self.folder / _RECORD).write_text(record, encoding="utf-8")
@@ -42,6 +42,6 @@ class KnownFiles:
         return found if isinstance(found, dict) else {}
 
 
-def sha256_of(file: Path) -> str:
+def file_sha256(file: Path) -> str:
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()

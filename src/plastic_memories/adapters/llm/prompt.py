@@ -9,17 +9,17 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plastic_memories.language.checking.event_check import EMOTIONS, EVENT_TYPES, RECURRENCES
-from plastic_memories.language.checking.proposal_check import language_of_window
+from plastic_memories.language.checking.proposal_check import window_language
 from plastic_memories.language.checking.vocabulary import PROFILE_TYPES
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.talk import TalkWindow
 
-_SHORT = {"type": "string", "maxLength": 60}
-_QUOTE = {"type": "string", "maxLength": 200}
-_IMPORTANCE = {"type": "integer", "minimum": 1, "maximum": 10}
+_SHORT_TEXT_SCHEMA = {"type": "string", "maxLength": 60}
+_QUOTE_SCHEMA = {"type": "string", "maxLength": 200}
+_IMPORTANCE_SCHEMA = {"type": "integer", "minimum": 1, "maximum": 10}
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     # Servers that promise to follow a schema want every field named and none besides.
     return {
         "type": "object",
@@ -29,47 +29,47 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _choice(values: tuple[str, ...]) -> dict[str, Any]:
+def _enum_schema(values: tuple[str, ...]) -> dict[str, Any]:
     return {"type": "string", "enum": list(values)}
 
 
 # The quote comes first: what is copied first is what the rest is said about.
-SCHEMA = _object(
+REPLY_SCHEMA = _object_schema(
     {
         "profile": {
             "type": "array",
             "maxItems": 20,
-            "items": _object(
+            "items": _object_schema(
                 {
-                    "quote": _QUOTE,
-                    "category": _choice(PROFILE_TYPES),
-                    "key": _SHORT,
-                    "value": _SHORT,
+                    "quote": _QUOTE_SCHEMA,
+                    "category": _enum_schema(PROFILE_TYPES),
+                    "key": _SHORT_TEXT_SCHEMA,
+                    "value": _SHORT_TEXT_SCHEMA,
                     "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-                    "importance": _IMPORTANCE,
+                    "importance": _IMPORTANCE_SCHEMA,
                 }
             ),
         },
         "events": {
             "type": "array",
             "maxItems": 20,
-            "items": _object(
+            "items": _object_schema(
                 {
-                    "quote": _QUOTE,
-                    "event_type": _choice(EVENT_TYPES),
-                    "title": _SHORT,
-                    "date_text": _SHORT,
-                    "recurrence": _choice(("none", *RECURRENCES)),
-                    "emotion": _choice(EMOTIONS),
-                    "importance": _IMPORTANCE,
+                    "quote": _QUOTE_SCHEMA,
+                    "event_type": _enum_schema(EVENT_TYPES),
+                    "title": _SHORT_TEXT_SCHEMA,
+                    "date_text": _SHORT_TEXT_SCHEMA,
+                    "recurrence": _enum_schema(("none", *RECURRENCES)),
+                    "emotion": _enum_schema(EMOTIONS),
+                    "importance": _IMPORTANCE_SCHEMA,
                 }
             ),
         },
-        "summary": _object(
+        "summary": _object_schema(
             {
                 "text": {"type": "string", "maxLength": 400},
-                "topics": {"type": "array", "maxItems": 5, "items": _SHORT},
-                "emotion": _choice(EMOTIONS),
+                "topics": {"type": "array", "maxItems": 5, "items": _SHORT_TEXT_SCHEMA},
+                "emotion": _enum_schema(EMOTIONS),
             }
         ),
     }
@@ -190,48 +190,57 @@ _EXAMPLE_TIME = "2024-05-15 Wed 09:00"
 
 def messages_for(window: TalkWindow) -> list[dict[str, str]]:
     """Return the question: instructions and example in the language of the talk, then the talk."""
-    language = "zh" if language_of_window(window).startswith("zh") else "en"
+    language = "zh" if window_language(window).startswith("zh") else "en"
     talk, answer = _EXAMPLES[language]
-    example = [_line(place, role, "", _EXAMPLE_TIME, text) for place, (role, text) in _count(talk)]
-    zone = _zone(window.time_zone)
+    example = [
+        _message_json(place, role, "", _EXAMPLE_TIME, text)
+        for place, (role, text) in _numbered(talk)
+    ]
+    zone = _zone_or_utc(window.time_zone)
     lines = [
-        _line(place, message.role, _name(message, window), _time(message, zone), message.content)
-        for place, message in _count(window.messages)
+        _message_json(
+            place,
+            message.role,
+            _speaker_name(message, window),
+            _local_time(message, zone),
+            message.content,
+        )
+        for place, message in _numbered(window.messages)
     ]
     return [
         {"role": "system", "content": _INSTRUCTIONS[language]},
-        {"role": "user", "content": _fenced(example)},
+        {"role": "user", "content": _fence_block(example)},
         {"role": "assistant", "content": json.dumps(answer, ensure_ascii=False)},
-        {"role": "user", "content": _fenced(lines)},
+        {"role": "user", "content": _fence_block(lines)},
     ]
 
 
-def _count(items: Any) -> enumerate[Any]:
+def _numbered(items: Any) -> enumerate[Any]:
     return enumerate(items, start=1)
 
 
-def _line(place: int, role: Role, name: str, time: str, text: str) -> str:
+def _message_json(place: int, role: Role, name: str, time: str, text: str) -> str:
     """One message as one line of JSON: whatever it says, it stays inside its quotes."""
     fields = {"n": place, "role": role.value, "name": name, "time": time, "text": text}
     shown = {key: value for key, value in fields.items() if value != ""}
     return json.dumps(shown, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def _fenced(lines: list[str]) -> str:
+def _fence_block(lines: list[str]) -> str:
     return "\n".join(["<talk>", *lines, "</talk>"])
 
 
-def _name(message: Message, window: TalkWindow) -> str:
+def _speaker_name(message: Message, window: TalkWindow) -> str:
     if message.role is Role.ASSISTANT:
         return message.speaker or window.persona_name
     return message.speaker
 
 
-def _time(message: Message, zone: tzinfo) -> str:
+def _local_time(message: Message, zone: tzinfo) -> str:
     return datetime.fromtimestamp(message.ts, zone).strftime("%Y-%m-%d %a %H:%M")
 
 
-def _zone(name: str) -> tzinfo:
+def _zone_or_utc(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):

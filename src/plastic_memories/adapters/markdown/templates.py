@@ -13,7 +13,7 @@ from plastic_memories.model.persona import Template
 
 _MAX_BYTES = 256 * 1024
 _MAX_CARD_BYTES = 8 * 1024 * 1024
-_CARDS = (".png", ".json")
+_CARD_SUFFIXES = (".png", ".json")
 # Callers may name a template as it lies in the repository.
 _OPTIONAL_PREFIX = "personas"
 
@@ -29,37 +29,39 @@ class TemplateFolder:
             raise TemplateError(f"The template cannot be read: {error.strerror}.") from error
 
     def _load(self, path: str) -> Template:
-        folder = self._place(path)
+        folder = self._resolve_path(path)
         if folder.is_file():
-            return self._card(folder)
-        persona_md = self._read(folder / "persona.md")
+            return self._load_card(folder)
+        persona_md = self._read_text(folder / "persona.md")
         if persona_md is None:
             raise TemplateError("The template has no persona.md.")
         return Template(
-            path=self._name(folder),
+            path=self._template_name(folder),
             persona_md=persona_md,
-            rules_md=self._read(folder / "rules.md") or "",
-            preferences=_preferences(self._read(folder / "preferences.json")),
+            rules_md=self._read_text(folder / "rules.md") or "",
+            preferences=_parse_preferences(self._read_text(folder / "preferences.json")),
         )
 
     def names(self) -> list[str]:
         if not self._root.is_dir():
             return []
         folders = [file.parent.name for file in self._root.glob("*/persona.md")]
-        cards = [file.name for file in self._root.iterdir() if file.suffix.lower() in _CARDS]
+        cards = [
+            file.name for file in self._root.iterdir() if file.suffix.lower() in _CARD_SUFFIXES
+        ]
         return sorted([*folders, *cards])
 
-    def _name(self, place: Path) -> str:
+    def _template_name(self, place: Path) -> str:
         return place.relative_to(self._root.resolve()).as_posix()
 
-    def _card(self, file: Path) -> Template:
+    def _load_card(self, file: Path) -> Template:
         if file.stat().st_size > _MAX_CARD_BYTES:
             raise TemplateError(f"{file.name} is larger than {_MAX_CARD_BYTES} bytes.")
         # Whoever put it here wants the character; memories come by an import of one's own.
         card, _ = read_card(file.read_bytes())
-        return card_template(self._name(file), card)
+        return card_template(self._template_name(file), card)
 
-    def _place(self, path: str) -> Path:
+    def _resolve_path(self, path: str) -> Path:
         parts = PureWindowsPath(path.strip()).parts  # splits at / and \ on every system
         if parts and parts[0] == _OPTIONAL_PREFIX:
             parts = parts[1:]
@@ -70,12 +72,12 @@ class TemplateFolder:
         folder = root.joinpath(*parts).resolve()
         if ".." in parts or not folder.is_relative_to(root):
             raise TemplateError("template_path leaves the template root.")
-        is_card = folder.is_file() and folder.suffix.lower() in _CARDS
+        is_card = folder.is_file() and folder.suffix.lower() in _CARD_SUFFIXES
         if not (folder.is_dir() or is_card):
             raise TemplateError("There is no such template folder or card.")
         return folder
 
-    def _read(self, file: Path) -> str | None:
+    def _read_text(self, file: Path) -> str | None:
         if not file.is_file():
             return None
         if not file.resolve().is_relative_to(self._root.resolve()):
@@ -89,7 +91,7 @@ class TemplateFolder:
             raise TemplateError(f"{file.name} is not UTF-8 text.") from None
 
 
-def _preferences(text: str | None) -> dict[str, Any]:
+def _parse_preferences(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     try:

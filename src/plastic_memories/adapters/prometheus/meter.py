@@ -20,8 +20,8 @@ from prometheus_client import (
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-_LATENCY = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
-_GENERATION = (1, 5, 10, 30, 60, 120)
+_LATENCY_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+_GENERATION_BUCKETS = (1, 5, 10, 30, 60, 120)
 _COUNTERS = {
     "memory_generation_tasks": ("Tries of jobs by what they led to.", ("status",)),
     "memory_recall_requests": ("Recalls by intent and outcome.", ("intent_type", "status")),
@@ -47,20 +47,24 @@ _GAUGES = {
     "embedding_backlog": "Memories that wait for a vector; 0 without an embedder.",
 }
 _HISTOGRAMS = {
-    "memory_generation_latency_seconds": ("Time of one try of a job.", (), _GENERATION),
-    "memory_recall_latency_seconds": ("Time of a recall inside the hub.", (), _LATENCY),
+    "memory_generation_latency_seconds": ("Time of one try of a job.", (), _GENERATION_BUCKETS),
+    "memory_recall_latency_seconds": ("Time of a recall inside the hub.", (), _LATENCY_BUCKETS),
     "memory_recall_count": ("Memories in one answer.", (), (0, 1, 2, 3, 5, 10)),
     "memory_store_latency_seconds": (
         "Time of a transaction, waiting for its turn included.",
         ("backend", "operation"),
-        _LATENCY,
+        _LATENCY_BUCKETS,
     ),
-    "vector_latency_seconds": ("Time of work on vectors.", ("backend", "operation"), _LATENCY),
-    "http_request_seconds": ("Time of a request by route.", ("route",), _LATENCY),
+    "vector_latency_seconds": (
+        "Time of work on vectors.",
+        ("backend", "operation"),
+        _LATENCY_BUCKETS,
+    ),
+    "http_request_seconds": ("Time of a request by route.", ("route",), _LATENCY_BUCKETS),
 }
 
 
-class _Numbers:
+class _TenantMetrics:
     """What was counted, observed and shown for one tenant, or for none."""
 
     def __init__(self) -> None:
@@ -112,7 +116,7 @@ class PrometheusMeter:
         ProcessCollector(registry=self._process)
         PlatformCollector(registry=self._process)
         GCCollector(registry=self._process)
-        self._numbers: dict[str | None, _Numbers] = {None: _Numbers()}
+        self._numbers: dict[str | None, _TenantMetrics] = {None: _TenantMetrics()}
         # Readers and the writer count on threads of their own.
         self._lock = threading.Lock()
 
@@ -120,15 +124,15 @@ class PrometheusMeter:
         self.add(tenant_id, name, 1.0, **labels)
 
     def add(self, tenant_id: str | None, name: str, amount: float, **labels: str) -> None:
-        counter = self._of(tenant_id).counters[name]
+        counter = self._tenant_metrics(tenant_id).counters[name]
         (counter.labels(**labels) if labels else counter).inc(amount)
 
     def observe(self, tenant_id: str | None, name: str, value: float, **labels: str) -> None:
-        histogram = self._of(tenant_id).histograms[name]
+        histogram = self._tenant_metrics(tenant_id).histograms[name]
         (histogram.labels(**labels) if labels else histogram).observe(value)
 
-    def show(self, tenant_id: str | None, name: str, value: float) -> None:
-        self._of(tenant_id).gauges[name].set(value)
+    def set_gauge(self, tenant_id: str | None, name: str, value: float) -> None:
+        self._tenant_metrics(tenant_id).gauges[name].set(value)
 
     def render(self, tenant_id: str | None) -> str:
         return generate_latest(self._registry(tenant_id)).decode()
@@ -140,15 +144,15 @@ class PrometheusMeter:
             for sample in metric.samples
         ]
 
-    def _of(self, tenant_id: str | None) -> _Numbers:
+    def _tenant_metrics(self, tenant_id: str | None) -> _TenantMetrics:
         with self._lock:
             if tenant_id not in self._numbers:
-                self._numbers[tenant_id] = _Numbers()
+                self._numbers[tenant_id] = _TenantMetrics()
             return self._numbers[tenant_id]
 
     def _registry(self, tenant_id: str | None) -> CollectorRegistry:
         """Return the numbers of a tenant; for None those of all, and the process's own."""
-        own = self._of(tenant_id)
+        own = self._tenant_metrics(tenant_id)
         with self._lock:
             counted = list(self._numbers.values()) if tenant_id is None else [own]
         registry = CollectorRegistry()

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_SMALLEST = 16
+_MIN_CAPACITY = 16
 
 
-class Growing:
+class GrowableArray:
     """A column, or with a width a matrix, of one kind of number."""
 
     def __init__(self, dtype: type[np.generic], width: int | None = None) -> None:
-        shape = _SMALLEST if width is None else (_SMALLEST, width)
+        shape = _MIN_CAPACITY if width is None else (_MIN_CAPACITY, width)
         self._room: NDArray[Any] = np.zeros(shape, dtype)
         self._size = 0
 

@@ -14,30 +14,30 @@ import numpy as np
 
 from plastic_memories.adapters.recall.index_cache import IndexCache
 from plastic_memories.adapters.recall.keyword import KeywordEngine
-from plastic_memories.adapters.recall.ordering import Ranked, ordered
+from plastic_memories.adapters.recall.ordering import Ranking, rank_positions
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.scoring import Asked, found_by, score
-from plastic_memories.adapters.recall.visibility import Sight
-from plastic_memories.language.dates.past_references import named_spans
-from plastic_memories.language.questions.intent import intent_of
-from plastic_memories.language.questions.question import Question, understand
+from plastic_memories.adapters.recall.scoring import ScoringQuery, matched_searches, score_entries
+from plastic_memories.adapters.recall.visibility import VisibleEntries
+from plastic_memories.language.dates.past_references import mentioned_time_spans
+from plastic_memories.language.questions.intent import detect_intent
+from plastic_memories.language.questions.question import ParsedQuestion, parse_question
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.recall import Findings, Hit, NearMiss, RecallQuery
 from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.rules.ranking.hybrid_weights import LEARNED, HybridWeights
+from plastic_memories.rules.ranking.hybrid_weights import LEARNED_WEIGHTS, HybridWeights
 
 logger = logging.getLogger(__name__)
 # Shares of the whole deadline: what comes after must still have time.
-_FOR_VECTORS = 0.3
-_FOR_INDEX = 0.5
-_FOR_OTHERS = 0.2
-_NEAR_MISSES = 10
+_VECTOR_DEADLINE_SHARE = 0.3
+_INDEX_DEADLINE_SHARE = 0.5
+_LOCK_DEADLINE_SHARE = 0.2
+_MAX_NEAR_MISSES = 10
 
 
-class RecallContext(Protocol):
+class HybridEngineContext(Protocol):
     """What this engine is built from."""
 
     @property
@@ -54,7 +54,7 @@ class HybridEngine:
         storage: StorageBackend,
         embedder: QueryEmbedder,
         cache: IndexCache,
-        weights: HybridWeights = LEARNED,
+        weights: HybridWeights = LEARNED_WEIGHTS,
     ) -> None:
         self._storage = storage
         self._embedder = embedder
@@ -64,11 +64,11 @@ class HybridEngine:
 
     async def find(self, query: RecallQuery) -> Findings:
         if not query.text.strip():
-            return Findings((), intent_of(query.text))
+            return Findings((), detect_intent(query.text))
         started = time.monotonic()
-        search = await self._prepared(query)
+        search = await self._prepare_search(query)
         try:
-            async with asyncio.timeout(query.deadline_s * _FOR_INDEX):
+            async with asyncio.timeout(query.deadline_s * _INDEX_DEADLINE_SHARE):
                 return await self._storage.read(lambda stores: search(stores, query.viewpoint))
         except TimeoutError:
             missed = (*search.degraded, "index")
@@ -79,25 +79,27 @@ class HybridEngine:
         found = await self._by_words.find(replace(query, deadline_s=left))
         return replace(found, degraded=(*missed, *found.degraded))
 
-    def reads(self, storage: StorageBackend) -> bool:
+    def is_backed_by(self, storage: StorageBackend) -> bool:
         return storage is self._storage
 
     async def prepare(self, query: RecallQuery) -> Callable[[Stores, Viewpoint], Findings]:
         if not query.text.strip():
-            return lambda _stores, _view: Findings((), intent_of(query.text))
-        return await self._prepared(query)
+            return lambda _stores, _view: Findings((), detect_intent(query.text))
+        return await self._prepare_search(query)
 
-    async def _prepared(self, query: RecallQuery) -> _Search:
-        question = understand(query.text, [line for _, line in query.recent], query.also)
-        vectors = await self._vectors(question, query)
+    async def _prepare_search(self, query: RecallQuery) -> _PreparedSearch:
+        question = parse_question(query.text, [line for _, line in query.recent], query.rephrasings)
+        vectors = await self._query_vectors(question, query)
         failed = any(each.vector is None and each.reason for each in vectors)
         degraded = ("vectors",) if failed else ()
-        return _Search(self._cache, self._weights, query, question, vectors, degraded)
+        return _PreparedSearch(self._cache, self._weights, query, question, vectors, degraded)
 
-    async def _vectors(self, question: Question, query: RecallQuery) -> list[QueryVector]:
+    async def _query_vectors(
+        self, question: ParsedQuestion, query: RecallQuery
+    ) -> list[QueryVector]:
         """Return a vector for each text that is compared by meaning, or why there is none."""
         tenant = query.viewpoint.owner.tenant_id
-        deadline_s = query.deadline_s * _FOR_VECTORS
+        deadline_s = query.deadline_s * _VECTOR_DEADLINE_SHARE
         asked = [
             self._embedder.query_vector(text, deadline_s, tenant_id=tenant)
             for text in question.texts
@@ -106,13 +108,13 @@ class HybridEngine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _PreparedSearch:
     """One question with its vectors, ready to be asked of a snapshot."""
 
     cache: IndexCache
     weights: HybridWeights
     query: RecallQuery
-    question: Question
+    question: ParsedQuestion
     vectors: Sequence[QueryVector]
     degraded: tuple[str, ...]
 
@@ -122,85 +124,87 @@ class _Search:
             query = replace(query, viewpoint=view)
         index = self.cache.get(query.viewpoint.owner)
         # Whoever reads a large partition for the first time must not hold up every reader.
-        with index.held(query.deadline_s * _FOR_OTHERS):
+        with index.locked(query.deadline_s * _LOCK_DEADLINE_SHARE):
             index.refresh(stores)
-            asked = _asked(stores, query, self.question, self.vectors)
-            found = self._findings(stores, index, query, asked)
-        self.cache.measure(index)
+            asked = _scoring_query(stores, query, self.question, self.vectors)
+            found = self._rank_findings(stores, index, query, asked)
+        self.cache.update_size(index)
         return found
 
-    def _findings(
-        self, stores: Stores, index: OwnerIndex, query: RecallQuery, asked: Asked
+    def _rank_findings(
+        self, stores: Stores, index: OwnerIndex, query: RecallQuery, asked: ScoringQuery
     ) -> Findings:
-        sight = index.sight(query.viewpoint, query.now)
+        sight = index.visible_entries(query.viewpoint, query.now)
         if query.viewpoint.only_session:
             inside = stores.memories.ids_in_session(query.viewpoint)
-            sight = Sight.of(sight.seen & np.isin(index["memory_id"], inside))
+            sight = VisibleEntries.from_mask(sight.mask & np.isin(index["memory_id"], inside))
         if not sight.number:
-            return Findings((), intent_of(query.text), self.degraded)
-        scores = score(index, sight, asked, self.weights)
-        if query.among is not None:
-            others = ~np.isin(index["memory_id"], list(query.among))
+            return Findings((), detect_intent(query.text), self.degraded)
+        scores = score_entries(index, sight, asked, self.weights)
+        if query.only_memory_ids is not None:
+            others = ~np.isin(index["memory_id"], list(query.only_memory_ids))
             np.copyto(scores.total, -np.inf, where=others)
-        ranked = ordered(index, scores, self.weights, query.limit + _NEAR_MISSES)
+        ranked = rank_positions(index, scores, self.weights, query.limit + _MAX_NEAR_MISSES)
         chosen = ranked.order[: query.limit]
-        missed = ranked.order[query.limit :][:_NEAR_MISSES] if query.explain else []
+        missed = ranked.order[query.limit :][:_MAX_NEAR_MISSES] if query.explain else []
         ids = index["memory_id"][[*chosen, *missed]].tolist()
-        rows = {row.id: row for row in stores.memories.seen(query.viewpoint, ids, query.now)}
+        rows = {row.id: row for row in stores.memories.visible(query.viewpoint, ids, query.now)}
         # Told only to those who ask for it: that takes as long as finding the rows.
         parts = scores.parts_at(chosen) if query.explain else [{}] * len(chosen)
         hits = [
-            _hit(rows[memory_id], float(scores.total[position]), told)
+            _hit_of(rows[memory_id], float(scores.total[position]), told)
             for memory_id, position, told in zip(ids, chosen, parts, strict=False)
             if memory_id in rows
         ]
         misses = _near_misses(index, ranked, missed, rows) if missed else ()
-        return Findings(hits, intent_of(query.text), self.degraded, misses)
+        return Findings(hits, detect_intent(query.text), self.degraded, misses)
 
 
-def _asked(
+def _scoring_query(
     stores: Stores,
     query: RecallQuery,
-    question: Question,
+    question: ParsedQuestion,
     vectors: Sequence[QueryVector],
-) -> Asked:
+) -> ScoringQuery:
     zone = ZoneInfo(stores.personas.settings(query.viewpoint.owner.user).time_zone)
-    return Asked(
+    return ScoringQuery(
         text=query.text,
         question=question,
         now=query.now,
         vectors=[each.vector for each in vectors],
         last_line=vectors[-1].vector if question.is_dialogue else None,
-        ordinary=next((each.ordinary for each in vectors if each.vector is not None), None),
-        spans=named_spans(question.last_line, query.now, zone),
+        background_vectors=next(
+            (each.background for each in vectors if each.vector is not None), None
+        ),
+        spans=mentioned_time_spans(question.last_line, query.now, zone),
     )
 
 
-def _hit(memory: Memory, total: float, parts: Mapping[str, float]) -> Hit:
-    return Hit(memory, total, parts, found_by(parts) if parts else ())
+def _hit_of(memory: Memory, total: float, parts: Mapping[str, float]) -> Hit:
+    return Hit(memory, total, parts, matched_searches(parts) if parts else ())
 
 
 def _near_misses(
-    index: OwnerIndex, ranked: Ranked, missed: Sequence[int], rows: Mapping[int, Memory]
+    index: OwnerIndex, ranked: Ranking, missed: Sequence[int], rows: Mapping[int, Memory]
 ) -> list[NearMiss]:
     """Say of the next ones why they were left out."""
     misses = []
     for position, parts in zip(missed, ranked.scores.parts_at(missed), strict=True):
-        memory_id, near = int(index["memory_id"][position]), ranked.near.get(position)
+        memory_id, near = int(index["memory_id"][position]), ranked.near_duplicates.get(position)
         if memory_id in rows:
             misses.append(
                 NearMiss(
                     memory=rows[memory_id],
                     score=float(ranked.scores.total[position]),
                     parts=parts,
-                    found_by=found_by(parts),
-                    why="below the limit" if near is None else "says nearly the same",
+                    found_by=matched_searches(parts),
+                    reason="below the limit" if near is None else "says nearly the same",
                     repeats=None if near is None else int(index["memory_id"][near]),
                 )
             )
     return misses
 
 
-def hybrid_engine(context: RecallContext) -> RecallEngine:
+def hybrid_engine(context: HybridEngineContext) -> RecallEngine:
     cache = IndexCache(context.recall_cache_bytes)
     return HybridEngine(context.storage, context.query_embedder, cache)

@@ -27,17 +27,17 @@ class IndexCache:
             self._indexes.move_to_end(owner)
             return index
 
-    def measure(self, index: OwnerIndex) -> None:
+    def update_size(self, index: OwnerIndex) -> None:
         """Note how large an index is by now, and make room."""
         with self._lock:
             if self._indexes.get(index.owner) is not index:
                 return  # it was let go while somebody still used it
-            self._note(index.owner, index.nbytes)
+            self._record_size(index.owner, index.nbytes)
             while self._total > self._max_bytes and len(self._indexes) > 1:
                 oldest, _ = self._indexes.popitem(last=False)
-                self._note(oldest, 0)
+                self._record_size(oldest, 0)
 
-    def _note(self, owner: Owner, size: int) -> None:
+    def _record_size(self, owner: Owner, size: int) -> None:
         self._total += size - self._bytes.pop(owner, 0)
         if size:
             self._bytes[owner] = size

@@ -6,21 +6,21 @@ import asyncio
 import logging
 from typing import Protocol
 
-from plastic_memories.language.questions.intent import intent_of
+from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.tokens import query_terms
 from plastic_memories.model.recall import Findings, RecallQuery, TextMatches
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.rules.ranking.recency_ranking import rank
+from plastic_memories.rules.ranking.recency_ranking import rank_by_recency
 
 logger = logging.getLogger(__name__)
 # More than are asked for, so that recency and importance can choose among the relevant.
-_SPARE = 3
+_OVERFETCH_FACTOR = 3
 # Where only some may be found, this many are looked through for them.
-_LOOKED_THROUGH = 20_000
+_MAX_CANDIDATES = 20_000
 
 
-class RecallContext(Protocol):
+class KeywordEngineContext(Protocol):
     """What an engine is built from."""
 
     @property
@@ -32,8 +32,8 @@ class KeywordEngine:
         self._storage = storage
 
     async def find(self, query: RecallQuery) -> Findings:
-        intent = intent_of(query.text)
-        terms = query_terms("\n".join((query.text, *query.also)))
+        intent = detect_intent(query.text)
+        terms = query_terms("\n".join((query.text, *query.rephrasings)))
         if not terms:
             return Findings((), intent)
         try:
@@ -44,18 +44,20 @@ class KeywordEngine:
         except Exception:
             logger.exception("memory.recall", extra={"fields": {"part": "text"}})
             return Findings((), intent, ("text",))
-        ranked = rank(matches, query.now)
-        if query.among is not None:
-            ranked = [hit for hit in ranked if hit.memory.id in query.among]
+        ranked = rank_by_recency(matches, query.now)
+        if query.only_memory_ids is not None:
+            ranked = [hit for hit in ranked if hit.memory.id in query.only_memory_ids]
         degraded = ("text_index",) if matches.degraded else ()
         return Findings(ranked[: query.limit], intent, degraded)
 
     async def _search(self, query: RecallQuery, terms: list[str]) -> TextMatches:
-        limit = query.limit * _SPARE if query.among is None else _LOOKED_THROUGH
+        limit = (
+            query.limit * _OVERFETCH_FACTOR if query.only_memory_ids is None else _MAX_CANDIDATES
+        )
         return await self._storage.read(
             lambda stores: stores.memories.search(query.viewpoint, terms, limit, query.now)
         )
 
 
-def keyword_engine(context: RecallContext) -> RecallEngine:
+def keyword_engine(context: KeywordEngineContext) -> RecallEngine:
     return KeywordEngine(context.storage)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plastic_memories.language.text.tokens import WEAK, WORD
+from plastic_memories.language.text.tokens import WEAK_TERM_BIT, WORD_TERM_BIT
 
 Codes = NDArray[np.uint32]
 Ints = NDArray[np.int64]
@@ -17,7 +17,7 @@ _NO_COUNTS: NDArray[np.float32] = np.zeros(0, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class PostingsLevel:
     """The terms of the entries from `first` up to `end`, sorted by term."""
 
     first: int
@@ -32,7 +32,7 @@ class Level:
         arrays = (self.codes, self.starts, self.entries, self.counts)
         return sum(array.nbytes for array in arrays)
 
-    def spans(self, codes: Codes) -> tuple[Ints, Ints]:
+    def posting_spans(self, codes: Codes) -> tuple[Ints, Ints]:
         """Return where the entries that hold each of these terms begin, and how many they are."""
         if not len(self.codes):
             return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
@@ -41,12 +41,14 @@ class Level:
         return begin, np.where(self.codes[at] == codes, self.starts[at + 1] - begin, 0)
 
 
-def find(levels: Sequence[Level], codes: Codes) -> tuple[Ints, Ints, NDArray[np.float32]]:
+def find_postings(
+    levels: Sequence[PostingsLevel], codes: Codes
+) -> tuple[Ints, Ints, NDArray[np.float32]]:
     """Return the entries that hold these terms, term by term.
 
     For each term how many there are; then which they are, and how often they hold it.
     """
-    spans = [level.spans(codes) for level in levels]
+    spans = [level.posting_spans(codes) for level in levels]
     sizes = sum((held for _, held in spans), start=np.zeros(len(codes), np.int64))
     bounds = [(begin.tolist(), (begin + held).tolist()) for begin, held in spans]
     # Slices of the levels, term by term; most indexes have one level.
@@ -65,19 +67,21 @@ def find(levels: Sequence[Level], codes: Codes) -> tuple[Ints, Ints, NDArray[np.
     )
 
 
-def frequency(levels: Sequence[Level], codes: Codes) -> Ints:
+def document_frequency(levels: Sequence[PostingsLevel], codes: Codes) -> Ints:
     """Return how many entries hold each of these terms."""
-    return sum((level.spans(codes)[1] for level in levels), start=np.zeros(len(codes), np.int64))
+    return sum(
+        (level.posting_spans(codes)[1] for level in levels), start=np.zeros(len(codes), np.int64)
+    )
 
 
-def level_of(first: int, codes: Codes, sizes: Ints) -> Level:
+def build_level(first: int, codes: Codes, sizes: Ints) -> PostingsLevel:
     """Sort the terms of consecutive entries; `sizes` says how many belong to each."""
     entries = np.repeat(np.arange(first, first + len(sizes), dtype=np.uint64), sizes)
-    keys = np.concatenate([_keys(codes, entries), _pair_keys(codes, entries)])
+    keys = np.concatenate([_posting_keys(codes, entries), _pair_posting_keys(codes, entries)])
     keys, counts = np.unique(keys, return_counts=True)
     by_term = (keys >> np.uint64(32)).astype(np.uint32)
     terms, starts = np.unique(by_term, return_index=True)
-    return Level(
+    return PostingsLevel(
         first=first,
         end=first + len(sizes),
         codes=terms,
@@ -87,21 +91,23 @@ def level_of(first: int, codes: Codes, sizes: Ints) -> Level:
     )
 
 
-def _keys(codes: NDArray[np.unsignedinteger], entries: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _posting_keys(
+    codes: NDArray[np.unsignedinteger], entries: NDArray[np.uint64]
+) -> NDArray[np.uint64]:
     return (codes.astype(np.uint64) << np.uint64(32)) | entries
 
 
-def _pair_keys(codes: Codes, entries: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _pair_posting_keys(codes: Codes, entries: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the pairs of distinctive words in a row, as language/questions/question.py does."""
-    telling = (codes & np.uint32(WEAK | WORD)) == WORD
+    telling = (codes & np.uint32(WEAK_TERM_BIT | WORD_TERM_BIT)) == WORD_TERM_BIT
     words, owners = codes[telling].astype(np.uint64), entries[telling]
     together = owners[:-1] == owners[1:]
     pairs = (words[:-1] * np.uint64(31) + words[1:]) & np.uint64(0xFFFFFFFF)
-    pairs |= np.uint64(WEAK | WORD)
-    return _keys(pairs[together], owners[:-1][together])
+    pairs |= np.uint64(WEAK_TERM_BIT | WORD_TERM_BIT)
+    return _posting_keys(pairs[together], owners[:-1][together])
 
 
-def grown(levels: list[Level], codes: Codes, offsets: Ints) -> list[Level]:
+def add_to_levels(levels: list[PostingsLevel], codes: Codes, offsets: Ints) -> list[PostingsLevel]:
     """Add the entries that no level holds yet, merging levels of about one size.
 
     `codes` and `offsets` describe all entries. Every entry is sorted again only as often as the
@@ -115,4 +121,4 @@ def grown(levels: list[Level], codes: Codes, offsets: Ints) -> list[Level]:
     while kept and kept[-1].end - kept[-1].first <= 2 * (total - first):
         first = kept.pop().first
     span = slice(offsets[first], offsets[total])
-    return [*kept, level_of(first, codes[span], np.diff(offsets[first:]))]
+    return [*kept, build_level(first, codes[span], np.diff(offsets[first:]))]

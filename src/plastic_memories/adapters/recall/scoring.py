@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.recall.text_score import TextIndex, TextScore
-from plastic_memories.adapters.recall.visibility import Sight
-from plastic_memories.language.questions.person_names import Name, told_beside
-from plastic_memories.language.questions.question import Question
-from plastic_memories.language.text.background_sentences import COUNTS
-from plastic_memories.language.text.tokens import plain
+from plastic_memories.adapters.recall.text_score import TextScore, VisibleTextIndex
+from plastic_memories.adapters.recall.visibility import VisibleEntries
+from plastic_memories.language.questions.person_names import PersonName, aliased_terms
+from plastic_memories.language.questions.question import ParsedQuestion
+from plastic_memories.language.text.background_sentences import BACKGROUND_WEIGHT
+from plastic_memories.language.text.tokens import normalise_script
 from plastic_memories.ports.embedder import Vectors
 from plastic_memories.rules.ranking import score_parts
 from plastic_memories.rules.ranking.hybrid_weights import HybridWeights
 from plastic_memories.rules.ranking.score_parts import Bools, Floats, Ints
 
 Vector = NDArray[np.float32]
-_ABOUT_ME = re.compile(r"\b(?:i|my|me|mine)\b|我", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine)\b|我", re.IGNORECASE)
 _ASKS_BACK = re.compile(
     r"\byou (?:\w+ )?(?:recommend|suggest|told|tell|said|mention|g[ai]ve|advis|list|provid)"
     r"|\bremind me\b"
@@ -31,33 +31,33 @@ _ASKS_BACK = re.compile(
     re.IGNORECASE,
 )
 _NONE = -1
-_FIRST_PLACES = 10
-_LOOKED_AT = 5
+_TOP_PLACES = 10
+_ALIAS_CANDIDATES = 5
 # Who says "I" where no name is given.
 _USER = "user"
 _HOUR_S = 3600.0
 # So much of a part makes it the reason why something was found.
-_TELLING = {
+_MATCH_THRESHOLDS = {
     "text": 0.0, "vectors": 0.3, "linked": 0.05, "neighbour": 0.25, "speaker": 0.15, "time": 0.0,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScoringQuery:
     """A question with everything it takes to score it."""
 
     text: str
-    question: Question
+    question: ParsedQuestion
     now: float
     # For each probe the vector of its text; for a dialogue, of its last line as well.
     vectors: Sequence[Vector | None] = ()
     last_line: Vector | None = None
-    ordinary: Vectors | None = None  # of the same model: what a likeness is measured by
+    background_vectors: Vectors | None = None  # of the same model: what a likeness is measured by
     spans: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class EntryScores:
     """The sum, and the parts it is made of, by position."""
 
     total: Floats
@@ -68,81 +68,87 @@ class Scores:
         table = np.stack([part[positions] for part in self.parts.values()], axis=1)
         return [dict(zip(self.parts, row, strict=True)) for row in table.tolist()]
 
-    def lower(self, positions: Sequence[int], share: float) -> None:
+    def apply_factor(self, positions: Sequence[int], share: float) -> None:
         """Leave entries only this share of their score."""
         lowered = np.minimum(self.total[positions], share * self.total[positions])
         self.parts["repeat"][positions] += lowered - self.total[positions]
         self.total[positions] = lowered
 
-    def speaks_for(self, positions: Ints) -> Bools:
+    def is_found(self, positions: Ints) -> Bools:
         """Say of each whether any search has found it."""
-        telling = [self.parts[name][positions] > least for name, least in _TELLING.items()]
+        telling = [self.parts[name][positions] > least for name, least in _MATCH_THRESHOLDS.items()]
         found: Bools = np.logical_or.reduce(telling)
         return found
 
 
-def found_by(parts: Mapping[str, float]) -> tuple[str, ...]:
+def matched_searches(parts: Mapping[str, float]) -> tuple[str, ...]:
     """Return which searches speak for an entry with these parts."""
-    return tuple([name for name, least in _TELLING.items() if parts[name] > least])
+    return tuple([name for name, least in _MATCH_THRESHOLDS.items() if parts[name] > least])
 
 
-def score(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights) -> Scores:
+def score_entries(
+    index: OwnerIndex, sight: VisibleEntries, asked: ScoringQuery, weights: HybridWeights
+) -> EntryScores:
     """Score what is seen; everything else is out of reach."""
-    texts = TextIndex(index, sight, weights)
+    texts = VisibleTextIndex(index, sight, weights)
     probes = [
         _probe_parts(index, texts, asked, number) for number in range(len(asked.question.probes))
     ]
-    parts = _best_probe(index, sight, probes, asked.question.in_other_words)
-    total = _total(parts)
+    parts = _best_probe(index, sight, probes, asked.question.rephrasing_count)
+    total = _sum_parts(parts)
 
     def add(name: str, part: Floats) -> None:
         parts[name] = part
         np.add(total, part, out=total)
 
-    add("neighbour", _neighbour_part(index, sight.only(total, 0.0), weights))
-    add("speaker", _speaker_part(index, sight.only(total, 0.0), asked, weights))
+    add("neighbour", _neighbour_part(index, sight.where_visible(total, 0.0), weights))
+    add("speaker", _speaker_part(index, sight.where_visible(total, 0.0), asked, weights))
     add("time", _time_part(index, sight, asked, weights))
-    so_far = sight.only(total, -np.inf)
-    add("session", weights.session * score_parts.best_of_session(so_far, index["session"]))
+    so_far = sight.where_visible(total, -np.inf)
+    add("session", weights.session * score_parts.best_in_session(so_far, index["session"]))
     add("recency", _recency_part(index, asked.now, weights))
     add("importance", weights.importance * index["importance"])
     parts["repeat"] = np.zeros(len(index))
-    return Scores(sight.only(total, -np.inf), parts)
+    return EntryScores(sight.where_visible(total, -np.inf), parts)
 
 
-def _total(parts: Mapping[str, Floats]) -> Floats:
+def _sum_parts(parts: Mapping[str, Floats]) -> Floats:
     return functools.reduce(np.add, parts.values())
 
 
 def _probe_parts(
-    index: OwnerIndex, texts: TextIndex, asked: Asked, number: int
+    index: OwnerIndex, texts: VisibleTextIndex, asked: ScoringQuery, number: int
 ) -> dict[str, Floats]:
     weights, question, sight = texts.weights, asked.question, texts.sight
     scored = TextScore(texts, question.probes[number])
     # A conversation is never covered: there its best match by words stays the measure.
-    text = scored.by_words(0.0 if question.is_dialogue else weights.covering)
+    text = scored.word_scores(0.0 if question.is_dialogue else weights.coverage_power)
     meaning = weights.meaning_in_dialogue if question.is_dialogue else weights.meaning
-    vectors = meaning * _meaning(index, sight, asked, number, weights)
+    vectors = meaning * _meaning_scores(index, sight, asked, number, weights)
     share = weights.linked_in_dialogue if question.is_dialogue else weights.linked
-    linked = share * scored.linked(sight.only(text + vectors, 0.0))
+    linked = share * scored.linked_scores(sight.where_visible(text + vectors, 0.0))
     return {"text": text, "vectors": vectors, "linked": linked}
 
 
-def _meaning(
-    index: OwnerIndex, sight: Sight, asked: Asked, number: int, weights: HybridWeights
+def _meaning_scores(
+    index: OwnerIndex,
+    sight: VisibleEntries,
+    asked: ScoringQuery,
+    number: int,
+    weights: HybridWeights,
 ) -> Floats:
     """Return how near in meaning each entry is, in standard deviations."""
     vector = asked.vectors[number] if number < len(asked.vectors) else None
     near = _similarity(index, vector, weights)
     if near is None:
-        return index.nothing
-    beside = _to_ordinary(asked, vector)
+        return index.zeros
+    beside = _background_similarity(asked, vector)
     last = _similarity(index, asked.last_line, weights)
     if last is not None:
         share = weights.last_line
         near = (1 - share) * near + share * last
-        beside = (1 - share) * beside + share * _to_ordinary(asked, asked.last_line)
-    return score_parts.deviations(near, sight.seen, beside, COUNTS)
+        beside = (1 - share) * beside + share * _background_similarity(asked, asked.last_line)
+    return score_parts.z_scores(near, sight.mask, beside, BACKGROUND_WEIGHT)
 
 
 def _similarity(index: OwnerIndex, vector: Vector | None, weights: HybridWeights) -> Floats | None:
@@ -151,26 +157,29 @@ def _similarity(index: OwnerIndex, vector: Vector | None, weights: HybridWeights
     return index.vectors.similarity(vector, len(index), weights.passage)
 
 
-def _to_ordinary(asked: Asked, vector: Vector | None) -> Floats:
+def _background_similarity(asked: ScoringQuery, vector: Vector | None) -> Floats:
     """Return how near a question is to what people say every day."""
-    if asked.ordinary is None or vector is None:
+    if asked.background_vectors is None or vector is None:
         return np.zeros(0)
-    return np.asarray(asked.ordinary @ vector, np.float64)
+    return np.asarray(asked.background_vectors @ vector, np.float64)
 
 
 def _best_probe(
-    index: OwnerIndex, sight: Sight, probes: Sequence[dict[str, Floats]], in_other_words: int
+    index: OwnerIndex,
+    sight: VisibleEntries,
+    probes: Sequence[dict[str, Floats]],
+    in_other_words: int,
 ) -> dict[str, Floats]:
     """Take each entry's parts from the question it answers best.
 
     Questions of one message share the first places: one that finds weaker matches is lifted.
     """
     if len(probes) == 1:
-        return probes[0] | {"share": index.nothing}
-    totals = [_total(parts) for parts in probes]
+        return probes[0] | {"share": index.zeros}
+    totals = [_sum_parts(parts) for parts in probes]
     own = totals[in_other_words:]
-    added = [0.0] * in_other_words + score_parts.evened(
-        [one[sight.seen] for one in own], _FIRST_PLACES
+    added = [0.0] * in_other_words + score_parts.equalised_thresholds(
+        [one[sight.mask] for one in own], _TOP_PLACES
     )
     best = np.argmax(np.stack(totals) + np.array(added)[:, None], axis=0)
     chosen = {name: np.choose(best, [parts[name] for parts in probes]) for name in probes[0]}
@@ -179,13 +188,15 @@ def _best_probe(
 
 def _neighbour_part(index: OwnerIndex, scores: Floats, weights: HybridWeights) -> Floats:
     if not index.sessions:
-        return index.nothing
-    return score_parts.best_neighbour(
-        scores, index.kept("neighbours", weights, lambda: _neighbours(index, weights))
+        return index.zeros
+    return score_parts.best_neighbour_score(
+        scores, index.cached("neighbours", weights, lambda: _weighted_neighbours(index, weights))
     )
 
 
-def _neighbours(index: OwnerIndex, weights: HybridWeights) -> list[tuple[Ints, Floats | float]]:
+def _weighted_neighbours(
+    index: OwnerIndex, weights: HybridWeights
+) -> list[tuple[Ints, Floats | float]]:
     """Return who stands beside each entry in the conversation, and how much they hand on."""
     before, after, speaker = index["before"], index["after"], index["speaker"]
     asked = np.append(index["asks"], False)[before]
@@ -193,16 +204,18 @@ def _neighbours(index: OwnerIndex, weights: HybridWeights) -> list[tuple[Ints, F
     return [
         (before, np.where(answers, weights.answer, weights.neighbour)),
         (after, weights.neighbour),
-        (score_parts.neighbours_of(before), weights.two_away),
-        (score_parts.neighbours_of(after), weights.two_away),
+        (score_parts.second_neighbours(before), weights.second_neighbour),
+        (score_parts.second_neighbours(after), weights.second_neighbour),
     ]
 
 
-def _time_part(index: OwnerIndex, sight: Sight, asked: Asked, weights: HybridWeights) -> Floats:
+def _time_part(
+    index: OwnerIndex, sight: VisibleEntries, asked: ScoringQuery, weights: HybridWeights
+) -> Floats:
     if not asked.spans:
-        return index.nothing
-    weigh = score_parts.by_length(weights.days, weights.weeks, weights.seasons)
-    return score_parts.time_match(index["happened_at"], sight.seen, asked.spans, weigh)
+        return index.zeros
+    weigh = score_parts.span_length_weight(weights.days, weights.weeks, weights.seasons)
+    return score_parts.time_span_scores(index["happened_at"], sight.mask, asked.spans, weigh)
 
 
 def _recency_part(index: OwnerIndex, now: float, weights: HybridWeights) -> Floats:
@@ -211,37 +224,41 @@ def _recency_part(index: OwnerIndex, now: float, weights: HybridWeights) -> Floa
 
     def faded() -> Floats:
         happened, ageless = index["happened_at"], index["ageless"]
-        return weights.recency * score_parts.fading(happened, ageless, now, weights.half_life_days)
+        return weights.recency * score_parts.recency_decay(
+            happened, ageless, now, weights.half_life_days
+        )
 
-    return index.kept("recency", (now, weights.recency, weights.half_life_days), faded)
+    return index.cached("recency", (now, weights.recency, weights.half_life_days), faded)
 
 
 def _speaker_part(
-    index: OwnerIndex, scores: Floats, asked: Asked, weights: HybridWeights
+    index: OwnerIndex, scores: Floats, asked: ScoringQuery, weights: HybridWeights
 ) -> Floats:
     """Return what an entry earns for being the words of somebody the question is about."""
     if not index.speakers:
-        return index.nothing
-    text = plain(asked.text)
-    names = index.kept("names", None, lambda: [Name.of(name) for name in index.speakers])
-    own = bool(_ABOUT_ME.search(text)) and not _ASKS_BACK.search(text)
-    named = [name.stands_in(text) for name in names]
+        return index.zeros
+    text = normalise_script(asked.text)
+    names = index.cached("names", None, lambda: [PersonName.parse(name) for name in index.speakers])
+    own = bool(_FIRST_PERSON.search(text)) and not _ASKS_BACK.search(text)
+    named = [name.is_mentioned_in(text) for name in names]
     if not any(named):
-        called = _called(index, scores, asked.question)
+        called = _aliased_name_terms(index, scores, asked.question)
         named = [not name.codes.isdisjoint(called) for name in names]
     earned = [
-        (weights.own_words if own else 0.0) if name.whole == _USER else weights.speaker * is_named
+        (weights.own_speaker if own else 0.0) if name.whole == _USER else weights.speaker * is_named
         for name, is_named in zip(names, named, strict=True)
     ]
     if not any(earned):
-        return index.nothing
+        return index.zeros
     part: Floats = np.array([*earned, 0.0])[index["speaker"]]  # the last is for "nobody"
     return part
 
 
-def _called(index: OwnerIndex, scores: Floats, question: Question) -> frozenset[int]:
+def _aliased_name_terms(
+    index: OwnerIndex, scores: Floats, question: ParsedQuestion
+) -> frozenset[int]:
     """Return terms of who is called, in one of the best matches, what the question names."""
     asked = frozenset(term for probe in question.probes for term in probe.terms)
-    best = score_parts.best_first(scores, _LOOKED_AT)
-    every = [told_beside(asked, codes.tolist()) for codes in index.codes_of_each(best)]
+    best = score_parts.top_positions(scores, _ALIAS_CANDIDATES)
+    every = [aliased_terms(asked, codes.tolist()) for codes in index.term_codes_at_each(best)]
     return frozenset().union(*every)

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from simsimd import cdist
 
-from plastic_memories.adapters.recall.growing_array import Growing
-from plastic_memories.rules.ranking.vector_codec import quantise, unpacked
+from plastic_memories.adapters.recall.growing_array import GrowableArray
+from plastic_memories.rules.ranking.vector_codec import quantise, unpack_vectors
 
-_NOBODY = -1
+_NO_OWNER = -1
 
 
 @dataclass(frozen=True, slots=True)
-class _Whose:
+class _RowOwnership:
     """Which rows are whose, worked out once for many questions."""
 
     entries: NDArray[np.int64]  # in the order of their rows
@@ -29,14 +29,14 @@ class VectorRows:
     """All of one model: vectors of another length push the former out."""
 
     def __init__(self) -> None:
-        self._empty(0)
+        self._reset(0)
 
-    def _empty(self, width: int) -> None:
-        self._rows = Growing(np.int8, width)
-        self._owners = Growing(np.int64)
-        self._scales = Growing(np.float32)
+    def _reset(self, width: int) -> None:
+        self._rows = GrowableArray(np.int8, width)
+        self._owners = GrowableArray(np.int64)
+        self._scales = GrowableArray(np.float32)
         self._first: dict[int, int] = {}
-        self._whose: _Whose | None = None
+        self._whose: _RowOwnership | None = None
 
     @property
     def nbytes(self) -> int:
@@ -47,13 +47,13 @@ class VectorRows:
         if not vectors:
             return
         self._whose = None
-        self._take_away({position for position, _ in vectors} & self._first.keys())
-        found = [(position, unpacked(packed)) for position, packed in vectors if packed]
+        self._remove({position for position, _ in vectors} & self._first.keys())
+        found = [(position, unpack_vectors(packed)) for position, packed in vectors if packed]
         if not found:
             return
         width = found[-1][1].shape[1]
         if width != self._rows.array.shape[1]:
-            self._empty(width)
+            self._reset(width)
         found = [(position, rows) for position, rows in found if rows.shape[1] == width]
         sizes = [len(rows) for _, rows in found]
         firsts = len(self._rows) + np.cumsum([0, *sizes[:-1]])
@@ -65,23 +65,23 @@ class VectorRows:
         lengths = np.linalg.norm(every.astype(np.float32), axis=1)
         self._scales.extend(1 / np.maximum(lengths, 1.0))
 
-    def _take_away(self, positions: Set[int]) -> None:
+    def _remove(self, positions: Set[int]) -> None:
         if not positions:
             return
         for position in positions:
             del self._first[position]
         owners = self._owners.array
-        owners[np.isin(owners, np.fromiter(positions, np.int64))] = _NOBODY
-        kept = owners != _NOBODY
+        owners[np.isin(owners, np.fromiter(positions, np.int64))] = _NO_OWNER
+        kept = owners != _NO_OWNER
         if np.count_nonzero(kept) < len(kept) / 2:
-            self._keep(kept)
+            self._compact(kept)
 
-    def _keep(self, kept: NDArray[np.bool_]) -> None:
+    def _compact(self, kept: NDArray[np.bool_]) -> None:
         """Give the room of rows that are nobody's back."""
         rows, owners, scales = self._rows.array, self._owners.array, self._scales.array
         moved = np.cumsum(kept) - 1
         first = {position: int(moved[row]) for position, row in self._first.items()}
-        self._empty(rows.shape[1])
+        self._reset(rows.shape[1])
         self._rows.extend(rows[kept])
         self._owners.extend(owners[kept])
         self._scales.extend(scales[kept])
@@ -97,7 +97,7 @@ class VectorRows:
         """
         if not self._first or self._rows.array.shape[1] != len(question):
             return None
-        near, whose = self._cosines(question), self._known_whose()
+        near, whose = self._cosines(question), self._row_ownership()
         of_whole = near[whose.first]
         every = near if whose.rows is None else near[whose.rows]
         blend = of_whole.astype(np.float64)
@@ -110,18 +110,18 @@ class VectorRows:
         found[whose.entries] = blend
         return found
 
-    def _known_whose(self) -> _Whose:
+    def _row_ownership(self) -> _RowOwnership:
         if self._whose is None:
             owners = self._owners.array
-            rows = np.flatnonzero(owners != _NOBODY)
+            rows = np.flatnonzero(owners != _NO_OWNER)
             rows = rows[np.argsort(owners[rows], kind="stable")]
             entries, start = np.unique(owners[rows], return_index=True)
             first = np.array([self._first[entry] for entry in entries.tolist()], np.int64)
             in_order = len(rows) == len(owners) and bool((np.diff(rows) == 1).all())
-            self._whose = _Whose(entries, first, start, None if in_order else rows)
+            self._whose = _RowOwnership(entries, first, start, None if in_order else rows)
         return self._whose
 
-    def alike(self, positions: Sequence[int]) -> NDArray[np.float32]:
+    def pairwise_similarity(self, positions: Sequence[int]) -> NDArray[np.float32]:
         """Return the cosines between whole entries; 0 where one has no vector."""
         whole = np.zeros((len(positions), self._rows.array.shape[1]), np.float32)
         numbers = [number for number, position in enumerate(positions) if position in self._first]

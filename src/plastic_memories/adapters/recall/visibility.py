@@ -10,19 +10,19 @@ from plastic_memories.rules.ranking.score_parts import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sight:
-    seen: Bools
+class VisibleEntries:
+    mask: Bools
     number: int  # how many are seen
 
     @classmethod
-    def of(cls, seen: Bools) -> Sight:
+    def from_mask(cls, seen: Bools) -> VisibleEntries:
         return cls(seen, int(np.count_nonzero(seen)))
 
     @property
-    def is_whole(self) -> bool:
+    def is_everything(self) -> bool:
         """Say whether nothing is out of sight, as it is for nearly every reader."""
-        return self.number == len(self.seen)
+        return self.number == len(self.mask)
 
-    def only(self, values: Floats, elsewhere: float) -> Floats:
+    def where_visible(self, values: Floats, elsewhere: float) -> Floats:
         """Return values with another for what is not seen; the same array if all is."""
-        return values if self.is_whole else np.where(self.seen, values, elsewhere)
+        return values if self.is_everything else np.where(self.mask, values, elsewhere)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from plastic_memories.model.verdict import Screened
+from plastic_memories.model.verdict import ScreeningResult
 from plastic_memories.ports.sensitive_policy import SensitivePolicy
 from plastic_memories.rules.privacy.sensitive_spans import (
     CONTACT,
     CREDENTIAL,
     GOV_ID,
     PAYMENT,
-    Finding,
-    find,
+    SensitiveSpan,
     find_credentials,
+    find_sensitive,
 )
 
-_ALWAYS = frozenset({CREDENTIAL, PAYMENT, GOV_ID})
+_ALWAYS_SENSITIVE = frozenset({CREDENTIAL, PAYMENT, GOV_ID})
 
 
 class SensitiveContext(Protocol):
@@ -29,74 +29,80 @@ class SensitiveContext(Protocol):
 
 def strict(context: SensitiveContext) -> SensitivePolicy:
     """Refuse text that holds something sensitive."""
-    return _Strict(_categories(context))
+    return _StrictPolicy(_categories(context))
 
 
 def redact(context: SensitiveContext) -> SensitivePolicy:
     """Keep the text, without what is sensitive in it."""
-    return _Redact(_categories(context))
+    return _RedactPolicy(_categories(context))
 
 
 def off(context: SensitiveContext) -> SensitivePolicy:
     """Keep every text as it is."""
-    return _Off()
+    return _OffPolicy()
 
 
 def _categories(context: SensitiveContext) -> frozenset[str]:
-    return _ALWAYS | {CONTACT} if context.refuse_contact else _ALWAYS
+    return _ALWAYS_SENSITIVE | {CONTACT} if context.refuse_contact else _ALWAYS_SENSITIVE
 
 
 @dataclass(frozen=True, slots=True)
-class _Strict:
+class _StrictPolicy:
     categories: frozenset[str]
 
-    def screen(self, text: str) -> Screened:
-        return _refused_or_passed(text, _found(text, self.categories))
+    def screen(self, text: str) -> ScreeningResult:
+        return _refuse_or_pass(text, _find_sensitive_spans(text, self.categories))
 
-    def screen_id(self, text: str) -> Screened:
-        return _refused_or_passed(text, find_credentials(text))
+    def screen_id(self, text: str) -> ScreeningResult:
+        return _refuse_or_pass(text, find_credentials(text))
 
     def mask(self, text: str) -> str:
-        return _masked(text, self.categories).text
+        return _mask_spans(text, self.categories).text
 
 
 @dataclass(frozen=True, slots=True)
-class _Redact:
+class _RedactPolicy:
     categories: frozenset[str]
 
-    def screen(self, text: str) -> Screened:
-        return _masked(text, self.categories)
+    def screen(self, text: str) -> ScreeningResult:
+        return _mask_spans(text, self.categories)
 
-    def screen_id(self, text: str) -> Screened:
-        return _refused_or_passed(text, find_credentials(text))
+    def screen_id(self, text: str) -> ScreeningResult:
+        return _refuse_or_pass(text, find_credentials(text))
 
     def mask(self, text: str) -> str:
-        return _masked(text, self.categories).text
+        return _mask_spans(text, self.categories).text
 
 
 @dataclass(frozen=True, slots=True)
-class _Off:
-    def screen(self, text: str) -> Screened:
-        return Screened(text)
+class _OffPolicy:
+    def screen(self, text: str) -> ScreeningResult:
+        return ScreeningResult(text)
 
-    def screen_id(self, text: str) -> Screened:
-        return Screened(text)
+    def screen_id(self, text: str) -> ScreeningResult:
+        return ScreeningResult(text)
 
     def mask(self, text: str) -> str:
         return text
 
 
-def _found(text: str, categories: frozenset[str]) -> list[Finding]:
-    return [finding for finding in find(text) if finding.category in categories]
+def _find_sensitive_spans(text: str, categories: frozenset[str]) -> list[SensitiveSpan]:
+    return [finding for finding in find_sensitive(text) if finding.category in categories]
 
 
-def _refused_or_passed(text: str, findings: list[Finding]) -> Screened:
+def _refuse_or_pass(text: str, findings: list[SensitiveSpan]) -> ScreeningResult:
     # The refused text is not handed on: nobody downstream can store or log it by mistake.
-    return Screened("", refused=findings[0].category) if findings else Screened(text)
+    return (
+        ScreeningResult("", refused_category=findings[0].category)
+        if findings
+        else ScreeningResult(text)
+    )
 
 
-def _masked(text: str, categories: frozenset[str]) -> Screened:
-    findings = _found(text, categories)
+def _mask_spans(text: str, categories: frozenset[str]) -> ScreeningResult:
+    findings = _find_sensitive_spans(text, categories)
     for finding in reversed(findings):
         text = f"{text[: finding.start]}[{finding.category}]{text[finding.end :]}"
-    return Screened(text, masked=tuple(dict.fromkeys(f.category for f in findings)))
+    return ScreeningResult(
+        text, masked_categories=tuple(dict.fromkeys(f.category for f in findings))
+    )

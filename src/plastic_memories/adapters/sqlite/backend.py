@@ -24,17 +24,17 @@ from plastic_memories.adapters.sqlite.ledgers import (
 from plastic_memories.adapters.sqlite.memory_store import SqliteMemoryStore
 from plastic_memories.adapters.sqlite.message_store import SqliteMessageStore
 from plastic_memories.adapters.sqlite.migrate import (
-    bring_up_to_date,
     has_text_index,
-    note,
-    version_of,
+    migrate_schema,
+    set_meta,
+    stored_schema_version,
 )
 from plastic_memories.adapters.sqlite.page_store import SqlitePageStore
 from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, SqliteSlotStore
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.adapters.sqlite.scrubbing.log import empty_log
 from plastic_memories.adapters.sqlite.session_store import SqliteSessionStore
-from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
+from plastic_memories.adapters.sqlite.text_index import Fts5Index, PartitionLookup
 from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
 from plastic_memories.adapters.sqlite.vector_store import SqliteVectorStore
 from plastic_memories.errors import InvalidSetting
@@ -61,9 +61,9 @@ class SqliteStores:
 
     def __init__(self, db: apsw.Connection, *, indexed: bool) -> None:
         self._db = db
-        partitions = Partitions(db)
-        memory_index = TextIndex(db, "memory") if indexed else None
-        message_index = TextIndex(db, "messages") if indexed else None
+        partitions = PartitionLookup(db)
+        memory_index = Fts5Index(db, "memory") if indexed else None
+        message_index = Fts5Index(db, "messages") if indexed else None
         self.entries = SqliteEntryStore(db)
         self.vectors = SqliteVectorStore(db, self.entries)
         self.memories = SqliteMemoryStore(db, memory_index, partitions, self.entries)
@@ -117,7 +117,7 @@ class SqliteBackend:
             "name": "sqlite",
             "version": apsw.sqlite_lib_version(),
             "db_path": self._database.path,
-            "schema_version": version_of(db),
+            "schema_version": stored_schema_version(db),
             "journal_mode": row["journal_mode"] if row else "",
             "text_index": "fts5" if self._indexed else "like",
             "error": self._database.failure,
@@ -129,7 +129,7 @@ async def open_sqlite(options: SqliteOptions) -> AsyncIterator[SqliteBackend]:
     """Open the database file, bring it up to date, and close it at the end."""
     database = _open_file(options)
     try:
-        indexed = await _prepared(database)
+        indexed = await _prepare_database(database)
         await empty_log(database.path)  # a crash may have come between a forget and its scrub
         logger.info("db.init", extra={"fields": {"text_index": "fts5" if indexed else "like"}})
         yield SqliteBackend(database, indexed=indexed)
@@ -152,15 +152,15 @@ def _open_file(options: SqliteOptions) -> SqliteDatabase:
         raise InvalidSetting(f"The database {path} cannot be opened: {error}") from error
 
 
-async def _prepared(database: SqliteDatabase) -> bool:
+async def _prepare_database(database: SqliteDatabase) -> bool:
     try:
-        return await database.maintain(_prepare)
+        return await database.maintain(_prepare_schema)
     except apsw.Error as error:
         raise InvalidSetting(f"The database {database.path} cannot be used: {error}") from error
 
 
-def _prepare(db: apsw.Connection) -> bool:
-    bring_up_to_date(db)
+def _prepare_schema(db: apsw.Connection) -> bool:
+    migrate_schema(db)
     indexed = has_text_index(db)
     if not indexed:
         logger.warning("fts.fallback", extra={"fields": {"why": "this SQLite has no FTS5"}})
@@ -184,5 +184,5 @@ def _fill_indexes(db: apsw.Connection, *, indexed: bool) -> None:
         # Texts have other terms now, but say the same.
         stores.memories.reindex(owner_of(row), keep_vectors=True)
         stores.messages.reindex(owner_of(row))
-    note(db, "terms_version", str(TERMS_VERSION))
+    set_meta(db, "terms_version", str(TERMS_VERSION))
     db.execute("COMMIT")

@@ -15,25 +15,29 @@ from plastic_memories.adapters.sqlite.backend import SqliteStores
 from plastic_memories.adapters.sqlite.connection import Row, connect, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.doctor import (
     FILE_ERRORS,
-    damage,
+    integrity_problems,
     is_indexed,
     rebuild_text_index,
 )
-from plastic_memories.adapters.sqlite.migrate import bring_up_to_date, has_text_index, version_of
+from plastic_memories.adapters.sqlite.migrate import (
+    has_text_index,
+    migrate_schema,
+    stored_schema_version,
+)
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.errors import Conflict, InvalidInput, NotFound, Unavailable
-from plastic_memories.formats.card_memories import is_of_card
+from plastic_memories.formats.card_memories import is_from_card
 from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.lifecycle.slot_values import slot_of
+from plastic_memories.rules.lifecycle.slot_values import build_slot
 
 Progress = Callable[[str, int, int], None]
 
-_PAGES_AT_ONCE = 256
-_WITH_DATABASE = ("", "-wal", "-shm")
+_PAGE_BATCH = 256
+_FILE_SUFFIXES = ("", "-wal", "-shm")
 _RAISE_SEQUENCE = "UPDATE sqlite_sequence SET seq = max(seq, :seq) WHERE name = :name"
 _START_SEQUENCE = (
     "INSERT INTO sqlite_sequence (name, seq) SELECT :name, :seq "
@@ -51,7 +55,7 @@ _KEEP_KEY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class BackupReport:
     """A finished copy, checked."""
 
     path: Path
@@ -60,7 +64,7 @@ class Copied:
 
 
 @dataclass(slots=True)
-class Replayed:
+class ErasureReplayReport:
     """What the restored database was made to forget, hide, refuse or keep again."""
 
     memories: int = 0
@@ -71,41 +75,41 @@ class Replayed:
     revoked_keys: int = 0
     kept_keys: int = 0
 
-    def add(self, other: Replayed) -> None:
+    def add(self, other: ErasureReplayReport) -> None:
         for name, number in asdict(other).items():
             setattr(self, name, getattr(self, name) + number)
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoreReport:
     counts: Mapping[str, int]
     replaced: Path | None  # where the database that stood here before is kept
     migrations: list[str]
-    replayed: Replayed | None  # None: nothing could be replayed, and `note` says why
+    replayed: ErasureReplayReport | None  # None: nothing could be replayed, and `note` says why
     note: str = ""
     problems: list[str] = field(default_factory=list)
 
 
 def back_up(
     source: Path, dest: Path, *, overwrite: bool = False, progress: Progress | None = None
-) -> Copied:
+) -> BackupReport:
     """Copy a database, in use or not, into one file that needs no other beside it."""
     if not source.is_file():
         raise NotFound(f"There is no database at {source}.")
     if dest.exists() and (source.samefile(dest) or not overwrite):
         raise Conflict(f"{dest} exists and is left as it is.")
     part = dest.with_name(dest.name + ".part")
-    with _told(source), _removed_after(part):
+    with _errors_naming(source), _temporary_file(part):
         counts = _copy_file(source, part, progress)
         _sync(part)
         part.replace(dest)
     _sync(dest.absolute().parent)
-    return Copied(dest, dest.stat().st_size, counts)
+    return BackupReport(dest, dest.stat().st_size, counts)
 
 
 def restore(
     source: Path, target: Path, *, keep: Path, now: float, progress: Progress | None = None
-) -> Restored:
+) -> RestoreReport:
     """Put a copy in the place of a database, in use or not; what stood there goes to `keep`.
 
     A copy of the same installation forgets again what was forgotten since it was made, and
@@ -117,22 +121,22 @@ def restore(
         raise Conflict(f"{source} is the database itself.")
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = target.with_name(target.name + ".restoring")
-    with _told(source), _removed_after(staging):
+    with _errors_naming(source), _temporary_file(staging):
         _copy_file(source, staging, progress, counted=False)
         with closing(connect(str(staging), 0)) as staged:
-            migrations = _made_current(staged, source)
+            migrations = _migrate_copy(staged, source)
             replaced, note = _keep_current(target, keep, progress)
             replayed, note = _put_in_place(staged, target, now, note, progress)
-    with _told(target), closing(connect(str(target), 5000)) as db:
+    with _errors_naming(target), closing(connect(str(target), 5000)) as db:
         # Pages of the replaced database leave the log file too; a busy reader may hold this up.
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         upkeep = SqliteStores(db, indexed=has_text_index(db)).upkeep
-        problems = upkeep.check() if has_text_index(db) else damage(db)
-        return Restored(upkeep.counts(), replaced, migrations, replayed, note, problems)
+        problems = upkeep.check() if has_text_index(db) else integrity_problems(db)
+        return RestoreReport(upkeep.counts(), replaced, migrations, replayed, note, problems)
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _errors_naming(path: Path) -> Iterator[None]:
     """Name the file in what the driver complains of."""
     try:
         yield
@@ -143,7 +147,7 @@ def _told(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _removed_after(path: Path) -> Iterator[None]:
+def _temporary_file(path: Path) -> Iterator[None]:
     _remove(path)
     try:
         yield
@@ -152,7 +156,7 @@ def _removed_after(path: Path) -> Iterator[None]:
 
 
 def _remove(path: Path) -> None:
-    for suffix in _WITH_DATABASE:
+    for suffix in _FILE_SUFFIXES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
@@ -171,19 +175,19 @@ def _copy_file(
         from_db.execute("BEGIN")
         fetch_one(from_db, "SELECT count(*) AS n FROM sqlite_schema")
         with to_db.backup("main", from_db, "main") as copying:
-            _finish(copying, "copying", progress)
+            _finish_copy(copying, "copying", progress)
         # A copy in one file: no log beside it that could be left behind.
         to_db.execute("PRAGMA journal_mode = DELETE")
-        if problems := damage(to_db):
+        if problems := integrity_problems(to_db):
             raise Unavailable(f"The copy of {source} is damaged: {problems[0]}")
-        if not counted or not version_of(to_db):
+        if not counted or not stored_schema_version(to_db):
             return {}
         return SqliteStores(to_db, indexed=has_text_index(to_db)).upkeep.counts()
 
 
-def _finish(copying: apsw.Backup, what: str, progress: Progress | None) -> None:
+def _finish_copy(copying: apsw.Backup, what: str, progress: Progress | None) -> None:
     while not copying.done:
-        copying.step(_PAGES_AT_ONCE)
+        copying.step(_PAGE_BATCH)
         if progress is not None:
             progress(what, copying.page_count - copying.remaining, copying.page_count)
 
@@ -198,10 +202,10 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _made_current(staged: apsw.Connection, source: Path) -> list[str]:
-    if not version_of(staged):
+def _migrate_copy(staged: apsw.Connection, source: Path) -> list[str]:
+    if not stored_schema_version(staged):
         raise InvalidInput(f"{source} is not a backup of Plastic Memories.")
-    migrations = bring_up_to_date(staged)
+    migrations = migrate_schema(staged)
     if has_text_index(staged) and not is_indexed(staged):
         rebuild_text_index(staged, lambda _done, _total: None)
     return migrations
@@ -214,7 +218,7 @@ def _keep_current(target: Path, keep: Path, progress: Progress | None) -> tuple[
     try:
         return back_up(target, keep, progress=progress).path, ""
     except (InvalidInput, Unavailable):
-        for suffix in _WITH_DATABASE:
+        for suffix in _FILE_SUFFIXES:
             part = target.with_name(target.name + suffix)
             if part.exists():
                 part.replace(keep.with_name(keep.name + suffix))
@@ -223,25 +227,25 @@ def _keep_current(target: Path, keep: Path, progress: Progress | None) -> tuple[
 
 def _put_in_place(
     staged: apsw.Connection, target: Path, now: float, note: str, progress: Progress | None
-) -> tuple[Replayed | None, str]:
+) -> tuple[ErasureReplayReport | None, str]:
     """Copy the staged database over the live one, which may be read and written meanwhile."""
     with closing(connect(str(target), 5000)) as dest, closing(connect(str(target), 5000)) as live:
-        note = note or _why_not_replayed(staged, live)
-        replayed = None if note else _replay(staged, live, now)
+        note = note or _replay_obstacle(staged, live)
+        replayed = None if note else _replay_erasures(staged, live, now)
         with dest.backup("main", staged, "main") as copying:
             # The first page takes the write lock: from here on nobody can forget anything
             # that the second replay would not see.
             copying.step(1)
             if replayed is not None:
-                replayed.add(_replay(staged, live, now))
-            _finish(copying, "restoring", progress)
+                replayed.add(_replay_erasures(staged, live, now))
+            _finish_copy(copying, "restoring", progress)
     return replayed, note
 
 
-def _why_not_replayed(staged: apsw.Connection, live: apsw.Connection) -> str:
-    if not version_of(live):
+def _replay_obstacle(staged: apsw.Connection, live: apsw.Connection) -> str:
+    if not stored_schema_version(live):
         return "The replaced database was empty."
-    if _installation(staged) != _installation(live):
+    if _installation_id(staged) != _installation_id(live):
         return (
             "The backup is of another installation: its keys and its memories hold, and what "
             "was forgotten here has no meaning there."
@@ -249,16 +253,18 @@ def _why_not_replayed(staged: apsw.Connection, live: apsw.Connection) -> str:
     return ""
 
 
-def _installation(db: apsw.Connection) -> str:
+def _installation_id(db: apsw.Connection) -> str:
     row = fetch_one(db, "SELECT value FROM meta WHERE key = 'installation_id'")
     return row["value"] if row else ""
 
 
-def _replay(staged: apsw.Connection, live: apsw.Connection, now: float) -> Replayed:
+def _replay_erasures(
+    staged: apsw.Connection, live: apsw.Connection, now: float
+) -> ErasureReplayReport:
     """Do to the copy what was done to the live database since; doing it twice changes nothing."""
     staged.execute("BEGIN IMMEDIATE")
     try:
-        done = _Replay(staged, live, now).run()
+        done = _ErasureReplay(staged, live, now).run()
         staged.execute("COMMIT")
     finally:
         if staged.in_transaction:
@@ -266,29 +272,29 @@ def _replay(staged: apsw.Connection, live: apsw.Connection, now: float) -> Repla
     return done
 
 
-class _Replay:
+class _ErasureReplay:
     def __init__(self, staged: apsw.Connection, live: apsw.Connection, now: float) -> None:
         self._staged = staged
         self._live = live
         self._now = now
         self._stores = SqliteStores(staged, indexed=has_text_index(staged))
-        self._done = Replayed()
+        self._done = ErasureReplayReport()
 
-    def run(self) -> Replayed:
+    def run(self) -> ErasureReplayReport:
         new = self._new_erasures()
         for row in new:
             if row["kind"] == "persona":
                 self._erase_persona(row)
         for owner, ids in _by_owner(new, "memory").items():
-            self._forget(owner, ids)
+            self._erase_memories(owner, ids)
         for owner, ids in _by_owner(new, "message").items():
             gone = self._stores.messages.erase(owner, MessageFilter(ids=ids), self._now)
             self._done.messages += len(gone)
-        self._hide()
-        self._tombstones()
-        self._mutes()
-        self._keys()
-        self._sequences()
+        self._replay_hidden()
+        self._replay_tombstones()
+        self._replay_mutes()
+        self._replay_keys()
+        self._raise_sequences()
         return self._done
 
     def _new_erasures(self) -> list[Row]:
@@ -299,7 +305,7 @@ class _Replay:
             if execute(self._staged, QUERIES["note_erasure"], {**row, "now": row["erased_at"]})
         ]
 
-    def _forget(self, owner: Owner, ids: set[int]) -> None:
+    def _erase_memories(self, owner: Owner, ids: set[int]) -> None:
         found = self._stores.memories.find(owner, MemoryFilter(ids=ids))
         sources = {message for memory in found for message in memory.source_message_ids}
         if sources:
@@ -312,7 +318,7 @@ class _Replay:
         self._stores.memories.erase(owner, gone, self._now)
         for memory in gone.values():
             self._refresh_slot(memory)
-        if any(is_of_card(memory) for memory in gone.values()):
+        if any(is_from_card(memory) for memory in gone.values()):
             self._stores.cards.drop(owner)
         self._done.memories += len(gone)
 
@@ -321,7 +327,7 @@ class _Replay:
             return
         wanted = MemoryFilter(types={memory.type}, bot_id=memory.bot_id, realm=memory.realm)
         rows = self._stores.memories.find(memory.owner, wanted)
-        slot = slot_of([row for row in rows if row.status == "active"], self._now)
+        slot = build_slot([row for row in rows if row.status == "active"], self._now)
         if slot is not None:
             self._stores.slots.put(slot)
         else:
@@ -333,7 +339,7 @@ class _Replay:
             self._stores.personas.erase(owner_of(row), self._now)
             self._done.personas += 1
 
-    def _hide(self) -> None:
+    def _replay_hidden(self) -> None:
         hidden = fetch(
             self._live,
             "SELECT id AS row_id, 'hidden' AS kind, tenant_id, user_id, persona_id FROM messages "
@@ -342,22 +348,22 @@ class _Replay:
         for owner, ids in _by_owner(hidden, "hidden").items():
             self._done.hidden += self._stores.messages.hide(owner, ids, self._now)
 
-    def _tombstones(self) -> None:
+    def _replay_tombstones(self) -> None:
         for row in fetch(self._live, "SELECT * FROM tombstones"):
             params = {**row, "now": row["created_at"]}
             self._done.tombstones += execute(self._staged, QUERIES["add_tombstone"], params)
 
-    def _mutes(self) -> None:
+    def _replay_mutes(self) -> None:
         for row in fetch(self._live, "SELECT * FROM page_mutes"):
             self._staged.execute(QUERIES["mute_page_line"], {**row, "now": row["created_at"]})
 
-    def _keys(self) -> None:
+    def _replay_keys(self) -> None:
         """Keys are not memories: one made since still opens, one revoked since does not."""
         for row in fetch(self._live, QUERIES["all_keys"]):
             self._done.revoked_keys += execute(self._staged, _REVOKE, row)
             self._done.kept_keys += execute(self._staged, _KEEP_KEY, row)
 
-    def _sequences(self) -> None:
+    def _raise_sequences(self) -> None:
         for row in fetch(self._live, "SELECT name, seq FROM sqlite_sequence"):
             self._staged.execute(_RAISE_SEQUENCE, row)
             self._staged.execute(_START_SEQUENCE, row)

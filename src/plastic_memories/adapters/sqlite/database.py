@@ -14,8 +14,14 @@ from typing import TypeVar
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import connect
-from plastic_memories.adapters.sqlite.errand import PASSING, Errand, Patience, settle, unavailable
-from plastic_memories.adapters.sqlite.readers import Readers
+from plastic_memories.adapters.sqlite.errand import (
+    TRANSIENT_ERRORS,
+    DatabaseTask,
+    Patience,
+    settle_tasks,
+    unavailable_error,
+)
+from plastic_memories.adapters.sqlite.readers import ReaderPool
 from plastic_memories.adapters.sqlite.scrubbing.log import scrub
 from plastic_memories.errors import Unavailable
 
@@ -29,7 +35,7 @@ _PROBE = (
 )
 
 
-class _GroupSpoilt(Exception):
+class _GroupFailed(Exception):
     """One piece of work failed after it had written: the group must be taken apart."""
 
 
@@ -57,13 +63,13 @@ class SqliteDatabase:
         self._probe_at = 0.0  # when to see whether it can be written again
         self._busy_since: float | None = None
         self._is_broken = False  # the writer's connection has to be replaced
-        self._queue: queue.SimpleQueue[Errand | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[DatabaseTask | None] = queue.SimpleQueue()
         self._writer = connect(path, busy_timeout_ms)
         # A daemon: Python does not wait at its end for a disk that hangs.
         self._thread = threading.Thread(
             target=self._write_forever, name="sqlite-write", daemon=True
         )
-        self._readers = Readers(path, busy_timeout_ms, self._patience.close_s)
+        self._readers = ReaderPool(path, busy_timeout_ms, self._patience.close_s)
         self._closed = False
         self.transaction = 0  # which of its transactions the writer is in
         self._thread.start()
@@ -73,8 +79,8 @@ class SqliteDatabase:
         if self._closed:
             raise Unavailable("The database is closed.")
         # Not through an executor: its futures, with their locks, cost more than a small read.
-        errand = Errand.of(work)
-        self._readers.ask(errand)
+        errand = DatabaseTask.create(work)
+        self._readers.submit(errand)
         result: T = await errand.future
         return result
 
@@ -86,7 +92,7 @@ class SqliteDatabase:
         """
         if self._closed:
             raise Unavailable("The database is closed.")
-        errand = Errand.of(work)
+        errand = DatabaseTask.create(work)
         self._queue.put(errand)
         result: T = await errand.answer(self._patience)
         return result
@@ -122,21 +128,21 @@ class SqliteDatabase:
 
     def _write_forever(self) -> None:
         while True:
-            group: list[Errand] = []
+            group: list[DatabaseTask] = []
             try:
                 first = self._next()
                 if first is None:
                     return
-                group = [first, *self._waiting()]
+                group = [first, *self._take_queued()]
                 self._busy_since = time.monotonic()
                 self._commit(group)
             # Whatever it is: those who wait get an answer, and those who come are served.
             except BaseException as error:  # noqa: BLE001
                 self._fail(group, error)
             self._busy_since = None
-            settle(group)
+            settle_tasks(group)
 
-    def _next(self) -> Errand | None:
+    def _next(self) -> DatabaseTask | None:
         """Wait for the next piece of work; while nothing can be written, try it now and then."""
         while self._failure:
             left_s = self._probe_at - time.monotonic()
@@ -149,9 +155,9 @@ class SqliteDatabase:
                 continue
         return self._queue.get()
 
-    def _waiting(self) -> list[Errand]:
+    def _take_queued(self) -> list[DatabaseTask]:
         """Take what has queued up meanwhile, without waiting for more."""
-        group: list[Errand] = []
+        group: list[DatabaseTask] = []
         while len(group) < self._group_max - 1:
             try:
                 job = self._queue.get_nowait()
@@ -163,26 +169,26 @@ class SqliteDatabase:
             group.append(job)
         return group
 
-    def _commit(self, group: list[Errand]) -> None:
+    def _commit(self, group: list[DatabaseTask]) -> None:
         try:
             self._run(group)
-        except _GroupSpoilt:
+        except _GroupFailed:
             self._rollback()
             if len(group) > 1:
                 for job in group:
                     job.error = None
                     self._commit([job])
-        except PASSING as error:
+        except TRANSIENT_ERRORS as error:
             self._rollback()
             self._note_failure(error)
             for job in group:
-                job.error = unavailable(error, _CANNOT)
+                job.error = unavailable_error(error, _CANNOT)
         except apsw.Error as error:
             self._rollback()
             for job in group:
                 job.error = error
 
-    def _run(self, group: list[Errand]) -> None:
+    def _run(self, group: list[DatabaseTask]) -> None:
         self._reconnect_if_broken()
         self.transaction += 1
         before = self._writer.total_changes()
@@ -197,20 +203,20 @@ class SqliteDatabase:
         if self._failure and self._writer.total_changes() != before:
             self._note_recovery()
 
-    def _run_one(self, job: Errand) -> None:
+    def _run_one(self, job: DatabaseTask) -> None:
         before = self._writer.total_changes()
         try:
             job.result = job.work(self._writer)
-        except PASSING as error:
+        except TRANSIENT_ERRORS as error:
             self._note_failure(error)
-            job.error = unavailable(error, _CANNOT)
-            raise _GroupSpoilt from error
+            job.error = unavailable_error(error, _CANNOT)
+            raise _GroupFailed from error
         except BaseException as error:
             # A future takes no StopIteration: its caller would wait for ever.
             job.error = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
             # Most refusals are decided before anything is written; then nothing is to undo.
             if self._writer.total_changes() != before or not self._writer.in_transaction:
-                raise _GroupSpoilt from error
+                raise _GroupFailed from error
 
     def _rollback(self) -> None:
         try:
@@ -239,11 +245,11 @@ class SqliteDatabase:
         else:
             self._note_recovery()
 
-    def _fail(self, group: list[Errand], error: BaseException) -> None:
+    def _fail(self, group: list[DatabaseTask], error: BaseException) -> None:
         """Answer a group that something unforeseen has happened to: its transaction is undone."""
         for job in group:
             if not job.is_stored:
-                job.error = job.error or unavailable(error, _CANNOT)
+                job.error = job.error or unavailable_error(error, _CANNOT)
         self._rollback()
         self._note_failure(error)
 

@@ -16,8 +16,8 @@ from plastic_memories.adapters.sqlite.migrate import (
     current_version,
     has_fts5,
     has_text_index,
-    note,
-    version_of,
+    set_meta,
+    stored_schema_version,
 )
 from plastic_memories.adapters.sqlite.queries import sql_file
 from plastic_memories.adapters.sqlite.rows import owner_of
@@ -61,7 +61,7 @@ class Examination:
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
+class VectorCounts:
     """How far the embedder is with a database."""
 
     model: str = ""
@@ -82,14 +82,14 @@ def can_search_text() -> bool:
         db.close()
 
 
-def schema_of(path: Path) -> tuple[int, int]:
+def schema_versions(path: Path) -> tuple[int, int]:
     """Return the schema version of a file (0 if there is none), and the one wanted."""
     if not path.is_file():
         return 0, current_version()
     try:
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
-            return version_of(db), current_version()
+            return stored_schema_version(db), current_version()
         finally:
             db.close()
     except FILE_ERRORS as error:
@@ -108,15 +108,15 @@ def examine(path: Path, busy_timeout_ms: int) -> Examination:
         raise Unavailable(f"{path} cannot be read: {error}.") from error
 
 
-def vectors_of(path: Path, busy_timeout_ms: int) -> Vectors:
+def vector_counts(path: Path, busy_timeout_ms: int) -> VectorCounts:
     """Say whose vectors a database file holds, how many, and how many are missing."""
     try:
         db = connect(str(path), busy_timeout_ms, read_only=True)
         try:
-            if version_of(db) != current_version():
-                return Vectors()
+            if stored_schema_version(db) != current_version():
+                return VectorCounts()
             known = SqliteStores(db, indexed=False).vectors
-            return Vectors(known.model(), known.stored(), known.backlog())
+            return VectorCounts(known.model(), known.count_stored(), known.backlog())
         finally:
             db.close()
     except FILE_ERRORS as error:
@@ -153,7 +153,7 @@ def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, 
             progress(done, len(personas))
         counts["slots"] = execute(db, _EMPTY_SLOTS)
         SqliteJobStore(db).recount()
-        note(db, "terms_version", str(TERMS_VERSION))
+        set_meta(db, "terms_version", str(TERMS_VERSION))
         db.execute("COMMIT")
     finally:
         if db.in_transaction:
@@ -167,18 +167,18 @@ def is_indexed(db: apsw.Connection) -> bool:
     return filled is not None and has_text_index(db)
 
 
-def damage(db: apsw.Connection) -> list[str]:
+def integrity_problems(db: apsw.Connection) -> list[str]:
     """Return what SQLite itself finds wrong with the file; empty means sound."""
     found = [row["integrity_check"] for row in fetch(db, "PRAGMA integrity_check")]
     return [line for line in found if line != "ok"]
 
 
 def _examine(db: apsw.Connection) -> Examination:
-    version, wanted = version_of(db), current_version()
+    version, wanted = stored_schema_version(db), current_version()
     indexed = has_text_index(db)
     upkeep = SqliteStores(db, indexed=indexed).upkeep
     # The finer questions name tables that only the wanted schema is sure to have.
-    problems = upkeep.check() if version == wanted and indexed else damage(db)
+    problems = upkeep.check() if version == wanted and indexed else integrity_problems(db)
     counts = upkeep.counts() if version == wanted else {}
     messages = SqliteJobStore(db).reconcile() if version == wanted else Reconciliation()
     return Examination(version, wanted, indexed, problems, counts, messages)

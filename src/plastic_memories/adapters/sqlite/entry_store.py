@@ -19,10 +19,16 @@ from plastic_memories.adapters.sqlite.connection import (
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import user_params
 from plastic_memories.language.text.tokens import is_question, term_codes
-from plastic_memories.model.entry import Entry, News, Partition, Place, partition_of
+from plastic_memories.model.entry import (
+    EntryVisibility,
+    IndexEntry,
+    Partition,
+    PartitionChanges,
+    partition_of,
+)
 from plastic_memories.model.memory import Memory, Scope
 from plastic_memories.model.owner import Realm
-from plastic_memories.rules.prompt.always_told import is_ageless
+from plastic_memories.rules.prompt.always_told import is_exempt_from_decay
 
 
 class SqliteEntryStore:
@@ -30,17 +36,17 @@ class SqliteEntryStore:
         self._db = db
         self._revisions: dict[tuple[Partition, bool], int] = {}
 
-    def news(self, partition: Partition, known: int = 0) -> News:
+    def changes_since(self, partition: Partition, known: int = 0) -> PartitionChanges:
         params = partition_params(partition)
         now = fetch_one(self._db, QUERIES["get_partition"], params)
         if now is None or now["revision"] <= known:
-            return News(known)
+            return PartitionChanges(known)
         params["known"] = known
         entries = [_entry(row) for row in run(self._db, QUERIES["changed_entries"], params)]
         if known == 0 or now["removed"] <= known:
-            return News(now["revision"], entries)
+            return PartitionChanges(now["revision"], entries)
         present = [row["memory_id"] for row in fetch(self._db, QUERIES["present_entries"], params)]
-        return News(now["revision"], entries, present)
+        return PartitionChanges(now["revision"], entries, present)
 
     def put(self, memories: Iterable[tuple[Memory, list[str]]], *, same_text: bool = False) -> None:
         """Add the entries of active memories, or bring them up to date: each with its terms.
@@ -67,7 +73,7 @@ class SqliteEntryStore:
             "happened_at": happened,
             "expires_at": memory.expires_at,
             "importance": memory.importance,
-            "ageless": int(is_ageless(memory)),
+            "ageless": int(is_exempt_from_decay(memory)),
             "same_text": same_text,
             "terms": term_codes(terms, asks=is_question(memory.content)),
         }
@@ -97,15 +103,15 @@ def partition_params(partition: Partition) -> dict[str, Any]:
     return {**user_params(partition.user), "partition_id": partition.persona_id}
 
 
-def _entry(row: Sequence[Any]) -> Entry:
+def _entry(row: Sequence[Any]) -> IndexEntry:
     # By position: a partition may have a hundred thousand of these.
     (
         memory_id, bot_id, branch_id, realm, scope, scope_ref, session_id, speaker,
         happened_at, expires_at, importance, ageless, terms, vector,
     ) = row  # fmt: skip
-    return Entry(
+    return IndexEntry(
         memory_id=memory_id,
-        place=_place(bot_id, branch_id, realm, scope, scope_ref),
+        place=_entry_place(bot_id, branch_id, realm, scope, scope_ref),
         session_id=session_id,
         speaker=speaker,
         happened_at=happened_at,
@@ -118,5 +124,7 @@ def _entry(row: Sequence[Any]) -> Entry:
 
 
 @lru_cache(maxsize=1024)
-def _place(bot_id: str, branch_id: str, realm: str, scope: str, scope_ref: str) -> Place:
-    return Place(bot_id, branch_id, Realm(realm), Scope(scope), scope_ref)
+def _entry_place(
+    bot_id: str, branch_id: str, realm: str, scope: str, scope_ref: str
+) -> EntryVisibility:
+    return EntryVisibility(bot_id, branch_id, Realm(realm), Scope(scope), scope_ref)

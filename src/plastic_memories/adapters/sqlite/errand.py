@@ -14,7 +14,7 @@ import apsw
 from plastic_memories.errors import Unavailable
 
 # "Try later": the disk is full, the file is locked, the medium fails. All else is a bug.
-PASSING = (
+TRANSIENT_ERRORS = (
     apsw.BusyError,
     apsw.LockedError,
     apsw.FullError,
@@ -43,7 +43,7 @@ class Patience:
 
 
 @dataclass(slots=True)
-class Errand:
+class DatabaseTask:
     work: Callable[[apsw.Connection], Any]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Any]
@@ -56,7 +56,7 @@ class Errand:
     _timer: asyncio.TimerHandle | None = None
 
     @classmethod
-    def of(cls, work: Callable[[apsw.Connection], Any]) -> Errand:
+    def create(cls, work: Callable[[apsw.Connection], Any]) -> DatabaseTask:
         loop = asyncio.get_running_loop()
         return cls(work, loop, loop.create_future())
 
@@ -107,9 +107,9 @@ class Errand:
             self.future.set_result(self.result)
 
 
-def settle(errands: Iterable[Errand]) -> None:
+def settle_tasks(errands: Iterable[DatabaseTask]) -> None:
     """Tell those who asked, each in their own loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[Errand]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[DatabaseTask]] = {}
     for errand in errands:
         by_loop.setdefault(errand.loop, []).append(errand)
     for loop, its in by_loop.items():
@@ -117,12 +117,12 @@ def settle(errands: Iterable[Errand]) -> None:
             loop.call_soon_threadsafe(_settle_all, its)
 
 
-def unavailable(cause: BaseException, message: str) -> Unavailable:
+def unavailable_error(cause: BaseException, message: str) -> Unavailable:
     error = Unavailable(message)
     error.__cause__ = cause
     return error
 
 
-def _settle_all(errands: list[Errand]) -> None:
+def _settle_all(errands: list[DatabaseTask]) -> None:
     for errand in errands:
         errand.settle()

@@ -20,7 +20,7 @@ _GLOBAL = (
 )
 # One of several values: an equation if there is just one, which an index can follow in order;
 # spelt out if there are few, because a list from JSON costs more than the search itself.
-_FEW = 4
+_MAX_EXACT_COUNT = 4
 _ONE_OF = {"statuses": "status", "types": "type", "ids": "id", "scopes": "scope"}
 _CONDITIONS = {
     "key": "mkey = :key",
@@ -87,16 +87,16 @@ def select(
     kind = type(wanted)
     every = zip(_NAMES[kind], _VALUES[kind](wanted), strict=True)
     given = {name: value for name, value in every if value is not None}
-    shape = tuple([(name, _number(name, value)) for name, value in given.items()])
+    shape = tuple([(name, _value_count(name, value)) for name, value in given.items()])
     params: dict[str, Any] = {}
     for name, value in given.items():
         params |= _parameters(name, value)
     return _statement(table, columns, shape, all_personas=all_personas), params
 
 
-def _number(name: str, value: Any) -> int:
+def _value_count(name: str, value: Any) -> int:
     """Return how many values there are to choose from, as far as the statement tells."""
-    return min(len(value), _FEW + 1) if name in _ONE_OF else 0
+    return min(len(value), _MAX_EXACT_COUNT + 1) if name in _ONE_OF else 0
 
 
 # Few filters are ever asked for; what differs from call to call are the values.
@@ -123,14 +123,14 @@ def _condition(name: str, number: int, given: Mapping[str, int]) -> str:
         column = "+status"  # likewise: a key says far more than a status
     if not number:
         return "0"  # one of none: no row at all
-    if number <= _FEW:
+    if number <= _MAX_EXACT_COUNT:
         marks = ", ".join(f":{name}{place}" for place in range(number))
         return f"{column} IN ({marks})" if number > 1 else f"{column} = {marks}"
     return f"{column} IN (SELECT value FROM json_each(:{name}))"  # noqa: S608 - ours
 
 
 def _parameters(name: str, value: Any) -> dict[str, Any]:
-    if name in _ONE_OF and len(value) <= _FEW:
+    if name in _ONE_OF and len(value) <= _MAX_EXACT_COUNT:
         return {f"{name}{place}": one for place, one in enumerate(sorted(value))}
     if name == "containing":
         return {name: f"%{_escape(value)}%"}

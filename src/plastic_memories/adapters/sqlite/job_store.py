@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
-from plastic_memories.adapters.sqlite.migrate import note
+from plastic_memories.adapters.sqlite.migrate import set_meta
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_of, owner_params, to_json, user_params
 from plastic_memories.adapters.sqlite.session_store import session_of
@@ -25,7 +25,7 @@ from plastic_memories.model.job import (
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.session import Session
 
-_SAME = (
+_SHARED_COLUMNS = (
     "id", "session_ref", "retry_count", "max_retries", "error_message", "created_at",
     "started_at", "completed_at", "next_try_at", "lease_owner",
 )  # fmt: skip
@@ -38,11 +38,11 @@ class SqliteJobStore:
     def open(self, job: Job) -> Job:
         if execute(self._db, QUERIES["open_job"], _params(job)):
             return replace(job, id=self._db.last_insert_rowid())
-        there = self.open_of(job.owner, job.session_ref, job.task_type)
+        there = self.find_open(job.owner, job.session_ref, job.task_type)
         assert there, "only an open job of the session keeps another from being stored"
         return there
 
-    def open_of(self, owner: Owner, session_ref: int, task_type: TaskType) -> Job | None:
+    def find_open(self, owner: Owner, session_ref: int, task_type: TaskType) -> Job | None:
         params = {**owner_params(owner), "session_ref": session_ref, "task_type": task_type.value}
         row = fetch_one(self._db, QUERIES["the_open_job"], params)
         return _job(row) if row else None
@@ -70,9 +70,7 @@ class SqliteJobStore:
         rows = fetch(self._db, QUERIES["due_jobs"], {"now": now, "limit": limit})
         return [_job(row) for row in rows]
 
-    def quiet_sessions(
-        self, idle_before: float, waiting_before: float, limit: int
-    ) -> list[Session]:
+    def idle_sessions(self, idle_before: float, waiting_before: float, limit: int) -> list[Session]:
         params = {"idle_before": idle_before, "waiting_before": waiting_before, "limit": limit}
         return [session_of(row) for row in fetch(self._db, QUERIES["quiet_sessions"], params)]
 
@@ -100,9 +98,9 @@ class SqliteJobStore:
         known = row["digested"] + row["dead"] + waiting
         return Reconciliation(row["digested"], waiting, row["dead"], row["messages"] - known)
 
-    def switch(self, *, on: bool, now: float) -> None:
+    def set_formation_enabled(self, *, on: bool, now: float) -> None:
         if not on:
-            note(self._db, "formation_off", "1")
+            set_meta(self._db, "formation_off", "1")
         elif self._is_off():
             self._db.execute(QUERIES["adopt_messages"], {"now": now})
             self._db.execute("DELETE FROM meta WHERE key = 'formation_off'")
@@ -119,7 +117,7 @@ class SqliteJobStore:
 def _params(job: Job) -> dict[str, Any]:
     return {
         **owner_params(job.owner),
-        **{name: getattr(job, name) for name in _SAME},
+        **{name: getattr(job, name) for name in _SHARED_COLUMNS},
         "task_type": job.task_type.value,
         "status": job.status.value,
         "trigger": job.trigger.value,
@@ -134,5 +132,5 @@ def _job(row: Row) -> Job:
         status=JobStatus(row["status"]),
         trigger=Trigger(row["trigger"]),
         memory_ids=tuple(json.loads(row["memory_ids"])),
-        **{name: row[name] for name in _SAME},
+        **{name: row[name] for name in _SHARED_COLUMNS},
     )

@@ -27,7 +27,7 @@ from plastic_memories.adapters.sqlite.rows import (
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import ApiKey, KeyLimits
 from plastic_memories.model.owner import Owner, User
-from plastic_memories.rules.lifecycle.tombstones import Marks
+from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
 
 
 class SqliteKeyStore:
@@ -45,7 +45,7 @@ class SqliteKeyStore:
         }
         return replace(key, id=insert(self._db, QUERIES["add_key"], params))
 
-    def by_digest(self, digest: str) -> ApiKey | None:
+    def find_by_digest(self, digest: str) -> ApiKey | None:
         row = fetch_one(self._db, QUERIES["key_by_digest"], {"digest": digest})
         return _key(row) if row else None
 
@@ -68,7 +68,7 @@ class SqliteAuditLog:
         return recorded
 
     @property
-    def recorded(self) -> Sequence[Event]:
+    def recorded_events(self) -> Sequence[Event]:
         return tuple(self._recorded)
 
     def find(
@@ -98,29 +98,29 @@ class SqliteTombstoneStore:
         self._db = db
         self._known: dict[Owner, bool] = {}  # what this transaction was told
 
-    def exist(self, owner: Owner) -> bool:
+    def has_any(self, owner: Owner) -> bool:
         if owner not in self._known:
             row = fetch_one(self._db, QUERIES["has_tombstones"], owner_params(owner))
             self._known[owner] = row is not None
         return self._known[owner]
 
-    def add(self, owner: Owner, marks: Marks, now: float) -> None:
+    def add(self, owner: Owner, marks: TombstoneDigests, now: float) -> None:
         self._known.pop(owner, None)
         for digest in marks.digests:
-            params = {**owner_params(owner), "digest": digest, "key_digest": marks.of_key}
+            params = {**owner_params(owner), "digest": digest, "key_digest": marks.key_digest}
             self._db.execute(QUERIES["add_tombstone"], {**params, "now": now})
 
-    def covers(self, owner: Owner, marks: Marks) -> bool:
-        params = {**owner_params(owner), "digests": to_json(list(marks.sought))}
+    def covers(self, owner: Owner, marks: TombstoneDigests) -> bool:
+        params = {**owner_params(owner), "digests": to_json(list(marks.lookup_digests))}
         row = fetch_one(self._db, QUERIES["covering_tombstones"], params)
         return bool(row and row["n"])
 
-    def lift(self, owner: Owner, marks: Marks) -> int:
+    def lift(self, owner: Owner, marks: TombstoneDigests) -> int:
         self._known.pop(owner, None)
         params = {
             **owner_params(owner),
-            "digests": to_json(list(marks.sought)),
-            "key_digest": marks.of_key if marks.covers_key else "",
+            "digests": to_json(list(marks.lookup_digests)),
+            "key_digest": marks.key_digest if marks.covers_key else "",
         }
         return execute(self._db, QUERIES["lift_tombstones"], params)
 

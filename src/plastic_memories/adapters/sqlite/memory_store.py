@@ -23,29 +23,29 @@ from plastic_memories.adapters.sqlite.rows import (
     to_json,
     view_params,
 )
-from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
+from plastic_memories.adapters.sqlite.text_index import Fts5Index, PartitionLookup
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.entry import is_shared
 from plastic_memories.model.memory import Draft, Memory, Status
-from plastic_memories.model.outline import Outline
+from plastic_memories.model.outline import MemoryOutline
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.rules.ranking.searchable_text import memory_text
+from plastic_memories.rules.ranking.searchable_text import searchable_text
 
 logger = logging.getLogger(__name__)
 # With this many rows it pays to look up how common each term is before searching for it.
-_LARGE = 2000
+_LARGE_PARTITION = 2000
 # Without the index, this many of the newest rows are searched.
-_SCANNED = 5000
+_MAX_SCANNED = 5000
 
 
 class SqliteMemoryStore:
     def __init__(
         self,
         db: apsw.Connection,
-        index: TextIndex | None,
-        partitions: Partitions,
+        index: Fts5Index | None,
+        partitions: PartitionLookup,
         entries: SqliteEntryStore,
     ) -> None:
         self._db = db
@@ -65,7 +65,7 @@ class SqliteMemoryStore:
         rows = fetch(self._db, sql, {**owner_params(owner), **params})
         return [memory_of(row) for row in rows]
 
-    def outlines(self, owner: Owner, wanted: MemoryFilter) -> list[Outline]:
+    def outlines(self, owner: Owner, wanted: MemoryFilter) -> list[MemoryOutline]:
         sql, params = select("memory_items", wanted, columns=OUTLINE)
         rows = run(self._db, sql, {**owner_params(owner), **params})
         return [outline_of(owner, row) for row in rows]
@@ -75,7 +75,7 @@ class SqliteMemoryStore:
         rows = fetch(self._db, sql, {**owner_params(owner), **params})
         return [memory_of(row) for row in rows]
 
-    def same_place(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
+    def find_same_key(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
         if (owner, memory.type.value, memory.key) in self._free:
             return []
         params = {
@@ -90,7 +90,7 @@ class SqliteMemoryStore:
         }
         return [memory_of(row) for row in fetch(self._db, QUERIES["same_place"], params)]
 
-    def expect(self, owner: Owner, drafts: Sequence[Draft]) -> None:
+    def prefetch_same_key(self, owner: Owner, drafts: Sequence[Draft]) -> None:
         # Only what JSON is sure to carry as it is; other keys are asked for one by one.
         wanted = {(d.type.value, d.key) for d in drafts if d.key.isprintable()}
         for kind in {kind for kind, _ in wanted}:
@@ -115,7 +115,7 @@ class SqliteMemoryStore:
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
             return self._scan(view, terms, limit, now)
 
-    def seen(self, view: Viewpoint, memory_ids: Collection[int], now: float) -> list[Memory]:
+    def visible(self, view: Viewpoint, memory_ids: Collection[int], now: float) -> list[Memory]:
         params = {**view_params(view), "now": now, "ids": to_json(list(memory_ids))}
         return [memory_of(row) for row in fetch(self._db, QUERIES["seen_memory"], params)]
 
@@ -123,7 +123,7 @@ class SqliteMemoryStore:
         params = {**view_params(view), "only_session": True}
         return [row["id"] for row in fetch(self._db, QUERIES["ids_in_session"], params)]
 
-    def first_end(self) -> float:
+    def next_expiry(self) -> float:
         """Return when the next of all memories expires.
 
         While a transaction writes, nobody else does: it asks once, and again when it has stored
@@ -146,7 +146,7 @@ class SqliteMemoryStore:
         ]
         for memory in added:
             self._free.discard((memory.owner, memory.type.value, memory.key))
-            self._note_end(memory)
+            self._track_expiry(memory)
             self._add_sources(memory)
         self._index_rows(added)
         return added
@@ -160,7 +160,7 @@ class SqliteMemoryStore:
             self._entries.remove(before)
         execute(self._db, QUERIES["save_memory"], memory_params(memory))
         self._free.clear()
-        self._note_end(memory)
+        self._track_expiry(memory)
         self._index_rows([memory])
 
     def move(self, memory: Memory) -> None:
@@ -171,15 +171,15 @@ class SqliteMemoryStore:
         self._entries.remove(before)
         execute(self._db, QUERIES["move_memory"], memory_params(memory))
         self._free.clear()
-        self._note_end(memory)
+        self._track_expiry(memory)
         self._index_rows([memory])
 
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
         changed = replace(memory, source_message_ids=tuple(sorted(message_ids)))
-        self._run("erase_sources", changed)
+        self._execute("erase_sources", changed)
         self._add_sources(changed)
         sources = to_json(changed.source_message_ids)
-        self._run("set_sources", changed, source_message_ids=sources)
+        self._execute("set_sources", changed, source_message_ids=sources)
         return changed
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
@@ -187,14 +187,14 @@ class SqliteMemoryStore:
         for memory in gone:
             self._unindex(memory)
             self._entries.remove(memory)
-            self._run("erase_sources", memory)
-            self._run("erase_links_to", memory)
-            self._run("erase_memory", memory)
-            self._run("note_erasure", memory, kind="memory", row_id=memory.id, now=now)
+            self._execute("erase_sources", memory)
+            self._execute("erase_links_to", memory)
+            self._execute("erase_memory", memory)
+            self._execute("note_erasure", memory, kind="memory", row_id=memory.id, now=now)
         if self._index is not None:
             texts: defaultdict[str, list[str]] = defaultdict(list)
             for memory in gone:
-                texts[self._partition(memory)].append(memory_text(memory))
+                texts[self._partition(memory)].append(searchable_text(memory))
             for partition, erased in texts.items():
                 self._index.erase_words(partition, erased)
 
@@ -214,43 +214,47 @@ class SqliteMemoryStore:
         self._index_rows(rows, same_text=True)
         return sum(memory.status is Status.ACTIVE for memory in rows)
 
-    def _note_end(self, memory: Memory) -> None:
+    def _track_expiry(self, memory: Memory) -> None:
         if memory.expires_at is not None:
             self._first_end = None
 
-    def _run(self, query: str, memory: Memory, **more: Any) -> None:
+    def _execute(self, query: str, memory: Memory, **more: Any) -> None:
         params = {**owner_params(memory.owner), "id": memory.id, **more}
         self._db.execute(QUERIES[query], params)
 
     def _search(
-        self, index: TextIndex, view: Viewpoint, terms: Sequence[str], limit: int, now: float
+        self, index: Fts5Index, view: Viewpoint, terms: Sequence[str], limit: int, now: float
     ) -> TextMatches:
         own = self._partitions.of_persona(view.owner)
         shared = self._partitions.of_user(view.owner.user)
         partitions = [part for part in (own, shared) if part]
-        documents = self._up_to_large(view)
-        if documents >= _LARGE:
-            terms = index.telling(partitions, terms, documents)
-        match = index.match(partitions, terms)
+        documents = self._count_up_to_large(view)
+        if documents >= _LARGE_PARTITION:
+            terms = index.without_common_terms(partitions, terms, documents)
+        match = index.match_expression(partitions, terms)
         if not match:
             return TextMatches()
         params = {**view_params(view), "now": now, "match": match, "limit": limit}
         rows = fetch(self._db, QUERIES["search_memory"], params)
         return TextMatches([memory_of(row) for row in rows], [row["score"] for row in rows])
 
-    def _up_to_large(self, view: Viewpoint) -> int:
+    def _count_up_to_large(self, view: Viewpoint) -> int:
         """Count the active rows, but no further than it takes to call them many."""
         row = fetch_one(
-            self._db, QUERIES["count_active"], {**owner_params(view.owner), "limit": _LARGE}
+            self._db,
+            QUERIES["count_active"],
+            {**owner_params(view.owner), "limit": _LARGE_PARTITION},
         )
         return int(row["n"]) if row else 0
 
     def _scan(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
         """Search without an index: the newest visible rows are looked at one by one."""
-        params = {**view_params(view), "now": now, "limit": _SCANNED}
+        params = {**view_params(view), "now": now, "limit": _MAX_SCANNED}
         rows = [memory_of(row) for row in fetch(self._db, QUERIES["scan_memory"], params)]
         wanted = frozenset(terms)
-        scored = [(len(wanted.intersection(index_terms(memory_text(row)))), row) for row in rows]
+        scored = [
+            (len(wanted.intersection(index_terms(searchable_text(row)))), row) for row in rows
+        ]
         found = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:limit]
         return TextMatches(
             [row for _, row in found], [float(score) for score, _ in found], degraded=True
@@ -258,11 +262,11 @@ class SqliteMemoryStore:
 
     def _add_sources(self, memory: Memory) -> None:
         for message_id in memory.source_message_ids:
-            self._run("add_source", memory, message_id=message_id, memory_id=memory.id)
+            self._execute("add_source", memory, message_id=message_id, memory_id=memory.id)
 
     def _index_rows(self, memories: Sequence[Memory], *, same_text: bool = False) -> None:
         active = [
-            (memory, index_terms(memory_text(memory)))
+            (memory, index_terms(searchable_text(memory)))
             for memory in memories
             if memory.status is Status.ACTIVE
         ]
@@ -271,8 +275,8 @@ class SqliteMemoryStore:
             self._index.put((row.id, self._partition(row), terms) for row, terms in active)
 
     def _unindex(self, memory: Memory) -> None:
-        if self._index is not None and self._index.holds(memory.id):
-            self._index.remove(memory.id, self._partition(memory), memory_text(memory))
+        if self._index is not None and self._index.is_indexed(memory.id):
+            self._index.remove(memory.id, self._partition(memory), searchable_text(memory))
 
     def _partition(self, memory: Memory) -> str:
         if is_shared(memory):

@@ -25,32 +25,32 @@ from plastic_memories.adapters.sqlite.rows import (
     to_json,
     view_params,
 )
-from plastic_memories.adapters.sqlite.text_index import Partitions, TextIndex
+from plastic_memories.adapters.sqlite.text_index import Fts5Index, PartitionLookup
 from plastic_memories.language.text.tokens import index_terms
-from plastic_memories.model.message import Message, Spread, Stored
+from plastic_memories.model.message import AppendOutcome, Message, TermDocumentCounts
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.stores.message_store import MessageFilter
 
 logger = logging.getLogger(__name__)
 # Without the index, this many of the newest messages are searched.
-_SCANNED = 1000
+_MAX_SCANNED = 1000
 # A word that so many messages hold is common. One that fewer hold is, beside so many messages,
 # rare enough to search for: to count on would change little and take long.
-_COUNTED = 2_000
-_COUNTED_MESSAGES = 20_000
-_EVER = (-math.inf, math.inf)
+_MAX_TERM_COUNT = 2_000
+_MAX_MESSAGE_COUNT = 20_000
+_ALL_TIME = (-math.inf, math.inf)
 _OWNED = "tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id"
 
 
 class SqliteMessageStore:
     def __init__(
-        self, db: apsw.Connection, index: TextIndex | None, partitions: Partitions
+        self, db: apsw.Connection, index: Fts5Index | None, partitions: PartitionLookup
     ) -> None:
         self._db = db
         self._index = index
         self._partitions = partitions
 
-    def append(self, messages: Sequence[Message]) -> list[Stored]:
+    def append(self, messages: Sequence[Message]) -> list[AppendOutcome]:
         return [self._append(message) for message in messages]
 
     def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
@@ -76,23 +76,23 @@ class SqliteMessageStore:
         params = {**view_params(view), "limit": limit}
         try:
             if self._index is not None:
-                params["match"] = self._index.match([partition], terms)
-                return [message_of(row) for row in self._matching(params, within)]
+                params["match"] = self._index.match_expression([partition], terms)
+                return [message_of(row) for row in self._search_rows(params, within)]
         except apsw.SQLError as error:
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
-        since, until = within or _EVER
-        newest = self.recent(view, since, _SCANNED, until)
-        return _holding(newest, frozenset(terms))[:limit]
+        since, until = within or _ALL_TIME
+        newest = self.recent(view, since, _MAX_SCANNED, until)
+        return _containing_terms(newest, frozenset(terms))[:limit]
 
-    def spread(self, owner: Owner, terms: Sequence[str]) -> Spread:
+    def term_statistics(self, owner: Owner, terms: Sequence[str]) -> TermDocumentCounts:
         partition = self._partitions.of_persona(owner)
         if partition is None or not terms:
-            return Spread(0, {})
-        holding, counted = self._counted(partition, terms)
+            return TermDocumentCounts(0, {})
+        holding, counted = self._count_documents(partition, terms)
         # Beside a hundred times as many every word is as rare as can be: no need to count on.
-        most = min(_COUNTED_MESSAGES, 100 * max(holding.values()))
+        most = min(_MAX_MESSAGE_COUNT, 100 * max(holding.values()))
         row = fetch_one(self._db, QUERIES["count_messages"], {**owner_params(owner), "limit": most})
-        return Spread(int(row["n"]) if row else 0, holding, counted)
+        return TermDocumentCounts(int(row["n"]) if row else 0, holding, counted)
 
     def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
         params = {**view_params(view), "session_id": message.session_id, "id": message.id}
@@ -129,15 +129,15 @@ class SqliteMessageStore:
 
     def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
         ids = self.drop(owner, wanted)
-        self.note_erased(owner, ids, now)
+        self.record_erased(owner, ids, now)
         return ids
 
-    def note_erased(self, owner: Owner, message_ids: Collection[int], now: float) -> None:
+    def record_erased(self, owner: Owner, message_ids: Collection[int], now: float) -> None:
         for message_id in message_ids:
             noted = {**owner_params(owner), "kind": "message", "row_id": message_id, "now": now}
             self._db.execute(QUERIES["note_erasure"], noted)
 
-    def erased_among(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
+    def find_erased(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
         params = {**owner_params(owner), "kind": "message", "ids": to_json(list(message_ids))}
         return {row["row_id"] for row in fetch(self._db, QUERIES["erased_among"], params)}
 
@@ -162,17 +162,21 @@ class SqliteMessageStore:
             self._index_message(message.owner, message.id, message.content)
         return len(visible)
 
-    def _counted(self, partition: str, terms: Sequence[str]) -> tuple[dict[str, int], int | None]:
+    def _count_documents(
+        self, partition: str, terms: Sequence[str]
+    ) -> tuple[dict[str, int], int | None]:
         """Return how many messages hold each term, and at which number the counting stopped."""
         try:
             if self._index is not None:
-                return self._index.holding(partition, terms, _COUNTED), _COUNTED
+                return self._index.document_counts(
+                    partition, terms, _MAX_TERM_COUNT
+                ), _MAX_TERM_COUNT
         except apsw.SQLError as error:
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
         # Without the index nobody knows: each word may be rare, and is searched for.
         return dict.fromkeys(terms, 1), None
 
-    def _matching(self, params: Params, within: tuple[float, float] | None) -> list[Row]:
+    def _search_rows(self, params: Params, within: tuple[float, float] | None) -> list[Row]:
         if within is None:
             return fetch(self._db, QUERIES["search_messages"], params)
         timed = {**params, "since_ts": within[0], "until_ts": within[1]}
@@ -181,14 +185,14 @@ class SqliteMessageStore:
             return []
         return fetch(self._db, QUERIES["search_messages_of"], {**timed, **ids})
 
-    def _append(self, message: Message) -> Stored:
+    def _append(self, message: Message) -> AppendOutcome:
         params = message_params(message)
         known = fetch_one(self._db, QUERIES["known_message"], params)
         if known is not None:
-            return Stored(known["id"], deduped=True)
+            return AppendOutcome(known["id"], deduped=True)
         message_id = insert(self._db, QUERIES["add_message"], params)
         self._index_message(message.owner, message_id, message.content)
-        return Stored(message_id, deduped=False)
+        return AppendOutcome(message_id, deduped=False)
 
     def _index_message(self, owner: Owner, message_id: int, content: str) -> None:
         partition = self._partitions.of_persona(owner)
@@ -200,7 +204,7 @@ class SqliteMessageStore:
             return
         partition = self._partitions.of_persona(messages[0].owner)
         for message in messages:
-            if partition and self._index.holds(message.id):
+            if partition and self._index.is_indexed(message.id):
                 self._index.remove(message.id, partition, message.content)
 
     def _erase_words(self, messages: Sequence[Message]) -> None:
@@ -209,7 +213,7 @@ class SqliteMessageStore:
             self._index.erase_words(partition, [message.content for message in messages])
 
 
-def _holding(messages: Sequence[Message], terms: frozenset[str]) -> list[Message]:
+def _containing_terms(messages: Sequence[Message], terms: frozenset[str]) -> list[Message]:
     """Return the messages that hold any of the terms, those that hold more first."""
     shared = {row.id: len(terms.intersection(index_terms(row.content))) for row in messages}
     return sorted((row for row in messages if shared[row.id]), key=lambda row: -shared[row.id])

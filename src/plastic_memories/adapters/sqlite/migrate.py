@@ -29,7 +29,7 @@ def current_version() -> int:
     return migrations()[-1][0]
 
 
-def version_of(db: apsw.Connection) -> int:
+def stored_schema_version(db: apsw.Connection) -> int:
     """Return the schema version of a database; 0 for an empty one."""
     if not _has_table(db, "meta"):
         return 0
@@ -37,7 +37,7 @@ def version_of(db: apsw.Connection) -> int:
     return int(row["value"]) if row else 0
 
 
-def bring_up_to_date(db: apsw.Connection) -> list[str]:
+def migrate_schema(db: apsw.Connection) -> list[str]:
     """Create or migrate in one transaction; return the names of what was run.
 
     A database of a newer release is refused: writing to it could lose what we do not know.
@@ -65,7 +65,7 @@ def has_text_index(db: apsw.Connection) -> bool:
 
 
 def _run_pending(db: apsw.Connection) -> list[str]:
-    version = version_of(db)
+    version = stored_schema_version(db)
     if version > current_version():
         raise InvalidSetting(
             f"The database has schema {version}, newer than this program's {current_version()}. "
@@ -79,9 +79,9 @@ def _run_pending(db: apsw.Connection) -> list[str]:
         for name in ran:
             db.execute(sql_file(f"migrations/{name}"))
     if ran:
-        note(db, "schema_version", str(current_version()))
-    _note_once(db, "installation_id", secrets.token_hex(16))
-    _note_once(db, "tombstone_secret", secrets.token_hex(32))
+        set_meta(db, "schema_version", str(current_version()))
+    _set_meta_once(db, "installation_id", secrets.token_hex(16))
+    _set_meta_once(db, "tombstone_secret", secrets.token_hex(32))
     return ran
 
 
@@ -97,7 +97,7 @@ def _has_table(db: apsw.Connection, name: str) -> bool:
     return bool(fetch_one(db, "SELECT 1 AS x FROM sqlite_schema WHERE name = ?", (name,)))
 
 
-def note(db: apsw.Connection, key: str, value: str) -> None:
+def set_meta(db: apsw.Connection, key: str, value: str) -> None:
     """Keep a fact about the database itself."""
     db.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?) "
@@ -106,5 +106,5 @@ def note(db: apsw.Connection, key: str, value: str) -> None:
     )
 
 
-def _note_once(db: apsw.Connection, key: str, value: str) -> None:
+def _set_meta_once(db: apsw.Connection, key: str, value: str) -> None:
     db.execute("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING", (key, value))

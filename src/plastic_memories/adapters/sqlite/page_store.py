@@ -10,41 +10,41 @@ from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_on
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import owner_of, owner_params, user_params
 from plastic_memories.model.owner import Owner, User
-from plastic_memories.model.page import KeptFolder
+from plastic_memories.model.page import SyncedFolder
 
-_BEFORE_ALL = Owner("", "", "")
+_FIRST_CURSOR = Owner("", "", "")
 
 
 class SqlitePageStore:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
 
-    def kept(self, after: Owner | None, limit: int) -> list[KeptFolder]:
-        params = {**owner_params(after or _BEFORE_ALL), "limit": limit}
+    def synced_folders(self, after: Owner | None, limit: int) -> list[SyncedFolder]:
+        params = {**owner_params(after or _FIRST_CURSOR), "limit": limit}
         return [
-            KeptFolder(owner_of(row), row["kept_for"], row["stamp"], row["audit_id"])
+            SyncedFolder(owner_of(row), row["kept_for"], row["stamp"], row["audit_id"])
             for row in fetch(self._db, QUERIES["kept_page_folders"], params)
         ]
 
-    def keep(self, kept: KeptFolder) -> None:
+    def save_folder(self, kept: SyncedFolder) -> None:
         params = {
             **owner_params(kept.folder),
-            "kept_for": kept.kept_for,
+            "kept_for": kept.target_persona_id,
             "stamp": kept.stamp,
             "audit_id": kept.audit_id,
         }
         self._db.execute(QUERIES["keep_page_folder"], params)
 
-    def keep_everybody(self, kept_for: str) -> int:
+    def add_all_folders(self, kept_for: str) -> int:
         personas = execute(self._db, QUERIES["keep_pages_of_personas"])
         return personas + execute(self._db, QUERIES["keep_pages_of_users"], {"kept_for": kept_for})
 
-    def lines(self, folder: Owner) -> Mapping[int, str]:
+    def line_digests(self, folder: Owner) -> Mapping[int, str]:
         rows = fetch(self._db, QUERIES["page_lines"], owner_params(folder))
         return {row["root_id"]: row["digest"] for row in rows}
 
-    def put_lines(self, folder: Owner, lines: Mapping[int, str]) -> None:
-        before = self.lines(folder)
+    def save_line_digests(self, folder: Owner, lines: Mapping[int, str]) -> None:
+        before = self.line_digests(folder)
         for root in before.keys() - lines.keys():
             params = {**owner_params(folder), "root_id": root}
             self._db.execute(QUERIES["erase_page_line"], params)
@@ -53,16 +53,16 @@ class SqlitePageStore:
                 params = {**owner_params(folder), "root_id": root, "digest": digest}
                 self._db.execute(QUERIES["put_page_line"], params)
 
-    def changed_since(self, user: User, audit_id: int) -> int:
+    def last_change_after(self, user: User, audit_id: int) -> int:
         params = {**user_params(user), "after_id": audit_id}
         row = fetch_one(self._db, QUERIES["last_memory_event"], params)
         return row["id"] if row else 0
 
-    def mutes(self, user: User) -> frozenset[str]:
+    def muted_lines(self, user: User) -> frozenset[str]:
         rows = fetch(self._db, QUERIES["page_mutes"], user_params(user))
         return frozenset(row["digest"] for row in rows)
 
-    def mute(self, user: User, marks: Collection[str], now: float) -> None:
+    def mute_lines(self, user: User, marks: Collection[str], now: float) -> None:
         for digest in marks:
             params = {**user_params(user), "digest": digest, "now": now}
             self._db.execute(QUERIES["mute_page_line"], params)

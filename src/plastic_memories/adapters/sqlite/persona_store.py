@@ -18,14 +18,14 @@ from plastic_memories.adapters.sqlite.rows import (
     user_params,
     view_params,
 )
-from plastic_memories.adapters.sqlite.text_index import Partitions
+from plastic_memories.adapters.sqlite.text_index import PartitionLookup
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
-from plastic_memories.model.persona import Holding, Persona, Slot, UserSettings
+from plastic_memories.model.persona import Persona, PersonaMemoryCount, Slot, UserSettings
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 
 # What a persona holds besides memories and messages, which have index entries to remove first.
-_HELD = (
+_OWNED_TABLES = (
     "persona_slots", "goal_links", "goals", "sessions", "branches", "jobs", "page_folders",
     "page_lines", "persona_cards",
 )  # fmt: skip
@@ -37,7 +37,7 @@ class SqlitePersonaStore:
         db: apsw.Connection,
         memories: SqliteMemoryStore,
         messages: SqliteMessageStore,
-        partitions: Partitions,
+        partitions: PartitionLookup,
     ) -> None:
         self._db = db
         self._partitions = partitions
@@ -78,20 +78,20 @@ class SqlitePersonaStore:
         self._memories.erase(owner, memories, now)
         messages = self._messages.erase(owner, MessageFilter(), now)
         erased = {"memories": len(memories), "messages": len(messages)}
-        for table in _HELD:
+        for table in _OWNED_TABLES:
             erased[table] = execute(self._db, _delete_from(table), owner_params(owner))
         noted = {**owner_params(owner), "kind": "persona", "row_id": row["id"], "now": now}
         self._db.execute(QUERIES["note_erasure"], noted)
         erased["personas"] = execute(self._db, _delete_from("personas"), owner_params(owner))
-        self._partitions.forget()
+        self._partitions.clear_cache()
         return erased
 
     def holdings(
         self, tenant_id: str, user_id: str | None, now: float, only_app: str = ""
-    ) -> list[Holding]:
+    ) -> list[PersonaMemoryCount]:
         params = {"tenant_id": tenant_id, "user_id": user_id, "now": now, "only_app": only_app}
         return [
-            Holding(
+            PersonaMemoryCount(
                 owner=Owner(tenant_id, row["user_id"], row["persona_id"]),
                 session_id=row["session_id"] or "",
                 source_app=row["source_app"] or "",

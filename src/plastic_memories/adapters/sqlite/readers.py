@@ -12,14 +12,19 @@ from typing import TypeVar
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import connect
-from plastic_memories.adapters.sqlite.errand import PASSING, Errand, settle, unavailable
+from plastic_memories.adapters.sqlite.errand import (
+    TRANSIENT_ERRORS,
+    DatabaseTask,
+    settle_tasks,
+    unavailable_error,
+)
 
 T = TypeVar("T")
-_NUMBER = 4
-_Inbox = queue.SimpleQueue[Errand | None]
+_THREADS = 4
+_Inbox = queue.SimpleQueue[DatabaseTask | None]
 
 
-class Readers:
+class ReaderPool:
     """The thread that was busy last is asked first.
 
     Its connection knows the statements, and its memory is in the processor's cache. Threads that
@@ -32,8 +37,8 @@ class Readers:
         self._close_s = close_s
         self._lock = threading.Lock()
         self._idle: list[_Inbox] = []
-        self._waiting: deque[Errand] = deque()
-        self._inboxes: list[_Inbox] = [queue.SimpleQueue() for _ in range(_NUMBER)]
+        self._waiting: deque[DatabaseTask] = deque()
+        self._inboxes: list[_Inbox] = [queue.SimpleQueue() for _ in range(_THREADS)]
         self._threads = [
             # Daemons: Python does not wait at its end for a disk that hangs.
             threading.Thread(
@@ -44,7 +49,7 @@ class Readers:
         for thread in self._threads:
             thread.start()
 
-    def ask(self, errand: Errand) -> None:
+    def submit(self, errand: DatabaseTask) -> None:
         """Have a piece of work done, at once or when a thread is free."""
         with self._lock:
             if not self._idle:
@@ -67,17 +72,17 @@ class Readers:
             if errand.future.cancelled():
                 continue
             db = self._answer(errand, db)
-            settle([errand])
+            settle_tasks([errand])
             del errand  # an idle thread keeps nobody's answer
         _close(db)
 
-    def _answer(self, errand: Errand, db: apsw.Connection | None) -> apsw.Connection | None:
+    def _answer(self, errand: DatabaseTask, db: apsw.Connection | None) -> apsw.Connection | None:
         """Do the work, on a new connection if there is none; return one that can be used again."""
         try:
             db = db or connect(self._path, self._busy_timeout_ms, read_only=True)
-            errand.result = read(db, errand.work)
-        except PASSING as error:
-            errand.error = unavailable(error, "The database does not answer.")
+            errand.result = read_snapshot(db, errand.work)
+        except TRANSIENT_ERRORS as error:
+            errand.error = unavailable_error(error, "The database does not answer.")
             _close(db)
             return None
         # Whatever the work raises belongs to the one who asked for it.
@@ -89,7 +94,7 @@ class Readers:
             return None
         return db
 
-    def _next(self, inbox: _Inbox) -> Errand | None:
+    def _next(self, inbox: _Inbox) -> DatabaseTask | None:
         with self._lock:
             if self._waiting:
                 return self._waiting.popleft()
@@ -102,7 +107,7 @@ def _close(db: apsw.Connection | None) -> None:
         db.close(True)
 
 
-def read(db: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
+def read_snapshot(db: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
     """Run work on a snapshot."""
     db.execute("BEGIN")
     try:

@@ -12,19 +12,19 @@ from plastic_memories.adapters.sqlite.connection import Row
 from plastic_memories.model.event import Event
 from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.outline import Outline
+from plastic_memories.model.outline import MemoryOutline
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
 from plastic_memories.rules.prompt.always_told import core_level
 
 # Columns that stand in the row as they stand in the model.
-_SAME_IN_MEMORY = (
+_SHARED_MEMORY_COLUMNS = (
     "content", "source_ref", "source_app", "bot_id", "session_id", "branch_id", "speaker", "quote",
     "confidence", "importance", "expires_at", "occurred_at", "supersedes_id", "superseded_by",
     "created_at", "updated_at", "last_recalled_at", "recall_count", "idempotency_key",
 )  # fmt: skip
-_same_in_memory = attrgetter(*_SAME_IN_MEMORY)
-_same_in_row = itemgetter(*_SAME_IN_MEMORY)
-_SAME_IN_MESSAGE = (
+_shared_memory_fields = attrgetter(*_SHARED_MEMORY_COLUMNS)
+_shared_row_columns = itemgetter(*_SHARED_MEMORY_COLUMNS)
+_SHARED_MESSAGE_COLUMNS = (
     "id", "content", "ts", "speaker", "session_id", "source_app", "bot_id", "branch_id",
     "platform", "message_type", "client_msg_id", "created_at", "hidden_at",
 )  # fmt: skip
@@ -86,7 +86,7 @@ def memory_params(memory: Memory) -> dict[str, Any]:
     """Return every column of a memory, for insert and update."""
     return {
         **owner_params(memory.owner),
-        **dict(zip(_SAME_IN_MEMORY, _same_in_memory(memory), strict=True)),
+        **dict(zip(_SHARED_MEMORY_COLUMNS, _shared_memory_fields(memory), strict=True)),
         "id": memory.id,
         "root_id": _root(memory),
         "type": memory.type,
@@ -122,17 +122,17 @@ def memory_of(row: Row) -> Memory:
         pinned=bool(row["pinned"]),
         metadata=_from_json(row["metadata"]),
         attributes=_from_json(row["attributes"]),
-        **dict(zip(_SAME_IN_MEMORY, _same_in_row(row), strict=True)),
+        **dict(zip(_SHARED_MEMORY_COLUMNS, _shared_row_columns(row), strict=True)),
     )
 
 
-def outline_of(owner: Owner, row: Sequence[Any]) -> Outline:
+def outline_of(owner: Owner, row: Sequence[Any]) -> MemoryOutline:
     """Read the columns of `filters.OUTLINE`, in their order: thousands at a time."""
     (
         row_id, root_id, kind, content, tags, session_id, source_app, speaker, occurred_at,
         created_at, updated_at, made_at, metadata, attributes,
     ) = row  # fmt: skip
-    return Outline(
+    return MemoryOutline(
         owner,
         row_id,
         root_id,
@@ -161,14 +161,14 @@ def _from_json(text: str) -> Any:
 def message_params(message: Message) -> dict[str, Any]:
     return {
         **owner_params(message.owner),
-        **{name: getattr(message, name) for name in _SAME_IN_MESSAGE},
+        **{name: getattr(message, name) for name in _SHARED_MESSAGE_COLUMNS},
         "role": message.role.value,
         "realm": message.realm.value,
     }
 
 
 def message_of(row: Row) -> Message:
-    same: Mapping[str, Any] = {name: row[name] for name in _SAME_IN_MESSAGE}
+    same: Mapping[str, Any] = {name: row[name] for name in _SHARED_MESSAGE_COLUMNS}
     role, realm = _ROLES[row["role"]], _REALMS[row["realm"]]
     return Message(owner=owner_of(row), role=role, realm=realm, **same)
 

@@ -12,9 +12,9 @@ from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import message_of, owner_of, owner_params
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.session import Branch, Conversation, Session, joined
+from plastic_memories.model.session import Branch, Conversation, Session, merge_sessions
 
-_SAME = (
+_SHARED_COLUMNS = (
     "id", "watermark", "waiting", "rounds", "waiting_since", "last_active", "ended_at",
     "archive_path", "archived_upto",
 )  # fmt: skip
@@ -24,7 +24,9 @@ class SqliteSessionStore:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
 
-    def heard(self, place: Conversation, messages: int, rounds: int, now: float) -> Session:
+    def record_messages(
+        self, place: Conversation, messages: int, rounds: int, now: float
+    ) -> Session:
         params = {**_place_params(place), "messages": messages, "rounds": rounds, "now": now}
         if not execute(self._db, QUERIES["heard_again"], params):
             execute(self._db, QUERIES["heard_first"], params)
@@ -54,7 +56,7 @@ class SqliteSessionStore:
         return session_of(row) if row else None
 
     def save(self, session: Session) -> None:
-        same = {name: getattr(session, name) for name in _SAME}
+        same = {name: getattr(session, name) for name in _SHARED_COLUMNS}
         realm = session.realm.value if session.realm else ""
         params = {**owner_params(session.owner), **same, "realm": realm}
         self._db.execute(QUERIES["save_session"], params)
@@ -75,14 +77,14 @@ class SqliteSessionStore:
         params["ref"] = there[0].id
         for name in ("move_jobs", "drop_jobs", "drop_session"):
             self._db.execute(QUERIES[name], params)
-        self.save(joined(there[0], session))
+        self.save(merge_sessions(there[0], session))
 
     def realm_of(self, owner: Owner, session_id: str, bot_id: str) -> Realm | None:
         params = {**owner_params(owner), "session_id": session_id, "bot_id": bot_id}
         row = fetch_one(self._db, QUERIES["session_realm"], params)
         return Realm(row["realm"]) if row else None
 
-    def after(self, session: Session, message_id: int, limit: int) -> list[Message]:
+    def messages_after(self, session: Session, message_id: int, limit: int) -> list[Message]:
         params = {**_place_params(session.place), "after": message_id, "limit": limit}
         return [message_of(row) for row in fetch(self._db, QUERIES["messages_after"], params)]
 
@@ -105,7 +107,7 @@ def session_of(row: Row) -> Session:
         owner_of(row), row["session_id"], row["bot_id"], row["source_app"], row["branch_id"]
     )
     realm = Realm(row["realm"]) if row["realm"] else None
-    return Session(place=place, realm=realm, **{name: row[name] for name in _SAME})
+    return Session(place=place, realm=realm, **{name: row[name] for name in _SHARED_COLUMNS})
 
 
 def _place_params(place: Conversation) -> dict[str, str]:

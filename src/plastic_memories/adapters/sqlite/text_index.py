@@ -21,7 +21,7 @@ _SAFE = re.compile(r'[^"\x00]+')
 _COMMON_SHARE = 0.1
 
 
-class TextIndex:
+class Fts5Index:
     """One of the two indexes: `memory` or `messages`."""
 
     def __init__(self, db: apsw.Connection, kind: str) -> None:
@@ -32,7 +32,10 @@ class TextIndex:
     def put(self, rows: Iterable[tuple[int, str, list[str]]]) -> None:
         """Index rows that are not in the index yet: id, partition and terms of each."""
         sql = f"INSERT INTO {self._table} (rowid, terms) VALUES (?, ?)"  # noqa: S608 - a constant
-        self._run(sql, [(row_id, _tokens(partition, terms)) for row_id, partition, terms in rows])
+        self._execute_rows(
+            sql,
+            [(row_id, _partition_tokens(partition, terms)) for row_id, partition, terms in rows],
+        )
 
     def remove(self, row_id: int, partition: str, text: str) -> None:
         """Take a row out of the index; `text` must be what it was indexed with.
@@ -41,7 +44,7 @@ class TextIndex:
         of `TERMS_VERSION` therefore makes the whole index anew (backend.py).
         """
         sql = f"INSERT INTO {self._table} ({self._table}, rowid, terms) VALUES ('delete', ?, ?)"  # noqa: S608
-        self._run(sql, [(row_id, _tokens(partition, index_terms(text)))])
+        self._execute_rows(sql, [(row_id, _partition_tokens(partition, index_terms(text)))])
 
     def erase_words(self, partition: str, texts: Iterable[str]) -> None:
         """Take the words of erased texts, gone from every row, out of the directory of the index.
@@ -92,27 +95,27 @@ class TextIndex:
         row = fetch_one(self._db, sql, (start,))
         return b"0" + row["term"].encode() if row else None
 
-    def holds(self, row_id: int) -> bool:
+    def is_indexed(self, row_id: int) -> bool:
         sql = f"SELECT 1 AS x FROM {self._table}_docsize WHERE id = ?"  # noqa: S608 - a constant
         try:
             return fetch_one(self._db, sql, (row_id,)) is not None
         except apsw.SQLError:
             return False  # the index is gone; whoever searches will say so
 
-    def _run(self, sql: str, rows: Sequence[tuple[int, str]]) -> None:
+    def _execute_rows(self, sql: str, rows: Sequence[tuple[int, str]]) -> None:
         try:
             self._db.executemany(sql, rows)
         except apsw.SQLError as error:
             # Dropped while we run: rows are still kept, and searched without it. `doctor` says so.
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
 
-    def match(self, partitions: Sequence[str], terms: Sequence[str]) -> str:
+    def match_expression(self, partitions: Sequence[str], terms: Sequence[str]) -> str:
         """Write terms as an FTS5 search of these partitions; empty if there is nothing to find."""
         # A term has letters and digits only (language/text/tokens.py), and is quoted all the same.
         terms = [term for term in terms if _SAFE.fullmatch(term)]
         return " OR ".join(f'"{part}x{term}"' for part in partitions for term in terms)
 
-    def holding(self, partition: str, terms: Sequence[str], most: int) -> dict[str, int]:
+    def document_counts(self, partition: str, terms: Sequence[str], most: int) -> dict[str, int]:
         """Return how many rows of a partition hold each term; counts no further than `most`."""
         # Not by `_frequency`: for a term's number fts5vocab reads all its rows, and a persona may
         # have said a word fifty thousand times. Here the reading stops at `most`.
@@ -122,18 +125,22 @@ class TextIndex:
         )
         counts = dict.fromkeys(terms, 0)
         for term in terms:
-            if match := self.match([partition], [term]):
+            if match := self.match_expression([partition], [term]):
                 [(counts[term],)] = run(self._db, sql, (match, most))
         return counts
 
-    def telling(self, partitions: Sequence[str], terms: Sequence[str], documents: int) -> list[str]:
+    def without_common_terms(
+        self, partitions: Sequence[str], terms: Sequence[str], documents: int
+    ) -> list[str]:
         """Leave out the terms that too many rows of a large partition hold, if others remain."""
-        frequency = self._frequency(partitions, terms)
+        frequency = self._document_frequencies(partitions, terms)
         known = [term for term in terms if frequency[term]]
         rare = [term for term in known if frequency[term] <= documents * _COMMON_SHARE]
         return rare or sorted(known, key=lambda term: frequency[term])[:1]
 
-    def _frequency(self, partitions: Sequence[str], terms: Sequence[str]) -> dict[str, int]:
+    def _document_frequencies(
+        self, partitions: Sequence[str], terms: Sequence[str]
+    ) -> dict[str, int]:
         # Not by `holding`: what is common depends on how many rows there are, so all are counted.
         # Only memories ask, of which a persona has far fewer than messages: `fts_messages_terms`
         # has no reader, and stays until a migration drops it.
@@ -146,7 +153,7 @@ class TextIndex:
         return counts
 
 
-def _tokens(partition: str, terms: list[str]) -> str:
+def _partition_tokens(partition: str, terms: list[str]) -> str:
     before = f" {partition}x"
     return before + before.join(terms) if terms else ""
 
@@ -156,7 +163,7 @@ def _just_before(name: bytes) -> bytes:
     return name[:-1] + bytes([name[-1] - 1]) + b"\xff"
 
 
-class Partitions:
+class PartitionLookup:
     """Where the rows of an owner stand in the index; what one transaction was told, it knows."""
 
     def __init__(self, db: apsw.Connection) -> None:
@@ -165,17 +172,19 @@ class Partitions:
 
     def of_persona(self, owner: Owner) -> str | None:
         """Return the partition of what one persona knows; None if there is no such persona."""
-        return self._known.get(owner) or self._asked("p", "get_persona", owner, owner_params(owner))
+        return self._known.get(owner) or self._lookup(
+            "p", "get_persona", owner, owner_params(owner)
+        )
 
     def of_user(self, user: User) -> str | None:
         """Return the partition of what all personas of a user share."""
-        return self._known.get(user) or self._asked("g", "get_user", user, user_params(user))
+        return self._known.get(user) or self._lookup("g", "get_user", user, user_params(user))
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Ask anew: a persona is gone."""
         self._known.clear()
 
-    def _asked(self, kind: str, query: str, whose: Owner | User, params: Params) -> str | None:
+    def _lookup(self, kind: str, query: str, whose: Owner | User, params: Params) -> str | None:
         row = fetch_one(self._db, QUERIES[query], params)
         if row is not None:
             self._known[whose] = f"{kind}{row['id']}"

@@ -17,12 +17,12 @@ from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.message_store import MessageFilter
 
-_COUNTED = (
+_COUNTED_TABLES = (
     "users", "personas", "messages", "memory_items", "sessions", "jobs", "goals", "api_keys",
     "audit",
 )  # fmt: skip
 # Rows that should be indexed but are not, or the other way round.
-_DISAGREEMENTS = {
+_CONSISTENCY_CHECKS = {
     "active memories missing from the text index": (
         "SELECT count(*) AS n FROM memory_items WHERE status = 'active' "
         "AND id NOT IN (SELECT id FROM fts_memory_docsize)"
@@ -70,8 +70,8 @@ class SqliteUpkeep:
         self._messages = messages
         self._indexed = indexed
 
-    def due(self, now: float, limit: int) -> list[Memory]:
-        if self._memories.first_end() > now:
+    def expired_memories(self, now: float, limit: int) -> list[Memory]:
+        if self._memories.next_expiry() > now:
             return []
         rows = fetch(self._db, QUERIES["due_memories"], {"now": now, "limit": limit})
         return [memory_of(row) for row in rows]
@@ -106,13 +106,16 @@ class SqliteUpkeep:
         problems = [line for line in found if line != "ok"]
         if not has_text_index(self._db):
             return [*problems, "the text index is missing"] if self._indexed else problems
-        for what, sql in _DISAGREEMENTS.items():
-            if number := self._number(sql):
+        for what, sql in _CONSISTENCY_CHECKS.items():
+            if number := self._count(sql):
                 problems.append(f"{number} {what}")
         return problems
 
     def counts(self) -> Mapping[str, int]:
-        return {table: self._number(f"SELECT count(*) AS n FROM {table}") for table in _COUNTED}  # noqa: S608 - constants
+        return {
+            table: self._count(f"SELECT count(*) AS n FROM {table}")  # noqa: S608 - constants
+            for table in _COUNTED_TABLES
+        }
 
     def _prune_crowded(self, max_per_persona: int, limit: int) -> int:
         pruned = 0
@@ -134,6 +137,6 @@ class SqliteUpkeep:
             self._messages.drop(owner, MessageFilter(ids=ids))
         return sum(map(len, by_owner.values()))
 
-    def _number(self, sql: str) -> int:
+    def _count(self, sql: str) -> int:
         row = fetch_one(self._db, sql)
         return int(row["n"]) if row else 0

@@ -9,15 +9,15 @@ import apsw
 
 from plastic_memories.adapters.sqlite.connection import Params, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore, partition_params
-from plastic_memories.adapters.sqlite.migrate import note
+from plastic_memories.adapters.sqlite.migrate import set_meta
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import memory_of
 from plastic_memories.model.entry import Partition
 from plastic_memories.model.owner import User
-from plastic_memories.model.vector import EntryMark, Unembedded
-from plastic_memories.rules.ranking.searchable_text import memory_text
+from plastic_memories.model.vector import EntryCursor, PendingEmbedding
+from plastic_memories.rules.ranking.searchable_text import searchable_text
 
-_MODEL = "vector_model"
+_MODEL_KEY = "vector_model"
 
 
 class SqliteVectorStore:
@@ -26,32 +26,32 @@ class SqliteVectorStore:
         self._entries = entries
 
     def model(self) -> str:
-        row = fetch_one(self._db, "SELECT value FROM meta WHERE key = ?", (_MODEL,))
+        row = fetch_one(self._db, "SELECT value FROM meta WHERE key = ?", (_MODEL_KEY,))
         return str(row["value"]) if row else ""
 
     def set_model(self, name: str) -> None:
-        note(self._db, _MODEL, name)
+        set_meta(self._db, _MODEL_KEY, name)
 
-    def waiting(self, after_id: int, limit: int) -> list[Unembedded]:
+    def list_missing(self, after_id: int, limit: int) -> list[PendingEmbedding]:
         rows = fetch(self._db, QUERIES["unembedded"], {"after_id": after_id, "limit": limit})
         return [
-            Unembedded(
+            PendingEmbedding(
                 Partition(User(row["tenant_id"], row["user_id"]), row.pop("partition_id")),
                 row["id"],
                 terms=row.pop("terms"),
-                text=memory_text(memory_of(row)),
+                text=searchable_text(memory_of(row)),
             )
             for row in rows
         ]
 
     def backlog(self, tenant_id: str | None = None) -> int:
-        return self._number("count_unembedded", {"tenant_id": tenant_id})
+        return self._count("count_unembedded", {"tenant_id": tenant_id})
 
-    def stored(self, tenant_id: str | None = None) -> int:
-        entries = self._number("count_entries", {"tenant_id": tenant_id})
+    def count_stored(self, tenant_id: str | None = None) -> int:
+        entries = self._count("count_entries", {"tenant_id": tenant_id})
         return entries - self.backlog(tenant_id)
 
-    def put(self, model: str, rows: Sequence[tuple[Unembedded, bytes]]) -> int:
+    def put(self, model: str, rows: Sequence[tuple[PendingEmbedding, bytes]]) -> int:
         if self.model() != model:
             return 0
         stored = 0
@@ -64,7 +64,7 @@ class SqliteVectorStore:
                 stored += execute(self._db, QUERIES["put_vector"], {**params, **more})
         return stored
 
-    def clear(self, after: EntryMark, limit: int) -> EntryMark | None:
+    def clear(self, after: EntryCursor, limit: int) -> EntryCursor | None:
         params = {
             "after_tenant": after.tenant_id,
             "after_user": after.user_id,
@@ -80,7 +80,7 @@ class SqliteVectorStore:
                 ids[Partition(user, row["partition_id"])].append(row["memory_id"])
         for partition, some in ids.items():
             self._clear(partition, some)
-        return EntryMark(**rows[-1]) if rows else None
+        return EntryCursor(**rows[-1]) if rows else None
 
     def _clear(self, partition: Partition, memory_ids: Sequence[int]) -> None:
         params = partition_params(partition)
@@ -88,15 +88,15 @@ class SqliteVectorStore:
         for memory_id in memory_ids:
             self._db.execute(QUERIES["clear_vector"], {**params, "memory_id": memory_id})
 
-    def _number(self, query: str, params: Params | None = None) -> int:
+    def _count(self, query: str, params: Params | None = None) -> int:
         row = fetch_one(self._db, QUERIES[query], params or {})
         return int(row["n"]) if row else 0
 
 
 def _by_partition(
-    rows: Sequence[tuple[Unembedded, bytes]],
-) -> dict[Partition, list[tuple[Unembedded, bytes]]]:
-    found: defaultdict[Partition, list[tuple[Unembedded, bytes]]] = defaultdict(list)
+    rows: Sequence[tuple[PendingEmbedding, bytes]],
+) -> dict[Partition, list[tuple[PendingEmbedding, bytes]]]:
+    found: defaultdict[Partition, list[tuple[PendingEmbedding, bytes]]] = defaultdict(list)
     for row, vector in rows:
         found[row.partition].append((row, vector))
     return found

@@ -16,7 +16,7 @@ from plastic_memories.ports.event_sink import EventSink
 _QUEUE_LENGTH = 1000
 
 
-class FanOut:
+class WebSocketFanOut:
     """One bounded queue for each listener; None in it means "you were too slow"."""
 
     def __init__(self, queue_length: int = _QUEUE_LENGTH) -> None:
@@ -26,20 +26,20 @@ class FanOut:
     def publish(self, events: Sequence[Event]) -> None:
         for event in events:
             for queue in tuple(self._listeners.get(event.user, ())):
-                self._offer(event, queue)
+                self._enqueue(event, queue)
 
     @asynccontextmanager
     async def listen(self, user: User) -> AsyncIterator[AsyncIterator[Event]]:
         queue: asyncio.Queue[Event | None] = asyncio.Queue(self._queue_length)
         self._listeners[user].add(queue)
         try:
-            yield _drain(queue)
+            yield _queued_events(queue)
         finally:
             self._listeners[user].discard(queue)
             if not self._listeners[user]:
                 del self._listeners[user]
 
-    def _offer(self, event: Event, queue: asyncio.Queue[Event | None]) -> None:
+    def _enqueue(self, event: Event, queue: asyncio.Queue[Event | None]) -> None:
         try:
             queue.put_nowait(event)
         except asyncio.QueueFull:
@@ -58,13 +58,13 @@ class NoEvents:
         yield  # makes this a generator, as the port demands
 
 
-async def _drain(queue: asyncio.Queue[Event | None]) -> AsyncIterator[Event]:
+async def _queued_events(queue: asyncio.Queue[Event | None]) -> AsyncIterator[Event]:
     while (event := await queue.get()) is not None:
         yield event
 
 
 def fan_out(_context: object) -> EventSink:
-    return FanOut()
+    return WebSocketFanOut()
 
 
 def no_events(_context: object) -> EventSink:

@@ -11,37 +11,37 @@ from importlib.util import find_spec
 import click
 import httpx
 
-from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.command_options import CliOptions, user_command
 from plastic_memories.cli.hub_address import is_local
-from plastic_memories.cli.hub_connection import Door, open_door
-from plastic_memories.cli.mcp.stdio_pipe import Pipe
+from plastic_memories.cli.hub_connection import HubConnection, open_connection
+from plastic_memories.cli.mcp.stdio_pipe import StdioPipe
 
 # Longer than any tool takes; recall and writes have deadlines of their own in the hub.
-_ANSWER_S = 120.0
+_RESPONSE_TIMEOUT_S = 120.0
 
 
 @click.command("mcp")
 @user_command
-def speak(place: Place) -> None:
+def speak(place: CliOptions) -> None:
     """Speak MCP on standard input and output, for editors and agents.
 
     Every message goes to /mcp of the hub that runs here or of --url; if none runs, this
     process opens the database itself. To set it up: docs/doors/mcp.md
     """
-    asyncio.run(_speak(place))
+    asyncio.run(_run_pipe(place))
 
 
-async def _speak(place: Place) -> None:
-    async with open_door(place, lasting=True) as door:
+async def _run_pipe(place: CliOptions) -> None:
+    async with open_connection(place, lasting=True) as door:
         if door.transport is not None and find_spec("mcp") is None:
             raise click.ClickException(
                 "The MCP door is not installed here: pip install 'plastic-memories[mcp]'."
             )
-        async with _to_the_hub(door) as hub:
-            await Pipe(hub, _write).run(_lines())
+        async with _hub_client(door) as hub:
+            await StdioPipe(hub, _write_line).run(_stdin_lines())
 
 
-def _to_the_hub(door: Door) -> httpx.AsyncClient:
+def _hub_client(door: HubConnection) -> httpx.AsyncClient:
     named = {
         "X-API-Key": door.key,
         "X-User-Id": door.place.user,
@@ -52,13 +52,13 @@ def _to_the_hub(door: Door) -> httpx.AsyncClient:
         base_url=door.url,
         # Bytes: a name need not be ASCII.
         headers={name.encode(): value.encode() for name, value in named.items() if value},
-        timeout=_ANSWER_S,
+        timeout=_RESPONSE_TIMEOUT_S,
         transport=door.transport,
         trust_env=not is_local(door.url),
     )
 
 
-async def _lines() -> AsyncIterator[bytes]:
+async def _stdin_lines() -> AsyncIterator[bytes]:
     """Yield what comes in. A thread of its own reads: it must not keep the process from ending."""
     loop = asyncio.get_running_loop()
     waiting: asyncio.Queue[bytes] = asyncio.Queue()
@@ -73,7 +73,7 @@ async def _lines() -> AsyncIterator[bytes]:
         yield line
 
 
-def _write(line: bytes) -> None:
+def _write_line(line: bytes) -> None:
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()
 

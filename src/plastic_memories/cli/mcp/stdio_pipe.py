@@ -13,11 +13,11 @@ import httpx
 _PATH = "/mcp"
 _VERSION_IN_META = "io.modelcontextprotocol/protocolVersion"
 # Which parameter a request is about; newer clients repeat it in a header.
-_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAME_FIELD = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _PARSE_ERROR, _INVALID_REQUEST, _FAILED = -32_700, -32_600, -32_603
 
 
-class Pipe:
+class StdioPipe:
     """Carries messages both ways. The hub keeps nothing of a connection, so neither do we,
     but the protocol version that was agreed on."""
 
@@ -33,15 +33,15 @@ class Pipe:
             async for line in lines:
                 if not line.strip():
                     continue
-                message = _read(line)
+                message = _parse_message(line)
                 if message is None:
                     self._refuse(None, _PARSE_ERROR, "This line is not a JSON-RPC message.")
                 elif message.get("method") == "notifications/cancelled":
                     self._cancel(message)
                 else:
-                    self._start(answering, message)
+                    self._start_exchange(answering, message)
 
-    def _start(self, answering: asyncio.TaskGroup, message: dict[str, Any]) -> None:
+    def _start_exchange(self, answering: asyncio.TaskGroup, message: dict[str, Any]) -> None:
         asked = message.get("id")
         task = answering.create_task(self._exchange(message))
         if isinstance(asked, int | str):
@@ -65,9 +65,9 @@ class Pipe:
             return
         if asked is None or not answer.content:
             return
-        body = _read(answer.content) or {}
+        body = _parse_message(answer.content) or {}
         if body.get("jsonrpc") != "2.0":
-            self._refuse(asked, _INVALID_REQUEST, _reason(body, answer.status_code))
+            self._refuse(asked, _INVALID_REQUEST, _error_reason(body, answer.status_code))
             return
         if message.get("method") == "initialize":
             self._version = str((body.get("result") or {}).get("protocolVersion", ""))
@@ -82,8 +82,8 @@ class Pipe:
         stated = (params.get("_meta") or {}).get(_VERSION_IN_META)
         if stated:
             headers |= {"MCP-Protocol-Version": str(stated), "Mcp-Method": method}
-            if method in _NAMED_BY:
-                headers["Mcp-Name"] = _header_text(str(params.get(_NAMED_BY[method], "")))
+            if method in _NAME_FIELD:
+                headers["Mcp-Name"] = _header_text(str(params.get(_NAME_FIELD[method], "")))
         elif self._version and method != "initialize":
             headers["MCP-Protocol-Version"] = self._version
         return headers
@@ -95,7 +95,7 @@ class Pipe:
         self._write(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def _read(line: bytes) -> dict[str, Any] | None:
+def _parse_message(line: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -103,7 +103,7 @@ def _read(line: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _reason(body: dict[str, Any], status: int) -> str:
+def _error_reason(body: dict[str, Any], status: int) -> str:
     """Return what an answer says that is not the protocol's: the hub's envelope, or anything."""
     error = body.get("error")
     said = error.get("message") if isinstance(error, dict) else None

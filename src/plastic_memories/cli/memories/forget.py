@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from plastic_memories.cli.command_options import Place, user_command
-from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.hub_connection import run_with_client
 from plastic_memories.cli.memories import memory_rows
-from plastic_memories.cli.output import Screen, counted
+from plastic_memories.cli.output import Screen, counts_text
 from plastic_memories.model.memory import MemoryType
 from plastic_memories_client import AsyncPlasticMemoriesClient, Forgotten, MemoryItem
 
@@ -25,7 +25,7 @@ from plastic_memories_client import AsyncPlasticMemoriesClient, Forgotten, Memor
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @user_command
 def forget(
-    place: Place,
+    place: CliOptions,
     memory_ids: tuple[int, ...],
     *,
     kind: str | None,
@@ -39,28 +39,28 @@ def forget(
 
     Say what by ID, by --type and --mkey, or by --query.
     """
-    which: Any = _which(memory_ids, kind, name, query)
+    which: Any = _selection(memory_ids, kind, name, query)
     if place.as_json and not (yes or dry_run):
         raise click.UsageError("With --json nobody can be asked: give --yes or --dry-run.")
-    screen = Screen.of(place)
+    screen = Screen.for_options(place)
 
     async def work(client: AsyncPlasticMemoriesClient) -> None:
         preview = await client.forget_memory(**which, dry_run=True)
-        items = await memory_rows.by_ids(client, preview.memory_ids)
+        items = await memory_rows.fetch_memories(client, preview.memory_ids)
         if not preview.memory_ids or dry_run:
             _show_preview(screen, preview, items)
             return
         if not yes:
             _show_preview(screen, preview, items)
-            click.confirm(f"Forget {_these(len(items))} for good?", abort=True)
+            click.confirm(f"Forget {_count_phrase(len(items))} for good?", abort=True)
         options: Any = how
         gone = await client.forget_memory(memory_ids=preview.memory_ids, **options)
         _show_receipt(screen, gone)
 
-    ask(place, work)
+    run_with_client(place, work)
 
 
-def _which(
+def _selection(
     memory_ids: tuple[int, ...], kind: str | None, name: str | None, query: str | None
 ) -> dict[str, Any]:
     ways = [bool(memory_ids), bool(kind or name), query is not None]
@@ -71,34 +71,36 @@ def _which(
     return {"query": query} if query is not None else {"type": kind, "key": name}
 
 
-def _these(number: int) -> str:
+def _count_phrase(number: int) -> str:
     return "this memory" if number == 1 else f"these {number} memories"
 
 
 def _show_preview(screen: Screen, preview: Forgotten, items: list[MemoryItem]) -> None:
-    if screen.told({**preview.raw, "memories": [memory_rows.dumped(item) for item in items]}):
+    if screen.print_if_json(
+        {**preview.raw, "memories": [memory_rows.memory_json(item) for item in items]}
+    ):
         return
     if items:
-        memory_rows.show(screen, items)
+        memory_rows.print_memories(screen, items)
     else:
         screen.line("There is nothing to forget.", style="dim")
 
 
 def _show_receipt(screen: Screen, gone: Forgotten) -> None:
-    if screen.told(gone.raw):
+    if screen.print_if_json(gone.raw):
         return
     receipt = gone.receipt if isinstance(gone.receipt, dict) else {}
-    screen.line(f"✓ Forgotten: {_numbered(gone.memory_ids)}", style="green")
-    screen.line(f"  erased     {counted(receipt.get('erased', {}))}")
-    screen.line(f"  hidden     {counted(receipt.get('hidden', {}))}")
-    screen.line(f"  remaining  {counted(receipt.get('remaining', {}))}")
+    screen.line(f"✓ Forgotten: {_id_list(gone.memory_ids)}", style="green")
+    screen.line(f"  erased     {counts_text(receipt.get('erased', {}))}")
+    screen.line(f"  hidden     {counts_text(receipt.get('hidden', {}))}")
+    screen.line(f"  remaining  {counts_text(receipt.get('remaining', {}))}")
     if receipt.get("never_again"):
         screen.line("  It will not be learned again.")
     for note in receipt.get("elsewhere", ()):
         screen.line(f"  elsewhere  {note}", style="dim")
 
 
-def _numbered(memory_ids: list[int]) -> str:
+def _id_list(memory_ids: list[int]) -> str:
     return ", ".join(f"#{memory_id}" for memory_id in memory_ids) or "nothing"
 
 

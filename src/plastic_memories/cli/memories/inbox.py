@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from plastic_memories.cli.command_options import Place, user_command
-from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.hub_connection import run_with_client
 from plastic_memories.cli.memories import memory_rows
-from plastic_memories.cli.output import Screen, when
+from plastic_memories.cli.output import Screen, local_time_text
 from plastic_memories.model.memory import LIST_SLOTS
 from plastic_memories_client import (
     AsyncPlasticMemoriesClient,
@@ -21,14 +21,14 @@ from plastic_memories_client import (
 )
 
 _QUIT = "q"
-_ANSWERS = {
+_CHOICES = {
     "c": "confirm", "b": "keep both", "e": "edit and confirm", "r": "reject",
     "n": "reject, never again", "s": "skip", _QUIT: "quit",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class InboxItem:
     """A candidate of one of the user's personas."""
 
     item: MemoryItem
@@ -42,12 +42,12 @@ class Waiting:
     def may_coexist(self) -> bool:
         return bool(self.replaces) and self.item.type in LIST_SLOTS
 
-    def dumped(self) -> dict[str, Any]:
-        return {**memory_rows.dumped(self.item), "persona_id": self.persona_id}
+    def to_json(self) -> dict[str, Any]:
+        return {**memory_rows.memory_json(self.item), "persona_id": self.persona_id}
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class InboxAnswers:
     """What was answered on the command line."""
 
     yes: bool
@@ -65,13 +65,13 @@ class Answers:
 @click.option("--never-again", is_flag=True, help="With --reject: nor learn it again.")
 @click.option("--replace", is_flag=True, help="With --yes: confirm those that replace, too.")
 @user_command
-def inbox(place: Place, every_persona: bool, **answers: Any) -> None:
+def inbox(place: CliOptions, every_persona: bool, **answers: Any) -> None:
     """Go through what waits for a yes or a no.
 
     With --json the candidates are only shown. --confirm and --reject may be given several times.
     """
-    screen = Screen.of(place)
-    given = Answers(**answers)
+    screen = Screen.for_options(place)
+    given = InboxAnswers(**answers)
 
     async def work(client: AsyncPlasticMemoriesClient) -> None:
         personas = [place.persona]
@@ -80,31 +80,35 @@ def inbox(place: Place, every_persona: bool, **answers: Any) -> None:
         if given.confirmed or given.rejected:
             await _answer_all(screen, client, given)
             return
-        waiting = await _waiting(client, personas)
+        waiting = await _list_candidates(client, personas)
         if given.yes:
             await _confirm_all(screen, client, waiting, given.replace)
-        elif not screen.told({"items": [one.dumped() for one in waiting]}):
-            await _go_through(screen, client, waiting)
+        elif not screen.print_if_json({"items": [one.to_json() for one in waiting]}):
+            await _review_each(screen, client, waiting)
 
-    ask(place, work)
+    run_with_client(place, work)
 
 
-async def _waiting(client: AsyncPlasticMemoriesClient, personas: list[str]) -> list[Waiting]:
-    found: list[Waiting] = []
+async def _list_candidates(
+    client: AsyncPlasticMemoriesClient, personas: list[str]
+) -> list[InboxItem]:
+    found: list[InboxItem] = []
     for persona_id in personas:
-        items = memory_rows.memories(client, status="candidate", persona_id=persona_id)
-        found += [Waiting(item, persona_id) async for item in items]
+        items = memory_rows.iterate_memories(client, status="candidate", persona_id=persona_id)
+        found += [InboxItem(item, persona_id) async for item in items]
     # Oldest first: an answer may decide about a later candidate.
     return sorted(found, key=lambda one: one.item.id)
 
 
-async def _looked_at_again(client: AsyncPlasticMemoriesClient, one: Waiting) -> Waiting:
+async def _reload(client: AsyncPlasticMemoriesClient, one: InboxItem) -> InboxItem:
     """What was confirmed a moment ago may be what this one would replace."""
     item = await client.memory_get(one.item.id, persona_id=one.persona_id)
-    return Waiting(item, one.persona_id)
+    return InboxItem(item, one.persona_id)
 
 
-async def _answer_all(screen: Screen, client: AsyncPlasticMemoriesClient, given: Answers) -> None:
+async def _answer_all(
+    screen: Screen, client: AsyncPlasticMemoriesClient, given: InboxAnswers
+) -> None:
     """Give the same answer to several candidates of one persona."""
     items: list[ChangedItem] = []
     if given.confirmed:
@@ -112,7 +116,7 @@ async def _answer_all(screen: Screen, client: AsyncPlasticMemoriesClient, given:
     if given.rejected:
         done = await client.reject_many(given.rejected, never_again=given.never_again)
         items += done.items
-    if screen.told({"items": [item.model_dump(mode="json") for item in items]}):
+    if screen.print_if_json({"items": [item.model_dump(mode="json") for item in items]}):
         return
     for item in items:
         if item.error:
@@ -122,19 +126,19 @@ async def _answer_all(screen: Screen, client: AsyncPlasticMemoriesClient, given:
 
 
 async def _confirm_all(
-    screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[Waiting], replace: bool
+    screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[InboxItem], replace: bool
 ) -> None:
     confirmed: list[int] = []
-    left: list[Waiting] = []
+    left: list[InboxItem] = []
     for one in waiting:
-        current = await _looked_at_again(client, one)
+        current = await _reload(client, one)
         if current.replaces and not replace:
             left.append(current)
             continue
         await _confirm(client, current)
         confirmed.append(one.item.id)
-    answer = {"confirmed": confirmed, "left": [one.dumped() for one in left]}
-    if screen.told(answer):
+    answer = {"confirmed": confirmed, "left": [one.to_json() for one in left]}
+    if screen.print_if_json(answer):
         return
     screen.line(f"✓ {len(confirmed)} confirmed", style="green")
     if left:
@@ -145,55 +149,55 @@ async def _confirm_all(
         )
 
 
-async def _go_through(
-    screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[Waiting]
+async def _review_each(
+    screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[InboxItem]
 ) -> None:
     if not waiting:
         screen.line("Nothing waits for you.", style="dim")
     for number, one in enumerate(waiting, start=1):
-        current = await _looked_at_again(client, one)
-        _show(screen, current, f"{number} of {len(waiting)}")
-        answer = _asked(current)
+        current = await _reload(client, one)
+        _print_item(screen, current, f"{number} of {len(waiting)}")
+        answer = _prompt_text(current)
         if answer == _QUIT:
             break
         try:
-            screen.line(await _answered(client, current, answer), style="green")
+            screen.line(await _apply_answer(client, current, answer), style="green")
         except Conflict as problem:
             screen.line(f"  ✗ {problem.message}", style="red")
 
 
-def _show(screen: Screen, one: Waiting, place_in_line: str) -> None:
+def _print_item(screen: Screen, one: InboxItem, place_in_line: str) -> None:
     item = one.item
     screen.line()
     screen.line(f"{place_in_line}  {one.persona_id}  {item.type} {item.key}  #{item.id}", "bold")
     screen.text(item.content, "yellow", indent=2)
     if item.quote and item.quote != item.content:
         screen.text(f"“{item.quote}”", "italic", indent=2)
-    screen.text(_source(item), "dim", indent=2)
+    screen.text(_source_text(item), "dim", indent=2)
     for row in one.replaces:
         screen.text(f"replaces #{row.memory_id}: {row.content}", "red", indent=2)
 
 
-def _source(item: MemoryItem) -> str:
+def _source_text(item: MemoryItem) -> str:
     parts = [
         item.source_type,
         f"by {item.speaker}" if item.speaker else "",
         f"in {item.source_app}" if item.source_app else "",
         f"session {item.session_id}" if item.session_id else "",
-        _messages(item.source_message_ids),
+        _message_list_text(item.source_message_ids),
         f"for bot {item.bot_id}" if item.bot_id else "",
-        when(item.created_at),
+        local_time_text(item.created_at),
         "" if item.confidence is None else f"confidence {item.confidence:.0%}",
     ]
     return ", ".join(part for part in parts if part)
 
 
-def _messages(ids: list[int]) -> str:
+def _message_list_text(ids: list[int]) -> str:
     return "from message " + ", ".join(f"#{one}" for one in ids) if ids else ""
 
 
-def _asked(one: Waiting) -> str:
-    offered = {key: text for key, text in _ANSWERS.items() if key != "b" or one.may_coexist}
+def _prompt_text(one: InboxItem) -> str:
+    offered = {key: text for key, text in _CHOICES.items() if key != "b" or one.may_coexist}
     if one.replaces:
         offered["c"] = "confirm and replace"
     click.echo("  " + "  ".join(f"[{key}] {text}" for key, text in offered.items()))
@@ -203,7 +207,7 @@ def _asked(one: Waiting) -> str:
     return answer
 
 
-async def _answered(client: AsyncPlasticMemoriesClient, one: Waiting, answer: str) -> str:
+async def _apply_answer(client: AsyncPlasticMemoriesClient, one: InboxItem, answer: str) -> str:
     item = one.item
     if answer == "s":
         return "  left for later"
@@ -218,7 +222,7 @@ async def _answered(client: AsyncPlasticMemoriesClient, one: Waiting, answer: st
 
 async def _confirm(
     client: AsyncPlasticMemoriesClient,
-    one: Waiting,
+    one: InboxItem,
     *,
     content: str | None = None,
     coexist: bool = False,

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 
-from plastic_memories.cli.output import Screen, one_line, when
+from plastic_memories.cli.output import Screen, local_time_text, one_line
 from plastic_memories_client import AsyncPlasticMemoriesClient, MemoryItem
 
-_PAGE = 200
+_PAGE_SIZE = 200
 
 
-async def memories(
+async def iterate_memories(
     client: AsyncPlasticMemoriesClient, limit: int | None = None, **wanted: Any
 ) -> AsyncIterator[MemoryItem]:
     """Yield a persona's memories, newest first, page after page."""
-    options: Any = {**wanted, "limit": min(limit or _PAGE, _PAGE)}
+    options: Any = {**wanted, "limit": min(limit or _PAGE_SIZE, _PAGE_SIZE)}
     left = limit
     async for item in client.iter_memory(**options):
         if left is not None:
@@ -25,12 +25,14 @@ async def memories(
         yield item
 
 
-async def by_ids(client: AsyncPlasticMemoriesClient, memory_ids: Iterable[int]) -> list[MemoryItem]:
+async def fetch_memories(
+    client: AsyncPlasticMemoriesClient, memory_ids: Iterable[int]
+) -> list[MemoryItem]:
     """Return the memories with these ids, whatever their status."""
     return [await client.memory_get(memory_id) for memory_id in memory_ids]
 
 
-def show(screen: Screen, items: Sequence[MemoryItem], *, status: bool = True) -> None:
+def print_memories(screen: Screen, items: Sequence[MemoryItem], *, status: bool = True) -> None:
     """Print memories as a table; columns that would say nothing are left out."""
     scored = any(item.score is not None for item in items)
     with_bot = any(item.bot_id for item in items)
@@ -53,21 +55,21 @@ def show(screen: Screen, items: Sequence[MemoryItem], *, status: bool = True) ->
             one_line(item.key, 40),
             *([item.bot_id] if with_bot else []),
             one_line(item.content, 200),
-            when(item.updated_at),
+            local_time_text(item.updated_at),
         ]
         for item in items
     ]
     screen.table(columns, rows)
 
 
-def show_scores(screen: Screen, accounts: Sequence[Mapping[str, Any]]) -> None:
+def print_scores(screen: Screen, accounts: Sequence[Mapping[str, Any]]) -> None:
     """Print where each score comes from, the largest part first."""
     columns = ["#", "score", "made of", "found by", "left out"]
     table = [
         [
             one["memory_id"],
             f"{one['score']:.3f}",
-            _made_of(one["parts"]),
+            _score_parts_text(one["parts"]),
             ", ".join(one["found_by"]),
             one["left_out"],
         ]
@@ -76,16 +78,16 @@ def show_scores(screen: Screen, accounts: Sequence[Mapping[str, Any]]) -> None:
     screen.table(columns, table)
 
 
-def _made_of(parts: Mapping[str, float]) -> str:
+def _score_parts_text(parts: Mapping[str, float]) -> str:
     """Return the parts of a score on one line, without those that add nothing.
 
-    >>> _made_of({"words": 0.1, "time": 0.0, "meaning": 0.5, "repeat": -0.25})
+    >>> _score_parts_text({"words": 0.1, "time": 0.0, "meaning": 0.5, "repeat": -0.25})
     'meaning 0.500, repeat -0.250, words 0.100'
     """
     ordered = sorted(parts.items(), key=lambda part: -abs(part[1]))
     return ", ".join(f"{name} {value:.3f}" for name, value in ordered if round(value, 3))
 
 
-def dumped(item: MemoryItem) -> dict[str, Any]:
+def memory_json(item: MemoryItem) -> dict[str, Any]:
     """Return a memory for a program."""
     return item.model_dump(mode="json")

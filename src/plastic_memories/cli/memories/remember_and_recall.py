@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from plastic_memories.cli.command_options import Place, user_command
-from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.hub_connection import run_with_client
 from plastic_memories.cli.memories import memory_rows
 from plastic_memories.cli.output import Screen
 from plastic_memories.model.memory import MemoryType, Scope, Status
@@ -38,7 +38,7 @@ _STATUSES = click.Choice([*(status.value for status in Status), "all"])
 @click.option("--confirm", is_flag=True, help="Say yes at once, if it conflicts with nothing.")
 @user_command
 def remember(
-    place: Place, text: str, kind: str | None, name: str | None, confirm: bool, **fields: Any
+    place: CliOptions, text: str, kind: str | None, name: str | None, confirm: bool, **fields: Any
 ) -> None:
     """Remember a text.
 
@@ -57,17 +57,19 @@ def remember(
             if confirm and written.memory_id and written.memory_status == "candidate":
                 await client.confirm(written.memory_id)
         ids = [item.memory_id for item in written.items] or [written.memory_id]
-        return written, await memory_rows.by_ids(client, [one for one in ids if one])
+        return written, await memory_rows.fetch_memories(client, [one for one in ids if one])
 
-    options: Any = _fields(**fields)
-    written, items = ask(place, work)
-    screen = Screen.of(place)
-    if screen.told({**written.raw, "memories": [memory_rows.dumped(item) for item in items]}):
+    options: Any = _memory_fields(**fields)
+    written, items = run_with_client(place, work)
+    screen = Screen.for_options(place)
+    if screen.print_if_json(
+        {**written.raw, "memories": [memory_rows.memory_json(item) for item in items]}
+    ):
         return
-    _show_written(screen, items)
+    _print_written(screen, items)
 
 
-def _fields(
+def _memory_fields(
     tags: tuple[str, ...], scope: str | None, importance: float | None, days: float | None
 ) -> dict[str, Any]:
     given = {
@@ -79,7 +81,7 @@ def _fields(
     return {field: value for field, value in given.items() if value is not None}
 
 
-def _show_written(screen: Screen, items: list[MemoryItem]) -> None:
+def _print_written(screen: Screen, items: list[MemoryItem]) -> None:
     for item in items:
         waits = item.status == "candidate"
         mark, style = ("?", "yellow") if waits else ("✓", "green")
@@ -96,42 +98,42 @@ def _show_written(screen: Screen, items: list[MemoryItem]) -> None:
 @click.option("--explain", is_flag=True, help="Show where each score comes from.")
 @user_command
 def recall(
-    place: Place, query: str, limit: int, budget: int | None, block: bool, explain: bool
+    place: CliOptions, query: str, limit: int, budget: int | None, block: bool, explain: bool
 ) -> None:
     """Show what bears on a text, best first."""
 
     async def work(client: AsyncPlasticMemoriesClient) -> tuple[RecallResult, str]:
         found = await client.recall(query, limit=limit, budget_tokens=budget, explain=explain)
-        return found, await _why_by_text(client) if "vectors" in found.degraded else ""
+        return found, await _text_search_reason(client) if "vectors" in found.degraded else ""
 
-    found, why = ask(place, work, by_meaning=bool(query.strip()))
-    screen = Screen.of(place)
-    if screen.told(found.raw):
+    found, why = run_with_client(place, work, by_meaning=bool(query.strip()))
+    screen = Screen.for_options(place)
+    if screen.print_if_json(found.raw):
         return
     if block:
         click.echo(found.injection_block)
         return
-    _show_recalled(screen, found, explain)
+    _print_recalled(screen, found, explain)
     if why:
         screen.line(why, style="yellow")
 
 
-async def _why_by_text(client: AsyncPlasticMemoriesClient) -> str:
+async def _text_search_reason(client: AsyncPlasticMemoriesClient) -> str:
     """Say why nothing was searched by meaning."""
     seen = (await client.health()).components.get("embedder", {})
     error = seen.get("error") or "see plastic-memories doctor"
     return f"By text alone: the embedder is {seen.get('status', 'late')}. {error}"
 
 
-def _show_recalled(screen: Screen, found: RecallResult, explain: bool) -> None:
+def _print_recalled(screen: Screen, found: RecallResult, explain: bool) -> None:
     if found.memory_items:
-        memory_rows.show(screen, found.memory_items, status=False)
+        memory_rows.print_memories(screen, found.memory_items, status=False)
     else:
         screen.line("Nothing is remembered that bears on this.", style="dim")
     for snippet in found.chat_snippets[:5]:
         screen.text(f"{snippet.speaker or snippet.role}: {snippet.content}", "dim", indent=2)
     if explain and isinstance(found.explain, list):
-        memory_rows.show_scores(screen, found.explain)
+        memory_rows.print_scores(screen, found.explain)
     if found.degraded:
         screen.line(f"Without: {', '.join(found.degraded)}", style="yellow")
     screen.line(f"{found.tokens} tokens; --block shows what a prompt would get", style="dim")
@@ -145,23 +147,25 @@ def _show_recalled(screen: Screen, found: RecallResult, explain: bool) -> None:
 @click.option("-q", "--containing", metavar="TEXT", help="Only those that hold this text.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @user_command
-def list_memories(place: Place, limit: int, **filters: str | None) -> None:
+def list_memories(place: CliOptions, limit: int, **filters: str | None) -> None:
     """List memories, newest first."""
 
     async def work(client: AsyncPlasticMemoriesClient) -> list[MemoryItem]:
-        return [item async for item in memory_rows.memories(client, limit + 1, **wanted)]
+        return [item async for item in memory_rows.iterate_memories(client, limit + 1, **wanted)]
 
     names = {"kind": "type", "containing": "q"}
     wanted: Any = {names.get(name, name): value for name, value in filters.items() if value}
-    found = ask(place, work)
+    found = run_with_client(place, work)
     items, more = found[:limit], len(found) > limit
-    screen = Screen.of(place)
-    if screen.told({"items": [memory_rows.dumped(item) for item in items], "more": more}):
+    screen = Screen.for_options(place)
+    if screen.print_if_json(
+        {"items": [memory_rows.memory_json(item) for item in items], "more": more}
+    ):
         return
     if not items:
         screen.line(f"{place.persona} remembers nothing like this.", style="dim")
         return
-    memory_rows.show(screen, items)
+    memory_rows.print_memories(screen, items)
     if more:
         screen.line(f"There are more; show them with --limit {limit * 4}.", style="dim")
 

@@ -6,45 +6,47 @@ import time
 
 import click
 
-from plastic_memories.cli.command_options import Place, user_command
-from plastic_memories.cli.hub_connection import ask
-from plastic_memories.cli.output import Screen, when
+from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.hub_connection import run_with_client
+from plastic_memories.cli.output import Screen, local_time_text
 from plastic_memories.rules.lifecycle.consolidation import ChangeKind
 from plastic_memories_client import AsyncPlasticMemoriesClient, AuditEntry
 
 _DAY_S = 86_400.0
-_EVENTS = frozenset(f"memory.{kind.value}" for kind in ChangeKind)
+_UNDOABLE_EVENTS = frozenset(f"memory.{kind.value}" for kind in ChangeKind)
 
 
 @click.command()
 @click.argument("audit_id", type=click.IntRange(1), required=False)
 @click.option("--days", type=click.IntRange(1), default=30, show_default=True, help="How far back.")
 @user_command
-def undo(place: Place, audit_id: int | None, days: int) -> None:
+def undo(place: CliOptions, audit_id: int | None, days: int) -> None:
     """Undo what the hub has done by itself.
 
     Without a number, show what that was.
     """
-    screen = Screen.of(place)
+    screen = Screen.for_options(place)
     if audit_id is not None:
-        done = ask(place, lambda client: client.undo(audit_id))
-        if not screen.told(done.raw):
+        done = run_with_client(place, lambda client: client.undo(audit_id))
+        if not screen.print_if_json(done.raw):
             screen.line(f"✓ #{done.memory_id} is {done.memory_status} again", style="green")
         return
-    found: list[AuditEntry] = ask(place, lambda client: _own_changes(client, place.persona, days))
-    if screen.told({"items": [line.model_dump(mode="json") for line in found]}):
+    found: list[AuditEntry] = run_with_client(
+        place, lambda client: _hub_changes(client, place.persona, days)
+    )
+    if screen.print_if_json({"items": [line.model_dump(mode="json") for line in found]}):
         return
     if not found:
         screen.line("The hub has changed nothing by itself.", style="dim")
         return
     rows = [
-        [line.id, line.event, line.memory_id, line.data.get("reason", ""), when(line.ts)]
+        [line.id, line.event, line.memory_id, line.data.get("reason", ""), local_time_text(line.ts)]
         for line in found
     ]
     screen.table(["change", "what", "memory", "why", "when"], rows)
 
 
-async def _own_changes(
+async def _hub_changes(
     client: AsyncPlasticMemoriesClient, persona_id: str, days: int
 ) -> list[AuditEntry]:
     """Return the hub's own changes of the last days, page after page."""
@@ -54,7 +56,9 @@ async def _own_changes(
         found |= {line.id: line for line in page if line.id is not None}
         since = max(line.ts or 0.0 for line in page)
     return [
-        line for line in found.values() if line.event in _EVENTS and line.persona_id == persona_id
+        line
+        for line in found.values()
+        if line.event in _UNDOABLE_EVENTS and line.persona_id == persona_id
     ]
 
 

@@ -11,10 +11,14 @@ import click
 
 from plastic_memories import settings as configuration
 from plastic_memories.adapters.sqlite import backup as copies
-from plastic_memories.adapters.sqlite.doctor import schema_of
-from plastic_memories.cli.command_options import Place, local_command
-from plastic_memories.cli.installation import check_folders, embedded_database, opened
-from plastic_memories.cli.output import Screen, counted, size
+from plastic_memories.adapters.sqlite.doctor import schema_versions
+from plastic_memories.cli.command_options import CliOptions, local_command
+from plastic_memories.cli.installation import (
+    check_folders,
+    embedded_database,
+    open_installed_storage,
+)
+from plastic_memories.cli.output import Screen, counts_text, size_text
 from plastic_memories.settings import Settings
 
 _FILE = click.Path(path_type=Path)
@@ -24,35 +28,35 @@ _FILE = click.Path(path_type=Path)
 @click.argument("dest", type=_FILE)
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @local_command
-def backup(place: Place, dest: Path, force: bool) -> None:
+def backup(place: CliOptions, dest: Path, force: bool) -> None:
     """Copy the database into one file, while the hub runs.
 
     If DEST is a folder, the copy is named after the day and hour. Move a database with this:
     copying its file by hand loses what is still in the log beside it.
     """
-    settings = configuration.load()
+    settings = configuration.load_settings()
     database = embedded_database(settings)
-    path = dest / f"plastic_memories-{_stamp()}.db" if dest.is_dir() else dest
-    screen = Screen.of(place)
+    path = dest / f"plastic_memories-{_file_timestamp()}.db" if dest.is_dir() else dest
+    screen = Screen.for_options(place)
     if path.exists() and not force:
         raise click.ClickException(f"{path} exists; --force writes over it.")
     with screen.progress("copying") as report:
         made = copies.back_up(database, path, overwrite=force, progress=report)
-    pages = _pages(settings)
+    pages = _page_folders(settings)
     answer = {
         "path": str(made.path),
         "bytes": made.size_bytes,
         "counts": dict(made.counts),
         "not_in_it": [str(folder) for folder in pages],
     }
-    if not screen.told(answer):
-        screen.line(f"✓ {made.path}  {size(made.size_bytes)}, checked", style="green")
-        screen.line(f"  {counted(made.counts)}")
+    if not screen.print_if_json(answer):
+        screen.line(f"✓ {made.path}  {size_text(made.size_bytes)}, checked", style="green")
+        screen.line(f"  {counts_text(made.counts)}")
         for folder in pages:
             screen.line(f"  Markdown pages are files: copy {folder} as well", style="yellow")
 
 
-def _pages(settings: Settings) -> list[Path]:
+def _page_folders(settings: Settings) -> list[Path]:
     """Return the folders of Markdown pages that are there."""
     folders = [settings.memory_root / name for name in ("users", "tenants")]
     return [folder for folder in folders if folder.is_dir()]
@@ -62,29 +66,29 @@ def _pages(settings: Settings) -> list[Path]:
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @local_command
-def restore(place: Place, source: Path, yes: bool) -> None:
+def restore(place: CliOptions, source: Path, yes: bool) -> None:
     """Put a backup in the place of the database.
 
     The hub may run meanwhile. What was forgotten since the backup stays forgotten. The
     replaced database is kept.
     """
-    settings = configuration.load()
+    settings = configuration.load_settings()
     database = embedded_database(settings)
     check_folders(settings)
     if not yes:
         if place.as_json:
             raise click.UsageError("With --json nobody can be asked: give --yes.")
         click.confirm(f"Replace {database} by {source}?", abort=True)
-    keep = database.with_name(f"{database.name}.before-restore-{_stamp()}.db")
-    screen = Screen.of(place)
+    keep = database.with_name(f"{database.name}.before-restore-{_file_timestamp()}.db")
+    screen = Screen.for_options(place)
     with screen.progress("copying") as report:
         done = copies.restore(source, database, keep=keep, now=time.time(), progress=report)
-    _show_restored(screen, source, done)
+    _print_restore_report(screen, source, done)
     if done.problems:
         raise click.ClickException(f"{done.problems[0]} (run: plastic-memories doctor)")
 
 
-def _show_restored(screen: Screen, source: Path, done: copies.Restored) -> None:
+def _print_restore_report(screen: Screen, source: Path, done: copies.RestoreReport) -> None:
     answer = {
         "restored": str(source),
         "replaced": None if done.replaced is None else str(done.replaced),
@@ -94,13 +98,13 @@ def _show_restored(screen: Screen, source: Path, done: copies.Restored) -> None:
         "counts": dict(done.counts),
         "problems": done.problems,
     }
-    if screen.told(answer):
+    if screen.print_if_json(answer):
         return
-    screen.line(f"✓ {source} is in place: {counted(done.counts)}", style="green")
+    screen.line(f"✓ {source} is in place: {counts_text(done.counts)}", style="green")
     if done.migrations:
         screen.line(f"  brought up to date: {', '.join(done.migrations)}")
     if done.replayed is not None:
-        screen.line(f"  done again since the backup: {counted(asdict(done.replayed))}")
+        screen.line(f"  done again since the backup: {counts_text(asdict(done.replayed))}")
     if done.note:
         screen.line(f"  {done.note}", style="yellow")
     if done.replaced is not None:
@@ -109,23 +113,23 @@ def _show_restored(screen: Screen, source: Path, done: copies.Restored) -> None:
 
 @click.command()
 @local_command
-def migrate(place: Place) -> None:
+def migrate(place: CliOptions) -> None:
     """Bring the database to the schema of this release."""
-    settings = configuration.load()
+    settings = configuration.load_settings()
     database = embedded_database(settings)
     check_folders(settings)
-    before, wanted = schema_of(database)
+    before, wanted = schema_versions(database)
 
     async def run() -> None:
         # Opening brings it up to date; a server's start does nothing else.
-        async with opened(settings):
+        async with open_installed_storage(settings):
             pass
 
     asyncio.run(run())
-    after, _ = schema_of(database)
-    screen = Screen.of(place)
+    after, _ = schema_versions(database)
+    screen = Screen.for_options(place)
     answer = {"path": str(database), "before": before, "after": after, "wanted": wanted}
-    if screen.told(answer):
+    if screen.print_if_json(answer):
         return
     if before == after:
         screen.line(f"✓ {database} has schema {after}: nothing to do", style="green")
@@ -135,7 +139,7 @@ def migrate(place: Place) -> None:
         screen.line(f"✓ {database}: schema {before} → {after}", style="green")
 
 
-def _stamp() -> str:
+def _file_timestamp() -> str:
     return time.strftime("%Y%m%d-%H%M%S", time.localtime())
 
 

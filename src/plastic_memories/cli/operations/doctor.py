@@ -8,12 +8,12 @@ import click
 
 from plastic_memories import settings as configuration
 from plastic_memories.adapters.sqlite.doctor import repair
-from plastic_memories.cli.command_options import Place, user_command
+from plastic_memories.cli.command_options import CliOptions, user_command
 from plastic_memories.cli.installation import embedded_database
 from plastic_memories.cli.operations import doctor_checks
 from plastic_memories.cli.operations.doctor_checks import FAIL, OK, WARN, Check
-from plastic_memories.cli.operations.embedder_check import of_the_embedder
-from plastic_memories.cli.output import Screen, counted
+from plastic_memories.cli.operations.embedder_check import check_embedder
+from plastic_memories.cli.output import Screen, counts_text
 from plastic_memories.errors import InvalidSetting
 
 _MARK = {OK: "✓", WARN: "!", FAIL: "✗"}
@@ -23,31 +23,31 @@ _STYLE = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 @click.command()
 @click.option("--fix", is_flag=True, help="First make the text index anew from the rows.")
 @user_command
-def doctor(place: Place, fix: bool) -> None:
+def doctor(place: CliOptions, fix: bool) -> None:
     """Find out what is wrong with this installation."""
-    screen = Screen.of(place)
+    screen = Screen.for_options(place)
     if fix:
-        _fix(screen)
-    found = _examined(place)
+        _repair(screen)
+    found = _run_checks(place)
     failed = [check for check in found if check.status == FAIL]
-    if not screen.told({"ok": not failed, "checks": [asdict(check) for check in found]}):
-        _show(screen, found)
+    if not screen.print_if_json({"ok": not failed, "checks": [asdict(check) for check in found]}):
+        _print_checks(screen, found)
     if failed:
         raise click.exceptions.Exit(1)
 
 
-def _examined(place: Place) -> list[Check]:
-    found = list(doctor_checks.of_the_program())
+def _run_checks(place: CliOptions) -> list[Check]:
+    found = list(doctor_checks.program_checks())
     try:
-        settings = configuration.load()
+        settings = configuration.load_settings()
     except InvalidSetting as error:
         return [*found, Check("settings", FAIL, error.message, "Correct it and try again.")]
     found.append(Check("settings", OK, f"read; database {settings.db_path}"))
-    return [*found, *doctor_checks.of_the_installation(settings, place), of_the_embedder(settings)]
+    return [*found, *doctor_checks.installation_checks(settings, place), check_embedder(settings)]
 
 
-def _fix(screen: Screen) -> None:
-    settings = configuration.load()
+def _repair(screen: Screen) -> None:
+    settings = configuration.load_settings()
     database = embedded_database(settings)
     if not database.is_file():
         return
@@ -56,11 +56,11 @@ def _fix(screen: Screen) -> None:
             database, settings.busy_timeout_ms, lambda done, total: report("", done, total)
         )
     if not screen.as_json:
-        screen.line(f"Made anew: {counted(counts)}", style="green")
+        screen.line(f"Made anew: {counts_text(counts)}", style="green")
         screen.line()
 
 
-def _show(screen: Screen, found: list[Check]) -> None:
+def _print_checks(screen: Screen, found: list[Check]) -> None:
     width = max(len(check.name) for check in found)
     for check in found:
         mark, style = _MARK[check.status], _STYLE[check.status]

@@ -15,19 +15,19 @@ from pathlib import Path
 from plastic_memories import __version__, plugins
 from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.adapters.sqlite import doctor as database
-from plastic_memories.cli.command_options import Place
-from plastic_memories.cli.hub_address import address
-from plastic_memories.cli.hub_connection import health_of, local_key
-from plastic_memories.cli.installation import EMBEDDED, opened
-from plastic_memories.cli.output import counted, size
+from plastic_memories.cli.command_options import CliOptions
+from plastic_memories.cli.hub_address import hub_address
+from plastic_memories.cli.hub_connection import fetch_health, local_key
+from plastic_memories.cli.installation import EMBEDDED_BACKEND, open_installed_storage
+from plastic_memories.cli.output import counts_text, size_text
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.model.job import Reconciliation
 from plastic_memories.settings import Settings
 
 OK, WARN, FAIL = "ok", "warn", "fail"
-_WANTED_PYTHON = (3, 11)
-_LITTLE_SPACE = 500_000_000
-_NO_SPACE = 20_000_000
+_MIN_PYTHON = (3, 11)
+_LOW_SPACE_BYTES = 500_000_000
+_MIN_SPACE_BYTES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Check:
     advice: str = ""
 
 
-def of_the_program() -> Iterator[Check]:
+def program_checks() -> Iterator[Check]:
     """Look at Python and SQLite."""
-    is_new_enough = sys.version_info >= _WANTED_PYTHON
+    is_new_enough = sys.version_info >= _MIN_PYTHON
     yield Check(
         "Python",
         OK if is_new_enough else FAIL,
@@ -56,19 +56,19 @@ def of_the_program() -> Iterator[Check]:
         yield Check("SQLite", WARN, f"{database.sqlite_version()}, without FTS5", advice)
 
 
-def of_the_installation(settings: Settings, place: Place) -> Iterator[Check]:
+def installation_checks(settings: Settings, place: CliOptions) -> Iterator[Check]:
     """Look at everything the settings name."""
-    yield _folder("data folder", settings)
-    yield _key_file(settings)
-    yield from _plugins(settings)
-    yield from _database(settings)
-    yield _space(settings)
-    yield _hub(settings, place)
-    yield _templates(settings)
-    yield _log(settings)
+    yield _check_folder("data folder", settings)
+    yield _check_key_file(settings)
+    yield from _check_plugins(settings)
+    yield from _check_database(settings)
+    yield _check_space(settings)
+    yield _check_hub(settings, place)
+    yield _check_templates(settings)
+    yield _check_log(settings)
 
 
-def _folder(name: str, settings: Settings) -> Check:
+def _check_folder(name: str, settings: Settings) -> Check:
     folder = settings.data_dir
     nearest = next(one for one in (folder, *folder.parents) if one.exists())
     if not os.access(nearest, os.W_OK | os.X_OK):
@@ -79,7 +79,7 @@ def _folder(name: str, settings: Settings) -> Check:
     return Check(name, OK, str(folder))
 
 
-def _key_file(settings: Settings) -> Check:
+def _check_key_file(settings: Settings) -> Check:
     path = settings.key_file
     if not path.is_file():
         keys = len(settings.keys)
@@ -91,12 +91,12 @@ def _key_file(settings: Settings) -> Check:
     return Check("key", OK, str(path))
 
 
-def _plugins(settings: Settings) -> Iterator[Check]:
+def _check_plugins(settings: Settings) -> Iterator[Check]:
     for port, variable in plugins.PORTS.items():
         chosen = getattr(settings, variable.lower())
-        names = ", ".join(sorted(plugins.available(port)))
+        names = ", ".join(sorted(plugins.available_plugins(port)))
         try:
-            plugins.factory(port, chosen)
+            plugins.plugin_factory(port, chosen)
         except InvalidSetting as error:
             advice = f"Choose one of: {names or 'none is installed'}."
             yield Check(f"plug-in {port}", FAIL, error.message, advice)
@@ -104,9 +104,9 @@ def _plugins(settings: Settings) -> Iterator[Check]:
             yield Check(f"plug-in {port}", OK, f"{chosen} (installed: {names})")
 
 
-def _database(settings: Settings) -> Iterator[Check]:
-    if settings.backend != EMBEDDED:
-        yield asyncio.run(_other_storage(settings))
+def _check_database(settings: Settings) -> Iterator[Check]:
+    if settings.backend != EMBEDDED_BACKEND:
+        yield asyncio.run(_check_other_storage(settings))
         return
     path = settings.db_path
     if not path.exists():
@@ -118,12 +118,12 @@ def _database(settings: Settings) -> Iterator[Check]:
         advice = "Restore a backup: plastic-memories restore FILE."
         yield Check("database", FAIL, error.message, advice)
         return
-    yield _schema(seen)
-    yield _contents(path.stat().st_size, seen)
-    yield _messages(seen.messages)
+    yield _check_schema(seen)
+    yield _check_contents(path.stat().st_size, seen)
+    yield _check_messages(seen.messages)
 
 
-def _schema(seen: database.Examination) -> Check:
+def _check_schema(seen: database.Examination) -> Check:
     version, wanted = seen.schema_version, seen.wanted_version
     if version > wanted:
         return Check("schema", FAIL, f"{version}, newer than {wanted}", "Upgrade plastic-memories.")
@@ -132,9 +132,9 @@ def _schema(seen: database.Examination) -> Check:
     return Check("schema", OK, str(version))
 
 
-def _contents(size_bytes: int, seen: database.Examination) -> Check:
+def _check_contents(size_bytes: int, seen: database.Examination) -> Check:
     if not seen.problems:
-        return Check("database", OK, f"{size(size_bytes)}, sound; {counted(seen.counts)}")
+        return Check("database", OK, f"{size_text(size_bytes)}, sound; {counts_text(seen.counts)}")
     about_rows = all(line[:1].isdigit() for line in seen.problems)
     advice = (
         "Run: plastic-memories doctor --fix"
@@ -144,7 +144,7 @@ def _contents(size_bytes: int, seen: database.Examination) -> Check:
     return Check("database", FAIL, "; ".join(seen.problems[:3]), advice)
 
 
-def _messages(found: Reconciliation) -> Check:
+def _check_messages(found: Reconciliation) -> Check:
     """Every message is digested, waits, or is in the dead list; else it was lost on the way."""
     numbers = f"{found.digested} digested, {found.waiting} waiting, {found.dead} given up"
     if found.lost:
@@ -156,9 +156,9 @@ def _messages(found: Reconciliation) -> Check:
     return Check("messages", OK, numbers)
 
 
-async def _other_storage(settings: Settings) -> Check:
+async def _check_other_storage(settings: Settings) -> Check:
     try:
-        async with opened(settings) as storage:
+        async with open_installed_storage(settings) as storage:
             problems = await storage.read(lambda stores: stores.upkeep.check())
     except (Unavailable, InvalidSetting) as error:
         return Check("database", FAIL, error.message, "See that it runs and can be reached.")
@@ -167,21 +167,21 @@ async def _other_storage(settings: Settings) -> Check:
     return Check("database", OK, f"{settings.backend}, sound")
 
 
-def _space(settings: Settings) -> Check:
+def _check_space(settings: Settings) -> Check:
     folder = settings.data_dir
     nearest = next(one for one in (folder, *folder.parents) if one.exists())
     free = shutil.disk_usage(nearest).free
     needed = settings.db_path.stat().st_size * 2 if settings.db_path.is_file() else 0
-    if free < _NO_SPACE:
-        return Check("disk", FAIL, f"{size(free)} free", "Make room: nothing can be stored.")
-    if free < max(_LITTLE_SPACE, needed):
-        return Check("disk", WARN, f"{size(free)} free", "Make room for a backup at least.")
-    return Check("disk", OK, f"{size(free)} free")
+    if free < _MIN_SPACE_BYTES:
+        return Check("disk", FAIL, f"{size_text(free)} free", "Make room: nothing can be stored.")
+    if free < max(_LOW_SPACE_BYTES, needed):
+        return Check("disk", WARN, f"{size_text(free)} free", "Make room for a backup at least.")
+    return Check("disk", OK, f"{size_text(free)} free")
 
 
-def _hub(settings: Settings, place: Place) -> Check:
-    url = place.url or address(settings)
-    known = asyncio.run(health_of(url, place.key or local_key(url, settings, place.user)))
+def _check_hub(settings: Settings, place: CliOptions) -> Check:
+    url = place.url or hub_address(settings)
+    known = asyncio.run(fetch_health(url, place.key or local_key(url, settings, place.user)))
     if known is None and place.url:
         return Check("hub", FAIL, f"none answers at {url}", "Run: plastic-memories serve")
     if known is None:
@@ -199,7 +199,7 @@ def _hub(settings: Settings, place: Place) -> Check:
     return Check("hub", OK, f"{url} is well, version {known.get('version')}")
 
 
-def _templates(settings: Settings) -> Check:
+def _check_templates(settings: Settings) -> Check:
     names = TemplateFolder(settings.template_root).names()
     if names:
         return Check("templates", OK, ", ".join(names))
@@ -207,10 +207,10 @@ def _templates(settings: Settings) -> Check:
     return Check("templates", WARN, f"none in {settings.template_root}", advice)
 
 
-def _log(settings: Settings) -> Check:
+def _check_log(settings: Settings) -> Check:
     path = settings.log_path
     if not path.exists():
         return Check("log", OK, f"{path} is made at the first start")
     if not os.access(path, os.W_OK):
         return Check("log", FAIL, f"{path} cannot be written to", "Make it writable.")
-    return Check("log", OK, f"{path}, {size(path.stat().st_size)}")
+    return Check("log", OK, f"{path}, {size_text(path.stat().st_size)}")

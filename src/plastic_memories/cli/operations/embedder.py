@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import click
 
 from plastic_memories import settings as configuration
-from plastic_memories.cli.command_options import Place, local_command
-from plastic_memories.cli.output import Screen, size
+from plastic_memories.cli.command_options import CliOptions, local_command
+from plastic_memories.cli.output import Screen, size_text
 from plastic_memories.errors import PlasticMemoriesError, Unavailable
 
 if TYPE_CHECKING:
-    from plastic_memories.adapters.embedding.download import Fetched
+    from plastic_memories.adapters.embedding.download import FetchedFile
 
 
-_CHECKED = {
+_CHECK_TEXT = {
     "": "not checked: the hub gave no checksum",
     "loaded": "checked by loading it",
     "prefixes": "with prefixes of your own",
@@ -27,7 +27,7 @@ _CHECKED = {
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
-def _hexadecimal(_: click.Context, __: click.Parameter, given: str) -> str:
+def _validate_sha256(_: click.Context, __: click.Parameter, given: str) -> str:
     if given and not _SHA256.fullmatch(given):
         raise click.BadParameter("a SHA-256 has 64 hexadecimal digits.")
     return given
@@ -46,14 +46,14 @@ def embedder() -> None:
 @click.option(
     "--sha256",
     default="",
-    callback=_hexadecimal,
+    callback=_validate_sha256,
     help="What the ONNX file must be, if the hub is not asked.",
 )
 @click.option("--query-prefix", default="", help='Put before questions; e5 wants "query: ".')
 @click.option("--passage-prefix", default="", help='Put before memories; e5 wants "passage: ".')
 @local_command
 def download(
-    place: Place,
+    place: CliOptions,
     *,
     name: str,
     url: str,
@@ -71,11 +71,11 @@ def download(
     import httpx
 
     from plastic_memories.adapters.embedding.download import ModelHub
-    from plastic_memories.adapters.embedding.onnx import downloaded
+    from plastic_memories.adapters.embedding.onnx import downloaded_model_path
 
-    settings = configuration.load()
-    folder = downloaded(settings.data_dir, name)
-    screen = Screen.of(place)
+    settings = configuration.load_settings()
+    folder = downloaded_model_path(settings.data_dir, name)
+    screen = Screen.for_options(place)
     with (
         httpx.Client(timeout=httpx.Timeout(30, connect=10)) as client,
         screen.progress("downloading") as report,
@@ -83,11 +83,11 @@ def download(
         hub = ModelHub(client, url or settings.embedder_hub_url, name, revision)
         found = hub.fetch_model(folder, model_file, sha256, report)
     if query_prefix or passage_prefix:
-        kept = _keep_prefixes(folder, revision, query_prefix, passage_prefix)
+        kept = _save_prefixes(folder, revision, query_prefix, passage_prefix)
         found = [kept if one.path == kept.path else one for one in found]
-    missing, dimension = _tried(folder, found)
+    missing, dimension = _try_model(folder, found)
     if dimension:
-        found = hub.loaded(folder, found)
+        found = hub.mark_loaded(folder, found)
     answer = {
         "model": name,
         "folder": str(folder),
@@ -97,12 +97,12 @@ def download(
         ],
         "dimension": dimension,
     }
-    if screen.told(answer):
+    if screen.print_if_json(answer):
         return
     for one in found:
         mark, style = ("✓", "green") if one.checked else ("!", "yellow")
-        checked = _CHECKED.get(one.checked, f"checked ({one.checked})")
-        line = f"{mark} {one.path.relative_to(folder)}  {size(one.size)}, {checked}"
+        checked = _CHECK_TEXT.get(one.checked, f"checked ({one.checked})")
+        line = f"{mark} {one.path.relative_to(folder)}  {size_text(one.size)}, {checked}"
         screen.line(line, style=style)
     if dimension:
         screen.line(f"✓ It loads, and makes vectors of {dimension} numbers.", style="green")
@@ -111,18 +111,18 @@ def download(
     screen.line(f"Use it with: PLASTIC_MEMORIES_EMBEDDER=onnx:{name}")
 
 
-def _tried(folder: Path, found: Sequence[Fetched]) -> tuple[str, int | None]:
+def _try_model(folder: Path, found: Sequence[FetchedFile]) -> tuple[str, int | None]:
     """Load the model and make a vector; return which packages are missing, or how long it is."""
-    from plastic_memories.adapters.embedding.model_folder import read_folder
+    from plastic_memories.adapters.embedding.model_folder import read_model_folder
     from plastic_memories.adapters.embedding.onnx import OnnxEmbedder, missing_packages
-    from plastic_memories.hub.vectors.embedder_probe import probe
+    from plastic_memories.hub.vectors.embedder_probe import probe_embedder
 
     missing = missing_packages()
     if missing:
         return missing, None
     try:
-        embedder = OnnxEmbedder(read_folder(folder), threads=1)
-        probe(embedder)
+        embedder = OnnxEmbedder(read_model_folder(folder), threads=1)
+        probe_embedder(embedder)
     except PlasticMemoriesError as error:
         # What came without a checksum may be anything; the next command fetches it again.
         for one in found:
@@ -132,9 +132,9 @@ def _tried(folder: Path, found: Sequence[Fetched]) -> tuple[str, int | None]:
     return "", embedder.dimension
 
 
-def _keep_prefixes(folder: Path, revision: str, query: str, passage: str) -> Fetched:
-    from plastic_memories.adapters.embedding.download import Fetched
-    from plastic_memories.adapters.embedding.known_files import KnownFiles
+def _save_prefixes(folder: Path, revision: str, query: str, passage: str) -> FetchedFile:
+    from plastic_memories.adapters.embedding.download import FetchedFile
+    from plastic_memories.adapters.embedding.known_files import FileCheckRecord
     from plastic_memories.adapters.embedding.model_folder import PROMPTS
 
     file = folder / PROMPTS
@@ -142,8 +142,8 @@ def _keep_prefixes(folder: Path, revision: str, query: str, passage: str) -> Fet
     prompts = {"query": query, "passage": passage}
     file.write_text(json.dumps({**known, "prompts": prompts}, indent=2), encoding="utf-8")
     # No longer what the hub has: the next command must leave it as it is.
-    KnownFiles(folder, revision).note(PROMPTS, "prefixes")
-    return Fetched(file, file.stat().st_size, "prefixes")
+    FileCheckRecord(folder, revision).record_check(PROMPTS, "prefixes")
+    return FetchedFile(file, file.stat().st_size, "prefixes")
 
 
 COMMANDS = {"embedder": embedder}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from plastic_memories.adapters.sqlite.doctor import Vectors, vectors_of
-from plastic_memories.cli.installation import EMBEDDED
+from plastic_memories.adapters.sqlite.doctor import VectorCounts, vector_counts
+from plastic_memories.cli.installation import EMBEDDED_BACKEND
 from plastic_memories.cli.operations.doctor_checks import FAIL, OK, WARN, Check
 from plastic_memories.errors import InvalidSetting, PlasticMemoriesError
-from plastic_memories.hub.vectors.embedder_probe import probe
+from plastic_memories.hub.vectors.embedder_probe import probe_embedder
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice
 from plastic_memories.settings import Settings
 from plastic_memories.wiring import embedder_choice
@@ -15,7 +15,7 @@ _NAME = "embedder"
 _ADVICE = "Recall goes on by text. Put it right, or set EMBEDDER=none."
 
 
-def of_the_embedder(settings: Settings) -> Check:
+def check_embedder(settings: Settings) -> Check:
     """Load and try the embedder as the hub would, and compare it with what is stored."""
     try:
         choice = embedder_choice(settings)
@@ -25,8 +25,8 @@ def of_the_embedder(settings: Settings) -> Check:
         return Check(_NAME, OK, f"{choice.name}: {choice.why}")
     try:
         embedder = choice.load()
-        probe(embedder)
-        return _compared(choice, embedder, _stored(settings))
+        probe_embedder(embedder)
+        return _compare_with_stored(choice, embedder, _stored_vectors(settings))
     except PlasticMemoriesError as error:
         return Check(_NAME, FAIL, f"{choice.name}: {error.message}", _ADVICE)
     # A plug-in may raise anything while it is loaded; the other checks go on.
@@ -37,13 +37,13 @@ def of_the_embedder(settings: Settings) -> Check:
             choice.close()
 
 
-def _stored(settings: Settings) -> Vectors:
-    if settings.backend != EMBEDDED or not settings.db_path.is_file():
-        return Vectors()
-    return vectors_of(settings.db_path, settings.busy_timeout_ms)
+def _stored_vectors(settings: Settings) -> VectorCounts:
+    if settings.backend != EMBEDDED_BACKEND or not settings.db_path.is_file():
+        return VectorCounts()
+    return vector_counts(settings.db_path, settings.busy_timeout_ms)
 
 
-def _compared(choice: EmbedderChoice, embedder: Embedder, known: Vectors) -> Check:
+def _compare_with_stored(choice: EmbedderChoice, embedder: Embedder, known: VectorCounts) -> Check:
     name = f"{embedder.model}#{embedder.dimension}"
     found = f"{choice.name}, because {choice.why}: {embedder.model}, {embedder.dimension} numbers"
     if known.stored and known.model != name:

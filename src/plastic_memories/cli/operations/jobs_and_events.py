@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from plastic_memories.cli.command_options import Place, user_command
-from plastic_memories.cli.hub_connection import ask
-from plastic_memories.cli.output import Screen, one_line, when
+from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.hub_connection import run_with_client
+from plastic_memories.cli.output import Screen, local_time_text, one_line
 from plastic_memories.model.job import JobStatus
 from plastic_memories_client import Job, MemoryItem
 
@@ -21,18 +21,18 @@ def jobs() -> None:
 @jobs.command(name="list")
 @click.option("--status", type=_STATUSES, help="Only those that stand so.")
 @user_command
-def list_jobs(place: Place, status: str | None) -> None:
+def list_jobs(place: CliOptions, status: str | None) -> None:
     """Show the user's jobs, newest first."""
-    found: list[Job] = ask(place, lambda client: client.jobs(status))
-    screen = Screen.of(place)
-    if screen.told({"items": [job.model_dump(mode="json") for job in found]}):
+    found: list[Job] = run_with_client(place, lambda client: client.jobs(status))
+    screen = Screen.for_options(place)
+    if screen.print_if_json({"items": [job.model_dump(mode="json") for job in found]}):
         return
     if not found:
         screen.line("No jobs.", style="dim")
         return
     rows = [
         [job.task_id, job.status, job.task_type, job.trigger, job.retry_count, job.error_message,
-         when(job.created_at)]
+         local_time_text(job.created_at)]
         for job in found
     ]  # fmt: skip
     screen.table(["#", "status", "task", "trigger", "retries", "error", "when"], rows)
@@ -41,11 +41,11 @@ def list_jobs(place: Place, status: str | None) -> None:
 @jobs.command()
 @click.option("--session", "session_id", help="One conversation; all that wait, if none is named.")
 @user_command
-def run(place: Place, session_id: str | None) -> None:
+def run(place: CliOptions, session_id: str | None) -> None:
     """Digest now what waits in the persona's conversations."""
-    job: Job = ask(place, lambda client: client.jobs_run(session_id, wait=True))
-    screen = Screen.of(place)
-    if not screen.told(job.model_dump(mode="json")):
+    job: Job = run_with_client(place, lambda client: client.jobs_run(session_id, wait=True))
+    screen = Screen.for_options(place)
+    if not screen.print_if_json(job.model_dump(mode="json")):
         style = "green" if job.status == JobStatus.COMPLETED else "yellow"
         screen.line(f"job #{job.task_id} is {job.status} {job.error_message}".strip(), style=style)
 
@@ -53,23 +53,23 @@ def run(place: Place, session_id: str | None) -> None:
 @jobs.command()
 @click.argument("job_id", type=click.IntRange(1), required=False)
 @user_command
-def replay(place: Place, job_id: int | None) -> None:
+def replay(place: CliOptions, job_id: int | None) -> None:
     """Try again what was given up: one job, or all."""
     wanted = None if job_id else "dead"
-    done = ask(place, lambda client: client.jobs_replay(job_id, status=wanted))
-    screen = Screen.of(place)
-    if not screen.told(done.raw):
+    done = run_with_client(place, lambda client: client.jobs_replay(job_id, status=wanted))
+    screen = Screen.for_options(place)
+    if not screen.print_if_json(done.raw):
         screen.line(f"✓ {done.raw.get('replayed', 0)} will be tried again", style="green")
 
 
 @click.command()
 @click.option("--days", type=click.IntRange(0, 3660), default=30, show_default=True)
 @user_command
-def events(place: Place, days: int) -> None:
+def events(place: CliOptions, days: int) -> None:
     """Show birthdays, plans and other dates that come up."""
-    found: list[MemoryItem] = ask(place, lambda client: client.upcoming_events(days))
-    screen = Screen.of(place)
-    if screen.told({"items": [event.model_dump(mode="json") for event in found]}):
+    found: list[MemoryItem] = run_with_client(place, lambda client: client.upcoming_events(days))
+    screen = Screen.for_options(place)
+    if screen.print_if_json({"items": [event.model_dump(mode="json") for event in found]}):
         return
     if not found:
         screen.line(f"Nothing in the next {days} days.", style="dim")

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import click
 
 from plastic_memories import settings as configuration
-from plastic_memories.cli.command_options import Place, local_command
-from plastic_memories.cli.installation import opened
-from plastic_memories.cli.output import Screen, when
-from plastic_memories.hub.api_keys import Keys
+from plastic_memories.cli.command_options import CliOptions, local_command
+from plastic_memories.cli.installation import open_installed_storage
+from plastic_memories.cli.output import Screen, local_time_text
+from plastic_memories.hub.api_keys import ApiKeys
 from plastic_memories.model.key import ANY_USER, ApiKey, KeyLimits
 from plastic_memories.settings import DEFAULT_TENANT
 from plastic_memories.wiring import FIRST_USER, SystemClock
@@ -39,15 +39,17 @@ def keys() -> None:
 @click.option("--expires-days", type=click.FloatRange(0, min_open=True), help="Until when.")
 @click.option("--allow-reset", is_flag=True, help="May erase everything of its tenant at once.")
 @local_command
-def create(place: Place, user: str, app_key: bool, tenant: str, label: str, **limits: Any) -> None:
+def create(
+    place: CliOptions, user: str, app_key: bool, tenant: str, label: str, **limits: Any
+) -> None:
     """Make a key; its text is shown this once."""
     who = ANY_USER if app_key else user
     narrowed = _limits(**limits)
-    text, record = _with_keys(lambda known: known.create(tenant, who, label, narrowed))
-    screen = Screen.of(place)
-    if screen.told({"key": text, **_dumped(record)}):
+    text, record = _run_with_keys(lambda known: known.create(tenant, who, label, narrowed))
+    screen = Screen.for_options(place)
+    if screen.print_if_json({"key": text, **_key_json(record)}):
         return
-    screen.line(f"✓ key {record.id} for {_whose(record)}", style="green")
+    screen.line(f"✓ key {record.id} for {_key_owner(record)}", style="green")
     screen.line(f"  {text}", style="bold")
     screen.line("  Keep it: only its digest is stored here.", style="dim")
     if record.is_app_key:
@@ -69,19 +71,20 @@ def _limits(
 @keys.command(name="list")
 @click.option("--revoked", is_flag=True, help="Those that are revoked, too.")
 @local_command
-def list_keys(place: Place, revoked: bool) -> None:
+def list_keys(place: CliOptions, revoked: bool) -> None:
     """Show the keys: those made here, and those of the environment."""
-    stored = _with_keys(lambda known: known.all())
-    found = [*configuration.load().keys, *stored]
+    stored = _run_with_keys(lambda known: known.list_keys())
+    found = [*configuration.load_settings().keys, *stored]
     shown = [key for key in found if revoked or key.revoked_at is None]
-    screen = Screen.of(place)
-    if screen.told({"items": [_dumped(key) for key in shown]}):
+    screen = Screen.for_options(place)
+    if screen.print_if_json({"items": [_key_json(key) for key in shown]}):
         return
     if not shown:
         screen.line("No keys yet: the first start of the hub makes one.", style="dim")
         return
     rows = [
-        [key.id or "", _whose(key), key.label, _narrowed(key.limits), _state(key)] for key in shown
+        [key.id or "", _key_owner(key), key.label, _limits_text(key.limits), _key_state(key)]
+        for key in shown
     ]
     screen.table(["#", "for", "label", "limits", "made"], rows)
 
@@ -89,46 +92,50 @@ def list_keys(place: Place, revoked: bool) -> None:
 @keys.command()
 @click.argument("key_id", type=click.IntRange(1))
 @local_command
-def revoke(place: Place, key_id: int) -> None:
+def revoke(place: CliOptions, key_id: int) -> None:
     """Revoke a key; it stops working within a second."""
-    _with_keys(lambda known: known.revoke(key_id))
-    screen = Screen.of(place)
-    if not screen.told({"revoked": key_id}):
+    _run_with_keys(lambda known: known.revoke(key_id))
+    screen = Screen.for_options(place)
+    if not screen.print_if_json({"revoked": key_id}):
         screen.line(f"✓ key {key_id} is revoked", style="green")
 
 
-def _with_keys(work: Callable[[Keys], Awaitable[T]]) -> T:
+def _run_with_keys(work: Callable[[ApiKeys], Awaitable[T]]) -> T:
     async def done() -> T:
-        settings = configuration.load()
-        async with opened(settings) as storage:
-            return await work(Keys(storage, SystemClock(), settings.keys))
+        settings = configuration.load_settings()
+        async with open_installed_storage(settings) as storage:
+            return await work(ApiKeys(storage, SystemClock(), settings.keys))
 
     return asyncio.run(done())
 
 
-def _whose(key: ApiKey) -> str:
+def _key_owner(key: ApiKey) -> str:
     user = "every user" if key.is_app_key else key.user_id
     return user if key.tenant_id == DEFAULT_TENANT else f"{user} of {key.tenant_id}"
 
 
-def _narrowed(limits: KeyLimits) -> str:
+def _limits_text(limits: KeyLimits) -> str:
     parts = [
         "read only" if limits.read_only else "",
         f"persona {limits.persona_id}" if limits.persona_id else "",
         f"app {limits.source_app}" if limits.source_app else "",
         "may reset" if limits.allow_reset else "",
-        f"until {when(limits.expires_at)}" if limits.expires_at else "",
+        f"until {local_time_text(limits.expires_at)}" if limits.expires_at else "",
     ]
     return ", ".join(part for part in parts if part)
 
 
-def _state(key: ApiKey) -> str:
+def _key_state(key: ApiKey) -> str:
     if not key.id:
         return "environment"
-    return f"revoked {when(key.revoked_at)}" if key.revoked_at else when(key.created_at)
+    return (
+        f"revoked {local_time_text(key.revoked_at)}"
+        if key.revoked_at
+        else local_time_text(key.created_at)
+    )
 
 
-def _dumped(key: ApiKey) -> dict[str, Any]:
+def _key_json(key: ApiKey) -> dict[str, Any]:
     return {
         "id": key.id or None,
         "tenant": key.tenant_id,

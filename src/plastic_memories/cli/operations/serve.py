@@ -14,16 +14,16 @@ import click
 import uvicorn
 
 from plastic_memories import settings as configuration
-from plastic_memories.cli.command_options import Place, local_command
-from plastic_memories.cli.hub_address import address
-from plastic_memories.cli.installation import check_folders, opened
+from plastic_memories.cli.command_options import CliOptions, local_command
+from plastic_memories.cli.hub_address import hub_address
+from plastic_memories.cli.installation import check_folders, open_installed_storage
 from plastic_memories.cli.output import Screen
 from plastic_memories.settings import Settings
 from plastic_memories.wiring import build_app
 
-_WAITING = 2048
-_PATIENCE_S = 5.0
-_HOME = "http://127.0.0.1:8007"  # where the commands look by themselves
+_SOCKET_BACKLOG = 2048
+_SHUTDOWN_TIMEOUT_S = 5.0
+_DEFAULT_URL = "http://127.0.0.1:8007"  # where the commands look by themselves
 _EXAMPLE = {"persona_id": "default", "messages": [{"role": "user", "content": "叫我小林"}]}
 
 
@@ -32,17 +32,17 @@ _EXAMPLE = {"persona_id": "default", "messages": [{"role": "user", "content": "�
 @click.option("--port", type=click.IntRange(0, 65535), help="Port.  [default: 8007]")
 @click.option("--check", is_flag=True, help="Say whether the hub there is well, and end.")
 @local_command
-def serve(place: Place, host: str | None, port: int | None, check: bool) -> None:
+def serve(place: CliOptions, host: str | None, port: int | None, check: bool) -> None:
     """Start the hub on this machine."""
-    settings = _with(configuration.load(), host, port)
+    settings = _with_overrides(configuration.load_settings(), host, port)
     if check:
-        _check(Screen.of(place), address(settings))
+        _check(Screen.for_options(place), hub_address(settings))
         return
     app = build_app(settings, alone=True)
     check_folders(settings)
-    asyncio.run(_opens(settings))
+    asyncio.run(_check_storage_opens(settings))
     listening = _listen(settings)
-    settings = _with(settings, None, listening.getsockname()[1])
+    settings = _with_overrides(settings, None, listening.getsockname()[1])
     config = uvicorn.Config(
         app,
         lifespan="on",
@@ -51,20 +51,20 @@ def serve(place: Place, host: str | None, port: int | None, check: bool) -> None
         timeout_graceful_shutdown=10,
     )
     with contextlib.suppress(KeyboardInterrupt):
-        _Server(config, Screen.of(place), settings).run(sockets=[listening])
+        _Server(config, Screen.for_options(place), settings).run(sockets=[listening])
 
 
 def _check(screen: Screen, url: str) -> None:
     import httpx  # a server itself does not need it to start
 
     try:
-        health = httpx.get(f"{url}/health", timeout=_PATIENCE_S, trust_env=False).json()
+        health = httpx.get(f"{url}/health", timeout=_SHUTDOWN_TIMEOUT_S, trust_env=False).json()
     except (httpx.HTTPError, ValueError) as error:
         raise click.ClickException(f"No hub answers at {url}: {type(error).__name__}.") from error
     status = health["data"]["status"]
     if status != "ok":
         raise click.ClickException(f"The hub at {url} is {status}.")
-    if not screen.told({"url": url, "status": status}):
+    if not screen.print_if_json({"url": url, "status": status}):
         screen.line(f"✓ the hub at {url} is well", style="green")
 
 
@@ -82,19 +82,19 @@ class _Server(uvicorn.Server):
         with contextlib.redirect_stdout(out):
             await super().startup(sockets=sockets)
         if self.started:
-            _welcome(self._screen, self._settings)
+            _print_welcome(self._screen, self._settings)
 
 
-def _with(settings: Settings, host: str | None, port: int | None) -> Settings:
+def _with_overrides(settings: Settings, host: str | None, port: int | None) -> Settings:
     given = {"host": host, "port": port}
     return settings.model_copy(
         update={name: value for name, value in given.items() if value is not None}
     )
 
 
-async def _opens(settings: Settings) -> None:
+async def _check_storage_opens(settings: Settings) -> None:
     """Open the storage once before the server does, whose complaint would be a traceback."""
-    async with opened(settings):
+    async with open_installed_storage(settings):
         pass
 
 
@@ -105,7 +105,7 @@ def _listen(settings: Settings) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
-        listening.listen(_WAITING)
+        listening.listen(_SOCKET_BACKLOG)
     except OSError as error:
         listening.close()
         raise click.ClickException(
@@ -115,8 +115,8 @@ def _listen(settings: Settings) -> socket.socket:
     return listening
 
 
-def _welcome(screen: Screen, settings: Settings) -> None:
-    url = address(settings)
+def _print_welcome(screen: Screen, settings: Settings) -> None:
+    url = hub_address(settings)
     answer = {
         "url": url,
         "docs": f"{url}/docs",
@@ -124,7 +124,7 @@ def _welcome(screen: Screen, settings: Settings) -> None:
         "log": str(settings.log_path),
         "key_file": str(settings.key_file) if settings.key_file.is_file() else None,
     }
-    if screen.told(answer):
+    if screen.print_if_json(answer):
         sys.stdout.flush()
         return
     screen.line("Plastic Memories is running.", style="bold green")
@@ -147,7 +147,7 @@ def _command(url: str) -> str:
     """Return how this program is called from here: it may not be on the path, nor at home."""
     on_path = shutil.which("plastic-memories")
     called = "plastic-memories" if on_path else shlex.quote(sys.argv[0])
-    return called if url == _HOME else f"{called} --url {url}"
+    return called if url == _DEFAULT_URL else f"{called} --url {url}"
 
 
 def _curl(url: str, settings: Settings) -> str:

@@ -17,31 +17,31 @@ from rich.table import Table
 from rich.text import Text
 
 from plastic_memories import settings as configuration
-from plastic_memories.cli.command_options import Place, local_command
-from plastic_memories.cli.hub_connection import Door, in_process
+from plastic_memories.cli.command_options import CliOptions, local_command
+from plastic_memories.cli.hub_connection import HubConnection, in_process_transport
 from plastic_memories.cli.memories import memory_rows
-from plastic_memories.cli.output import Screen, counted, plain
+from plastic_memories.cli.output import Screen, counts_text, without_control_characters
 from plastic_memories_client import AsyncPlasticMemoriesClient, MemoryItem, Message
 
 _KEY = "demo"
-_BLINK_S = 0.1
+_TURN_PAUSE_S = 0.1
 # A conversation is digested after so many messages, while it goes on.
-_STRETCH = 20
-_A_YEAR = 365
-_SHOWN = ("next_date", "days_away", "content")
-_WISH = ("values", "style", "先给结论，再讲理由；不确定就直说。")
+_TURNS_PER_DIGEST = 20
+_DAYS_AHEAD = 365
+_UPCOMING_FIELDS = ("next_date", "days_away", "content")
+_CANDIDATE = ("values", "style", "先给结论，再讲理由；不确定就直说。")
 _QUESTION = "今晚聚餐喝什么茶好？能点虾吗？"
-_REGRET = "basic_info.birthday"
+_FORGET_KEY = "basic_info.birthday"
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class DemoConversation:
     persona: str
     user: str
     turns: Sequence[Mapping[str, str]]
 
     @classmethod
-    def load(cls) -> Talk:
+    def load(cls) -> DemoConversation:
         """Read the conversation that came with the program: in the wheel, or in the checkout."""
         package = Path(__file__).parents[1]
         name = Path("examples", "conversation.zh.json")
@@ -51,7 +51,7 @@ class Talk:
 
 
 @dataclass(slots=True)
-class Played:
+class DemoReport:
     """What happened, for a program."""
 
     turns: list[dict[str, Any]] = field(default_factory=list)
@@ -66,51 +66,57 @@ class Played:
 @click.command()
 @click.option("--no-wait", is_flag=True, help="Do not even pause for a blink.")
 @local_command
-def demo(place: Place, no_wait: bool) -> None:
+def demo(place: CliOptions, no_wait: bool) -> None:
     """Play a short conversation and show what is remembered.
 
     Everything happens in a folder that is removed at the end.
     """
-    screen = Screen.of(place)
-    pause_s = _BLINK_S if screen.console.is_terminal and not no_wait else 0.0
-    screen.told(asdict(asyncio.run(_play(screen, pause_s))))
+    screen = Screen.for_options(place)
+    pause_s = _TURN_PAUSE_S if screen.console.is_terminal and not no_wait else 0.0
+    screen.print_if_json(asdict(asyncio.run(_play_demo(screen, pause_s))))
 
 
-async def _play(screen: Screen, pause_s: float) -> Played:
-    talk = Talk.load()
+async def _play_demo(screen: Screen, pause_s: float) -> DemoReport:
+    talk = DemoConversation.load()
     with tempfile.TemporaryDirectory(prefix="plastic_memories_demo_") as folder:
-        settings = configuration.load(
+        settings = configuration.load_settings(
             {
                 "PLASTIC_MEMORIES_DATA_DIR": str(Path(folder)),
                 "PLASTIC_MEMORIES_API_KEYS": f"{_KEY}:local",
                 "PLASTIC_MEMORIES_WORKER": "off",  # each job is done when its act comes
             }
         )
-        async with in_process(settings) as transport:
-            door = Door("http://127.0.0.1", Place(persona=talk.persona), _KEY, transport)
+        async with in_process_transport(settings) as transport:
+            door = HubConnection(
+                "http://127.0.0.1", CliOptions(persona=talk.persona), _KEY, transport
+            )
             async with door.client() as client:
-                return await _Stage(screen, client, talk, pause_s).play()
+                return await _DemoStage(screen, client, talk, pause_s).play()
 
 
-class _Stage:
+class _DemoStage:
     """Plays the acts one after the other."""
 
     def __init__(
-        self, screen: Screen, client: AsyncPlasticMemoriesClient, talk: Talk, pause_s: float
+        self,
+        screen: Screen,
+        client: AsyncPlasticMemoriesClient,
+        talk: DemoConversation,
+        pause_s: float,
     ) -> None:
         self._screen = screen
         self._client = client
         self._talk = talk
         self._pause_s = pause_s
-        self._played = Played()
+        self._played = DemoReport()
 
-    async def play(self) -> Played:
+    async def play(self) -> DemoReport:
         self._title("1  A conversation", "what is worth keeping is kept by itself, without a model")
         await self._converse()
         self._title("2  What is known now", "the user, and what comes up")
-        self._played.known = await self._known()
-        self._played.upcoming = await self._upcoming()
-        self._show_known()
+        self._played.known = await self._fetch_profile()
+        self._played.upcoming = await self._fetch_upcoming()
+        self._print_profile()
         self._title("3  Who the persona is", "waits for a yes, and then fills a slot")
         await self._confirm_a_slot()
         self._title("4  Another day", "what a prompt gets for a question")
@@ -122,12 +128,12 @@ class _Stage:
 
     async def _converse(self) -> None:
         turns = self._talk.turns
-        for start in range(0, len(turns), _STRETCH):
-            stretch = turns[start : start + _STRETCH]
+        for start in range(0, len(turns), _TURNS_PER_DIGEST):
+            stretch = turns[start : start + _TURNS_PER_DIGEST]
             message_ids = await self._say(stretch, "demo")
-            learned = await self._learned_from()
+            learned = await self._memories_by_message()
             for turn, message_id in zip(stretch, message_ids, strict=True):
-                await self._show_turn(turn, learned[message_id])
+                await self._print_turn(turn, learned[message_id])
 
     async def _say(self, turns: Sequence[Mapping[str, str]], session_id: str) -> list[int]:
         """Say something, and have it digested."""
@@ -139,14 +145,14 @@ class _Stage:
         await self._client.jobs_run(session_id, wait=True)
         return list(said.message_ids)
 
-    async def _learned_from(self) -> Mapping[int, list[MemoryItem]]:
+    async def _memories_by_message(self) -> Mapping[int, list[MemoryItem]]:
         learned: defaultdict[int, list[MemoryItem]] = defaultdict(list)
-        async for item in memory_rows.memories(self._client, status="all"):
+        async for item in memory_rows.iterate_memories(self._client, status="all"):
             if item.type != "summary" and item.source_message_ids:
                 learned[min(item.source_message_ids)].append(item)
         return learned
 
-    async def _show_turn(self, turn: Mapping[str, str], learned: Sequence[MemoryItem]) -> None:
+    async def _print_turn(self, turn: Mapping[str, str], learned: Sequence[MemoryItem]) -> None:
         is_user = turn["role"] == "user"
         name = self._talk.user if is_user else self._talk.persona
         self._line(f"{name}  {turn['content']}", "bold" if is_user else "cyan")
@@ -157,17 +163,17 @@ class _Stage:
         self._played.turns.append({**turn, "learned": notes})
         await asyncio.sleep(self._pause_s)
 
-    async def _known(self) -> dict[str, str]:
-        found = memory_rows.memories(self._client, type="profile")
+    async def _fetch_profile(self) -> dict[str, str]:
+        found = memory_rows.iterate_memories(self._client, type="profile")
         values = {item.key: str(item.attributes.get("value", item.content)) async for item in found}
         return dict(sorted(values.items()))
 
-    async def _upcoming(self) -> list[dict[str, Any]]:
-        events = await self._client.upcoming_events(_A_YEAR)
+    async def _fetch_upcoming(self) -> list[dict[str, Any]]:
+        events = await self._client.upcoming_events(_DAYS_AHEAD)
         dumped = [event.model_dump(mode="json") for event in events]
-        return [{name: one[name] for name in _SHOWN} for one in dumped]
+        return [{name: one[name] for name in _UPCOMING_FIELDS} for one in dumped]
 
-    def _show_known(self) -> None:
+    def _print_profile(self) -> None:
         if self._screen.as_json:
             return
         self._screen.table(["about the user", ""], list(self._played.known.items()))
@@ -175,7 +181,7 @@ class _Stage:
         self._screen.table(["date", "in days", "what"], coming)
 
     async def _confirm_a_slot(self) -> None:
-        kind, key, text = _WISH
+        kind, key, text = _CANDIDATE
         written = await self._client.write_item(kind, key, text)
         assert written.memory_id is not None
         self._line(f"? {kind}: {text}  ({written.memory_status})", "yellow")
@@ -194,14 +200,14 @@ class _Stage:
 
     async def _forget(self) -> None:
         gone = await self._client.forget_memory(
-            "profile", _REGRET, never_again=True, include_messages=True
+            "profile", _FORGET_KEY, never_again=True, include_messages=True
         )
         self._played.receipt = gone.raw
         self._receipt(gone.memory_ids, gone.receipt)
         await self._say(self._talk.turns, "again")
-        known, upcoming = await self._known(), await self._upcoming()
+        known, upcoming = await self._fetch_profile(), await self._fetch_upcoming()
         self._played.after_replay = {"known": known, "upcoming": upcoming}
-        state = "came back" if _REGRET in known else "stays forgotten"
+        state = "came back" if _FORGET_KEY in known else "stays forgotten"
         self._line(f"✓ the same {len(self._talk.turns)} turns again: the birthday {state}", "green")
 
     def _receipt(self, memory_ids: list[int], receipt: dict[str, Any]) -> None:
@@ -210,7 +216,7 @@ class _Stage:
         table = Table(title="Receipt", title_justify="left", show_header=False)
         table.add_row("forgotten", ", ".join(f"#{one}" for one in memory_ids))
         for name in ("erased", "hidden", "remaining"):
-            table.add_row(name, counted(receipt[name]))
+            table.add_row(name, counts_text(receipt[name]))
         table.add_row("never again", "yes" if receipt["never_again"] else "no")
         self._screen.console.print(table)
 
@@ -232,7 +238,12 @@ class _Stage:
 
     def _panel(self, text: str, title: str) -> None:
         if not self._screen.as_json:
-            panel = Panel(Text(plain(text)), title=title, title_align="left", border_style="blue")
+            panel = Panel(
+                Text(without_control_characters(text)),
+                title=title,
+                title_align="left",
+                border_style="blue",
+            )
             self._screen.console.print(panel)
 
 

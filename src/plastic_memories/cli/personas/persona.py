@@ -8,9 +8,14 @@ from pathlib import Path
 import click
 from rich.markdown import Markdown
 
-from plastic_memories.cli.command_options import Place, user_command
-from plastic_memories.cli.hub_connection import ask
-from plastic_memories.cli.output import Screen, counted, plain, when
+from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.hub_connection import run_with_client
+from plastic_memories.cli.output import (
+    Screen,
+    counts_text,
+    local_time_text,
+    without_control_characters,
+)
 
 
 @click.group()
@@ -23,11 +28,13 @@ def persona() -> None:
 @click.option("--name", help="The name that is shown.")
 @click.option("--description", help="Who it is, in a sentence.")
 @user_command
-def create(place: Place, persona_id: str, name: str | None, description: str | None) -> None:
+def create(place: CliOptions, persona_id: str, name: str | None, description: str | None) -> None:
     """Make a persona, or change the fields given."""
-    made = ask(place, lambda client: client.persona_create(persona_id, name, description))
-    screen = Screen.of(place)
-    if not screen.told(made.raw):
+    made = run_with_client(
+        place, lambda client: client.persona_create(persona_id, name, description)
+    )
+    screen = Screen.for_options(place)
+    if not screen.print_if_json(made.raw):
         screen.line(f"✓ {persona_id} {'made' if made.created else 'changed'}", style="green")
 
 
@@ -36,16 +43,18 @@ def create(place: Place, persona_id: str, name: str | None, description: str | N
 @click.argument("persona_id", required=False)
 @click.option("--overwrite", is_flag=True, help="Replace what the persona has already.")
 @user_command
-def template(place: Place, template_path: str, persona_id: str | None, overwrite: bool) -> None:
+def template(
+    place: CliOptions, template_path: str, persona_id: str | None, overwrite: bool
+) -> None:
     """Give a persona what TEMPLATE says; without its name, the chosen one."""
-    applied = ask(
+    applied = run_with_client(
         place,
         lambda client: client.create_from_template(
             template_path, persona_id=persona_id, allow_overwrite=overwrite
         ),
     )
-    screen = Screen.of(place)
-    if screen.told(applied.raw):
+    screen = Screen.for_options(place)
+    if screen.print_if_json(applied.raw):
         return
     screen.line(f"✓ {applied.persona_id} is made after {applied.template_path}", style="green")
     for how in ("applied", "overwritten", "skipped"):
@@ -57,12 +66,12 @@ def template(place: Place, template_path: str, persona_id: str | None, overwrite
 
 @persona.command()
 @user_command
-def templates(place: Place) -> None:
+def templates(place: CliOptions) -> None:
     """Show the templates of the hub."""
-    known = ask(place, lambda client: client.capabilities())
+    known = run_with_client(place, lambda client: client.capabilities())
     names = known.raw.get("templates") or []
-    screen = Screen.of(place)
-    if screen.told({"items": names}):
+    screen = Screen.for_options(place)
+    if screen.print_if_json({"items": names}):
         return
     for name in names:
         screen.line(name)
@@ -79,17 +88,17 @@ def templates(place: Place) -> None:
 @click.option("--memories", is_flag=True, help="Take in bundled memories; only of your own cards.")
 @user_command
 def import_card(
-    place: Place, file: Path, persona_id: str | None, overwrite: bool, memories: bool
+    place: CliOptions, file: Path, persona_id: str | None, overwrite: bool, memories: bool
 ) -> None:
     """Make a persona after a character card: PNG or JSON, V1 to V3."""
-    taken = ask(
+    taken = run_with_client(
         place,
         lambda client: client.import_card(
             file, persona_id=persona_id, allow_overwrite=overwrite, memories=memories
         ),
     )
-    screen = Screen.of(place)
-    if screen.told(taken.raw):
+    screen = Screen.for_options(place)
+    if screen.print_if_json(taken.raw):
         return
     screen.line(f"✓ {taken.persona_id} is made after {taken.name} ({taken.spec})", style="green")
     for how in ("applied", "overwritten", "skipped"):
@@ -98,7 +107,7 @@ def import_card(
     if bundled and not memories:
         screen.line(f"  {bundled} bundled memories were left out: --memories", style="dim")
     elif bundled:
-        screen.line(f"  memories    {counted(taken.memories.get('counts') or {})}")
+        screen.line(f"  memories    {counts_text(taken.memories.get('counts') or {})}")
 
 
 @persona.command(name="export-card")
@@ -106,12 +115,12 @@ def import_card(
 @click.argument("persona_id", required=False)
 @click.option("--memories", is_flag=True, help="Bundle all it knows: for yourself, not to share.")
 @user_command
-def export_card(place: Place, file: Path, persona_id: str | None, memories: bool) -> None:
+def export_card(place: CliOptions, file: Path, persona_id: str | None, memories: bool) -> None:
     """Write a persona into FILE as a character card: .png or .json."""
     kind = file.suffix.lower().lstrip(".")
     if kind not in ("png", "json"):
         raise click.UsageError("The file must end in .png or .json.")
-    content = ask(
+    content = run_with_client(
         place,
         lambda client: client.export_card(
             persona_id,
@@ -120,24 +129,25 @@ def export_card(place: Place, file: Path, persona_id: str | None, memories: bool
         ),
     )
     file.write_bytes(content)
-    screen = Screen.of(place)
-    if not screen.told({"file": str(file), "bytes": len(content), "memories": memories}):
+    screen = Screen.for_options(place)
+    if not screen.print_if_json({"file": str(file), "bytes": len(content), "memories": memories}):
         screen.line(f"✓ {file} ({len(content)} bytes)", style="green")
 
 
 @persona.command(name="list")
 @user_command
-def list_personas(place: Place) -> None:
+def list_personas(place: CliOptions) -> None:
     """Show the user's personas."""
-    found = ask(place, lambda client: client.persona_list())
-    screen = Screen.of(place)
-    if screen.told({"items": [one.model_dump(mode="json") for one in found]}):
+    found = run_with_client(place, lambda client: client.persona_list())
+    screen = Screen.for_options(place)
+    if screen.print_if_json({"items": [one.model_dump(mode="json") for one in found]}):
         return
     if not found:
         screen.line("No personas yet: one is made the first time it is named.", style="dim")
         return
     rows = [
-        [one.persona_id, one.display_name, one.description, when(one.updated_at)] for one in found
+        [one.persona_id, one.display_name, one.description, local_time_text(one.updated_at)]
+        for one in found
     ]
     screen.table(["persona", "name", "description", "when"], rows)
 
@@ -145,13 +155,13 @@ def list_personas(place: Place) -> None:
 @persona.command()
 @click.argument("persona_id", required=False)
 @user_command
-def profile(place: Place, persona_id: str | None) -> None:
+def profile(place: CliOptions, persona_id: str | None) -> None:
     """Show who a persona is and what it knows of the user."""
-    found = ask(place, lambda client: client.persona_profile(persona_id))
-    screen = Screen.of(place)
-    if screen.told(found.raw):
+    found = run_with_client(place, lambda client: client.persona_profile(persona_id))
+    screen = Screen.for_options(place)
+    if screen.print_if_json(found.raw):
         return
-    text = plain(found.profile_markdown)
+    text = without_control_characters(found.profile_markdown)
     if not text:
         screen.line(f"{found.persona_id} has no profile yet.", style="dim")
     elif screen.console.is_terminal:
@@ -163,11 +173,11 @@ def profile(place: Place, persona_id: str | None) -> None:
 @persona.command()
 @click.argument("persona_id", required=False)
 @user_command
-def slots(place: Place, persona_id: str | None) -> None:
+def slots(place: CliOptions, persona_id: str | None) -> None:
     """Show a persona's confirmed identity."""
-    found = ask(place, lambda client: client.slots(persona_id))
-    screen = Screen.of(place)
-    if screen.told({"items": [slot.model_dump(mode="json") for slot in found]}):
+    found = run_with_client(place, lambda client: client.slots(persona_id))
+    screen = Screen.for_options(place)
+    if screen.print_if_json({"items": [slot.model_dump(mode="json") for slot in found]}):
         return
     if not found:
         screen.line("No slot is filled yet.", style="dim")
@@ -179,7 +189,7 @@ def slots(place: Place, persona_id: str | None) -> None:
             if isinstance(slot.value, str)
             else json.dumps(slot.value, ensure_ascii=False),
             f"#{slot.provenance.get('active_memory_id', '')}",
-            when(slot.updated_at),
+            local_time_text(slot.updated_at),
         ]
         for slot in found
     ]
@@ -190,19 +200,19 @@ def slots(place: Place, persona_id: str | None) -> None:
 @click.argument("persona_id")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @user_command
-def delete(place: Place, persona_id: str, yes: bool) -> None:
+def delete(place: CliOptions, persona_id: str, yes: bool) -> None:
     """Erase a persona and everything it remembers."""
     if not yes:
         if place.as_json:
             raise click.UsageError("With --json nobody can be asked: give --yes.")
         click.confirm(f"Erase {persona_id} and all it remembers, for good?", abort=True)
-    gone = ask(place, lambda client: client.persona_delete(persona_id))
-    screen = Screen.of(place)
-    if not screen.told(gone.raw):
+    gone = run_with_client(place, lambda client: client.persona_delete(persona_id))
+    screen = Screen.for_options(place)
+    if not screen.print_if_json(gone.raw):
         receipt = gone.raw.get("receipt") or {}
         screen.line(f"✓ {persona_id} is erased", style="green")
-        screen.line(f"  erased     {counted(receipt.get('erased') or {})}")
-        screen.line(f"  remaining  {counted(receipt.get('remaining') or {})}")
+        screen.line(f"  erased     {counts_text(receipt.get('erased') or {})}")
+        screen.line(f"  remaining  {counts_text(receipt.get('remaining') or {})}")
 
 
 COMMANDS = {"persona": persona}

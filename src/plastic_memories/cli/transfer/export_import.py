@@ -8,16 +8,16 @@ from typing import Any, Literal, cast
 
 import click
 
-from plastic_memories.cli.command_options import Place, user_command
-from plastic_memories.cli.hub_connection import Door, run
-from plastic_memories.cli.output import Screen, counted, size
+from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.hub_connection import HubConnection, run_with_hub
+from plastic_memories.cli.output import Screen, counts_text, size_text
 from plastic_memories.cli.transfer import from_mem0
 from plastic_memories_client import ExportedFile
 
-_LONG_S = 3600.0
-_SHOWN = 10
+_TRANSFER_TIMEOUT_S = 3600.0
+_MAX_LINES_SHOWN = 10
 _Format = Literal["jsonl", "markdown", "bundle"]
-_BY_SUFFIX: dict[str, _Format] = {".md": "markdown", ".zip": "bundle"}
+_FORMAT_BY_SUFFIX: dict[str, _Format] = {".md": "markdown", ".zip": "bundle"}
 
 
 @click.command()
@@ -35,7 +35,9 @@ _BY_SUFFIX: dict[str, _Format] = {".md": "markdown", ".zip": "bundle"}
     help="Have the hub write it into its archive, as JSON; the newest five are kept.",
 )
 @user_command
-def export(place: Place, dest: Path, wanted: str | None, force: bool, to_archive: bool) -> None:
+def export(
+    place: CliOptions, dest: Path, wanted: str | None, force: bool, to_archive: bool
+) -> None:
     """Write everything of the user's into a file.
 
     Without DEST it goes to standard output.
@@ -48,17 +50,17 @@ def export(place: Place, dest: Path, wanted: str | None, force: bool, to_archive
     _export_to_file(place, dest, wanted, force)
 
 
-def _export_to_file(place: Place, dest: Path, wanted: str | None, force: bool) -> None:
+def _export_to_file(place: CliOptions, dest: Path, wanted: str | None, force: bool) -> None:
     to_screen = str(dest) == "-"
     if to_screen and place.as_json:
         raise click.UsageError("With --json name a file to write: plastic-memories export FILE.")
     if dest.exists() and not force and not to_screen:
         raise click.ClickException(f"{dest} exists; --force writes over it.")
-    file_format = cast(_Format, wanted or _BY_SUFFIX.get(dest.suffix, "jsonl"))
-    screen = Screen.of(place)
+    file_format = cast(_Format, wanted or _FORMAT_BY_SUFFIX.get(dest.suffix, "jsonl"))
+    screen = Screen.for_options(place)
 
-    async def work(door: Door) -> None:
-        async with door.client(timeout_s=_LONG_S) as client:
+    async def work(door: HubConnection) -> None:
+        async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
             if not to_screen:
                 with screen.progress(f"writing {dest}"):
                     await client.export_to(dest, file_format)
@@ -67,24 +69,24 @@ def _export_to_file(place: Place, dest: Path, wanted: str | None, force: bool) -
                 sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
 
-    run(place, work)
+    run_with_hub(place, work)
     if to_screen:
         return
     dest.chmod(0o600)
     answer = {"path": str(dest), "format": file_format, "bytes": dest.stat().st_size}
-    if not screen.told(answer):
-        screen.line(f"✓ {dest}  {size(dest.stat().st_size)}", style="green")
+    if not screen.print_if_json(answer):
+        screen.line(f"✓ {dest}  {size_text(dest.stat().st_size)}", style="green")
 
 
-def _export_to_archive(place: Place) -> None:
-    screen = Screen.of(place)
+def _export_to_archive(place: CliOptions) -> None:
+    screen = Screen.for_options(place)
 
-    async def work(door: Door) -> ExportedFile:
-        async with door.client(timeout_s=_LONG_S) as client:
+    async def work(door: HubConnection) -> ExportedFile:
+        async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
             return await client.export_file()
 
-    made = run(place, work)
-    if not screen.told({"path": made.path, "exported_at": made.exported_at}):
+    made = run_with_hub(place, work)
+    if not screen.print_if_json({"path": made.path, "exported_at": made.exported_at}):
         screen.line(f"✓ {made.path}", style="green")
 
 
@@ -96,7 +98,7 @@ def _export_to_archive(place: Place) -> None:
 @click.option("--mem0-user", default="", metavar="NAME", help="Of mem0's users, only this one.")
 @user_command
 def import_file(
-    place: Place, source: Path, dry_run: bool, trust: bool, system: str, mem0_user: str
+    place: CliOptions, source: Path, dry_run: bool, trust: bool, system: str, mem0_user: str
 ) -> None:
     """Take in an export: JSON lines or a bundle.
 
@@ -109,24 +111,24 @@ def import_file(
         raise click.UsageError("--trust is for exports of this hub's own kind.")
     if mem0_user and not system:
         raise click.UsageError("--mem0-user goes with --from mem0.")
-    screen = Screen.of(place)
-    theirs = from_mem0.read_file(source, mem0_user) if system else None
+    screen = Screen.for_options(place)
+    theirs = from_mem0.load_export_file(source, mem0_user) if system else None
 
-    async def work(door: Door) -> dict[str, Any]:
+    async def work(door: HubConnection) -> dict[str, Any]:
         with screen.progress(f"taking in {source}") as report:
             if theirs is not None:
-                return await from_mem0.take_in(door, theirs, dry_run, report)
-            async with door.client(timeout_s=_LONG_S) as client:
+                return await from_mem0.import_memories(door, theirs, dry_run, report)
+            async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
                 return (await client.import_(source, dry_run=dry_run, trust=trust)).raw
 
-    answer = run(place, work)
-    if not screen.told(answer):
-        _show_report(screen, answer, dry_run)
+    answer = run_with_hub(place, work)
+    if not screen.print_if_json(answer):
+        _print_report(screen, answer, dry_run)
 
 
-def _show_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
+def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
     would = "would be taken in" if dry_run else "taken in"
-    screen.line(f"✓ {would}: {counted(answer.get('counts') or {})}", style="green")
+    screen.line(f"✓ {would}: {counts_text(answer.get('counts') or {})}", style="green")
     if waiting := (answer.get("counts") or {}).get("waiting"):
         screen.line(
             f"  {waiting} of them wait for your yes: this hub did not write the file for you. See "
@@ -134,32 +136,32 @@ def _show_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
             style="yellow",
         )
     conflicts: list[dict[str, Any]] = answer.get("conflicts") or []
-    for one in conflicts[:_SHOWN]:
+    for one in conflicts[:_MAX_LINES_SHOWN]:
         screen.line(
             f"  line {one.get('line')}: {one.get('type')} {one.get('key')} stands already "
             f"(#{one.get('active_memory_id')}) and was left as it is",
             style="yellow",
         )
     skipped: list[dict[str, Any]] = answer.get("skipped") or []
-    for one in skipped[:_SHOWN]:
+    for one in skipped[:_MAX_LINES_SHOWN]:
         screen.line(f"  line {one.get('line')}: {one.get('reason')}", style="yellow")
-    if (more := len(conflicts) + len(skipped) - 2 * _SHOWN) > 0:
+    if (more := len(conflicts) + len(skipped) - 2 * _MAX_LINES_SHOWN) > 0:
         screen.line(f"  and more ({more}); --json shows all", style="dim")
 
 
 @click.command()
 @click.argument("persona_ids", nargs=-1, metavar="[PERSONA]...")
 @user_command
-def rebuild(place: Place, persona_ids: tuple[str, ...]) -> None:
+def rebuild(place: CliOptions, persona_ids: tuple[str, ...]) -> None:
     """Make text index and vectors of the user's personas anew.
 
     The vectors follow in the background of a running hub.
     """
-    screen = Screen.of(place)
+    screen = Screen.for_options(place)
 
-    async def work(door: Door) -> dict[str, dict[str, Any]]:
+    async def work(door: HubConnection) -> dict[str, dict[str, Any]]:
         done: dict[str, dict[str, Any]] = {}
-        async with door.client(timeout_s=_LONG_S) as client:
+        async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
             names = persona_ids or [one.persona_id for one in await client.persona_list()]
             with screen.progress("rebuilding") as report:
                 for number, name in enumerate(names):
@@ -167,10 +169,10 @@ def rebuild(place: Place, persona_ids: tuple[str, ...]) -> None:
                     done[name] = (await client.rebuild(name)).counts
         return done
 
-    done = run(place, work)
-    if not screen.told({"personas": done}):
+    done = run_with_hub(place, work)
+    if not screen.print_if_json({"personas": done}):
         for name, counts in done.items():
-            screen.line(f"✓ {name}: {counted(counts)}", style="green")
+            screen.line(f"✓ {name}: {counts_text(counts)}", style="green")
 
 
 COMMANDS = {"export": export, "import": import_file, "rebuild": rebuild}

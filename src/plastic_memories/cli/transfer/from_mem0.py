@@ -10,18 +10,18 @@ from typing import Any
 
 import click
 
-from plastic_memories.cli.hub_connection import Door
-from plastic_memories.formats.mem0_export import Entry, Export, read_export
+from plastic_memories.cli.hub_connection import HubConnection
+from plastic_memories.formats.mem0_export import Mem0Entry, Mem0Export, read_mem0_export
 
-_AT_A_TIME = 500
-_LONG_S = 3600.0
-Report = Callable[[str, int, int], None]
+_BATCH_SIZE = 500
+_TRANSFER_TIMEOUT_S = 3600.0
+ProgressReport = Callable[[str, int, int], None]
 
 
-def read_file(source: Path, user: str) -> Export:
+def load_export_file(source: Path, user: str) -> Mem0Export:
     """Read the file, and of it the memories of one user."""
     try:
-        export = read_export(source.read_text(encoding="utf-8-sig"))
+        export = read_mem0_export(source.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise click.ClickException(f"{source} is not text in UTF-8.") from None
     named = sorted(name for name in export.users if name)
@@ -36,7 +36,9 @@ def read_file(source: Path, user: str) -> Export:
     return export
 
 
-async def take_in(door: Door, export: Export, dry_run: bool, report: Report) -> dict[str, Any]:
+async def import_memories(
+    door: HubConnection, export: Mem0Export, dry_run: bool, report: ProgressReport
+) -> dict[str, Any]:
     """Send the memories in lots; return one report, with the places of the file."""
     counts: Counter[str] = Counter()
     conflicts: list[dict[str, Any]] = []
@@ -44,14 +46,14 @@ async def take_in(door: Door, export: Export, dry_run: bool, report: Report) -> 
         {"line": place, "reason": reason} for place, reason in export.skipped
     ]
     entries = export.entries
-    async with door.client(timeout_s=_LONG_S) as client:
-        for start in range(0, len(entries), _AT_A_TIME):
-            lot = entries[start : start + _AT_A_TIME]
+    async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
+        for start in range(0, len(entries), _BATCH_SIZE):
+            lot = entries[start : start + _BATCH_SIZE]
             lines = [json.dumps(entry.line, ensure_ascii=False) for entry in lot]
             done = await client.import_(lines, dry_run=dry_run)
             counts.update(done.counts)
-            conflicts += _placed(done.conflicts, lot)
-            skipped += _placed(done.raw.get("skipped") or [], lot)
+            conflicts += _with_file_positions(done.conflicts, lot)
+            skipped += _with_file_positions(done.raw.get("skipped") or [], lot)
             report("", start + len(lot), len(entries))
     skipped.sort(key=lambda one: int(one["line"]))
     return {
@@ -63,6 +65,8 @@ async def take_in(door: Door, export: Export, dry_run: bool, report: Report) -> 
     }
 
 
-def _placed(found: Sequence[dict[str, Any]], lot: Sequence[Entry]) -> list[dict[str, Any]]:
+def _with_file_positions(
+    found: Sequence[dict[str, Any]], lot: Sequence[Mem0Entry]
+) -> list[dict[str, Any]]:
     """Say where in the file a line of one lot came from."""
     return [{**one, "line": lot[int(one["line"]) - 1].place} for one in found]

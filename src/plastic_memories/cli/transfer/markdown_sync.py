@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from plastic_memories.cli.command_options import Place, user_command
-from plastic_memories.cli.hub_connection import ask
+from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.hub_connection import run_with_client
 from plastic_memories.cli.output import Screen
 from plastic_memories_client import Page, PageIndex, PageSync
 
@@ -17,11 +17,11 @@ def markdown() -> None:
 
 @markdown.command()
 @user_command
-def sync(place: Place) -> None:
+def sync(place: CliOptions) -> None:
     """Bring core pages and memories into step, and keep them there."""
-    done: list[PageSync] = ask(place, lambda client: client.pages_sync())
-    screen = Screen.of(place)
-    if screen.told({"items": [one.model_dump(mode="json") for one in done]}):
+    done: list[PageSync] = run_with_client(place, lambda client: client.pages_sync())
+    screen = Screen.for_options(place)
+    if screen.print_if_json({"items": [one.model_dump(mode="json") for one in done]}):
         return
     for one in done:
         screen.line(
@@ -37,11 +37,11 @@ def sync(place: Place) -> None:
 
 @markdown.command(name="list")
 @user_command
-def list_pages(place: Place) -> None:
+def list_pages(place: CliOptions) -> None:
     """Show titles and ids of the pages."""
-    found: PageIndex = ask(place, lambda client: client.pages())
-    screen = Screen.of(place)
-    if screen.told(found.raw):
+    found: PageIndex = run_with_client(place, lambda client: client.pages())
+    screen = Screen.for_options(place)
+    if screen.print_if_json(found.raw):
         return
     rows = [[page.id, page.title] for page in found.extended]
     if found.core is not None:
@@ -55,11 +55,11 @@ def list_pages(place: Place) -> None:
 @markdown.command()
 @click.argument("page_id")
 @user_command
-def show(place: Place, page_id: str) -> None:
+def show(place: CliOptions, page_id: str) -> None:
     """Print one page, such as memory://core."""
-    page: Page = ask(place, lambda client: client.page(page_id))
-    screen = Screen.of(place)
-    if not screen.told(page.raw):
+    page: Page = run_with_client(place, lambda client: client.page(page_id))
+    screen = Screen.for_options(place)
+    if not screen.print_if_json(page.raw):
         screen.text(page.text)
 
 

@@ -6,52 +6,54 @@ from dataclasses import replace
 
 from starlette.responses import Response
 
-from plastic_memories.http.caller_context import Reading, Writing, keyed
+from plastic_memories.http.caller_context import ReadCall, WriteCall, keyed_endpoint
 from plastic_memories.http.envelope import FAILURES
 from plastic_memories.http.routing import Routes
 from plastic_memories.hub.conversation import message_changes
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.wire.conversation import (
-    Appended,
-    AppendMany,
+    AppendManyRequest,
     AppendRequest,
-    Branched,
+    AppendResponse,
     BranchRequest,
-    Deleted,
-    DeleteRequest,
-    EditRequest,
-    Purged,
-    PurgeRequest,
-    RecentMessages,
-    RecentQuery,
-    Revised,
-    WhichMessage,
+    BranchResponse,
+    DeleteMessagesRequest,
+    DeleteMessagesResponse,
+    EditMessageRequest,
+    EditMessageResponse,
+    MessageRequest,
+    PurgeMessagesRequest,
+    PurgeMessagesResponse,
+    RecentMessagesQuery,
+    RecentMessagesResponse,
 )
 from plastic_memories.wire.recall import message_row
 
-router = Routes(keyed, prefix="/messages", tags=["messages"], responses=FAILURES)
+router = Routes(keyed_endpoint, prefix="/messages", tags=["messages"], responses=FAILURES)
 _DAY_S = 86_400.0
 
 
-@router.post("/append", answers=Appended)
-async def append(body: AppendRequest, call: Writing) -> Response:
+@router.post("/append", answers=AppendResponse)
+async def append(body: AppendRequest, call: WriteCall) -> Response:
     """Keep one message, or up to 100 of them; the same client_msg_id is kept once."""
     owner = call.owner(body.persona_id)
     now = call.now()
-    shared = body if isinstance(body, AppendMany) else None
-    given = body.messages if isinstance(body, AppendMany) else [body]
+    shared = body if isinstance(body, AppendManyRequest) else None
+    given = body.messages if isinstance(body, AppendManyRequest) else [body]
     for one in given:
         call.check_length(one.content, "content")
-    messages = [one.message(owner, now, shared) for one in given]
+    messages = [one.to_message(owner, now, shared) for one in given]
     bound = [replace(message, source_app=call.app(message.source_app)) for message in messages]
     stored = await call.hub.messages.append(call.caller, owner, bound)
     ids = [row.message_id for row in stored]
     deduped = [row.message_id for row in stored if row.deduped]
-    return call.reply(Appended(status="ok", message_id=ids[-1], message_ids=ids, deduped=deduped))
+    return call.reply(
+        AppendResponse(status="ok", message_id=ids[-1], message_ids=ids, deduped=deduped)
+    )
 
 
-@router.get("/recent", answers=RecentMessages)
-async def recent(asked: RecentQuery, call: Reading) -> Response:
+@router.get("/recent", answers=RecentMessagesResponse)
+async def recent(asked: RecentMessagesQuery, call: ReadCall) -> Response:
     """Show messages, newest first."""
     now = call.now()
     wanted = MessageFilter(
@@ -65,42 +67,44 @@ async def recent(asked: RecentQuery, call: Reading) -> Response:
     found = await call.hub.messages.find(
         call.owner(asked.persona_id), wanted, line=(asked.session_id, asked.branch_id)
     )
-    return call.reply(RecentMessages(messages=[message_row(message) for message in found]))
+    return call.reply(RecentMessagesResponse(messages=[message_row(message) for message in found]))
 
 
-@router.post("/edit", answers=Revised)
-async def edit(body: EditRequest, call: Writing) -> Response:
+@router.post("/edit", answers=EditMessageResponse)
+async def edit(body: EditMessageRequest, call: WriteCall) -> Response:
     """Change what a message says; what was learned from it is taken back or derived anew."""
-    return await _revised(body, call, replaced=False)
+    return await _edit_response(body, call, replaced=False)
 
 
-@router.post("/replace", answers=Revised)
-async def swipe(body: EditRequest, call: Writing) -> Response:
+@router.post("/replace", answers=EditMessageResponse)
+async def swipe(body: EditMessageRequest, call: WriteCall) -> Response:
     """Put another reply in the place of one (a swipe); what was learned from it follows."""
-    return await _revised(body, call, replaced=True)
+    return await _edit_response(body, call, replaced=True)
 
 
-async def _revised(body: EditRequest, call: Writing, *, replaced: bool) -> Response:
+async def _edit_response(body: EditMessageRequest, call: WriteCall, *, replaced: bool) -> Response:
     call.check_length(body.content, "content")
     revision = await call.hub.timeline.edit(
-        call.caller, _which(body, call), body.content, replaced=replaced
+        call.caller, _message_reference(body, call), body.content, replaced=replaced
     )
-    return call.reply(_revision(revision))
+    return call.reply(_revision_response(revision))
 
 
-@router.post("/delete", answers=Deleted)
-async def delete(body: DeleteRequest, call: Writing) -> Response:
+@router.post("/delete", answers=DeleteMessagesResponse)
+async def delete(body: DeleteMessagesRequest, call: WriteCall) -> Response:
     """Erase a message or a whole session, and take back what was learned from it alone."""
-    if not body.is_one:
-        return await _deleted_session(body, call)
-    revision = await call.hub.timeline.delete(call.caller, _which(body, call))
-    return call.reply(Deleted(deleted=1, **_revision(revision).model_dump()))
+    if not body.names_one_message:
+        return await _delete_session_response(body, call)
+    revision = await call.hub.timeline.delete(call.caller, _message_reference(body, call))
+    return call.reply(
+        DeleteMessagesResponse(deleted=1, **_revision_response(revision).model_dump())
+    )
 
 
-async def _deleted_session(body: DeleteRequest, call: Writing) -> Response:
+async def _delete_session_response(body: DeleteMessagesRequest, call: WriteCall) -> Response:
     view = call.view(body, session_id=body.session_id)
     done = await call.hub.delete_session(call.caller, view, body.keep_branches or ())
-    answer = Deleted(
+    answer = DeleteMessagesResponse(
         status="ok",
         deleted=done.deleted,
         retracted=list(done.retracted),
@@ -113,18 +117,18 @@ async def _deleted_session(body: DeleteRequest, call: Writing) -> Response:
     return call.reply(answer)
 
 
-@router.post("/branch", answers=Branched)
-async def branch(body: BranchRequest, call: Writing) -> Response:
+@router.post("/branch", answers=BranchResponse)
+async def branch(body: BranchRequest, call: WriteCall) -> Response:
     """Start a second way on from a message; name the branch in append, recent and recall."""
-    which = message_changes.WhichMessage(
+    which = message_changes.MessageReference(
         view=call.view(body, session_id=body.session_id),
         message_id=body.from_message_id,
         client_msg_id=body.from_client_msg_id or None,
     )
     made = await call.hub.timeline.branch(
-        call.caller, which, call.hub.screening.identifier(body.branch_id or "")
+        call.caller, which, call.hub.screening.screen_identifier(body.branch_id or "")
     )
-    answer = Branched(
+    answer = BranchResponse(
         status="ok",
         branch_id=made.branch_id,
         session_id=made.session_id,
@@ -134,16 +138,16 @@ async def branch(body: BranchRequest, call: Writing) -> Response:
     return call.reply(answer)
 
 
-def _which(body: WhichMessage, call: Writing) -> message_changes.WhichMessage:
-    return message_changes.WhichMessage(
+def _message_reference(body: MessageRequest, call: WriteCall) -> message_changes.MessageReference:
+    return message_changes.MessageReference(
         view=call.view(body, session_id=body.session_id or ""),
         message_id=body.message_id,
         client_msg_id=body.client_msg_id or None,
     )
 
 
-def _revision(done: message_changes.Revision) -> Revised:
-    return Revised(
+def _revision_response(done: message_changes.RevisionOutcome) -> EditMessageResponse:
+    return EditMessageResponse(
         status="ok",
         message_id=done.message.id,
         retracted=list(done.retracted),
@@ -155,15 +159,15 @@ def _revision(done: message_changes.Revision) -> Revised:
     )
 
 
-@router.post("/purge", answers=Purged)
-async def purge(body: PurgeRequest, call: Writing) -> Response:
+@router.post("/purge", answers=PurgeMessagesResponse)
+async def purge(body: PurgeMessagesRequest, call: WriteCall) -> Response:
     """Erase messages for good."""
     wanted = MessageFilter(
-        until_ts=body.until(call.now()),
+        until_ts=body.cutoff_ts(call.now()),
         session_id=body.session_id,
         source_app=call.app(None) or None,
         bot_id=None if body.bots == "all" else body.bot_id or "",
     )
     owner = call.owner(body.persona_id)
     deleted, pending = await call.hub.messages.purge(call.caller, owner, wanted)
-    return call.reply(Purged(status="ok", deleted=deleted, pending=list(pending)))
+    return call.reply(PurgeMessagesResponse(status="ok", deleted=deleted, pending=list(pending)))

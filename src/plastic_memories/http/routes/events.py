@@ -17,14 +17,14 @@ from plastic_memories.errors import (
     PlasticMemoriesError,
     Unavailable,
 )
-from plastic_memories.http.caller_context import caller_from, key_of, named_user
+from plastic_memories.http.caller_context import authenticate_caller, request_key, requested_user
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
 
 _FIRST_FRAME_S = 10.0
 _REPLAY_PAGE = 200
-_CLOSE: dict[type[PlasticMemoriesError], int] = {
+_CLOSE_CODES: dict[type[PlasticMemoriesError], int] = {
     NotAuthenticated: 4401,
     NotAllowed: 4403,
     BadRequest: 4400,
@@ -41,7 +41,7 @@ async def events(socket: WebSocket) -> None:
     What happens from the moment of connecting on is sent, also while the key is being checked.
     """
     hub: Hub = socket.app.state.hub
-    connected_at = hub.ledger.clock.now()
+    connected_at = hub.storage.clock.now()
     await socket.accept()
     try:
         listener = await _admit(socket, hub)
@@ -49,7 +49,7 @@ async def events(socket: WebSocket) -> None:
     except WebSocketDisconnect:
         return
     except PlasticMemoriesError as error:
-        code = next((code for kind, code in _CLOSE.items() if isinstance(error, kind)), 1011)
+        code = next((code for kind, code in _CLOSE_CODES.items() if isinstance(error, kind)), 1011)
         await socket.close(code, _reason(error.message))
 
 
@@ -72,12 +72,12 @@ class _Listener:
 async def _admit(socket: WebSocket, hub: Hub) -> _Listener:
     """Find out who listens, and to what."""
     wish: dict[str, Any] = dict(socket.query_params)
-    key, user_id = key_of(socket.headers), named_user(socket.headers)
+    key, user_id = request_key(socket.headers), requested_user(socket.headers)
     if not key:
         frame = await _first_frame(socket)
         wish |= {name: frame[name] for name in ("persona_id", "resume_from") if name in frame}
         key, user_id = str(frame.get("api_key", "")), str(frame.get("user_id", ""))
-    caller = await caller_from(hub, key, user_id, socket.state.request_id)
+    caller = await authenticate_caller(hub, key, user_id, socket.state.request_id)
     if wish.get("persona_id"):
         caller.owner(str(wish["persona_id"]))
     return _Listener(caller, key, wish)
@@ -96,10 +96,10 @@ async def _first_frame(socket: WebSocket) -> dict[str, Any]:
 async def _stream(socket: WebSocket, hub: Hub, listener: _Listener, connected_at: float) -> None:
     """Send until the listener leaves, falls too far behind, or has no valid key any more."""
     after = _event_id(listener.wish.get("resume_from"))
-    async with hub.ledger.sink.listen(listener.caller.user) as live:
+    async with hub.storage.sink.listen(listener.caller.user) as live:
         tasks = [
             asyncio.ensure_future(hub.keys.until_invalid(listener.key)),
-            asyncio.ensure_future(_until_gone(socket)),
+            asyncio.ensure_future(_wait_for_disconnect(socket)),
             asyncio.ensure_future(_send_all(socket, hub, listener, live, (after, connected_at))),
         ]
         try:
@@ -134,7 +134,7 @@ async def _replay(
     since = connected_at if after is None else 0.0
     last = after or 0
     while True:
-        missed = await hub.browse.audit(
+        missed = await hub.browse.audit_events(
             listener.caller, since=since, after_id=last, memory_id=None, limit=_REPLAY_PAGE
         )
         for event in missed:
@@ -144,7 +144,7 @@ async def _replay(
             return last
 
 
-async def _until_gone(socket: WebSocket) -> None:
+async def _wait_for_disconnect(socket: WebSocket) -> None:
     """Read and drop what the listener sends, until it leaves."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while True:

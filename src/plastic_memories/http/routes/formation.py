@@ -6,69 +6,71 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from plastic_memories.http.caller_context import Call, Reading, Writing, keyed
+from plastic_memories.http.caller_context import ApiCall, ReadCall, WriteCall, keyed_endpoint
 from plastic_memories.http.envelope import FAILURES
 from plastic_memories.http.routing import Routes
-from plastic_memories.hub.conversation.sessions import WhichSessions
+from plastic_memories.hub.conversation.sessions import SessionSelector
 from plastic_memories.model.job import Job
 from plastic_memories.model.session import Conversation
 from plastic_memories.wire import formation as wire
 
-router = Routes(keyed, tags=["formation"], responses=FAILURES)
+router = Routes(keyed_endpoint, tags=["formation"], responses=FAILURES)
 
 
-@router.post("/sessions/end", answers=wire.StartedJob)
-async def end(body: wire.EndRequest, call: Writing) -> Response:
+@router.post("/sessions/end", answers=wire.StartJobsResponse)
+async def end(body: wire.EndSessionRequest, call: WriteCall) -> Response:
     """Close a conversation: it is digested and archived."""
-    jobs = await call.hub.sessions.end(call.caller, _which(body, call))
-    return call.reply(_started(jobs))
+    jobs = await call.hub.sessions.end(call.caller, _session_selector(body, call))
+    return call.reply(_start_jobs_response(jobs))
 
 
-@router.post("/sessions/update", answers=wire.UpdatedSession)
-async def update(body: wire.UpdateSession, call: Writing) -> Response:
+@router.post("/sessions/update", answers=wire.UpdateSessionResponse)
+async def update(body: wire.UpdateSessionRequest, call: WriteCall) -> Response:
     """Say whether a conversation is real or a story, also before it starts."""
     place = Conversation(
         call.owner(body.persona_id),
-        call.hub.screening.identifier(body.session_id),
+        call.hub.screening.screen_identifier(body.session_id),
         body.bot_id or "",
         call.app(body.source_app),
     )
     session = await call.hub.sessions.update(call.caller, place, body.realm)
-    return call.reply(wire.UpdatedSession(status="ok", session=wire.session_row(session)))
+    return call.reply(wire.UpdateSessionResponse(status="ok", session=wire.session_row(session)))
 
 
-@router.get("/jobs", answers=wire.JobList)
-async def list_jobs(asked: wire.JobsQuery, call: Reading) -> Response:
+@router.get("/jobs", answers=wire.JobListResponse)
+async def list_jobs(asked: wire.JobsQuery, call: ReadCall) -> Response:
     """Show jobs, newest first."""
     limits = call.caller.key.limits
     found = await call.hub.jobs.find(call.caller.user, asked.status, asked.limit, limits.source_app)
     items = [wire.job_row(job) for job in found if limits.persona_id in ("", job.owner.persona_id)]
-    return call.reply(wire.JobList(items=items))
+    return call.reply(wire.JobListResponse(items=items))
 
 
-@router.post("/jobs/run", answers=wire.StartedJob)
-async def run(body: wire.RunRequest, call: Writing) -> Response:
+@router.post("/jobs/run", answers=wire.StartJobsResponse)
+async def run(body: wire.RunJobsRequest, call: WriteCall) -> Response:
     """Have what waits digested now: one session, or all of a persona's."""
-    jobs = await call.hub.sessions.run(_which(body, call), wait=body.wait)
-    return call.reply(_started(jobs))
+    jobs = await call.hub.sessions.run(_session_selector(body, call), wait=body.wait)
+    return call.reply(_start_jobs_response(jobs))
 
 
-@router.post("/jobs/replay", answers=wire.Replayed)
-async def replay(body: wire.ReplayRequest, call: Writing) -> Response:
+@router.post("/jobs/replay", answers=wire.ReplayJobsResponse)
+async def replay(body: wire.ReplayJobsRequest, call: WriteCall) -> Response:
     """Try dead jobs again: one, or all of the user's."""
     number = await call.hub.jobs.replay(call.caller, body.job_id)
-    return call.reply(wire.Replayed(status="ok", replayed=number))
+    return call.reply(wire.ReplayJobsResponse(status="ok", replayed=number))
 
 
-@router.get("/events/upcoming", answers=wire.UpcomingEvents)
-async def upcoming(asked: wire.UpcomingQuery, call: Reading) -> Response:
+@router.get("/events/upcoming", answers=wire.UpcomingEventsResponse)
+async def upcoming(asked: wire.UpcomingQuery, call: ReadCall) -> Response:
     """Show what is dated within some days from today, where the user lives; soonest first."""
-    found = await call.hub.look_ahead(call.view(asked, realm=asked.realm), asked.days)
-    return call.reply(wire.UpcomingEvents(items=[wire.upcoming_row(one) for one in found]))
+    found = await call.hub.upcoming_events(call.view(asked, realm=asked.realm), asked.days)
+    return call.reply(wire.UpcomingEventsResponse(items=[wire.upcoming_row(one) for one in found]))
 
 
-def _which(body: wire.EndRequest | wire.RunRequest, call: Call) -> WhichSessions:
-    return WhichSessions(
+def _session_selector(
+    body: wire.EndSessionRequest | wire.RunJobsRequest, call: ApiCall
+) -> SessionSelector:
+    return SessionSelector(
         owner=call.owner(body.persona_id),
         session_id=body.session_id,
         bot_id=None if body.bots == "all" else body.bot_id or "",
@@ -76,6 +78,6 @@ def _which(body: wire.EndRequest | wire.RunRequest, call: Call) -> WhichSessions
     )
 
 
-def _started(jobs: Sequence[Job]) -> wire.StartedJob:
+def _start_jobs_response(jobs: Sequence[Job]) -> wire.StartJobsResponse:
     rows = [wire.job_row(job) for job in jobs]
-    return wire.StartedJob(status="ok", job=rows[0], jobs=rows)
+    return wire.StartJobsResponse(status="ok", job=rows[0], jobs=rows)

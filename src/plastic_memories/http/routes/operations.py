@@ -18,21 +18,25 @@ from plastic_memories.errors import (
     NotAuthenticated,
     Unavailable,
 )
-from plastic_memories.http.caller_context import Reading, Writing, key_of, keyed
-from plastic_memories.http.envelope import FAILURES, reply
+from plastic_memories.http.caller_context import ReadCall, WriteCall, keyed_endpoint, request_key
+from plastic_memories.http.envelope import FAILURES, success_response
 from plastic_memories.http.options import HttpOptions
-from plastic_memories.http.routing import Routes, as_it_is
+from plastic_memories.http.routing import Routes, plain_endpoint
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.memory import SLOT_TYPES, MemoryType, Scope, Status
 from plastic_memories.model.owner import Realm
 from plastic_memories.wire import operations as wire
 
-guarded = Routes(keyed, tags=["operations"], responses=FAILURES)
-public = Routes(as_it_is, tags=["operations"], responses={s: FAILURES[s] for s in (500, 503)})
-_FILE = {"jsonl": "application/x-ndjson", "markdown": "text/markdown", "bundle": "application/zip"}
+guarded = Routes(keyed_endpoint, tags=["operations"], responses=FAILURES)
+public = Routes(plain_endpoint, tags=["operations"], responses={s: FAILURES[s] for s in (500, 503)})
+_MEDIA_TYPES = {
+    "jsonl": "application/x-ndjson",
+    "markdown": "text/markdown",
+    "bundle": "application/zip",
+}
 _ZIP_START = b"PK\x03\x04"
 # What a damaged, encrypted or strangely packed archive makes the library raise.
-_UNREADABLE = (
+_UNREADABLE_ERRORS = (
     UnicodeDecodeError,
     zipfile.BadZipFile,
     zlib.error,
@@ -43,12 +47,12 @@ _UNREADABLE = (
 )
 
 
-@public.get("/health", answers=wire.Health)
+@public.get("/health", answers=wire.HealthResponse)
 async def health(request: Request) -> Response:
     """Say whether the hub works; with a key, also what it stands on, and what is wrong with it."""
-    hub, options = _installed(request)
+    hub, options = _hub_and_options(request)
     try:
-        storage = dict(await hub.ledger.storage.describe())
+        storage = dict(await hub.storage.backend.describe())
         backlog = await hub.embedding.backlog()
     except Unavailable as error:
         storage, backlog = {"error": error.message}, 0
@@ -65,15 +69,15 @@ async def health(request: Request) -> Response:
             },
             "embedding_backlog": backlog,
         }
-    return reply(request, wire.Health.model_construct(**answer))
+    return success_response(request, wire.HealthResponse.model_construct(**answer))
 
 
-def _installed(request: Request) -> tuple[Hub, HttpOptions]:
+def _hub_and_options(request: Request) -> tuple[Hub, HttpOptions]:
     return request.app.state.hub, request.app.state.options
 
 
 async def _has_key(request: Request, hub: Hub) -> bool:
-    text = key_of(request.headers)
+    text = request_key(request.headers)
     if not text:
         return False
     try:
@@ -83,12 +87,12 @@ async def _has_key(request: Request, hub: Hub) -> bool:
     return True
 
 
-@public.get("/capabilities", answers=wire.Capabilities, responses={401: FAILURES[401]})
+@public.get("/capabilities", answers=wire.CapabilitiesResponse, responses={401: FAILURES[401]})
 async def capabilities(request: Request) -> Response:
     """Say what is plugged in, and which types, scopes and limits hold."""
-    hub, options = _installed(request)
-    await _tenant(request)
-    answer = wire.Capabilities(
+    hub, options = _hub_and_options(request)
+    await _metrics_tenant(request)
+    answer = wire.CapabilitiesResponse(
         version=options.version,
         plugged_in=dict(options.plugged_in),
         types=[kind.value for kind in MemoryType],
@@ -111,15 +115,15 @@ async def capabilities(request: Request) -> Response:
             "upcoming",
         ],  # fmt: skip,
         templates=hub.personas.templates.names(),
-        embedder=hub.embedding.names(),
+        embedder=hub.embedding.loaded_model(),
     )
-    return reply(request, answer)
+    return success_response(request, answer)
 
 
-async def _tenant(request: Request) -> str | None:
+async def _metrics_tenant(request: Request) -> str | None:
     """Return the tenant of the caller's key; None for anybody, where that is allowed."""
-    hub, options = _installed(request)
-    text = key_of(request.headers)
+    hub, options = _hub_and_options(request)
+    text = request_key(request.headers)
     if text or not options.metrics_public:
         return (await hub.keys.authenticate(text)).tenant_id
     return None
@@ -142,7 +146,7 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
 
 @public.get(
     "/metrics",
-    answers=wire.Metrics,
+    answers=wire.MetricsResponse,
     responses={
         200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
         401: FAILURES[401],
@@ -150,12 +154,12 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
 )
 async def metrics(request: Request) -> Response:
     """Return Prometheus text (JSON on `Accept: application/json`): the caller's own tenant's."""
-    hub, _ = _installed(request)
-    tenant = await _tenant(request)
-    await hub.work.measure(tenant)
-    await hub.embedding.measure(tenant)
+    hub, _ = _hub_and_options(request)
+    tenant = await _metrics_tenant(request)
+    await hub.job_runner.record_queue_depth(tenant)
+    await hub.embedding.record_backlog(tenant)
     if "application/json" in request.headers.get("accept", ""):
-        return reply(request, wire.Metrics(samples=hub.meter.samples(tenant)))
+        return success_response(request, wire.MetricsResponse(samples=hub.meter.samples(tenant)))
     return PlainTextResponse(
         hub.meter.render(tenant), media_type="text/plain; version=0.0.4; charset=utf-8"
     )
@@ -164,9 +168,9 @@ async def metrics(request: Request) -> Response:
 @guarded.get(
     "/export",
     response_class=StreamingResponse,
-    responses={200: {"content": {kind: {} for kind in _FILE.values()}}},
+    responses={200: {"content": {kind: {} for kind in _MEDIA_TYPES.values()}}},
 )
-async def export(asked: wire.ExportQuery, call: Reading) -> Response:
+async def export(asked: wire.ExportQuery, call: ReadCall) -> Response:
     """Stream everything the user owns, as one file."""
     if asked.persona_id is not None:
         call.owner(asked.persona_id)
@@ -175,35 +179,37 @@ async def export(asked: wire.ExportQuery, call: Reading) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="plastic_memories.{suffix}"'}
     transfer = call.hub.transfer
     if kind == "bundle":
-        whole = await transfer.bundle(call.caller, asked.persona_id)
-        return Response(whole, media_type=_FILE[kind], headers=headers)
-    lines = transfer.lines if kind == "jsonl" else transfer.markdown
+        whole = await transfer.export_bundle(call.caller, asked.persona_id)
+        return Response(whole, media_type=_MEDIA_TYPES[kind], headers=headers)
+    lines = transfer.export_lines if kind == "jsonl" else transfer.export_markdown
     return StreamingResponse(
-        lines(call.caller, asked.persona_id), media_type=_FILE[kind], headers=headers
+        lines(call.caller, asked.persona_id), media_type=_MEDIA_TYPES[kind], headers=headers
     )
 
 
-@guarded.post("/export/file", answers=wire.WrittenExport)
-async def export_file(call: Writing) -> Response:
+@guarded.post("/export/file", answers=wire.WriteExportResponse)
+async def export_file(call: WriteCall) -> Response:
     """Write everything of the user into one file of the archive; the newest five are kept."""
     made = await call.hub.exports.write(call.caller)
-    return call.reply(wire.WrittenExport(status="ok", path=made.path, exported_at=made.exported_at))
+    return call.reply(
+        wire.WriteExportResponse(status="ok", path=made.path, exported_at=made.exported_at)
+    )
 
 
-@guarded.get("/export/files", answers=wire.ExportedFiles)
-async def export_files(call: Reading) -> Response:
+@guarded.get("/export/files", answers=wire.ExportFilesResponse)
+async def export_files(call: ReadCall) -> Response:
     """List the user's exports in the archive, newest first."""
     limits = call.caller.key.limits
     # Each holds all of the user's: a key that is bound to a part of it has none.
     is_bound = bool(limits.persona_id or limits.source_app)
-    found = [] if is_bound else await call.hub.exports.all(call.caller.user)
-    items = [wire.ExportedFile(path=one.path, exported_at=one.exported_at) for one in found]
-    return call.reply(wire.ExportedFiles(items=items))
+    found = [] if is_bound else await call.hub.exports.list_exports(call.caller.user)
+    items = [wire.ExportFileRow(path=one.path, exported_at=one.exported_at) for one in found]
+    return call.reply(wire.ExportFilesResponse(items=items))
 
 
 @guarded.post(
     "/import",
-    answers=wire.Imported,
+    answers=wire.ImportResponse,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -216,7 +222,7 @@ async def export_files(call: Reading) -> Response:
         }
     },
 )
-async def import_(asked: wire.ImportQuery, call: Writing) -> Response:
+async def import_(asked: wire.ImportQuery, call: WriteCall) -> Response:
     """Bring in an export (JSON lines, or the bundle); a dry run says what would happen.
 
     The statuses of an export of the user's own from this hub are kept, and with `trust` those of
@@ -225,11 +231,11 @@ async def import_(asked: wire.ImportQuery, call: Writing) -> Response:
     body = await call.request.body()
     if not body:
         raise BadRequest("Send the export as the body.")
-    lines = _lines(body, call.options.max_import_bytes)
-    report = await call.hub.transfer.bring_in(
+    lines = _import_lines(body, call.options.max_import_bytes)
+    report = await call.hub.transfer.import_lines(
         call.caller, lines, dry_run=asked.dry_run, trust=asked.trust
     )
-    answer = wire.Imported(
+    answer = wire.ImportResponse(
         status="ok",
         dry_run=asked.dry_run,
         trusted=report.is_trusted,
@@ -240,16 +246,16 @@ async def import_(asked: wire.ImportQuery, call: Writing) -> Response:
     return call.reply(answer)
 
 
-def _lines(body: bytes, limit: int) -> Iterable[str]:
+def _import_lines(body: bytes, limit: int) -> Iterable[str]:
     try:
         if body.startswith(_ZIP_START):
-            body = _unpacked(body, limit)
+            body = _unpack(body, limit)
         return body.decode("utf-8-sig").split("\n")
-    except _UNREADABLE:
+    except _UNREADABLE_ERRORS:
         raise BadRequest("The body is neither JSON lines in UTF-8 nor a bundle.") from None
 
 
-def _unpacked(body: bytes, limit: int) -> bytes:
+def _unpack(body: bytes, limit: int) -> bytes:
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
         entry = archive.getinfo("export.jsonl")
         # What a small archive says it holds can be large beyond measure.
@@ -258,10 +264,10 @@ def _unpacked(body: bytes, limit: int) -> bytes:
         return archive.read(entry)
 
 
-@guarded.get("/audit", answers=wire.Audit)
-async def audit(asked: wire.AuditQuery, call: Reading) -> Response:
+@guarded.get("/audit", answers=wire.AuditResponse)
+async def audit(asked: wire.AuditQuery, call: ReadCall) -> Response:
     """Show who changed what, when, by which key, in order."""
-    found = await call.hub.browse.audit(
+    found = await call.hub.browse.audit_events(
         call.caller,
         since=asked.since,
         after_id=asked.after_id,
@@ -270,7 +276,7 @@ async def audit(asked: wire.AuditQuery, call: Reading) -> Response:
     )
     bound = call.caller.key.limits.persona_id
     items = [
-        wire.AuditLine(
+        wire.AuditRow(
             id=event.id,
             event=event.event,
             ts=event.ts,
@@ -284,4 +290,4 @@ async def audit(asked: wire.AuditQuery, call: Reading) -> Response:
         if bound in ("", event.persona_id)
     ]
     last = found[-1].id if len(found) == asked.limit else None
-    return call.reply(wire.Audit(items=items, next_after_id=last))
+    return call.reply(wire.AuditResponse(items=items, next_after_id=last))

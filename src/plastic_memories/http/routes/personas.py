@@ -8,42 +8,42 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from plastic_memories.http.caller_context import Reading, Writing, keyed
+from plastic_memories.http.caller_context import ReadCall, WriteCall, keyed_endpoint
 from plastic_memories.http.envelope import FAILURES
 from plastic_memories.http.routing import Routes
-from plastic_memories.hub.personas.templates import Applied
+from plastic_memories.hub.personas.templates import TemplateOutcome
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
 from plastic_memories.wire import personas as wire
-from plastic_memories.wire.fields import AsBot
+from plastic_memories.wire.fields import BotRequest
 
-_CARD_FILE = {"png": "image/png", "json": "application/json"}
+_CARD_MEDIA_TYPES = {"png": "image/png", "json": "application/json"}
 _FILE_SCHEMA = {"type": "string", "format": "binary", "minLength": 1}
-router = Routes(keyed, tags=["personas"], responses=FAILURES)
+router = Routes(keyed_endpoint, tags=["personas"], responses=FAILURES)
 
 
-@router.post("/persona/create", answers=wire.CreatedPersona)
-async def create(body: wire.CreatePersona, call: Writing) -> Response:
+@router.post("/persona/create", answers=wire.CreatePersonaResponse)
+async def create(body: wire.CreatePersonaRequest, call: WriteCall) -> Response:
     """Make a persona, or change the fields given."""
     call.check_length(body.description, "description")
     persona, created = await call.hub.personas.create(
         call.caller, call.owner(body.persona_id), body.display_name, body.description
     )
-    answer = wire.CreatedPersona(status="ok", created=created, persona=_persona(persona))
+    answer = wire.CreatePersonaResponse(status="ok", created=created, persona=_persona_row(persona))
     return call.reply(answer)
 
 
-@router.post("/persona/create_from_template", answers=wire.AppliedTemplate)
-async def create_from_template(body: wire.FromTemplate, call: Writing) -> Response:
+@router.post("/persona/create_from_template", answers=wire.ApplyTemplateResponse)
+async def create_from_template(body: wire.ApplyTemplateRequest, call: WriteCall) -> Response:
     """Write a template's persona, rules and preferences, all or none."""
     owner = call.owner(body.persona_id)
     template, applied = await call.hub.personas.apply_template(
         call.caller, owner, body.template_path, overwrite=body.allow_overwrite
     )
-    return call.reply(wire.AppliedTemplate(**_applied(owner, template, applied)))
+    return call.reply(wire.ApplyTemplateResponse(**_template_fields(owner, template, applied)))
 
 
-def _applied(owner: Owner, template: Template, applied: Applied) -> dict[str, Any]:
+def _template_fields(owner: Owner, template: Template, applied: TemplateOutcome) -> dict[str, Any]:
     return {
         "status": "ok",
         "user_id": owner.user_id,
@@ -52,7 +52,7 @@ def _applied(owner: Owner, template: Template, applied: Applied) -> dict[str, An
         "applied": list(applied.applied),
         "skipped": list(applied.skipped),
         "overwritten": list(applied.overwritten),
-        "seed": wire.Seed(
+        "seed": wire.TemplateSeedRow(
             persona_md_len=len(template.persona_md),
             rules_md_len=len(template.rules_md),
             preferences_keys=sorted(template.preferences),
@@ -62,7 +62,7 @@ def _applied(owner: Owner, template: Template, applied: Applied) -> dict[str, An
 
 @router.post(
     "/persona/import_card",
-    answers=wire.ImportedCard,
+    answers=wire.ImportCardResponse,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -73,10 +73,10 @@ def _applied(owner: Owner, template: Template, applied: Applied) -> dict[str, An
         }
     },
 )
-async def import_card(asked: wire.CardQuery, call: Writing) -> Response:
+async def import_card(asked: wire.ImportCardQuery, call: WriteCall) -> Response:
     """Make a persona after a character card: the body is the file, PNG or JSON."""
     owner = call.owner(asked.persona_id)
-    taken = await call.hub.cards.take_in(
+    taken = await call.hub.cards.import_card(
         call.caller,
         owner,
         await call.request.body(),
@@ -85,11 +85,11 @@ async def import_card(asked: wire.CardQuery, call: Writing) -> Response:
     )
     card, report = taken.template.card, taken.report
     assert card is not None
-    answer = wire.ImportedCard(
-        **_applied(owner, taken.template, taken.applied),
+    answer = wire.ImportCardResponse(
+        **_template_fields(owner, taken.template, taken.applied),
         name=card.name,
         spec=card.spec,
-        memories=wire.CardRows(
+        memories=wire.CardImportRow(
             bundled=taken.bundled,
             counts=dict(report.counts),
             conflicts=[dict(conflict) for conflict in report.conflicts],
@@ -102,67 +102,69 @@ async def import_card(asked: wire.CardQuery, call: Writing) -> Response:
 @router.get(
     "/persona/export_card",
     response_class=Response,
-    responses={200: {"content": {kind: {} for kind in _CARD_FILE.values()}}},
+    responses={200: {"content": {kind: {} for kind in _CARD_MEDIA_TYPES.values()}}},
 )
-async def export_card(asked: wire.ExportCardQuery, call: Reading) -> Response:
+async def export_card(asked: wire.ExportCardQuery, call: ReadCall) -> Response:
     """Give a persona out as a character card; with `memories`, all it knows goes along."""
-    name, content = await call.hub.cards.give(
+    name, content = await call.hub.cards.export_card(
         call.caller, call.owner(asked.persona_id), asked.format, memories=asked.memories
     )
     file = quote(f"{name}.{asked.format}", safe="")
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}
-    return Response(content, media_type=_CARD_FILE[asked.format], headers=headers)
+    return Response(content, media_type=_CARD_MEDIA_TYPES[asked.format], headers=headers)
 
 
-@router.get("/persona/list", answers=wire.PersonaList)
-async def list_personas(call: Reading) -> Response:
+@router.get("/persona/list", answers=wire.PersonaListResponse)
+async def list_personas(call: ReadCall) -> Response:
     """Show the user's personas, oldest first."""
     bound = call.caller.key.limits.persona_id
-    found = await call.hub.personas.all(call.caller.user)
-    items = [_persona(one) for one in found if bound in ("", one.owner.persona_id)]
-    return call.reply(wire.PersonaList(items=items))
+    found = await call.hub.personas.list_personas(call.caller.user)
+    items = [_persona_row(one) for one in found if bound in ("", one.owner.persona_id)]
+    return call.reply(wire.PersonaListResponse(items=items))
 
 
-@router.get("/persona/profile", answers=wire.Profile)
-async def profile(asked: AsBot, call: Reading) -> Response:
+@router.get("/persona/profile", answers=wire.ProfileResponse)
+async def profile(asked: BotRequest, call: ReadCall) -> Response:
     """Show who the persona is and what it knows of the user, as Markdown."""
     text = await call.hub.personas.profile(call.view(asked))
-    answer = wire.Profile(
+    answer = wire.ProfileResponse(
         user_id=call.caller.user.user_id, persona_id=asked.persona_id, profile_markdown=text
     )
     return call.reply(answer)
 
 
-@router.post("/persona/slots/get", answers=wire.SlotList)
-async def slots(body: wire.GetSlots, call: Reading) -> Response:
+@router.post("/persona/slots/get", answers=wire.SlotListResponse)
+async def slots(body: wire.GetSlotsRequest, call: ReadCall) -> Response:
     """Show the persona's slots."""
     found = await call.hub.personas.slots(call.view(body, realm=body.realm))
-    return call.reply(wire.SlotList(items=[_slot(slot) for slot in found]))
+    return call.reply(wire.SlotListResponse(items=[_slot_row(slot) for slot in found]))
 
 
-@router.post("/persona/delete", answers=wire.DeletedPersona)
-async def delete(body: wire.DeletePersona, call: Writing) -> Response:
+@router.post("/persona/delete", answers=wire.DeletePersonaResponse)
+async def delete(body: wire.DeletePersonaRequest, call: WriteCall) -> Response:
     """Erase a persona and everything it holds."""
     receipt = await call.hub.personas.delete(call.caller, call.owner(body.persona_id), body.confirm)
-    answer = wire.DeletedPersona(status="ok", persona_id=body.persona_id, receipt=dict(receipt))
+    answer = wire.DeletePersonaResponse(
+        status="ok", persona_id=body.persona_id, receipt=dict(receipt)
+    )
     return call.reply(answer)
 
 
-@router.get("/user/settings", answers=wire.SettingsOut)
-async def settings(call: Reading) -> Response:
+@router.get("/user/settings", answers=wire.SettingsResponse)
+async def settings(call: ReadCall) -> Response:
     """Show the user's settings."""
-    return call.reply(_settings(await call.hub.personas.settings(call.caller.user)))
+    return call.reply(_settings_response(await call.hub.personas.settings(call.caller.user)))
 
 
-@router.post("/user/settings", answers=wire.SettingsOut)
-async def save_settings(body: wire.SaveSettings, call: Writing) -> Response:
+@router.post("/user/settings", answers=wire.SettingsResponse)
+async def save_settings(body: wire.SaveSettingsRequest, call: WriteCall) -> Response:
     """Change the settings given."""
     saved = await call.hub.personas.save_settings(call.caller, body.time_zone, body.language)
-    return call.reply(_settings(saved))
+    return call.reply(_settings_response(saved))
 
 
-def _persona(persona: Persona) -> wire.PersonaOut:
-    return wire.PersonaOut(
+def _persona_row(persona: Persona) -> wire.PersonaRow:
+    return wire.PersonaRow(
         persona_id=persona.owner.persona_id,
         display_name=persona.display_name,
         description=persona.description,
@@ -171,8 +173,8 @@ def _persona(persona: Persona) -> wire.PersonaOut:
     )
 
 
-def _slot(slot: Slot) -> wire.SlotOut:
-    return wire.SlotOut(
+def _slot_row(slot: Slot) -> wire.SlotRow:
+    return wire.SlotRow(
         slot_name=slot.slot_name,
         value=slot.value,
         provenance=dict(slot.provenance),
@@ -182,8 +184,8 @@ def _slot(slot: Slot) -> wire.SlotOut:
     )
 
 
-def _settings(settings: UserSettings) -> wire.SettingsOut:
-    return wire.SettingsOut(
+def _settings_response(settings: UserSettings) -> wire.SettingsResponse:
+    return wire.SettingsResponse(
         user_id=settings.user.user_id,
         time_zone=settings.time_zone,
         language=settings.language,

@@ -6,24 +6,24 @@ import time
 
 from starlette.responses import Response
 
-from plastic_memories.http.caller_context import Call, Reading, keyed
+from plastic_memories.http.caller_context import ApiCall, ReadCall, keyed_endpoint
 from plastic_memories.http.envelope import FAILURES
 from plastic_memories.http.routing import Routes
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import RecallQuery, Recollection
-from plastic_memories.wire.recall import RecallAnswer, RecallRequest, recall_answer
+from plastic_memories.wire.recall import RecallRequest, RecallResponse, recall_response
 
-router = Routes(keyed, prefix="/memory", tags=["memory"], responses=FAILURES)
-_EVERYTHING = ("profile", "memory", "snippets")
+router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAILURES)
+_ALL_PARTS = ("profile", "memory", "snippets")
 
 
-@router.post("/recall", answers=RecallAnswer)
-async def recall(body: RecallRequest, call: Reading) -> Response:
+@router.post("/recall", answers=RecallResponse)
+async def recall(body: RecallRequest, call: ReadCall) -> Response:
     """Bring back what bears on a message, ready for a prompt."""
-    return call.reply(recall_answer(await recollect(body, call)))
+    return call.reply(recall_response(await run_recall(body, call)))
 
 
-async def recollect(body: RecallRequest, call: Call) -> Recollection:
+async def run_recall(body: RecallRequest, call: ApiCall) -> Recollection:
     """Recall, and measure it."""
     for text in (body.query, *body.also):
         call.check_length(text, "query", call.options.max_query_chars)
@@ -43,17 +43,17 @@ async def recollect(body: RecallRequest, call: Call) -> Recollection:
         limit=body.limit,
         budget_tokens=body.budget_tokens,
         recent=tuple((one.role.value, one.content) for one in body.recent_messages),
-        also=tuple(body.also),
+        rephrasings=tuple(body.also),
         exclude_message_ids=frozenset(body.exclude_message_ids),
         explain=body.explain,
         deadline_s=body.deadline_ms / 1000 if body.deadline_ms else call.options.recall_deadline_s,
     )
-    found = await call.hub.recall(query, _EVERYTHING if body.include is None else body.include)
-    measure(call, found, time.perf_counter() - started)
+    found = await call.hub.recall(query, _ALL_PARTS if body.include is None else body.include)
+    record_recall(call, found, time.perf_counter() - started)
     return found
 
 
-def measure(call: Call, found: Recollection, seconds: float) -> None:
+def record_recall(call: ApiCall, found: Recollection, seconds: float) -> None:
     """Count a recall that a caller has asked for."""
     tenant = call.caller.user.tenant_id
     status = "degraded" if found.degraded else "ok"

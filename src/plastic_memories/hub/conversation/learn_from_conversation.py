@@ -5,76 +5,82 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from plastic_memories.hub.conversation.messages import KeepMessages, in_realm
-from plastic_memories.hub.memories.review import confirm_in
-from plastic_memories.hub.memories.write import BatchResult, Written, write_in
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.conversation.messages import MessageHistory, with_session_realm
+from plastic_memories.hub.memories.review import confirm_in_transaction
+from plastic_memories.hub.memories.write import (
+    BatchWriteOutcome,
+    WriteOutcome,
+    write_in_transaction,
+)
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.hub.transactions.version_chain import would_replace
+from plastic_memories.hub.transactions.version_chain import replaceable_by
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, Status
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.lifecycle.transitions import ConfirmRequest
+from plastic_memories.rules.lifecycle.transitions import ConfirmOptions
 
 
 @dataclass(frozen=True, slots=True)
 class LearnFromConversation:
-    ledger: Ledger
+    storage: AuditedStorage
     screening: Screening
     judge: JudgeEngine
-    message_history: KeepMessages | None = None  # stores the messages for a model to read later
+    message_history: MessageHistory | None = None  # stores the messages for a model to read later
 
     async def __call__(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], *, confirm: bool
-    ) -> BatchResult:
+    ) -> BatchWriteOutcome:
         """Store what the judge finds in talk; `confirm` says yes where nothing objects.
 
         Where there is a model, the talk is kept for it first: a job reads it when we have answered.
         """
         job = None
         if self.message_history is not None and talk:
-            talk, job = await self.message_history.hand_over(caller, owner, talk)
+            talk, job = await self.message_history.queue_for_digest(caller, owner, talk)
         found = await self._extract_drafts(owner, talk)
         result = await self._store_drafts(caller, owner, found, confirm=confirm)
         if self.message_history is None or job is None:
             return result
-        self.message_history.bell.ring()
+        self.message_history.wakeup.notify()
         return replace(result, job_id=job.id)
 
     async def _extract_drafts(self, owner: Owner, talk: Sequence[Message]) -> list[Draft]:
-        settings, placed = await self.ledger.read(
-            lambda stores: (stores.personas.settings(owner.user), in_realm(stores, talk))
+        settings, placed = await self.storage.read(
+            lambda stores: (stores.personas.settings(owner.user), with_session_realm(stores, talk))
         )
         return self.judge.extract(placed, settings.time_zone)
 
     async def _store_drafts(
         self, caller: Caller, owner: Owner, found: Sequence[Draft], *, confirm: bool
-    ) -> BatchResult:
-        now = self.ledger.clock.now()
-        screened, skipped = self.screening.each(found)
+    ) -> BatchWriteOutcome:
+        now = self.storage.clock.now()
+        screened, skipped = self.screening.screen_drafts(found)
 
-        def work(stores: Stores) -> BatchResult:
-            written: list[Written] = []
+        def work(stores: Stores) -> BatchWriteOutcome:
+            written: list[WriteOutcome] = []
             refused = list(skipped)
             for index, draft in screened:
-                outcome = write_in(stores, caller, owner, draft, now, learned=True)
+                outcome = write_in_transaction(stores, caller, owner, draft, now, learned=True)
                 if outcome.memory is None:
                     refused.append((index, outcome.skipped))
                     continue
                 if confirm and not _is_contested(stores, outcome.memory):
-                    memory = confirm_in(stores, caller, outcome.memory, ConfirmRequest(), now)
-                    outcome = Written(memory, updated=True)
+                    memory = confirm_in_transaction(
+                        stores, caller, outcome.memory, ConfirmOptions(), now
+                    )
+                    outcome = WriteOutcome(memory, updated=True)
                 written.append(outcome)
-            return BatchResult(written, sorted(refused))
+            return BatchWriteOutcome(written, sorted(refused))
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
 
 def _is_contested(stores: Stores, memory: Memory) -> bool:
     """Say whether a candidate would replace something, or is no candidate at all."""
     if memory.status is not Status.CANDIDATE:
         return True
-    return bool(would_replace(stores, memory))
+    return bool(replaceable_by(stores, memory))

@@ -9,15 +9,20 @@ from secrets import token_hex
 from typing import TypeVar
 
 from plastic_memories.errors import NotFound
-from plastic_memories.hub.formation.archiving import archive_again
+from plastic_memories.hub.formation.archiving import queue_archiving
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import FormationOptions, open_job, scrub
-from plastic_memories.hub.formation.learn import Retraction, copy_to_branch, learn, retract
-from plastic_memories.hub.transactions.audit_events import record, the_hub
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.formation.learn import (
+    RetractionOutcome,
+    copy_to_branch,
+    retract,
+    store_learned_draft,
+)
+from plastic_memories.hub.transactions.audit_events import hub_caller, record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.language.reading.rule_summary import by_rules, summary_draft
-from plastic_memories.language.reading.talk_window import language_of, readable
+from plastic_memories.language.reading.rule_summary import summarise_drafts, summary_draft
+from plastic_memories.language.reading.talk_window import messages_language, without_injected_text
 from plastic_memories.model.job import Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
@@ -29,14 +34,14 @@ from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.conversation.branch_lines import first_source
-from plastic_memories.runtime.wakeup import Bell
+from plastic_memories.rules.conversation.branch_lines import first_source_message_id
+from plastic_memories.runtime.wakeup import WakeUp
 
-Done = TypeVar("Done")
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhichMessage:
+class MessageReference:
     """One message, by our id or by the client's."""
 
     view: Viewpoint
@@ -45,7 +50,7 @@ class WhichMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
+class RevisionOutcome:
     """What a change of the past has led to."""
 
     message: Message
@@ -58,57 +63,57 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepTimeline:
-    ledger: Ledger
+class ConversationTimeline:
+    storage: AuditedStorage
     screening: Screening
     judge: JudgeEngine
     formation: FormationOptions
-    bell: Bell
+    wakeup: WakeUp
     exports: ExportFiles
     has_model: bool
 
     async def edit(
-        self, caller: Caller, which: WhichMessage, content: str, *, replaced: bool
-    ) -> Revision:
+        self, caller: Caller, which: MessageReference, content: str, *, replaced: bool
+    ) -> RevisionOutcome:
         """Change what a message says; what was learned from the old words is taken back."""
-        now = self.ledger.clock.now()
-        message, time_zone = await self.ledger.read(lambda stores: _found(stores, which))
-        new = self.screening.message(replace(message, content=content))
-        drafts = await self._drafts([new], time_zone)
+        now = self.storage.clock.now()
+        message, time_zone = await self.storage.read(lambda stores: _find_message(stores, which))
+        new = self.screening.mask_message(replace(message, content=content))
+        drafts = await self._extract_drafts([new], time_zone)
 
-        def work(stores: Stores) -> Revision:
-            old, _ = _found(stores, which)
+        def work(stores: Stores) -> RevisionOutcome:
+            old, _ = _find_message(stores, which)
             stores.messages.edit(replace(old, content=new.content))
-            record(
+            record_event(
                 stores, caller, "messages.edit", old.owner.persona_id, now,
                 message_id=old.id, replaced=replaced, source_app=old.source_app,
             )  # fmt: skip
             is_seen = old.hidden_at is None
-            return self._follow(stores, replace(old, content=new.content), drafts * is_seen, now)
+            return self._relearn(stores, replace(old, content=new.content), drafts * is_seen, now)
 
-        revision = await self.told(which.view.owner, work)
+        revision = await self.write_and_refresh_exports(which.view.owner, work)
         # A swipe is part of the talk, and forgets nothing: its old words go with the next scrub.
         return revision if replaced else await self._scrubbed(which.view.owner, revision)
 
-    async def delete(self, caller: Caller, which: WhichMessage) -> Revision:
+    async def delete(self, caller: Caller, which: MessageReference) -> RevisionOutcome:
         """Erase a message with what was learned from it."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
 
-        def work(stores: Stores) -> Revision:
-            message, _ = _found(stores, which)
+        def work(stores: Stores) -> RevisionOutcome:
+            message, _ = _find_message(stores, which)
             stores.messages.erase(message.owner, MessageFilter(ids=[message.id]), now)
-            record(
+            record_event(
                 stores, caller, "messages.delete", message.owner.persona_id, now,
                 message_id=message.id, source_app=message.source_app,
             )  # fmt: skip
-            return self._follow(stores, message, [], now)
+            return self._relearn(stores, message, [], now)
 
-        revision = await self.told(which.view.owner, work)
+        revision = await self.write_and_refresh_exports(which.view.owner, work)
         return await self._scrubbed(which.view.owner, revision)
 
-    async def branch(self, caller: Caller, which: WhichMessage, branch_id: str = "") -> Branch:
+    async def branch(self, caller: Caller, which: MessageReference, branch_id: str = "") -> Branch:
         """Start a second way on from a message; one that has that name already is returned."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         owner, session_id = which.view.owner, which.view.session_id
         name = branch_id or f"b{token_hex(6)}"
 
@@ -116,7 +121,7 @@ class KeepTimeline:
             for known in stores.sessions.branches(owner):
                 if (known.session_id, known.branch_id) == (session_id, name):
                     return known
-            message, _ = _found(stores, which)
+            message, _ = _find_message(stores, which)
             branch = Branch(
                 owner=owner,
                 session_id=session_id,
@@ -126,35 +131,41 @@ class KeepTimeline:
                 created_at=now,
             )
             stores.sessions.add_branch(branch)
-            stores.sessions.heard(replace(conversation_of(message), branch_id=name), 0, 0, now)
-            _keep_past(stores, branch)
-            record(
+            stores.sessions.record_messages(
+                replace(conversation_of(message), branch_id=name), 0, 0, now
+            )
+            _copy_past_to_branch(stores, branch)
+            record_event(
                 stores, caller, "messages.branch", owner.persona_id, now,
                 session_id=session_id, branch_id=name, source_app=message.source_app,
             )  # fmt: skip
             return branch
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
-    async def told(self, owner: Owner, work: Callable[[Stores], Done]) -> Done:
+    async def write_and_refresh_exports(
+        self, owner: Owner, work: Callable[[Stores], ResultT]
+    ) -> ResultT:
         """Do work that changes the past; the copies in the archive follow it."""
-        done, _ = await self.exports.follow(owner, work)
-        self.bell.ring()  # copies in the archive follow, and a model may read again
+        done, _ = await self.exports.write_and_refresh(owner, work)
+        self.wakeup.notify()  # copies in the archive follow, and a model may read again
         return done
 
-    async def _scrubbed(self, owner: Owner, revision: Revision) -> Revision:
-        residue = await scrub(self.ledger, owner, self.formation)
+    async def _scrubbed(self, owner: Owner, revision: RevisionOutcome) -> RevisionOutcome:
+        residue = await scrub(self.storage, owner, self.formation)
         return replace(revision, pending=residue.pending)
 
-    async def _drafts(self, messages: Sequence[Message], time_zone: str) -> list[Draft]:
-        found = await asyncio.to_thread(self.judge.extract, readable(messages), time_zone)
-        return [draft for _, draft in self.screening.each(found)[0]]
+    async def _extract_drafts(self, messages: Sequence[Message], time_zone: str) -> list[Draft]:
+        found = await asyncio.to_thread(
+            self.judge.extract, without_injected_text(messages), time_zone
+        )
+        return [draft for _, draft in self.screening.screen_drafts(found)[0]]
 
-    def _follow(
+    def _relearn(
         self, stores: Stores, message: Message, drafts: Sequence[Draft], now: float
-    ) -> Revision:
+    ) -> RevisionOutcome:
         """Let what was learned follow a change of one message."""
-        hub = the_hub(message.owner.user)
+        hub = hub_caller(message.owner.user)
         place = conversation_of(message)
         session = next(
             (
@@ -168,20 +179,20 @@ class KeepTimeline:
         is_digested = session is not None and message.id <= session.watermark
         learned: list[Memory] = []
         for draft in drafts if is_digested else ():
-            written = learn(stores, hub, message.owner, draft, now)
+            written = store_learned_draft(stores, hub, message.owner, draft, now)
             learned += [written.memory] if written.memory else []
         if session is not None:
-            learned += self.sum_up_again(stores, session, undone.retracted, drafts, now)
-            archive_again(stores, [session], now, self.formation)
-        revision = _revision(message, undone, learned)
+            learned += self.rewrite_summaries(stores, session, undone.retracted, drafts, now)
+            queue_archiving(stores, [session], now, self.formation)
+        revision = _revision_outcome(message, undone, learned)
         if session is None or not is_digested:
             return replace(revision, waiting=session is not None)
         if not self.has_model:
             return revision
-        job_id = self.read_again(stores, session, message.id, undone.retracted, now)
+        job_id = self.queue_rereading(stores, session, message.id, undone.retracted, now)
         return replace(revision, job_id=job_id)
 
-    def read_again(
+    def queue_rereading(
         self, stores: Stores, session: Session, first: int, retracted: Sequence[Memory], now: float
     ) -> int:
         """Have a model read the talk from a message on, or from where its summary began.
@@ -189,8 +200,8 @@ class KeepTimeline:
         What it finds again in the other messages changes nothing.
         """
         summaries = [row for row in retracted if row.type is MemoryType.SUMMARY]
-        start = min([first, *(first_source(row) or first for row in summaries)])
-        left = stores.sessions.after(session, start - 1, self.formation.window)
+        start = min([first, *(first_source_message_id(row) or first for row in summaries)])
+        left = stores.sessions.messages_after(session, start - 1, self.formation.window)
         rewound = replace(
             session,
             watermark=start - 1,
@@ -201,7 +212,7 @@ class KeepTimeline:
         stores.sessions.save(rewound)
         return open_job(stores, rewound, Trigger.EXPLICIT, now, self.formation).id
 
-    def sum_up_again(
+    def rewrite_summaries(
         self,
         stores: Stores,
         session: Session,
@@ -218,17 +229,17 @@ class KeepTimeline:
                 ids={*old.source_message_ids, *(i for d in drafts for i in d.source_message_ids)},
                 hidden=False,
             )
-            messages = readable(stores.messages.find(session.owner, wanted)[::-1])
-            draft = _summary(stores, session, messages)
+            messages = without_injected_text(stores.messages.find(session.owner, wanted)[::-1])
+            draft = _summary_draft(stores, session, messages)
             if draft is not None:
-                for _, screened in self.screening.each([draft])[0]:
-                    hub = the_hub(session.owner.user)
-                    written = learn(stores, hub, session.owner, screened, now)
+                for _, screened in self.screening.screen_drafts([draft])[0]:
+                    hub = hub_caller(session.owner.user)
+                    written = store_learned_draft(stores, hub, session.owner, screened, now)
                     made += [written.memory] if written.memory else []
         return made
 
 
-def _summary(stores: Stores, session: Session, messages: Sequence[Message]) -> Draft | None:
+def _summary_draft(stores: Stores, session: Session, messages: Sequence[Message]) -> Draft | None:
     if not messages:
         return None
     wanted = MemoryFilter(
@@ -245,14 +256,14 @@ def _summary(stores: Stores, session: Session, messages: Sequence[Message]) -> D
         for row in stores.memories.find(session.owner, wanted)[::-1]
         if row.type is not MemoryType.SUMMARY
     ]
-    summary = by_rules(points, language_of(messages))
+    summary = summarise_drafts(points, messages_language(messages))
     if summary is None:
         return None
     window = TalkWindow(owner=session.owner, messages=tuple(messages))
     return summary_draft(session, window, summary, 0)
 
 
-def _found(stores: Stores, which: WhichMessage) -> tuple[Message, str]:
+def _find_message(stores: Stores, which: MessageReference) -> tuple[Message, str]:
     """Return a message this viewpoint may touch, and the user's time zone."""
     view = which.view
     wanted = MessageFilter(
@@ -269,26 +280,28 @@ def _found(stores: Stores, which: WhichMessage) -> tuple[Message, str]:
     return found[0], stores.personas.settings(view.owner.user).time_zone
 
 
-def _keep_past(stores: Stores, branch: Branch) -> None:
+def _copy_past_to_branch(stores: Stores, branch: Branch) -> None:
     """Copy for a branch what its past knew and the parent has replaced since."""
     wanted = MemoryFilter(statuses={Status.ACTIVE})
     for row in stores.memories.find(branch.owner, wanted):
         is_of_parent = (row.session_id, row.branch_id) == (branch.session_id, branch.parent_id)
-        if not is_of_parent or first_source(row) <= branch.from_message_id:
+        if not is_of_parent or first_source_message_id(row) <= branch.from_message_id:
             continue
         before = row
         while before.supersedes_id is not None:
             older = stores.memories.get(branch.owner, before.supersedes_id)
             if older is None:
                 break
-            if first_source(older) <= branch.from_message_id:
+            if first_source_message_id(older) <= branch.from_message_id:
                 copy_to_branch(stores, older, branch.session_id, branch.branch_id)
                 break
             before = older
 
 
-def _revision(message: Message, undone: Retraction, learned: Sequence[Memory]) -> Revision:
-    return Revision(
+def _revision_outcome(
+    message: Message, undone: RetractionOutcome, learned: Sequence[Memory]
+) -> RevisionOutcome:
+    return RevisionOutcome(
         message=message,
         retracted=sorted(row.id for row in undone.retracted),
         restored=sorted(row.id for row in undone.restored),

@@ -6,87 +6,91 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from plastic_memories.hub.formation.archiving import archive_again
+from plastic_memories.hub.formation.archiving import queue_archiving
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import FormationOptions, open_job, scrub
-from plastic_memories.hub.transactions.audit_events import record
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audit_events import record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.model.job import Job, Trigger
 from plastic_memories.model.key import Caller
-from plastic_memories.model.message import Message, Role, Stored
+from plastic_memories.model.message import AppendOutcome, Message, Role
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.session import Conversation, conversation_of
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.conversation.branch_lines import Lines, line_of
-from plastic_memories.runtime.wakeup import Bell
+from plastic_memories.rules.conversation.branch_lines import BranchAncestry, branch_ancestry
+from plastic_memories.runtime.wakeup import WakeUp
 
 # Talk that is handed in is mostly appended as well, or sent again: so far back it is looked for.
-_SAME_TALK_S = 86_400.0
-_SAME_TALK_MOST = 1000
+_RESENT_WINDOW_S = 86_400.0
+_MAX_RESENT_MESSAGES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class KeepMessages:
-    ledger: Ledger
+class MessageHistory:
+    storage: AuditedStorage
     screening: Screening
     formation: FormationOptions
-    bell: Bell
+    wakeup: WakeUp
     exports: ExportFiles
 
     async def append(
         self, caller: Caller, owner: Owner, messages: Sequence[Message]
-    ) -> list[Stored]:
+    ) -> list[AppendOutcome]:
         """Store messages, masked where they hold secrets; a known client id stores nothing new."""
-        now = self.ledger.clock.now()
-        masked = [replace(self.screening.message(message), created_at=now) for message in messages]
+        now = self.storage.clock.now()
+        masked = [
+            replace(self.screening.mask_message(message), created_at=now) for message in messages
+        ]
 
-        stored, is_due = await self.ledger.write(
-            lambda stores: self._append_in(stores, caller, owner, masked, now)
+        stored, is_due = await self.storage.write(
+            lambda stores: self._append_in_transaction(stores, caller, owner, masked, now)
         )
         if is_due:
-            self.bell.ring()
+            self.wakeup.notify()
         return stored
 
-    async def hand_over(
+    async def queue_for_digest(
         self, caller: Caller, owner: Owner, talk: Sequence[Message]
     ) -> tuple[list[Message], Job]:
         """Leave talk of one conversation for a job to read; what is kept already stays as it is.
 
         Return the talk in its own words, with the ids, times and realms it is kept by.
         """
-        now = self.ledger.clock.now()
-        masked = [replace(self.screening.message(message), created_at=now) for message in talk]
+        now = self.storage.clock.now()
+        masked = [replace(self.screening.mask_message(message), created_at=now) for message in talk]
 
         def work(stores: Stores) -> tuple[list[Message], Job]:
-            known, _ = self._keep_in(stores, caller, owner, masked, now)
-            session = stores.sessions.heard(conversation_of(talk[0]), 0, 0, now)
+            known, _ = self._store_in_transaction(stores, caller, owner, masked, now)
+            session = stores.sessions.record_messages(conversation_of(talk[0]), 0, 0, now)
             return known, open_job(stores, session, Trigger.EXPLICIT, now, self.formation)
 
-        known, job = await self.ledger.write(work)
-        return _in_their_words(known, talk), job
+        known, job = await self.storage.write(work)
+        return _with_original_text(known, talk), job
 
-    async def keep(self, caller: Caller, owner: Owner, talk: Sequence[Message]) -> list[Message]:
+    async def store_conversation(
+        self, caller: Caller, owner: Owner, talk: Sequence[Message]
+    ) -> list[Message]:
         """Store talk of one conversation that may be resent; what is kept already stays as it is.
 
         Return it as `hand_over` does; a job reads it when its time has come.
         """
-        now = self.ledger.clock.now()
-        masked = [replace(self.screening.message(message), created_at=now) for message in talk]
-        known, is_due = await self.ledger.write(
-            lambda stores: self._keep_in(stores, caller, owner, masked, now)
+        now = self.storage.clock.now()
+        masked = [replace(self.screening.mask_message(message), created_at=now) for message in talk]
+        known, is_due = await self.storage.write(
+            lambda stores: self._store_in_transaction(stores, caller, owner, masked, now)
         )
         if is_due:
-            self.bell.ring()
-        return _in_their_words(known, talk)
+            self.wakeup.notify()
+        return _with_original_text(known, talk)
 
-    def _keep_in(
+    def _store_in_transaction(
         self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
     ) -> tuple[list[Message], bool]:
-        kept = _kept_already(stores, owner, in_realm(stores, masked))
+        kept = _with_stored_ids(stores, owner, with_session_realm(stores, masked))
         new = [message for message in kept if not message.id]
-        stored, is_due = self._append_in(stores, caller, owner, new, now)
+        stored, is_due = self._append_in_transaction(stores, caller, owner, new, now)
         fresh = iter(stored)
         known = [
             message if message.id else replace(message, id=next(fresh).message_id)
@@ -94,21 +98,25 @@ class KeepMessages:
         ]
         return known, is_due
 
-    def _append_in(
+    def _append_in_transaction(
         self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
-    ) -> tuple[list[Stored], bool]:
+    ) -> tuple[list[AppendOutcome], bool]:
         stores.personas.ensure(owner, now)
-        placed = in_realm(stores, masked) if self.formation.enabled else masked
+        placed = with_session_realm(stores, masked) if self.formation.enabled else masked
         stored = stores.messages.append(placed)
         for app, new in _new_by_app(placed, stored).items():
-            record(
+            record_event(
                 stores, caller, "messages.append", owner.persona_id, now,
                 message_ids=new, source_app=app,
             )  # fmt: skip
-        return stored, self.formation.enabled and self._note(stores, masked, stored, now)
+        return stored, self.formation.enabled and self._count_waiting(stores, masked, stored, now)
 
-    def _note(
-        self, stores: Stores, messages: Sequence[Message], stored: Sequence[Stored], now: float
+    def _count_waiting(
+        self,
+        stores: Stores,
+        messages: Sequence[Message],
+        stored: Sequence[AppendOutcome],
+        now: float,
     ) -> bool:
         """Count what waits in each conversation; say whether it is enough for a job.
 
@@ -116,14 +124,14 @@ class KeepMessages:
         """
         is_due = False
         new = (one for one, row in zip(messages, stored, strict=True) if not row.deduped)
-        for place, (number, by_user) in _counted(new).items():
-            session = stores.sessions.heard(place, number, by_user, now)
-            if self._is_enough(session.rounds, by_user):
+        for place, (number, by_user) in _message_counts(new).items():
+            session = stores.sessions.record_messages(place, number, by_user, now)
+            if self._fills_window(session.rounds, by_user):
                 open_job(stores, session, Trigger.THRESHOLD, now, self.formation)
                 is_due = True
         return is_due
 
-    def _is_enough(self, rounds: int, new: int) -> bool:
+    def _fills_window(self, rounds: int, new: int) -> bool:
         """Say whether the new rounds fill a stretch; what is left over, its job reads as well."""
         stretch = self.formation.threshold
         return rounds // stretch > (rounds - new) // stretch
@@ -140,43 +148,45 @@ class KeepMessages:
         """
         session_id, branch_id = line
         if not session_id or branch_id is None:
-            return await self.ledger.read(lambda stores: stores.messages.find(owner, wanted))
+            return await self.storage.read(lambda stores: stores.messages.find(owner, wanted))
 
         def work(stores: Stores) -> list[Message]:
             own = (row for row in stores.sessions.branches(owner) if row.session_id == session_id)
-            past = Lines({session_id: line_of(own, branch_id)})
+            past = BranchAncestry({session_id: branch_ancestry(own, branch_id)})
             found = stores.messages.find(owner, replace(wanted, limit=None))
-            return past.messages(found)[: wanted.limit]
+            return past.visible_messages(found)[: wanted.limit]
 
-        return await self.ledger.read(work)
+        return await self.storage.read(work)
 
     async def purge(
         self, caller: Caller, owner: Owner, wanted: MessageFilter
     ) -> tuple[int, Sequence[str]]:
         """Erase messages for good; return how many, and where their bytes still wait to go."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
 
         def work(stores: Stores) -> int:
             erased = stores.messages.erase(owner, wanted, now)
             if erased:
                 # Without an app it was talk of any.
                 app = {} if wanted.source_app is None else {"source_app": wanted.source_app}
-                record(
+                record_event(
                     stores, caller, "messages.purge", owner.persona_id, now,
                     deleted=len(erased), **app,
                 )  # fmt: skip
                 sessions = stores.sessions.find(owner, session_id=wanted.session_id)
-                archive_again(stores, sessions, now, self.formation)
+                queue_archiving(stores, sessions, now, self.formation)
             return len(erased)
 
-        deleted, _ = await self.exports.follow(owner, work)
-        self.bell.ring()  # copies in the archive go too
+        deleted, _ = await self.exports.write_and_refresh(owner, work)
+        self.wakeup.notify()  # copies in the archive go too
         if not deleted:
             return 0, ()
-        return deleted, (await scrub(self.ledger, owner, self.formation)).pending
+        return deleted, (await scrub(self.storage, owner, self.formation)).pending
 
 
-def _new_by_app(messages: Sequence[Message], stored: Sequence[Stored]) -> dict[str, list[int]]:
+def _new_by_app(
+    messages: Sequence[Message], stored: Sequence[AppendOutcome]
+) -> dict[str, list[int]]:
     """Return the ids of what was not there before, by the app it came from."""
     new: dict[str, list[int]] = {}
     for message, row in zip(messages, stored, strict=True):
@@ -185,7 +195,7 @@ def _new_by_app(messages: Sequence[Message], stored: Sequence[Stored]) -> dict[s
     return new
 
 
-def _counted(messages: Iterable[Message]) -> dict[Conversation, tuple[int, int]]:
+def _message_counts(messages: Iterable[Message]) -> dict[Conversation, tuple[int, int]]:
     """Count the messages of each conversation, and those of the user among them."""
     found: dict[Conversation, tuple[int, int]] = {}
     for one in messages:
@@ -195,7 +205,7 @@ def _counted(messages: Iterable[Message]) -> dict[Conversation, tuple[int, int]]
     return found
 
 
-def in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
+def with_session_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
     """Say of messages in a session that was called a story that they are part of it."""
     known: dict[tuple[Owner, str, str], Realm | None] = {}
     placed = []
@@ -210,21 +220,21 @@ def in_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
     return placed
 
 
-def _in_their_words(known: Sequence[Message], talk: Sequence[Message]) -> list[Message]:
+def _with_original_text(known: Sequence[Message], talk: Sequence[Message]) -> list[Message]:
     """Return messages as they are kept, with what was said instead of what was masked."""
     return [replace(one, content=own.content) for one, own in zip(known, talk, strict=True)]
 
 
-def _kept_already(stores: Stores, owner: Owner, talk: Sequence[Message]) -> list[Message]:
+def _with_stored_ids(stores: Stores, owner: Owner, talk: Sequence[Message]) -> list[Message]:
     """Give the messages that their conversation holds the id and the time they are kept by."""
     place = conversation_of(talk[0])
     wanted = MessageFilter(
         session_id=place.session_id,
         source_app=place.source_app,
         bot_id=place.bot_id,
-        since_ts=min(message.ts for message in talk) - _SAME_TALK_S,
+        since_ts=min(message.ts for message in talk) - _RESENT_WINDOW_S,
         hidden=False,
-        limit=_SAME_TALK_MOST,
+        limit=_MAX_RESENT_MESSAGES,
     )
     # Newest first: the oldest of those that say the same is taken first, each once.
     held: dict[tuple[str, str, str], list[Message]] = defaultdict(list)

@@ -10,26 +10,30 @@ from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 from plastic_memories.errors import Unavailable
-from plastic_memories.hub.conversation.message_changes import KeepTimeline, WhichMessage
-from plastic_memories.hub.conversation.messages import KeepMessages
+from plastic_memories.hub.conversation.message_changes import ConversationTimeline, MessageReference
+from plastic_memories.hub.conversation.messages import MessageHistory
 from plastic_memories.hub.recall.recall import Recall
 from plastic_memories.model.key import Caller
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.recall import RecallQuery, Recollection
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.conversation.history_diff import Line, changes, spoken
+from plastic_memories.rules.conversation.history_diff import (
+    HistoryLine,
+    diff_history,
+    without_thoughts,
+)
 
 logger = logging.getLogger(__name__)
 # What is left of a deadline when the searches must have ended.
-_TO_COMPOSE = 0.9
+_RECALL_DEADLINE_SHARE = 0.9
 # How much of a conversation is compared with what a client sends.
-_TAIL = 16
+_TAIL_LENGTH = 16
 # While the database is away, what was said waits in memory and is tried again after so long.
-_WAITS_S = (1.0, 5.0, 25.0)
-_TRY_S = 30.0
+_RETRY_DELAYS_S = (1.0, 5.0, 25.0)
+_ATTEMPT_TIMEOUT_S = 30.0
 # A hub that ends waits so long for what is still to be stored.
-_LAST_S = 10.0
+_DRAIN_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,23 +42,25 @@ class Exchange:
 
     caller: Caller
     view: Viewpoint
-    sent: Sequence[Line]
+    sent: Sequence[HistoryLine]
     reply: str
     asked_at: float
 
 
 @dataclass(frozen=True, slots=True)
-class Converse:
+class ProxiedConversation:
     recall: Recall
-    messages: KeepMessages
-    timeline: KeepTimeline
-    _keeping: set[asyncio.Task[None]] = field(default_factory=set)
-    _turns: WeakValueDictionary[Viewpoint, asyncio.Lock] = field(
+    messages: MessageHistory
+    timeline: ConversationTimeline
+    _store_tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _locks: WeakValueDictionary[Viewpoint, asyncio.Lock] = field(
         default_factory=WeakValueDictionary
     )
     _closing: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def remember(self, query: RecallQuery) -> tuple[Recollection | None, tuple[str, ...]]:
+    async def recall_or_degrade(
+        self, query: RecallQuery
+    ) -> tuple[Recollection | None, tuple[str, ...]]:
         """Recall within the query's deadline, whatever happens; name what is left out."""
         try:
             async with asyncio.timeout(query.deadline_s):
@@ -62,7 +68,7 @@ class Converse:
                     replace(
                         query,
                         realm_of_session=bool(query.viewpoint.session_id),
-                        deadline_s=query.deadline_s * _TO_COMPOSE,
+                        deadline_s=query.deadline_s * _RECALL_DEADLINE_SHARE,
                     )
                 )
         except (TimeoutError, Unavailable):
@@ -74,81 +80,88 @@ class Converse:
             return None, ("memory",)
         return found, found.degraded
 
-    def keep(self, exchange: Exchange) -> None:
+    def store_in_background(self, exchange: Exchange) -> None:
         """Store what is new of an exchange, in the background."""
-        task = asyncio.create_task(self._keep(exchange), name="keep")
-        self._keeping.add(task)
-        task.add_done_callback(self._keeping.discard)
+        task = asyncio.create_task(self._store_in_order(exchange), name="keep")
+        self._store_tasks.add(task)
+        task.add_done_callback(self._store_tasks.discard)
 
     async def drain(self) -> None:
         """Return when everything that was to be kept is stored, or cannot be."""
         self._closing.set()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_S):
-                await self.settled()
-        lost = set(self._keeping)
+            async with asyncio.timeout(_DRAIN_TIMEOUT_S):
+                await self.wait_until_stored()
+        lost = set(self._store_tasks)
         for task in lost:
             task.cancel()
         await asyncio.gather(*lost, return_exceptions=True)
 
-    async def settled(self) -> None:
+    async def wait_until_stored(self) -> None:
         """Return when everything that is to be kept by now is stored."""
-        while self._keeping:
-            await asyncio.wait(set(self._keeping))
+        while self._store_tasks:
+            await asyncio.wait(set(self._store_tasks))
 
-    async def _keep(self, exchange: Exchange) -> None:
+    async def _store_in_order(self, exchange: Exchange) -> None:
         # One after another: the next exchange is compared with what this one leaves.
-        lock = self._turns.setdefault(exchange.view, asyncio.Lock())
+        lock = self._locks.setdefault(exchange.view, asyncio.Lock())
         try:
             async with lock:
-                await self._tried(exchange)
+                await self._store_with_retries(exchange)
         except asyncio.CancelledError:
-            logger.error("messages.lost", extra={"fields": _fields(exchange)})  # noqa: TRY400
+            logger.error("messages.lost", extra={"fields": _log_fields(exchange)})  # noqa: TRY400
             raise
         except Exception:
             # Nobody waits for this task: what it says goes to the log or nowhere.
-            logger.exception("messages.lost", extra={"fields": _fields(exchange)})
+            logger.exception("messages.lost", extra={"fields": _log_fields(exchange)})
 
-    async def _tried(self, exchange: Exchange) -> None:
-        for wait_s in _WAITS_S:
+    async def _store_with_retries(self, exchange: Exchange) -> None:
+        for wait_s in _RETRY_DELAYS_S:
             try:
-                async with asyncio.timeout(_TRY_S):
+                async with asyncio.timeout(_ATTEMPT_TIMEOUT_S):
                     return await self._store(exchange)
             except (Unavailable, TimeoutError):
-                logger.warning("messages.waiting", extra={"fields": _fields(exchange)})
-            await _until(self._closing, wait_s)
+                logger.warning("messages.waiting", extra={"fields": _log_fields(exchange)})
+            await _wait_for(self._closing, wait_s)
         return await self._store(exchange)
 
     async def _store(self, exchange: Exchange) -> None:
         view, caller = exchange.view, exchange.caller
-        sent = [replace(line, text=self._masked(view, line)) for line in exchange.sent[-_TAIL:]]
-        reply = self._masked(view, Line(Role.ASSISTANT, spoken(exchange.reply)))
-        todo = changes(await self._tail(view), sent, reply, named=bool(view.session_id))
+        sent = [
+            replace(line, text=self._masked_text(view, line))
+            for line in exchange.sent[-_TAIL_LENGTH:]
+        ]
+        reply = self._masked_text(
+            view, HistoryLine(Role.ASSISTANT, without_thoughts(exchange.reply))
+        )
+        todo = diff_history(
+            await self._last_messages(view), sent, reply, named=bool(view.session_id)
+        )
         for message_id, text in todo.edits:
-            which = WhichMessage(view=view, message_id=message_id)
+            which = MessageReference(view=view, message_id=message_id)
             await self.timeline.edit(caller, which, text, replaced=True)
         for message_id in todo.drops:
-            await self.timeline.delete(caller, WhichMessage(view=view, message_id=message_id))
+            await self.timeline.delete(caller, MessageReference(view=view, message_id=message_id))
         if todo.appends:
             rows = [_message(view, line, exchange.asked_at) for line in todo.appends]
             await self.messages.append(caller, view.owner, rows)
 
-    def _masked(self, view: Viewpoint, line: Line) -> str:
+    def _masked_text(self, view: Viewpoint, line: HistoryLine) -> str:
         """Return a text as it is stored, to compare it with what is."""
-        return self.messages.screening.message(_message(view, line, 0.0)).content
+        return self.messages.screening.mask_message(_message(view, line, 0.0)).content
 
-    async def _tail(self, view: Viewpoint) -> list[Message]:
+    async def _last_messages(self, view: Viewpoint) -> list[Message]:
         wanted = MessageFilter(
             session_id=view.session_id,
             source_app=view.source_app,
             bot_id=view.bot_id,
-            limit=_TAIL,
+            limit=_TAIL_LENGTH,
         )
         found = await self.messages.find(view.owner, wanted)
         return [row for row in reversed(found) if row.branch_id == view.branch_id]
 
 
-def _message(view: Viewpoint, line: Line, ts: float) -> Message:
+def _message(view: Viewpoint, line: HistoryLine, ts: float) -> Message:
     return Message(
         owner=view.owner,
         role=line.role,
@@ -161,7 +174,7 @@ def _message(view: Viewpoint, line: Line, ts: float) -> Message:
     )
 
 
-def _fields(exchange: Exchange) -> dict[str, str]:
+def _log_fields(exchange: Exchange) -> dict[str, str]:
     return {
         "user_id": exchange.view.owner.user_id,
         "persona_id": exchange.view.owner.persona_id,
@@ -169,7 +182,7 @@ def _fields(exchange: Exchange) -> dict[str, str]:
     }
 
 
-async def _until(event: asyncio.Event, timeout_s: float) -> None:
+async def _wait_for(event: asyncio.Event, timeout_s: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(timeout_s):
             await event.wait()

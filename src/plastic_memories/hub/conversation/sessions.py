@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from plastic_memories.errors import NotFound, Unavailable
-from plastic_memories.hub.formation.job_runner import Work
+from plastic_memories.hub.formation.job_runner import JobRunner
 from plastic_memories.hub.formation.jobs import FormationOptions, open_job
-from plastic_memories.hub.transactions.audit_events import record
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audit_events import record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.job import Job, Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.session import Conversation, Session
 from plastic_memories.ports.storage import Stores
-from plastic_memories.runtime.wakeup import Bell
+from plastic_memories.runtime.wakeup import WakeUp
 
-_WAIT_S = 120.0
+_RUN_TIMEOUT_S = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhichSessions:
+class SessionSelector:
     """Sessions of one persona: None means "any"."""
 
     owner: Owner
@@ -40,22 +40,22 @@ class WhichSessions:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepSessions:
-    ledger: Ledger
+class SessionLifecycle:
+    storage: AuditedStorage
     formation: FormationOptions
-    work: Work
-    bell: Bell
+    work: JobRunner
+    wakeup: WakeUp
 
-    async def end(self, caller: Caller, which: WhichSessions) -> list[Job]:
+    async def end(self, caller: Caller, which: SessionSelector) -> list[Job]:
         """Close a conversation: what waits is digested, and the whole is archived."""
-        self._check_on()
-        now = self.ledger.clock.now()
+        self._check_formation_enabled()
+        now = self.storage.clock.now()
 
         def work(stores: Stores) -> list[Job]:
-            sessions = _known(stores, which)
+            sessions = _find_sessions(stores, which)
             for session in sessions:
                 stores.sessions.save(replace(session, ended_at=now))
-            record(
+            record_event(
                 stores, caller, "session.end", which.owner.persona_id, now,
                 session_id=which.session_id, **_app(which.source_app),
             )  # fmt: skip
@@ -64,13 +64,13 @@ class KeepSessions:
                 for session in sessions
             ]
 
-        jobs = await self.ledger.write(work)
-        self.bell.ring()
+        jobs = await self.storage.write(work)
+        self.wakeup.notify()
         return jobs
 
     async def update(self, caller: Caller, place: Conversation, realm: Realm) -> Session:
         """Say for a whole conversation whether it is real or a story; also before it starts."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         app = caller.key.limits.source_app or None
 
         def work(stores: Stores) -> Session:
@@ -82,36 +82,36 @@ class KeepSessions:
                 bot_id=place.bot_id,
                 source_app=app,
             )
-            for session in find() or [stores.sessions.heard(place, 0, 0, now)]:
+            for session in find() or [stores.sessions.record_messages(place, 0, 0, now)]:
                 stores.sessions.save(replace(session, realm=realm))
-            record(
+            record_event(
                 stores, caller, "session.update", place.owner.persona_id, now,
                 session_id=place.session_id, realm=realm.value, **_app(app),
             )  # fmt: skip
             return find()[0]
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
-    async def run(self, which: WhichSessions, *, wait: bool) -> list[Job]:
+    async def run(self, which: SessionSelector, *, wait: bool) -> list[Job]:
         """Have conversations digested now; `wait` returns when that and its archiving is done."""
-        self._check_on()
-        now = self.ledger.clock.now()
+        self._check_formation_enabled()
+        now = self.storage.clock.now()
 
         def work(stores: Stores) -> list[Job]:
-            sessions = _known(stores, which)
+            sessions = _find_sessions(stores, which)
             waiting = [session for session in sessions if session.waiting] or sessions[:1]
             return [
                 open_job(stores, session, Trigger.EXPLICIT, now, self.formation)
                 for session in waiting
             ]
 
-        jobs = await self.ledger.write(work)
+        jobs = await self.storage.write(work)
         if not wait:
-            self.bell.ring()
+            self.wakeup.notify()
             return jobs
-        return [await self.work.through(job, _WAIT_S) for job in jobs]
+        return [await self.work.run_with_followups(job, _RUN_TIMEOUT_S) for job in jobs]
 
-    def _check_on(self) -> None:
+    def _check_formation_enabled(self) -> None:
         if not self.formation.enabled:
             raise Unavailable("Formation is off: set PLASTIC_MEMORIES_FORMATION=on.")
 
@@ -120,7 +120,7 @@ def _app(source_app: str | None) -> dict[str, str]:
     return {} if source_app is None else {"source_app": source_app}
 
 
-def _known(stores: Stores, which: WhichSessions) -> Sequence[Session]:
+def _find_sessions(stores: Stores, which: SessionSelector) -> Sequence[Session]:
     sessions = which.find(stores)
     if not sessions:
         raise NotFound("Nothing was said there yet.")

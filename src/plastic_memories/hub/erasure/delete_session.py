@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from plastic_memories.formats.archive_file import entry_ids
-from plastic_memories.hub.conversation.message_changes import KeepTimeline
-from plastic_memories.hub.formation.archiving import archive_again
+from plastic_memories.formats.archive_file import archived_message_ids
+from plastic_memories.hub.conversation.message_changes import ConversationTimeline
+from plastic_memories.hub.formation.archiving import queue_archiving
 from plastic_memories.hub.formation.jobs import scrub
-from plastic_memories.hub.formation.learn import Retraction, retract
-from plastic_memories.hub.transactions.audit_events import record, the_hub
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.formation.learn import RetractionOutcome, retract
+from plastic_memories.hub.transactions.audit_events import hub_caller, record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.message import Role
@@ -21,15 +21,15 @@ from plastic_memories.model.session import Conversation, Session, conversation_o
 from plastic_memories.ports.archive import Archive
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.conversation.branch_lines import Lines, lines_of
+from plastic_memories.rules.conversation.branch_lines import BranchAncestry, merged_ancestry
 
 # The ids of messages, for each conversation: what is said through two apps, or on two branches
 # of one session, is two conversations.
-Ids = Mapping[Conversation, Iterable[int]]
+ConversationMessageIds = Mapping[Conversation, Iterable[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deletion:
+class SessionDeletionOutcome:
     """What the deletion of a session has led to."""
 
     deleted: int
@@ -42,33 +42,35 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSession:
-    ledger: Ledger
+    storage: AuditedStorage
     archive: Archive
-    timeline: KeepTimeline
+    timeline: ConversationTimeline
 
-    async def __call__(self, caller: Caller, view: Viewpoint, keep: Sequence[str]) -> Deletion:
+    async def __call__(
+        self, caller: Caller, view: Viewpoint, keep: Sequence[str]
+    ) -> SessionDeletionOutcome:
         """Erase a session with what was learned from it, but for some branches and their past.
 
         Messages whose time was over are in the archive only: those go as well.
         """
-        now = self.ledger.clock.now()
-        archived = await self._archived(view)
+        now = self.storage.clock.now()
+        archived = await self._archived_ids(view)
 
-        def work(stores: Stores) -> Deletion:
-            gone = _gone(stores, view, keep, archived)
+        def work(stores: Stores) -> SessionDeletionOutcome:
+            gone = _messages_to_delete(stores, view, keep, archived)
             ids = {message_id for some in gone.values() for message_id in some}
             erased = stores.messages.erase(view.owner, MessageFilter(ids=ids), now)
-            stores.messages.note_erased(view.owner, ids.difference(erased), now)
+            stores.messages.record_erased(view.owner, ids.difference(erased), now)
             if ids:
                 app = {"source_app": view.only_app} if view.only_app else {}
-                record(
+                record_event(
                     stores, caller, "messages.delete", view.owner.persona_id, now,
                     session_id=view.session_id, deleted=len(erased), **app,
                 )  # fmt: skip
-            undone = retract(stores, the_hub(view.owner.user), view.owner, sorted(ids), now)
-            _leave(stores, view, keep)
-            learned, jobs = self._follow(stores, view, gone, undone, now)
-            return Deletion(
+            undone = retract(stores, hub_caller(view.owner.user), view.owner, sorted(ids), now)
+            _detach_branches(stores, view, keep)
+            learned, jobs = self._relearn(stores, view, gone, undone, now)
+            return SessionDeletionOutcome(
                 deleted=len(erased),
                 retracted=sorted(row.id for row in undone.retracted),
                 restored=sorted(row.id for row in undone.restored),
@@ -76,17 +78,25 @@ class DeleteSession:
                 job_id=max(jobs, default=None),
             )
 
-        done = await self.timeline.told(view.owner, work)
-        residue = await scrub(self.ledger, view.owner, self.timeline.formation)
+        done = await self.timeline.write_and_refresh_exports(view.owner, work)
+        residue = await scrub(self.storage, view.owner, self.timeline.formation)
         return replace(done, pending=residue.pending)
 
-    async def _archived(self, view: Viewpoint) -> Ids:
-        sessions = await self.ledger.read(lambda stores: _sessions(stores, view))
+    async def _archived_ids(self, view: Viewpoint) -> ConversationMessageIds:
+        sessions = await self.storage.read(lambda stores: _sessions(stores, view))
         held = [one for one in sessions if one.archive_path]
-        return {one.place: entry_ids(await self.archive.get(one.archive_path)) for one in held}
+        return {
+            one.place: archived_message_ids(await self.archive.get(one.archive_path))
+            for one in held
+        }
 
-    def _follow(
-        self, stores: Stores, view: Viewpoint, gone: Ids, undone: Retraction, now: float
+    def _relearn(
+        self,
+        stores: Stores,
+        view: Viewpoint,
+        gone: ConversationMessageIds,
+        undone: RetractionOutcome,
+        now: float,
     ) -> tuple[list[Memory], list[int]]:
         """Let summaries, archive and model follow wherever something went."""
         learned: list[Memory] = []
@@ -95,34 +105,38 @@ class DeleteSession:
             first = min(gone.get(session.place, ()), default=None)
             if first is None:
                 continue
-            retracted = [row for row in undone.retracted if _place_of(row) == session.place]
-            learned += self.timeline.sum_up_again(stores, session, retracted, (), now)
-            archive_again(stores, [session], now, self.timeline.formation)
-            is_left = bool(stores.sessions.after(session, 0, 1))
+            retracted = [
+                row for row in undone.retracted if _conversation_of_memory(row) == session.place
+            ]
+            learned += self.timeline.rewrite_summaries(stores, session, retracted, (), now)
+            queue_archiving(stores, [session], now, self.timeline.formation)
+            is_left = bool(stores.sessions.messages_after(session, 0, 1))
             if self.timeline.has_model and is_left and first <= session.watermark:
-                jobs.append(self.timeline.read_again(stores, session, first, retracted, now))
+                jobs.append(self.timeline.queue_rereading(stores, session, first, retracted, now))
         return learned, jobs
 
 
-def _gone(stores: Stores, view: Viewpoint, keep: Sequence[str], archived: Ids) -> Ids:
+def _messages_to_delete(
+    stores: Stores, view: Viewpoint, keep: Sequence[str], archived: ConversationMessageIds
+) -> ConversationMessageIds:
     """Return the messages that no branch to keep has as its own or its past."""
     own = [row for row in stores.sessions.branches(view.owner) if row.session_id == view.session_id]
-    kept = Lines({view.session_id: lines_of(own, keep)})
+    kept = BranchAncestry({view.session_id: merged_ancestry(own, keep)})
     known: defaultdict[Conversation, set[int]] = defaultdict(set)
-    for message in stores.messages.find(view.owner, _wanted(view)):
+    for message in stores.messages.find(view.owner, _session_filter(view)):
         known[conversation_of(message)].add(message.id)
     for place, ids in archived.items():
-        known[place] |= {*ids} - stores.messages.erased_among(view.owner, list(ids))
+        known[place] |= {*ids} - stores.messages.find_erased(view.owner, list(ids))
     return {
-        place: {one for one in ids if not kept.hold(view.session_id, place.branch_id, one)}
+        place: {one for one in ids if not kept.includes(view.session_id, place.branch_id, one)}
         for place, ids in known.items()
     }
 
 
-def _leave(stores: Stores, view: Viewpoint, keep: Sequence[str]) -> None:
+def _detach_branches(stores: Stores, view: Viewpoint, keep: Sequence[str]) -> None:
     """Count anew what waits in a session, and let nothing hang on a branch that is gone."""
     for session in _sessions(stores, view):
-        left = stores.sessions.after(session, session.watermark, session.waiting)
+        left = stores.sessions.messages_after(session, session.watermark, session.waiting)
         is_over = bool(keep) and session.place.branch_id not in keep
         counted = replace(
             session,
@@ -149,7 +163,7 @@ def _sessions(stores: Stores, view: Viewpoint) -> list[Session]:
     )
 
 
-def _wanted(view: Viewpoint) -> MessageFilter:
+def _session_filter(view: Viewpoint) -> MessageFilter:
     return MessageFilter(
         session_id=view.session_id,
         bot_id=None if view.all_bots else view.bot_id,
@@ -157,7 +171,7 @@ def _wanted(view: Viewpoint) -> MessageFilter:
     )
 
 
-def _place_of(memory: Memory) -> Conversation:
+def _conversation_of_memory(memory: Memory) -> Conversation:
     return Conversation(
         memory.owner, memory.session_id, memory.bot_id, memory.source_app, memory.branch_id
     )

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from plastic_memories.errors import InvalidInput
-from plastic_memories.formats.card_memories import is_of_card
-from plastic_memories.hub.formation.archiving import ArchiveTalk, archive_again
+from plastic_memories.formats.card_memories import is_from_card
+from plastic_memories.hub.formation.archiving import ArchiveConversation, queue_archiving
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import pending_in, scrub
 from plastic_memories.hub.pages.forget_in_pages import ForgetInPages
-from plastic_memories.hub.transactions.audit_events import app_of, record
-from plastic_memories.hub.transactions.audited_storage import Ledger
-from plastic_memories.hub.transactions.version_chain import refresh_slot, the_memory
+from plastic_memories.hub.transactions.audit_events import app_of, record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
+from plastic_memories.hub.transactions.version_chain import refresh_slot, visible_memory
 from plastic_memories.language.text.tokens import query_terms
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType
@@ -23,8 +23,8 @@ from plastic_memories.model.session import Session
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.lifecycle.tombstones import marks_of
-from plastic_memories.rules.lifecycle.transitions import value_of
+from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
+from plastic_memories.rules.lifecycle.transitions import comparable_value
 
 _DRY_RUN_LIMIT = 50
 
@@ -44,45 +44,47 @@ class ForgetRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class ForgetOutcome:
     memory_ids: Sequence[int]
     receipt: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetMemory:
-    ledger: Ledger
-    archive: ArchiveTalk
+    storage: AuditedStorage
+    archive: ArchiveConversation
     exports: ExportFiles
     pages: ForgetInPages
 
-    async def __call__(self, caller: Caller, view: Viewpoint, request: ForgetRequest) -> Forgotten:
+    async def __call__(
+        self, caller: Caller, view: Viewpoint, request: ForgetRequest
+    ) -> ForgetOutcome:
         """Erase the memories with all their versions and traces; a dry run only says which."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         named = bool(request.memory_ids) or request.type is not None
         if not named and not request.dry_run:
             raise InvalidInput(
                 "Forgetting by query needs dry_run: look first, then send the memory_ids."
             )
         if request.dry_run:
-            return await self.ledger.read(lambda stores: _look(stores, view, request, now))
+            return await self.storage.read(lambda stores: _preview(stores, view, request, now))
 
-        def work(stores: Stores) -> tuple[Forgotten, Sequence[Memory], list[Session]]:
-            done, gone = _forget(stores, caller, view, request, now)
-            sessions = _sessions(stores, view, gone)
-            return done, gone, archive_again(stores, sessions, now, self.archive.options)
+        def work(stores: Stores) -> tuple[ForgetOutcome, Sequence[Memory], list[Session]]:
+            done, gone = _erase(stores, caller, view, request, now)
+            sessions = _source_sessions(stores, view, gone)
+            return done, gone, queue_archiving(stores, sessions, now, self.archive.options)
 
-        (done, gone, archived), exports = await self.exports.follow(view.owner, work)
+        (done, gone, archived), exports = await self.exports.write_and_refresh(view.owner, work)
         files = await self.archive.forget([(one.owner, one.id) for one in archived])
         pages = await self.pages(view.owner, gone)
         copies = {"archive": files, "exports": exports, **pages}
-        residue = await scrub(self.ledger, view.owner, self.archive.options)
+        residue = await scrub(self.storage, view.owner, self.archive.options)
         receipt = {**done.receipt, **copies, "pending": pending_in(copies, residue)}
         elsewhere = [*receipt.get("elsewhere", ()), *residue.kept]
-        return Forgotten(done.memory_ids, {**receipt, "elsewhere": elsewhere})
+        return ForgetOutcome(done.memory_ids, {**receipt, "elsewhere": elsewhere})
 
 
-def _look(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> Forgotten:
+def _preview(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> ForgetOutcome:
     if request.query is not None:
         terms = query_terms(request.query)
         targets = list(stores.memories.search(view, terms, _DRY_RUN_LIMIT, now).memories)
@@ -90,41 +92,41 @@ def _look(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -
         targets = _targets(stores, view, request)
     # A global row of another persona is shown there, and forgotten there.
     own = [memory.id for memory in targets if memory.owner == view.owner]
-    return Forgotten(own, {"dry_run": True, "would_forget": len(own)})
+    return ForgetOutcome(own, {"dry_run": True, "would_forget": len(own)})
 
 
-def _forget(
+def _erase(
     stores: Stores, caller: Caller, view: Viewpoint, request: ForgetRequest, now: float
-) -> tuple[Forgotten, Sequence[Memory]]:
+) -> tuple[ForgetOutcome, Sequence[Memory]]:
     chosen = _targets(stores, view, request)
     targets = _with_versions(stores, view, chosen)
     message_ids = {message for memory in targets for message in memory.source_message_ids}
-    derived = _derived(stores, view, message_ids, targets)
+    derived = _derived_summaries(stores, view, message_ids, targets)
     if request.never_again:
         for memory in targets:
-            marks = marks_of(stores.tombstones.secret(), view.owner, memory)
+            marks = tombstone_digests(stores.tombstones.secret(), view.owner, memory)
             stores.tombstones.add(view.owner, marks, now)
         if not targets and request.type is MemoryType.PROFILE:
-            _never_learn(stores, view, request, now)
+            _add_key_tombstone(stores, view, request, now)
     gone = [*targets, *derived]
     stores.memories.erase(view.owner, [memory.id for memory in gone], now)
     for memory in gone:
         refresh_slot(stores, caller, memory, now)
     # The card a row came from says the same: it goes too, and can be made anew from what is left.
-    if any(is_of_card(memory) for memory in gone):
+    if any(is_from_card(memory) for memory in gone):
         stores.cards.drop(view.owner)
     messages = _forget_messages(stores, view, message_ids, request, now)
     for memory in sorted(targets, key=lambda row: row.id):
-        record(
+        record_event(
             stores, caller, "memory.forget", view.owner.persona_id, now,
             memory_id=memory.id, **app_of(memory),
         )  # fmt: skip
     ids = sorted(memory.id for memory in targets)
     receipt = _receipt(stores, view, gone, messages, request, now) if request.receipt else {}
-    return Forgotten(ids, receipt), gone
+    return ForgetOutcome(ids, receipt), gone
 
 
-def _sessions(stores: Stores, view: Viewpoint, gone: Sequence[Memory]) -> list[Session]:
+def _source_sessions(stores: Stores, view: Viewpoint, gone: Sequence[Memory]) -> list[Session]:
     """Return the conversations that what is forgotten was learned from."""
     places = {(row.session_id, row.bot_id) for row in gone if row.source_message_ids}
     return [
@@ -134,17 +136,17 @@ def _sessions(stores: Stores, view: Viewpoint, gone: Sequence[Memory]) -> list[S
     ]
 
 
-def _never_learn(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> None:
+def _add_key_tombstone(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> None:
     """Mark a key of the profile of which nothing is known yet: nothing will be."""
     assert request.type is not None, "checked by the caller"
     unknown = Draft(type=request.type, key=request.key or "", content="")
-    marks = marks_of(stores.tombstones.secret(), view.owner, unknown)
+    marks = tombstone_digests(stores.tombstones.secret(), view.owner, unknown)
     stores.tombstones.add(view.owner, marks, now)
 
 
 def _targets(stores: Stores, view: Viewpoint, request: ForgetRequest) -> list[Memory]:
     if request.memory_ids:
-        return [the_memory(stores, view, memory_id) for memory_id in set(request.memory_ids)]
+        return [visible_memory(stores, view, memory_id) for memory_id in set(request.memory_ids)]
     assert request.type is not None, "checked at the door"
     wanted = MemoryFilter(
         types={request.type},
@@ -164,12 +166,12 @@ def _with_versions(stores: Stores, view: Viewpoint, chosen: Sequence[Memory]) ->
     for memory in chosen:
         alike = MemoryFilter(types={memory.type}, key=memory.key, bot_id=memory.bot_id)
         for other in stores.memories.find(view.owner, alike):
-            if value_of(other) == value_of(memory):
+            if comparable_value(other) == comparable_value(memory):
                 found[other.id] = other
     return list(found.values())
 
 
-def _derived(
+def _derived_summaries(
     stores: Stores, view: Viewpoint, message_ids: Collection[int], targets: Sequence[Memory]
 ) -> list[Memory]:
     """Return summaries made from the same messages: they may repeat what is forgotten."""
@@ -191,7 +193,7 @@ def _forget_messages(
         return {"hidden": 0, "erased": 0}
     # Of those that time took already a copy may be in the archive.
     here = {row.id for row in stores.messages.find(view.owner, MessageFilter(ids=message_ids))}
-    stores.messages.note_erased(view.owner, set(message_ids) - here, now)
+    stores.messages.record_erased(view.owner, set(message_ids) - here, now)
     if request.include_messages:
         erased = stores.messages.erase(view.owner, MessageFilter(ids=message_ids), now)
         return {"hidden": 0, "erased": len(erased)}
@@ -211,7 +213,7 @@ def _receipt(
     left = stores.memories.find(view.owner, MemoryFilter(ids=ids)) if ids else []
     terms = {term for memory in gone for term in query_terms(memory.content)}
     found = stores.memories.search(view, sorted(terms), 1000, now).memories if terms else ()
-    slots = [slot for slot in stores.slots.all(view) if ids & _memories_of(slot.provenance)]
+    slots = [slot for slot in stores.slots.all(view) if ids & _memory_ids_in(slot.provenance)]
     goals = stores.goals.find(view.owner, None)
     links = [link for goal in goals for link in goal.links if link.memory_id in ids]
     return {
@@ -234,5 +236,5 @@ def _receipt(
     }
 
 
-def _memories_of(provenance: Mapping[str, Any]) -> set[int]:
+def _memory_ids_in(provenance: Mapping[str, Any]) -> set[int]:
     return set(provenance.get("active_memory_ids", ()))

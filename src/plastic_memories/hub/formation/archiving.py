@@ -8,14 +8,14 @@ from functools import partial
 
 from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.formats.archive_file import (
-    entry_ids,
-    file_text,
-    merged,
-    path_of,
+    archived_message_ids,
+    conversation_file_text,
+    conversation_path,
+    merge_messages,
     persona_folder,
 )
-from plastic_memories.hub.formation.jobs import FormationOptions, complete, open_job
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.formation.jobs import FormationOptions, complete_job, open_job
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.message import Message
@@ -26,11 +26,11 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 
-_MOST_MESSAGES = 100_000
+_MAX_MESSAGES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
+class _ArchivableConversation:
     """A conversation as it stands in the database."""
 
     session: Session
@@ -41,8 +41,8 @@ class _Talk:
 
 
 @dataclass(frozen=True, slots=True)
-class ArchiveTalk:
-    ledger: Ledger
+class ArchiveConversation:
+    storage: AuditedStorage
     archive: Archive
     options: FormationOptions
 
@@ -50,35 +50,39 @@ class ArchiveTalk:
         """Write, rewrite or remove the file of a leased job's session, and settle the job."""
         if job.session_ref == 0:
             await self.archive.remove_under(persona_folder(job.owner))
-            return await self._done(job, None)
-        return await self._done(job, await self._refresh(job.owner, job.session_ref))
+            return await self._complete_job(job, None)
+        return await self._complete_job(job, await self._refresh_file(job.owner, job.session_ref))
 
-    async def _refresh(self, owner: Owner, ref: int) -> Session:
-        session = await self.ledger.read(lambda stores: stores.sessions.get(owner, ref))
+    async def _refresh_file(self, owner: Owner, ref: int) -> Session:
+        session = await self.storage.read(lambda stores: stores.sessions.get(owner, ref))
         if session is None:
             raise Conflict("The session is gone.")
         kept = await self.archive.get(session.archive_path) if session.archive_path else None
-        talk = await self.ledger.read(
-            lambda stores: _look(stores, session, frozenset(entry_ids(kept)))
+        talk = await self.storage.read(
+            lambda stores: _load_conversation(
+                stores, session, frozenset(archived_message_ids(kept))
+            )
         )
-        entries = merged(kept, talk.messages, talk.erased)
+        entries = merge_messages(kept, talk.messages, talk.erased)
         if entries:
-            await self.archive.put(talk.path, file_text(talk.session, entries, talk.memories))
+            await self.archive.put(
+                talk.path, conversation_file_text(talk.session, entries, talk.memories)
+            )
         else:
             await self.archive.remove(talk.path)
         upto = max([talk.session.archived_upto, *(message.id for message in talk.messages)])
         return replace(talk.session, archive_path=talk.path, archived_upto=upto)
 
-    async def _done(self, job: Job, archived: Session | None) -> Job:
-        now = self.ledger.clock.now()
+    async def _complete_job(self, job: Job, archived: Session | None) -> Job:
+        now = self.storage.clock.now()
 
         def work(stores: Stores) -> Job:
-            done = complete(stores, job, (), now)
+            done = complete_job(stores, job, (), now)
             if archived is not None:
-                _note(stores, archived)
+                _record_path(stores, archived)
             return done
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
     async def forget_persona(self, owner: Owner) -> dict[str, int]:
         """Remove every file of a persona now; if it cannot be reached, its job waits."""
@@ -92,8 +96,8 @@ class ArchiveTalk:
         counts = {"rewritten": 0, "waiting": 0}
         for owner, ref in refs:
             try:
-                archived = await self._refresh(owner, ref)
-                await self.ledger.write(partial(_note, archived=archived))
+                archived = await self._refresh_file(owner, ref)
+                await self.storage.write(partial(_record_path, archived=archived))
             except (Conflict, Unavailable):
                 counts["waiting"] += 1
                 continue
@@ -101,7 +105,7 @@ class ArchiveTalk:
         return counts
 
 
-def archive_again(
+def queue_archiving(
     stores: Stores, sessions: Sequence[Session], now: float, options: FormationOptions
 ) -> list[Session]:
     """Store a job for every session among these that the archive holds; return them."""
@@ -111,25 +115,29 @@ def archive_again(
     return held
 
 
-def _look(stores: Stores, session: Session, in_file: frozenset[int]) -> _Talk:
+def _load_conversation(
+    stores: Stores, session: Session, in_file: frozenset[int]
+) -> _ArchivableConversation:
     fresh = stores.sessions.get(session.owner, session.id) or session
-    messages = stores.sessions.after(fresh, 0, _MOST_MESSAGES)
+    messages = stores.sessions.messages_after(fresh, 0, _MAX_MESSAGES)
     # What is read again after an edit was digested before: its file must not keep the old words.
     upto = max(fresh.watermark, fresh.archived_upto)
     digested = [message for message in messages if message.id <= upto]
-    hidden = _hidden(stores, fresh, in_file)
-    erased = stores.messages.erased_among(fresh.owner, in_file) | hidden
+    hidden = _hidden_ids(stores, fresh, in_file)
+    erased = stores.messages.find_erased(fresh.owner, in_file) | hidden
     ids = {*in_file, *(message.id for message in digested)} - erased
     path = fresh.archive_path or _free_path(stores, fresh, digested)
-    return _Talk(fresh, path, digested, _learned(stores, fresh, ids), frozenset(erased))
+    return _ArchivableConversation(
+        fresh, path, digested, _learned_memories(stores, fresh, ids), frozenset(erased)
+    )
 
 
-def _hidden(stores: Stores, session: Session, ids: frozenset[int]) -> set[int]:
+def _hidden_ids(stores: Stores, session: Session, ids: frozenset[int]) -> set[int]:
     hidden = stores.messages.find(session.owner, MessageFilter(ids=ids, hidden=True))
     return {message.id for message in hidden}
 
 
-def _learned(stores: Stores, session: Session, ids: set[int]) -> list[Memory]:
+def _learned_memories(stores: Stores, session: Session, ids: set[int]) -> list[Memory]:
     """Return what holds now and was learned from these messages, oldest first."""
     wanted = MemoryFilter(statuses={Status.ACTIVE}, source_message_ids=ids)
     return stores.memories.find(session.owner, wanted)[::-1]
@@ -138,13 +146,13 @@ def _learned(stores: Stores, session: Session, ids: set[int]) -> list[Memory]:
 def _free_path(stores: Stores, session: Session, messages: Sequence[Message]) -> str:
     """Return a path that no other session of the persona has."""
     started = messages[0].ts if messages else session.last_active
-    plain = path_of(session, started, alone=True)
+    plain = conversation_path(session, started, alone=True)
     others = stores.sessions.find(session.owner, session_id=session.place.session_id)
     is_taken = any(one.archive_path == plain and one.id != session.id for one in others)
-    return path_of(session, started, alone=not is_taken)
+    return conversation_path(session, started, alone=not is_taken)
 
 
-def _note(stores: Stores, archived: Session) -> None:
+def _record_path(stores: Stores, archived: Session) -> None:
     """Note where a conversation lies, at its session and at its summaries."""
     stored = stores.sessions.get(archived.owner, archived.id)
     if stored is None:
@@ -152,7 +160,7 @@ def _note(stores: Stores, archived: Session) -> None:
     upto = max(stored.archived_upto, archived.archived_upto)
     path = archived.archive_path
     stores.sessions.save(replace(stored, archive_path=path, archived_upto=upto))
-    messages = stores.sessions.after(stored, 0, _MOST_MESSAGES)
+    messages = stores.sessions.messages_after(stored, 0, _MAX_MESSAGES)
     summaries = MemoryFilter(
         statuses={Status.ACTIVE},
         types={MemoryType.SUMMARY},

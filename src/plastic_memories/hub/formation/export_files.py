@@ -10,20 +10,20 @@ from typing import Any, TypeVar
 
 from plastic_memories.errors import NotAllowed, Unavailable
 from plastic_memories.formats.export_file import (
-    Content,
-    PersonaPart,
+    ExportContent,
+    PersonaExport,
     export_content,
     export_name,
     export_text,
     exported_at,
+    exported_ids,
     exports_folder,
-    ids_in,
     read_export,
     without_forgotten,
 )
-from plastic_memories.hub.formation.jobs import FormationOptions, complete, follow_later
-from plastic_memories.hub.transactions.audit_events import record
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.formation.jobs import FormationOptions, complete_job, queue_refresh
+from plastic_memories.hub.transactions.audit_events import record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.job import Job, TaskType
 from plastic_memories.model.key import Caller
 from plastic_memories.model.owner import Owner, User
@@ -35,11 +35,11 @@ from plastic_memories.ports.stores.message_store import MessageFilter
 
 T = TypeVar("T")
 # So many of a user's exports are kept, the newest.
-KEPT = 5
+MAX_EXPORTS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class ExportedFile:
+class ExportFile:
     """One export: where it lies in the archive, and when it was made."""
 
     path: str
@@ -48,39 +48,41 @@ class ExportedFile:
 
 @dataclass(frozen=True, slots=True)
 class ExportFiles:
-    ledger: Ledger
+    storage: AuditedStorage
     archive: Archive
     options: FormationOptions
     # One at a time writes: two must not put an older truth over a newer one.
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def write(self, caller: Caller) -> ExportedFile:
+    async def write(self, caller: Caller) -> ExportFile:
         """Write everything of the user into the archive; the oldest exports make room."""
         if caller.key.limits.persona_id or caller.key.limits.source_app:
             raise NotAllowed("This key is bound to a persona or an app: it may not export all.")
-        if not self.archive.keeps:
+        if not self.archive.is_enabled:
             raise NotAllowed("This hub has no archive to keep an export in (ARCHIVE=none).")
-        now, user = self.ledger.clock.now(), caller.user
+        now, user = self.storage.clock.now(), caller.user
         name = export_name(now)
-        made = ExportedFile(f"{exports_folder(user)}/{name}", exported_at(name) or "")
+        made = ExportFile(f"{exports_folder(user)}/{name}", exported_at(name) or "")
         async with self._lock:
-            text = await self.ledger.read(lambda stores: _everything(stores, user, now))
+            text = await self.storage.read(lambda stores: _full_export(stores, user, now))
             await self.archive.put(made.path, text)
             # Something may have been forgotten while it was written.
-            await self._true_again(user, made.path)
-        for old in (await self.all(user))[KEPT:]:
+            await self._refresh_file(user, made.path)
+        for old in (await self.list_exports(user))[MAX_EXPORTS:]:
             await self.archive.remove(old.path)
-        await self.ledger.write(lambda stores: record(stores, caller, "export.file", "", now))
+        await self.storage.write(
+            lambda stores: record_event(stores, caller, "export.file", "", now)
+        )
         return made
 
-    async def all(self, user: User) -> list[ExportedFile]:
+    async def list_exports(self, user: User) -> list[ExportFile]:
         """Return a user's exports, newest first."""
         folder = exports_folder(user)
         names = sorted(await self.archive.names_in(folder), reverse=True)
         made = {name: exported_at(name) for name in names}
-        return [ExportedFile(f"{folder}/{name}", at) for name, at in made.items() if at]
+        return [ExportFile(f"{folder}/{name}", at) for name, at in made.items() if at]
 
-    async def follow(
+    async def write_and_refresh(
         self, owner: Owner, work: Callable[[Stores], T]
     ) -> tuple[T, Mapping[str, int]]:
         """Write what may forget something; take that out of the exports, too.
@@ -88,15 +90,15 @@ class ExportFiles:
         Return what the work did, and what became of the exports. What cannot be done at once,
         or if we die before, waits as a job. Work that has changed nothing returns nothing.
         """
-        exported, now = await self._exist_for(owner.user), self.ledger.clock.now()
+        exported, now = await self._may_have_exports(owner.user), self.storage.clock.now()
 
         def followed(stores: Stores) -> T:
             done = work(stores)
             if exported and done:
-                follow_later(stores, owner, TaskType.EXPORTS, now, self.options)
+                queue_refresh(stores, owner, TaskType.EXPORTS, now, self.options)
             return done
 
-        done = await self.ledger.write(followed)
+        done = await self.storage.write(followed)
         counts = {"rewritten": 0, "removed": 0, "waiting": 0}
         try:
             await self.refresh(owner.user, counts)
@@ -107,29 +109,29 @@ class ExportFiles:
     async def __call__(self, job: Job) -> Job:
         """Do the same for a leased job, and settle it."""
         await self.refresh(job.owner.user, Counter())
-        now = self.ledger.clock.now()
-        return await self.ledger.write(lambda stores: complete(stores, job, (), now))
+        now = self.storage.clock.now()
+        return await self.storage.write(lambda stores: complete_job(stores, job, (), now))
 
-    async def _exist_for(self, user: User) -> bool:
+    async def _may_have_exports(self, user: User) -> bool:
         """Say whether a user has exports; an archive that cannot be asked may hold some."""
         try:
-            return bool(await self.all(user))
+            return bool(await self.list_exports(user))
         except Unavailable:
             return True
 
     async def refresh(self, user: User, counts: dict[str, int]) -> None:
         """Make all files of a user say nothing that was forgotten; count what that took."""
         async with self._lock:
-            for file in await self.all(user):
-                if outcome := await self._true_again(user, file.path):
+            for file in await self.list_exports(user):
+                if outcome := await self._refresh_file(user, file.path):
                     counts[outcome] += 1
 
-    async def _true_again(self, user: User, path: str) -> str:
+    async def _refresh_file(self, user: User, path: str) -> str:
         """Make one file say nothing that was forgotten; return what that took, if anything."""
         text = await self.archive.get(path)
         content = read_export(text) if text is not None else None
         if content is not None:
-            left = await self.ledger.read(lambda stores: _left(stores, user, content))
+            left = await self.storage.read(lambda stores: _without_forgotten(stores, user, content))
             if left == content:
                 return ""
             if left["personas"]:
@@ -140,14 +142,14 @@ class ExportFiles:
         return "removed"
 
 
-def _everything(stores: Stores, user: User, now: float) -> str:
-    parts = [_part(stores, persona) for persona in stores.personas.all(user)]
+def _full_export(stores: Stores, user: User, now: float) -> str:
+    parts = [_persona_part(stores, persona) for persona in stores.personas.all(user)]
     return export_text(export_content(user, now, stores.personas.settings(user), parts))
 
 
-def _part(stores: Stores, persona: Persona) -> PersonaPart:
+def _persona_part(stores: Stores, persona: Persona) -> PersonaExport:
     owner = persona.owner
-    return PersonaPart(
+    return PersonaExport(
         persona,
         stores.cards.get(owner),
         stores.memories.find(owner, MemoryFilter()),
@@ -157,26 +159,28 @@ def _part(stores: Stores, persona: Persona) -> PersonaPart:
     )
 
 
-def _left(stores: Stores, user: User, content: Content) -> Content:
+def _without_forgotten(stores: Stores, user: User, content: ExportContent) -> ExportContent:
     there = {persona.owner.persona_id: persona for persona in stores.personas.all(user)}
     parts = {
-        entry["character_id"]: _part_left(stores, there[entry["character_id"]], entry)
+        entry["character_id"]: _part_without_forgotten(stores, there[entry["character_id"]], entry)
         for entry in content["personas"]
         if entry["character_id"] in there
     }
     return without_forgotten(content, parts)
 
 
-def _part_left(stores: Stores, persona: Persona, entry: Mapping[str, Any]) -> PersonaPart:
+def _part_without_forgotten(
+    stores: Stores, persona: Persona, entry: Mapping[str, Any]
+) -> PersonaExport:
     owner = persona.owner
-    memory_ids, message_ids = ids_in(entry)
+    memory_ids, message_ids = exported_ids(entry)
     messages = stores.messages.find(owner, MessageFilter(ids=message_ids))
     hidden = {row.id for row in messages if row.hidden_at is not None}
-    return PersonaPart(
+    return PersonaExport(
         persona,
         stores.cards.get(owner),
         stores.memories.find(owner, MemoryFilter(ids=memory_ids)),
         [row for row in messages if row.hidden_at is None],
         stores.goals.find(owner, None),
-        stores.messages.erased_among(owner, message_ids) | hidden,
+        stores.messages.find_erased(owner, message_ids) | hidden,
     )

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plastic_memories.errors import Conflict, NotFound, Unavailable
-from plastic_memories.hub.transactions.audit_events import record, the_hub
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audit_events import hub_caller, record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.job import Job, JobStatus, QueueDepth, TaskType, Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.owner import Owner, User
@@ -18,13 +18,13 @@ from plastic_memories.model.session import Session
 from plastic_memories.ports.storage import Residue, Stores
 
 logger = logging.getLogger(__name__)
-_QUIET_AT_ONCE = 100
-_LEASED_AT_ONCE = 20
+_IDLE_SESSION_BATCH = 100
+_LEASE_BATCH = 20
 # The end of a session and a person's wish do not wait for the time of the next try.
-_AT_ONCE = frozenset({Trigger.SESSION_END, Trigger.EXPLICIT})
+_IMMEDIATE_TRIGGERS = frozenset({Trigger.SESSION_END, Trigger.EXPLICIT})
 # Time for the one who asked to do it at once, before a worker does.
 _GRACE_S = 5.0
-_GONE = "The worker that had it went away."
+_WORKER_LOST = "The worker that had it went away."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +61,18 @@ def open_job(
         max_retries=options.max_retries,
     )
     job = stores.jobs.open(wanted)
-    if trigger not in _AT_ONCE or job.trigger is trigger or job.status is JobStatus.PROCESSING:
+    if (
+        trigger not in _IMMEDIATE_TRIGGERS
+        or job.trigger is trigger
+        or job.status is JobStatus.PROCESSING
+    ):
         return job
     stronger = replace(job, trigger=trigger, next_try_at=min(job.next_try_at, now))
     stores.jobs.save(stronger)
     return stronger
 
 
-def follow_later(
+def queue_refresh(
     stores: Stores, owner: Owner, task_type: TaskType, now: float, options: FormationOptions
 ) -> None:
     """Store a job that makes copies outside of the database true: done even if we die now.
@@ -88,14 +92,14 @@ def follow_later(
     )
 
 
-async def scrub(ledger: Ledger, owner: Owner, options: FormationOptions) -> Residue:
+async def scrub(storage: AuditedStorage, owner: Owner, options: FormationOptions) -> Residue:
     """Remove the bytes of what was just erased; what is held up is left to a job, and named."""
-    now = ledger.clock.now()
+    now = storage.clock.now()
     try:
-        residue = await ledger.storage.scrub()
+        residue = await storage.backend.scrub()
         if residue.pending:
-            await ledger.write(
-                lambda stores: follow_later(stores, owner, TaskType.SCRUB, now, options)
+            await storage.write(
+                lambda stores: queue_refresh(stores, owner, TaskType.SCRUB, now, options)
             )
     except Unavailable as error:
         # It is erased, and the caller is told so; the next start or scrub clears the files.
@@ -111,39 +115,41 @@ def pending_in(copies: Mapping[str, Mapping[str, Any]], residue: Residue) -> lis
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    ledger: Ledger
+    storage: AuditedStorage
     options: FormationOptions
 
     async def lease(self, worker: str) -> Job | None:
         """Take the job that waits longest; None if none does."""
-        now = self.ledger.clock.now()
-        if not await self.ledger.read(lambda stores: stores.jobs.due(now)):
+        now = self.storage.clock.now()
+        if not await self.storage.read(lambda stores: stores.jobs.due(now)):
             return None
-        return await self.ledger.write(
-            lambda stores: self._lease_in(
-                stores, stores.jobs.due(now, _LEASED_AT_ONCE), worker, now
+        return await self.storage.write(
+            lambda stores: self._lease_in_transaction(
+                stores, stores.jobs.due(now, _LEASE_BATCH), worker, now
             )
         )
 
-    async def lease_this(self, worker: str, job: Job) -> Job | None:
+    async def lease_job(self, worker: str, job: Job) -> Job | None:
         """Take a certain job before its time; None if it is done, or somebody else's."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
 
         def work(stores: Stores) -> Job | None:
             stored = stores.jobs.get(job.owner.user, job.id)
             if stored is None or not stored.is_open:
                 return None
             is_held = stored.status is JobStatus.PROCESSING and stored.next_try_at > now
-            return None if is_held else self._lease_in(stores, [stored], worker, now)
+            return None if is_held else self._lease_in_transaction(stores, [stored], worker, now)
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
-    def _lease_in(self, stores: Stores, free: Sequence[Job], worker: str, now: float) -> Job | None:
+    def _lease_in_transaction(
+        self, stores: Stores, free: Sequence[Job], worker: str, now: float
+    ) -> Job | None:
         for found in free:
             was_held = found.status is JobStatus.PROCESSING
-            job = _counted(found, _GONE, now) if was_held else found
+            job = _after_failure(found, _WORKER_LOST, now) if was_held else found
             if job.status is JobStatus.DEAD:
-                self._settle_in(stores, job, now)
+                self._settle_in_transaction(stores, job, now)
                 continue
             leased = replace(
                 job,
@@ -158,12 +164,12 @@ class Jobs:
 
     async def extend(self, job: Job) -> None:
         """Hold on to a job for another while."""
-        until = self.ledger.clock.now() + self.options.lease_s
+        until = self.storage.clock.now() + self.options.lease_s
 
         def work(stores: Stores) -> None:
-            stores.jobs.save(replace(held(stores, job), next_try_at=until))
+            stores.jobs.save(replace(check_lease(stores, job), next_try_at=until))
 
-        await self.ledger.write(work)
+        await self.storage.write(work)
 
     async def fail(
         self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
@@ -172,19 +178,21 @@ class Jobs:
 
         An outage is nothing that the job could be blamed for: no try is the last one.
         """
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         wait = retry_after_s or _backoff(self.options.backoff_s, job.retry_count)
 
         def work(stores: Stores) -> Job:
-            over = replace(_counted(held(stores, job), reason, now), next_try_at=now + wait)
+            over = replace(
+                _after_failure(check_lease(stores, job), reason, now), next_try_at=now + wait
+            )
             if is_outage:
                 over = replace(over, status=JobStatus.FAILED, completed_at=None)
-            return self._settle_in(stores, over, now)
+            return self._settle_in_transaction(stores, over, now)
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
     @staticmethod
-    def _settle_in(stores: Stores, job: Job, now: float) -> Job:
+    def _settle_in_transaction(stores: Stores, job: Job, now: float) -> Job:
         stores.jobs.save(job)
         record_job(stores, job, now)
         return job
@@ -192,31 +200,31 @@ class Jobs:
     async def find(
         self, user: User, status: JobStatus | None, limit: int, only_app: str = ""
     ) -> list[Job]:
-        return await self.ledger.read(
+        return await self.storage.read(
             lambda stores: stores.jobs.find(user, status=status, only_app=only_app, limit=limit)
         )
 
     async def get(self, user: User, job_id: int) -> Job:
-        job = await self.ledger.read(lambda stores: stores.jobs.get(user, job_id))
+        job = await self.storage.read(lambda stores: stores.jobs.get(user, job_id))
         if job is None:
             raise NotFound(f"There is no job {job_id} here.")
         return job
 
-    async def open_beside(self, job: Job) -> Job | None:
+    async def find_open_sibling(self, job: Job) -> Job | None:
         """Return an open job of the same session, if there is one."""
 
         def work(stores: Stores) -> Job | None:
             for task_type in (TaskType.FULL, TaskType.ARCHIVE):
-                found = stores.jobs.open_of(job.owner, job.session_ref, task_type)
+                found = stores.jobs.find_open(job.owner, job.session_ref, task_type)
                 if found is not None:
                     return found
             return None
 
-        return await self.ledger.read(work)
+        return await self.storage.read(work)
 
     async def replay(self, caller: Caller, job_id: int | None) -> int:
         """Give up no longer: one dead job, or all of the user's; return how many."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
 
         def work(stores: Stores) -> int:
             app, bound = caller.key.limits.source_app, caller.key.limits.persona_id
@@ -229,40 +237,40 @@ class Jobs:
             if job_id is not None and not wanted:
                 raise NotFound(f"There is no dead job {job_id} here.")
             for job in wanted:
-                _replay(stores, job, now)
-                record(stores, caller, "job.replay", job.owner.persona_id, now, job_id=job.id)
+                _replay_job(stores, job, now)
+                record_event(stores, caller, "job.replay", job.owner.persona_id, now, job_id=job.id)
             return len(wanted)
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
-    async def wake_quiet(self) -> int:
+    async def queue_idle_sessions(self) -> int:
         """Store a job for every session that fell silent, or waits for too long."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         idle, waiting = now - self.options.idle_s, now - self.options.schedule_s
-        if not await self.ledger.read(lambda stores: stores.jobs.quiet_sessions(idle, waiting, 1)):
+        if not await self.storage.read(lambda stores: stores.jobs.idle_sessions(idle, waiting, 1)):
             return 0
 
         def work(stores: Stores) -> int:
-            quiet = stores.jobs.quiet_sessions(idle, waiting, _QUIET_AT_ONCE)
+            quiet = stores.jobs.idle_sessions(idle, waiting, _IDLE_SESSION_BATCH)
             for session in quiet:
                 trigger = Trigger.IDLE if session.last_active <= idle else Trigger.SCHEDULED
                 open_job(stores, session, trigger, now, self.options)
             return len(quiet)
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
-    async def switch(self, *, on: bool) -> None:
+    async def set_formation_enabled(self, *, on: bool) -> None:
         """Note whether talk is digested at all; what was said meanwhile waits when it is again."""
-        now = self.ledger.clock.now()
-        await self.ledger.write(lambda stores: stores.jobs.switch(on=on, now=now))
+        now = self.storage.clock.now()
+        await self.storage.write(lambda stores: stores.jobs.set_formation_enabled(on=on, now=now))
 
     async def release(self, job: Job, wait_s: float = 0.0) -> Job:
         """Give a job back undone, as if it had not been taken; it is due after that time."""
-        next_try_at = self.ledger.clock.now() + wait_s
+        next_try_at = self.storage.clock.now() + wait_s
 
         def work(stores: Stores) -> Job:
             free = replace(
-                held(stores, job),
+                check_lease(stores, job),
                 status=JobStatus.PENDING,
                 lease_owner="",
                 next_try_at=next_try_at,
@@ -270,13 +278,13 @@ class Jobs:
             stores.jobs.save(free)
             return free
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
     async def depth(self) -> Sequence[QueueDepth]:
-        return await self.ledger.read(lambda stores: stores.jobs.depth())
+        return await self.storage.read(lambda stores: stores.jobs.depth())
 
 
-def held(stores: Stores, job: Job) -> Job:
+def check_lease(stores: Stores, job: Job) -> Job:
     """Return a job as it is stored; raise `Conflict` if it is no longer this worker's."""
     now_stored = stores.jobs.get(job.owner.user, job.id)
     if (
@@ -288,10 +296,10 @@ def held(stores: Stores, job: Job) -> Job:
     return now_stored
 
 
-def complete(stores: Stores, job: Job, memory_ids: Sequence[int], now: float) -> Job:
+def complete_job(stores: Stores, job: Job, memory_ids: Sequence[int], now: float) -> Job:
     """Note in the transaction of the results that a job is done."""
     done = replace(
-        held(stores, job),
+        check_lease(stores, job),
         status=JobStatus.COMPLETED,
         completed_at=now,
         error_message="",
@@ -305,9 +313,9 @@ def complete(stores: Stores, job: Job, memory_ids: Sequence[int], now: float) ->
 def record_job(stores: Stores, job: Job, now: float) -> None:
     session = stores.sessions.get(job.owner, job.session_ref) if job.session_ref else None
     app = {} if session is None else {"source_app": session.place.source_app}
-    record(
+    record_event(
         stores,
-        the_hub(job.owner.user),
+        hub_caller(job.owner.user),
         f"job.{job.status.value}",
         job.owner.persona_id,
         now,
@@ -317,7 +325,7 @@ def record_job(stores: Stores, job: Job, now: float) -> None:
     )
 
 
-def _counted(job: Job, reason: str, now: float) -> Job:
+def _after_failure(job: Job, reason: str, now: float) -> Job:
     """Return a job after a try that came to nothing."""
     is_last = job.retry_count >= job.max_retries
     return replace(
@@ -335,7 +343,7 @@ def _backoff(base_s: float, retries: int) -> float:
     return float(base_s * 2**retries * random.uniform(0.5, 1.5))  # noqa: S311 - not for secrets
 
 
-def _replay(stores: Stores, job: Job, now: float) -> None:
+def _replay_job(stores: Stores, job: Job, now: float) -> None:
     # Another job of the session may be open by now: it does the same work.
     fresh = stores.jobs.open(
         replace(job, id=0, status=JobStatus.PENDING, retry_count=0, next_try_at=now)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from plastic_memories.hub.transactions.audited_storage import Ledger
-from plastic_memories.hub.transactions.version_chain import sees, the_memory, would_replace
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
+from plastic_memories.hub.transactions.version_chain import (
+    is_visible,
+    replaceable_by,
+    visible_memory,
+)
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
@@ -16,7 +20,7 @@ from plastic_memories.ports.stores.memory_store import MemoryFilter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ListFilter:
     """Which rows to list; None for `status` means every status."""
 
     status: Status | None = Status.ACTIVE
@@ -29,62 +33,62 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MemoryListPage:
     memories: Sequence[Memory]
     next_before_id: int | None
     replaces: Mapping[int, Sequence[Memory]]  # of the candidates: what a yes would end
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class MemoryVersion:
     memory: Memory
     changes: Sequence[Event]
 
 
 @dataclass(frozen=True, slots=True)
 class BrowseMemories:
-    ledger: Ledger
+    storage: AuditedStorage
 
-    async def page(self, view: Viewpoint, wanted: Wanted) -> Page:
+    async def list_page(self, view: Viewpoint, wanted: ListFilter) -> MemoryListPage:
         """Return one page of rows, newest first, and where the next one starts."""
-        chosen = self._filter(view, wanted)
+        chosen = self._memory_filter(view, wanted)
 
-        def work(stores: Stores) -> Page:
+        def work(stores: Stores) -> MemoryListPage:
             is_global = wanted.scope is Scope.GLOBAL
             find = stores.memories.find_global if is_global else stores.memories.find
             rows = find(view.owner, chosen)
             has_more = len(rows) > wanted.limit
             shown = rows[: wanted.limit]
-            return _page(stores, view, shown, shown[-1].id if has_more else None)
+            return _list_page(stores, view, shown, shown[-1].id if has_more else None)
 
-        return await self.ledger.read_swept(work)
+        return await self.storage.read_after_expiry(work)
 
-    async def one(self, view: Viewpoint, memory_id: int) -> Page:
+    async def get_memory(self, view: Viewpoint, memory_id: int) -> MemoryListPage:
         """Return one row as a page of its own."""
-        return await self.ledger.read_swept(
-            lambda stores: _page(stores, view, [the_memory(stores, view, memory_id)])
+        return await self.storage.read_after_expiry(
+            lambda stores: _list_page(stores, view, [visible_memory(stores, view, memory_id)])
         )
 
-    async def history(self, view: Viewpoint, memory_id: int) -> list[Version]:
+    async def history(self, view: Viewpoint, memory_id: int) -> list[MemoryVersion]:
         """Return every version of a memory, oldest first, with who changed it and when."""
 
-        def work(stores: Stores) -> list[Version]:
-            memory = the_memory(stores, view, memory_id)
+        def work(stores: Stores) -> list[MemoryVersion]:
+            memory = visible_memory(stores, view, memory_id)
             chain = stores.memories.find(view.owner, MemoryFilter(root_ids={memory.root_id}))
             user = view.owner.user
             return [
-                Version(row, stores.audit.find(user, memory_id=row.id))
+                MemoryVersion(row, stores.audit.find(user, memory_id=row.id))
                 for row in sorted(chain, key=lambda row: row.id)
-                if sees(view, row)
+                if is_visible(view, row)
             ]
 
-        return await self.ledger.read_swept(work)
+        return await self.storage.read_after_expiry(work)
 
-    async def audit(
+    async def audit_events(
         self, caller: Caller, *, since: float, after_id: int, memory_id: int | None, limit: int
     ) -> list[Event]:
         """Return who changed what of this user's, in order."""
-        return await self.ledger.read(
+        return await self.storage.read(
             lambda stores: stores.audit.find(
                 caller.user,
                 since=since,
@@ -95,7 +99,7 @@ class BrowseMemories:
             )
         )
 
-    def _filter(self, view: Viewpoint, wanted: Wanted) -> MemoryFilter:
+    def _memory_filter(self, view: Viewpoint, wanted: ListFilter) -> MemoryFilter:
         live = wanted.status in (Status.ACTIVE, Status.CANDIDATE)
         return MemoryFilter(
             statuses=None if wanted.status is None else {wanted.status},
@@ -108,17 +112,17 @@ class BrowseMemories:
             learned_in=view.session_id if view.only_session else None,
             before_id=wanted.before_id,
             # What has expired is expired, whether the sweeper came by or not.
-            not_expired_at=self.ledger.clock.now() if live else None,
+            not_expired_at=self.storage.clock.now() if live else None,
             limit=wanted.limit + 1,
         )
 
 
-def _page(
+def _list_page(
     stores: Stores, view: Viewpoint, shown: Sequence[Memory], next_before_id: int | None = None
-) -> Page:
+) -> MemoryListPage:
     replaces = {
-        row.id: [one for one in would_replace(stores, row) if sees(view, one)]
+        row.id: [one for one in replaceable_by(stores, row) if is_visible(view, one)]
         for row in shown
         if row.status is Status.CANDIDATE
     }
-    return Page(shown, next_before_id, replaces)
+    return MemoryListPage(shown, next_before_id, replaces)

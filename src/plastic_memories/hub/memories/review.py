@@ -8,31 +8,31 @@ from typing import Any
 
 from plastic_memories.errors import Conflict, Expired
 from plastic_memories.hub.transactions.audit_events import record_memory
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transactions.version_chain import (
-    active_of_key,
+    active_with_key,
     add_replacing,
+    is_visible,
     refresh_slot,
-    sees,
-    the_memory,
-    would_replace,
+    replaceable_by,
+    visible_memory,
 )
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, Scope, SourceType, Status
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.lifecycle.tombstones import marks_of
+from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
 from plastic_memories.rules.lifecycle.transitions import (
-    ConfirmRequest,
-    activated,
-    ended,
-    replaced_by_confirm,
+    ConfirmOptions,
+    activate_candidate,
+    end_memory,
+    rows_replaced_by_confirm,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class ReviewOutcome:
     memory: Memory
     updated: bool
 
@@ -48,12 +48,14 @@ class Correction:
     scope: Scope | None = None
     expires_at: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    given: Collection[str] = ()  # fields that were sent, so that `expires_at: null` can clear
+    changed_fields: Collection[
+        str
+    ] = ()  # fields that were sent, so that `expires_at: null` can clear
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewMemory:
-    ledger: Ledger
+    storage: AuditedStorage
     screening: Screening
 
     async def confirm(
@@ -61,128 +63,136 @@ class ReviewMemory:
         caller: Caller,
         view: Viewpoint,
         memory_id: int,
-        request: ConfirmRequest,
+        request: ConfirmOptions,
         content: str | None = None,
-    ) -> Reviewed:
+    ) -> ReviewOutcome:
         """Make a candidate active; of two confirms of one slot at a time, one wins."""
-        now = self.ledger.clock.now()
-        edited = None if content is None else self.screening.text(content)
+        now = self.storage.clock.now()
+        edited = None if content is None else self.screening.screen_text(content)
 
-        def work(stores: Stores) -> Reviewed:
-            memory = the_memory(stores, view, memory_id)
+        def work(stores: Stores) -> ReviewOutcome:
+            memory = visible_memory(stores, view, memory_id)
             if memory.status is Status.EXPIRED:
                 # The same answer whether the sweeper came by or not.
                 raise Expired(f"Memory {memory_id} has expired.")
             if memory.status is not Status.CANDIDATE:
-                return Reviewed(memory, updated=False)
+                return ReviewOutcome(memory, updated=False)
             if edited is not None:
-                memory = _said_anew(memory, edited)
-            if not all(sees(view, row) for row in would_replace(stores, memory)):
+                memory = _with_new_words(memory, edited)
+            if not all(is_visible(view, row) for row in replaceable_by(stores, memory)):
                 raise Conflict("What it would replace belongs to another bot or another app.")
-            return Reviewed(confirm_in(stores, caller, memory, request, now), updated=True)
+            return ReviewOutcome(
+                confirm_in_transaction(stores, caller, memory, request, now), updated=True
+            )
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
     async def reject(
         self, caller: Caller, view: Viewpoint, memory_id: int, *, never_again: bool
-    ) -> Reviewed:
+    ) -> ReviewOutcome:
         """Say no to a candidate; `never_again` keeps it from being learned anew."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
 
-        def work(stores: Stores) -> Reviewed:
-            memory = the_memory(stores, view, memory_id)
+        def work(stores: Stores) -> ReviewOutcome:
+            memory = visible_memory(stores, view, memory_id)
             if memory.status is not Status.CANDIDATE:
-                return Reviewed(memory, updated=False)
+                return ReviewOutcome(memory, updated=False)
             if never_again:
-                marks = marks_of(stores.tombstones.secret(), memory.owner, memory)
+                marks = tombstone_digests(stores.tombstones.secret(), memory.owner, memory)
                 stores.tombstones.add(memory.owner, marks, now)
-            return Reviewed(end_in(stores, caller, memory, "memory.reject", now), updated=True)
+            return ReviewOutcome(
+                end_in_transaction(stores, caller, memory, "memory.reject", now), updated=True
+            )
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
-    async def revoke(self, caller: Caller, view: Viewpoint, memory_id: int) -> Reviewed:
+    async def revoke(self, caller: Caller, view: Viewpoint, memory_id: int) -> ReviewOutcome:
         """Take a memory out of every read path but its history; its slot is cleared."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
 
-        def work(stores: Stores) -> Reviewed:
-            memory = the_memory(stores, view, memory_id)
+        def work(stores: Stores) -> ReviewOutcome:
+            memory = visible_memory(stores, view, memory_id)
             if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
-                return Reviewed(memory, updated=False)
-            return Reviewed(end_in(stores, caller, memory, "memory.revoke", now), updated=True)
+                return ReviewOutcome(memory, updated=False)
+            return ReviewOutcome(
+                end_in_transaction(stores, caller, memory, "memory.revoke", now), updated=True
+            )
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
     async def correct(
         self, caller: Caller, view: Viewpoint, memory_id: int, correction: Correction
-    ) -> Reviewed:
+    ) -> ReviewOutcome:
         """Store a corrected version; for an active slot it waits for a yes."""
-        now = self.ledger.clock.now()
-        screened = self._screened(correction)
+        now = self.storage.clock.now()
+        screened = self._screen_correction(correction)
 
-        def work(stores: Stores) -> Reviewed:
-            memory = the_memory(stores, view, memory_id)
+        def work(stores: Stores) -> ReviewOutcome:
+            memory = visible_memory(stores, view, memory_id)
             if memory.status not in (Status.ACTIVE, Status.CANDIDATE):
                 raise Conflict(f"Memory {memory_id} is {memory.status}; write it anew instead.")
-            added = correct_in(stores, caller, memory, screened, now)
-            return Reviewed(added, updated=True)
+            added = correct_in_transaction(stores, caller, memory, screened, now)
+            return ReviewOutcome(added, updated=True)
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
-    def _screened(self, correction: Correction) -> Correction:
+    def _screen_correction(self, correction: Correction) -> Correction:
         content, tags = correction.content, correction.tags
         return replace(
             correction,
-            content=None if content is None else self.screening.text(content),
-            tags=None if tags is None else tuple(self.screening.text(tag) for tag in tags),
-            metadata=self.screening.values(correction.metadata),
+            content=None if content is None else self.screening.screen_text(content),
+            tags=None if tags is None else tuple(self.screening.screen_text(tag) for tag in tags),
+            metadata=self.screening.screen_values(correction.metadata),
         )
 
 
-def confirm_in(
-    stores: Stores, caller: Caller, candidate: Memory, request: ConfirmRequest, now: float
+def confirm_in_transaction(
+    stores: Stores, caller: Caller, candidate: Memory, request: ConfirmOptions, now: float
 ) -> Memory:
     """Confirm in the caller's transaction; raise the conflict, if there is one."""
-    rivals = would_replace(stores, candidate)
-    replaced = replaced_by_confirm(candidate, rivals, request, now)
+    rivals = replaceable_by(stores, candidate)
+    replaced = rows_replaced_by_confirm(candidate, rivals, request, now)
     for row in replaced:
-        stores.memories.save(ended(row, now, superseded_by=candidate.id))
-    active = activated(candidate, replaced, now)
+        stores.memories.save(end_memory(row, now, superseded_by=candidate.id))
+    active = activate_candidate(candidate, replaced, now)
     stores.memories.save(active)
     refresh_slot(stores, caller, active, now)
     record_memory(stores, caller, "memory.confirm", active, now)
     return active
 
 
-def end_in(stores: Stores, caller: Caller, memory: Memory, event: str, now: float) -> Memory:
+def end_in_transaction(
+    stores: Stores, caller: Caller, memory: Memory, event: str, now: float
+) -> Memory:
     """Revoke or reject in the caller's transaction."""
-    done = ended(memory, now)
+    done = end_memory(memory, now)
     stores.memories.save(done)
     refresh_slot(stores, caller, done, now)
     record_memory(stores, caller, event, done, now)
     return done
 
 
-def correct_in(
+def correct_in_transaction(
     stores: Stores, caller: Caller, memory: Memory, correction: Correction, now: float
 ) -> Memory:
     """Correct in the caller's transaction; of an active slot the new version is a candidate."""
-    added = _correct(stores, memory, correction, now)
+    added = _store_correction(stores, memory, correction, now)
     record_memory(stores, caller, "memory.write", added, now)
     return added
 
 
-def _correct(stores: Stores, memory: Memory, correction: Correction, now: float) -> Memory:
-    version = _version(memory, correction, now)
+def _store_correction(stores: Stores, memory: Memory, correction: Correction, now: float) -> Memory:
+    version = _corrected_version(memory, correction, now)
     if memory.is_slot and memory.status is Status.ACTIVE:
         waiting = replace(version, status=Status.CANDIDATE, supersedes_id=memory.id)
         return stores.memories.add(replace(waiting, root_id=memory.root_id))
     if memory.status is Status.CANDIDATE:
         return add_replacing(stores, version, [memory], now)
-    rivals = [row for row in active_of_key(stores, version) if row.id != memory.id]
+    rivals = [row for row in active_with_key(stores, version) if row.id != memory.id]
     return add_replacing(stores, version, [memory, *rivals], now)
 
 
-def _said_anew(memory: Memory, content: str) -> Memory:
+def _with_new_words(memory: Memory, content: str) -> Memory:
     """Return a row in the user's own new words; the value taken from the old ones is void."""
     attributes = {name: value for name, value in memory.attributes.items() if name != "value"}
     return replace(
@@ -197,14 +207,14 @@ def _said_anew(memory: Memory, content: str) -> Memory:
     )
 
 
-def _version(memory: Memory, correction: Correction, now: float) -> Memory:
+def _corrected_version(memory: Memory, correction: Correction, now: float) -> Memory:
     changes = {
         name: getattr(correction, name)
         for name in ("tags", "importance", "pinned", "scope", "expires_at", "metadata")
-        if name in correction.given
+        if name in correction.changed_fields
     }
     if correction.content is not None:
-        memory = _said_anew(memory, correction.content)
+        memory = _with_new_words(memory, correction.content)
     return replace(
         memory,
         **changes,

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from plastic_memories.errors import Conflict, NotFound
-from plastic_memories.hub.memories.consolidate import UNDONE
-from plastic_memories.hub.transactions.audit_events import app_of, record
-from plastic_memories.hub.transactions.audited_storage import Ledger
-from plastic_memories.hub.transactions.version_chain import the_memory
+from plastic_memories.hub.memories.consolidate import UNDO_EVENT
+from plastic_memories.hub.transactions.audit_events import app_of, record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
+from plastic_memories.hub.transactions.version_chain import visible_memory
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, Status
@@ -19,29 +19,29 @@ from plastic_memories.ports.storage import Stores
 
 @dataclass(frozen=True, slots=True)
 class UndoChange:
-    ledger: Ledger
+    storage: AuditedStorage
 
     async def __call__(self, caller: Caller, view: Viewpoint, audit_id: int) -> Memory:
         """Undo one line of the audit log; the hub does not do the same again."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
 
         def work(stores: Stores) -> Memory:
-            event = _the_event(stores, view, audit_id)
+            event = _find_event(stores, view, audit_id)
             assert event.memory_id is not None, "every change of these kinds names its row"
-            memory = the_memory(stores, view, event.memory_id)
+            memory = visible_memory(stores, view, event.memory_id)
             if _is_undone(stores, event):
                 raise Conflict(f"Change {audit_id} is undone already.")
             back = _UNDO[event.event](stores, event, memory, now)
-            record(
-                stores, caller, UNDONE, view.owner.persona_id, now,
+            record_event(
+                stores, caller, UNDO_EVENT, view.owner.persona_id, now,
                 memory_id=back.id, undone=audit_id, status=back.status.value, **app_of(back),
             )  # fmt: skip
             return back
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
 
-def _the_event(stores: Stores, view: Viewpoint, audit_id: int) -> Event:
+def _find_event(stores: Stores, view: Viewpoint, audit_id: int) -> Event:
     found = stores.audit.find(view.owner.user, after_id=audit_id - 1, limit=1)
     is_here = found and found[0].id == audit_id and found[0].persona_id == view.owner.persona_id
     if not is_here:
@@ -53,16 +53,16 @@ def _the_event(stores: Stores, view: Viewpoint, audit_id: int) -> Event:
 
 def _is_undone(stores: Stores, event: Event) -> bool:
     later = stores.audit.find(event.user, after_id=event.id, memory_id=event.memory_id)
-    return any(one.event == UNDONE and one.data.get("undone") == event.id for one in later)
+    return any(one.event == UNDO_EVENT and one.data.get("undone") == event.id for one in later)
 
 
-def _changed_since(memory: Memory) -> Conflict:
+def _changed_conflict(memory: Memory) -> Conflict:
     return Conflict(f"Memory {memory.id} has changed since.", {"status": memory.status.value})
 
 
 def _unmerge(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
     kept = stores.memories.get(memory.owner, event.data["into"])
-    back = _brought_back(stores, event, memory, now)
+    back = _restore_row(stores, event, memory, now)
     if kept is None:
         return back
     added = set(event.data["added_sources"])
@@ -75,21 +75,21 @@ def _unmerge(stores: Stores, event: Event, memory: Memory, now: float) -> Memory
 
 def _unresolve(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
     newer = stores.memories.get(memory.owner, event.data["into"])
-    back = _brought_back(stores, event, memory, now)
+    back = _restore_row(stores, event, memory, now)
     if newer is not None and newer.supersedes_id == memory.id:
         stores.memories.save(replace(newer, supersedes_id=event.data["supersedes_was"]))
     return back
 
 
-def _brought_back(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
+def _restore_row(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
     """Give a row its place and its versions back."""
     if memory.status is not Status.REVOKED or memory.superseded_by != event.data["into"]:
-        raise _changed_since(memory)
+        raise _changed_conflict(memory)
     back = replace(
         memory, status=Status(event.data["was"]), superseded_by=None, updated_at=now,
         root_id=event.data["root_was"],
     )  # fmt: skip
-    _check_free(stores, back)
+    _check_key_free(stores, back)
     for one_id in event.data["versions"]:
         version = stores.memories.get(memory.owner, one_id)
         if version is not None:
@@ -100,38 +100,38 @@ def _brought_back(stores: Stores, event: Event, memory: Memory, now: float) -> M
 
 def _unask(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
     if memory.status is not Status.CANDIDATE:
-        raise _changed_since(memory)
+        raise _changed_conflict(memory)
     was = event.data["supersedes_was"]
     back = replace(memory, status=Status.ACTIVE, supersedes_id=was, updated_at=now)
-    _check_free(stores, back)
+    _check_key_free(stores, back)
     stores.memories.save(back)
     return back
 
 
 def _unarchive(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
     if memory.status is not Status.REVOKED or memory.superseded_by is not None:
-        raise _changed_since(memory)
+        raise _changed_conflict(memory)
     if event.data["sources"] and not memory.source_message_ids:
         raise Conflict("What it was learned from was taken back meanwhile.")
     back = replace(memory, status=Status.ACTIVE, updated_at=now)
-    _check_free(stores, back)
+    _check_key_free(stores, back)
     stores.memories.save(back)
     return back
 
 
 def _unweigh(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
     if memory.importance != event.data["importance"]:
-        raise _changed_since(memory)
+        raise _changed_conflict(memory)
     back = replace(memory, importance=event.data["importance_was"], updated_at=now)
     stores.memories.save(back)
     return back
 
 
-def _check_free(stores: Stores, back: Memory) -> None:
+def _check_key_free(stores: Stores, back: Memory) -> None:
     """Raise if something else has taken the row's place meanwhile."""
     if back.status is not Status.ACTIVE:
         return
-    live = stores.memories.same_place(back.owner, back)
+    live = stores.memories.find_same_key(back.owner, back)
     taken = [row.id for row in live if row.status is Status.ACTIVE and row.id != back.id]
     if taken:
         raise Conflict("Another memory has taken its place.", {"active_memory_id": taken[0]})

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 
 from plastic_memories.errors import Conflict, NotFound
 from plastic_memories.hub.transactions.audit_events import record_memories, record_memory
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transactions.version_chain import (
     add_replacing,
+    is_visible,
     refresh_slot,
-    sees,
 )
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.rules.lifecycle.tombstones import marks_of
-from plastic_memories.rules.lifecycle.transitions import memory_from, plan_write
+from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
+from plastic_memories.rules.lifecycle.transitions import memory_from_draft, plan_write
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteOutcome:
     """What became of one draft: its row, or the reason why there is none."""
 
     memory: Memory | None
@@ -33,41 +33,43 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchResult:
-    written: Sequence[Written]
+class BatchWriteOutcome:
+    written: Sequence[WriteOutcome]
     skipped: Sequence[tuple[int, str]] = field(default=())  # (index, reason)
     job_id: int | None = None  # reads the same talk again, with a model
 
 
 @dataclass(frozen=True, slots=True)
 class WriteMemory:
-    ledger: Ledger
+    storage: AuditedStorage
     screening: Screening
 
-    async def one(self, caller: Caller, owner: Owner, draft: Draft) -> Written:
+    async def write_one(self, caller: Caller, owner: Owner, draft: Draft) -> WriteOutcome:
         """Store one draft that somebody stated."""
-        now = self.ledger.clock.now()
-        screened = self.screening.draft(draft)
-        return await self.ledger.write(
-            lambda stores: write_in(stores, caller, owner, screened, now)
+        now = self.storage.clock.now()
+        screened = self.screening.screen_draft(draft)
+        return await self.storage.write(
+            lambda stores: write_in_transaction(stores, caller, owner, screened, now)
         )
 
-    async def many(self, caller: Caller, owner: Owner, drafts: Sequence[Draft]) -> BatchResult:
+    async def write_many(
+        self, caller: Caller, owner: Owner, drafts: Sequence[Draft]
+    ) -> BatchWriteOutcome:
         """Store many drafts in one transaction; a bad one is skipped with its reason."""
-        now = self.ledger.clock.now()
-        screened, skipped = self.screening.each(drafts)
+        now = self.storage.clock.now()
+        screened, skipped = self.screening.screen_drafts(drafts)
 
-        def work(stores: Stores) -> BatchResult:
-            stores.memories.expect(owner, [draft for _, draft in screened])
-            batch = _Batch(stores, caller, owner, now)
+        def work(stores: Stores) -> BatchWriteOutcome:
+            stores.memories.prefetch_same_key(owner, [draft for _, draft in screened])
+            batch = _WriteBatch(stores, caller, owner, now)
             for index, draft in screened:
-                batch.take(index, draft)
-            return batch.result(skipped)
+                batch.add_draft(index, draft)
+            return batch.finish(skipped)
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
 
-def write_in(
+def write_in_transaction(
     stores: Stores,
     caller: Caller,
     owner: Owner,
@@ -75,21 +77,27 @@ def write_in(
     now: float,
     *,
     learned: bool = False,
-) -> Written:
+) -> WriteOutcome:
     """Apply the write rules to one draft, in the caller's transaction."""
-    decided = _decided(stores, _seen_by(caller, owner, draft), draft, now, learned=learned)
-    return decided if isinstance(decided, Written) else _stored(stores, caller, decided, now)
+    decided = _apply_write_rules(
+        stores, _seen_by(caller, owner, draft), draft, now, learned=learned
+    )
+    return (
+        decided
+        if isinstance(decided, WriteOutcome)
+        else _store_new_row(stores, caller, decided, now)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _New:
+class _NewRow:
     """A row to be stored, and the rows that end with it."""
 
     memory: Memory
     replaced: Sequence[Memory]
 
 
-class _Batch:
+class _WriteBatch:
     """The drafts of one request. New rows that end no other wait, and are stored together."""
 
     def __init__(self, stores: Stores, caller: Caller, owner: Owner, now: float) -> None:
@@ -99,39 +107,39 @@ class _Batch:
         self._now = now
         self._waiting: dict[tuple[MemoryType, str], tuple[int, Memory]] = {}
         self._idempotency_keys: set[str] = set()  # of what waits
-        self._outcomes: dict[int, Written] = {}
+        self._outcomes: dict[int, WriteOutcome] = {}
 
-    def take(self, index: int, draft: Draft) -> None:
+    def add_draft(self, index: int, draft: Draft) -> None:
         """Apply the write rules to the draft at this place of the request."""
         place = draft.type, draft.key
         is_known = place in self._waiting or draft.idempotency_key in self._idempotency_keys
         if is_known or draft.supersedes_id is not None:
-            self._store_waiting()  # the rules may ask for what waits
+            self._flush()  # the rules may ask for what waits
         try:
             view = _seen_by(self._caller, self._owner, draft)
-            decided = _decided(self._stores, view, draft, self._now, learned=False)
+            decided = _apply_write_rules(self._stores, view, draft, self._now, learned=False)
         except (Conflict, NotFound) as error:
-            decided = Written(None, updated=False, skipped=error.message)
-        if isinstance(decided, Written):
+            decided = WriteOutcome(None, updated=False, skipped=error.message)
+        if isinstance(decided, WriteOutcome):
             self._outcomes[index] = decided
         elif decided.replaced:
-            self._store_waiting()  # what came first has the smaller id
-            self._outcomes[index] = _stored(self._stores, self._caller, decided, self._now)
+            self._flush()  # what came first has the smaller id
+            self._outcomes[index] = _store_new_row(self._stores, self._caller, decided, self._now)
         else:
             self._waiting[place] = index, decided.memory
             if draft.idempotency_key:
                 self._idempotency_keys.add(draft.idempotency_key)
 
-    def result(self, skipped: Sequence[tuple[int, str]]) -> BatchResult:
+    def finish(self, skipped: Sequence[tuple[int, str]]) -> BatchWriteOutcome:
         """Store what waits; return what became of all, beside what never came this far."""
-        self._store_waiting()
+        self._flush()
         outcomes = sorted(self._outcomes.items())
         refused = [(index, one.skipped) for index, one in outcomes if one.skipped]
-        return BatchResult(
+        return BatchWriteOutcome(
             [one for _, one in outcomes if not one.skipped], sorted([*skipped, *refused])
         )
 
-    def _store_waiting(self) -> None:
+    def _flush(self) -> None:
         if not self._waiting:
             return
         places, rows = zip(*self._waiting.values(), strict=True)
@@ -141,7 +149,7 @@ class _Batch:
         added = self._stores.memories.add_all(rows)
         record_memories(self._stores, self._caller, "memory.write", added, self._now)
         for index, memory in zip(places, added, strict=True):
-            self._outcomes[index] = Written(memory, updated=True)
+            self._outcomes[index] = WriteOutcome(memory, updated=True)
 
 
 def _seen_by(caller: Caller, owner: Owner, draft: Draft) -> Viewpoint:
@@ -149,62 +157,64 @@ def _seen_by(caller: Caller, owner: Owner, draft: Draft) -> Viewpoint:
     return Viewpoint(owner, bot_id=draft.bot_id, only_app=caller.key.limits.source_app)
 
 
-def _decided(
+def _apply_write_rules(
     stores: Stores, view: Viewpoint, draft: Draft, now: float, *, learned: bool
-) -> Written | _New:
+) -> WriteOutcome | _NewRow:
     """Say what the write rules make of a draft: a row to store, or why there is none."""
     owner = view.owner
-    earlier = _earlier(stores, view, draft)
+    earlier = _find_idempotent(stores, view, draft)
     if earlier is not None:
-        return Written(earlier, updated=False)
+        return WriteOutcome(earlier, updated=False)
     stated = not learned and draft.source_type is SourceType.USER_EXPLICIT
-    if not stated and is_forgotten(stores, owner, draft):
-        return Written(None, updated=False, skipped="forgotten, never again")
-    plan = plan_write(draft, stores.memories.same_place(owner, draft))
+    if not stated and has_tombstone(stores, owner, draft):
+        return WriteOutcome(None, updated=False, skipped="forgotten, never again")
+    plan = plan_write(draft, stores.memories.find_same_key(owner, draft))
     replaced = plan.replaces
     if plan.status is Status.ACTIVE and draft.supersedes_id is not None:
-        replaced = (*replaced, *_named(stores, view, draft, replaced))
+        replaced = (*replaced, *_explicitly_replaced(stores, view, draft, replaced))
     if stated:
-        _lift(stores, owner, draft)
-    if plan.same is not None:
-        return Written(plan.same, updated=False)
-    return _New(memory_from(owner, draft, now, plan.status), replaced)
+        _lift_tombstones(stores, owner, draft)
+    if plan.duplicate is not None:
+        return WriteOutcome(plan.duplicate, updated=False)
+    return _NewRow(memory_from_draft(owner, draft, now, plan.status), replaced)
 
 
-def _stored(stores: Stores, caller: Caller, new: _New, now: float) -> Written:
+def _store_new_row(stores: Stores, caller: Caller, new: _NewRow, now: float) -> WriteOutcome:
     stores.personas.ensure(new.memory.owner, now)
     added = add_replacing(stores, new.memory, new.replaced, now)
     for row in new.replaced:
         refresh_slot(stores, caller, row, now)
     record_memory(stores, caller, "memory.write", added, now)
-    return Written(added, updated=True)
+    return WriteOutcome(added, updated=True)
 
 
-def _earlier(stores: Stores, view: Viewpoint, draft: Draft) -> Memory | None:
+def _find_idempotent(stores: Stores, view: Viewpoint, draft: Draft) -> Memory | None:
     """Return what an earlier call with the same idempotency key has stored."""
     if not draft.idempotency_key:
         return None
     wanted = MemoryFilter(idempotency_key=draft.idempotency_key, bot_id=view.bot_id)
     found = stores.memories.find(view.owner, wanted)
-    if found and not sees(view, found[0]):
+    if found and not is_visible(view, found[0]):
         raise Conflict("This idempotency_key is in use.")
     return found[0] if found else None
 
 
-def is_forgotten(stores: Stores, owner: Owner, draft: Draft) -> bool:
+def has_tombstone(stores: Stores, owner: Owner, draft: Draft) -> bool:
     """Say whether the user wanted this never to be learned again."""
-    if not stores.tombstones.exist(owner):
+    if not stores.tombstones.has_any(owner):
         return False
-    return stores.tombstones.covers(owner, marks_of(stores.tombstones.secret(), owner, draft))
+    return stores.tombstones.covers(
+        owner, tombstone_digests(stores.tombstones.secret(), owner, draft)
+    )
 
 
-def _lift(stores: Stores, owner: Owner, draft: Draft) -> None:
+def _lift_tombstones(stores: Stores, owner: Owner, draft: Draft) -> None:
     """A person's explicit statement takes back a "never again"."""
-    if stores.tombstones.exist(owner):
-        stores.tombstones.lift(owner, marks_of(stores.tombstones.secret(), owner, draft))
+    if stores.tombstones.has_any(owner):
+        stores.tombstones.lift(owner, tombstone_digests(stores.tombstones.secret(), owner, draft))
 
 
-def _named(
+def _explicitly_replaced(
     stores: Stores, view: Viewpoint, draft: Draft, already: Sequence[Memory]
 ) -> tuple[Memory, ...]:
     """Return the row the caller wants replaced, unless it is replaced anyway."""
@@ -213,6 +223,6 @@ def _named(
     if any(row.id == memory_id for row in already):
         return ()
     row = stores.memories.get(view.owner, memory_id)
-    if row is None or row.status is not Status.ACTIVE or not sees(view, row):
+    if row is None or row.status is not Status.ACTIVE or not is_visible(view, row):
         raise NotFound(f"There is no active memory {memory_id} to supersede.")
     return (row,)

@@ -6,36 +6,36 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from plastic_memories.errors import Rejected
-from plastic_memories.formats.page_lines import digest
-from plastic_memories.hub.transactions.screening import Screening, reason_of
+from plastic_memories.formats.page_lines import statement_digest
+from plastic_memories.hub.transactions.screening import Screening, refusal_reason
 from plastic_memories.model.memory import SLOT_TYPES, Draft, MemoryType, Scope, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.page import CORE_ID, KeptFolder
+from plastic_memories.model.page import CORE_ID, SyncedFolder
 from plastic_memories.ports.judge import JudgeEngine
 
 SOURCE_APP = "markdown"
 
 
 @dataclass(frozen=True, slots=True)
-class DraftLines:
+class LineDrafter:
     screening: Screening
     judge: JudgeEngine
     max_chars: int = 32_000
 
     def __call__(
-        self, kept: KeptFolder, texts: Iterable[str], time_zone: str, now: float
+        self, kept: SyncedFolder, texts: Iterable[str], time_zone: str, now: float
     ) -> dict[str, Draft | str]:
         """Return a draft for each line, or the reason why it may not be stored."""
         return {text: self._draft(kept, text, time_zone, now) for text in texts}
 
-    def _draft(self, kept: KeptFolder, text: str, time_zone: str, now: float) -> Draft | str:
+    def _draft(self, kept: SyncedFolder, text: str, time_zone: str, now: float) -> Draft | str:
         if len(text) > self.max_chars:
             return f"longer than {self.max_chars} characters"
-        owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.kept_for)
+        owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.target_persona_id)
         said = Message(owner=owner, role=Role.USER, content=text, ts=now)
         draft = replace(
-            self._understood(said, time_zone),
+            self._interpret(said, time_zone),
             content=text,
             scope=Scope.PERSONA if kept.folder.persona_id else Scope.GLOBAL,
             source_type=SourceType.USER_EXPLICIT,
@@ -45,11 +45,11 @@ class DraftLines:
             quote="",
         )
         try:
-            return self.screening.draft(draft)
+            return self.screening.screen_draft(draft)
         except Rejected as error:
-            return reason_of(error)
+            return refusal_reason(error)
 
-    def _understood(self, said: Message, time_zone: str) -> Draft:
+    def _interpret(self, said: Message, time_zone: str) -> Draft:
         """Return what the judge reads in a line, if that is one thing; else a note of it."""
         found = self.judge.extract([said], time_zone)
         if len(found) == 1 and _is_plain(found[0]):
@@ -59,7 +59,7 @@ class DraftLines:
 
 def as_note(draft: Draft) -> Draft:
     """Return a draft that stands for itself and replaces nothing."""
-    key = f"page.{digest(draft.content)}"
+    key = f"page.{statement_digest(draft.content)}"
     return replace(draft, type=MemoryType.NOTE, key=key, attributes={})
 
 

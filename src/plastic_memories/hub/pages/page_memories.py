@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
-from plastic_memories.model.page import KeptFolder
+from plastic_memories.model.page import SyncedFolder
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.rules.prompt.blocks import section_of
 
-_MOST = 1000
+_MAX_ROWS = 1000
 _TYPES = frozenset(
     {
         MemoryType.PROFILE,
@@ -24,8 +24,8 @@ _TYPES = frozenset(
 )
 
 
-def rows_of(
-    stores: Stores, kept: KeptFolder, now: float, roots: Collection[int]
+def page_memories(
+    stores: Stores, kept: SyncedFolder, now: float, roots: Collection[int]
 ) -> Mapping[int, Memory]:
     """Return what belongs into a page, by root, in the order it is written.
 
@@ -33,7 +33,7 @@ def rows_of(
     the user, what is pinned, and whatever has a line there already (`roots`). Stories, bots,
     sessions, apps and other speakers have no place in it.
     """
-    owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.kept_for)
+    owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.target_persona_id)
     scope = Scope.PERSONA if kept.folder.persona_id else Scope.GLOBAL
     wanted = MemoryFilter(
         statuses={Status.ACTIVE},
@@ -41,14 +41,17 @@ def rows_of(
         realm=Realm.REAL,
         bot_id="",
         not_expired_at=now,
-        limit=_MOST,
+        limit=_MAX_ROWS,
     )
-    found = [*_confirmed(stores, owner, wanted, now), *_with_lines(stores, owner, wanted, roots)]
+    found = [
+        *_confirmed_rows(stores, owner, wanted, now),
+        *_rows_with_lines(stores, owner, wanted, roots),
+    ]
     rows = {row.root_id: row for row in found if not row.branch_id and not row.speaker}
     return dict(sorted(rows.items(), key=lambda item: (section_of(item[1]), item[0])))
 
 
-def _with_lines(
+def _rows_with_lines(
     stores: Stores, owner: Owner, wanted: MemoryFilter, roots: Collection[int]
 ) -> list[Memory]:
     if not roots:
@@ -58,7 +61,7 @@ def _with_lines(
     return find(owner, replace(wanted, root_ids=roots, limit=None))
 
 
-def _confirmed(stores: Stores, owner: Owner, wanted: MemoryFilter, now: float) -> list[Memory]:
+def _confirmed_rows(stores: Stores, owner: Owner, wanted: MemoryFilter, now: float) -> list[Memory]:
     if wanted.scope is Scope.GLOBAL:
         rows = stores.memories.find_global(owner, wanted)
         return [row for row in rows if row.type in _TYPES or row.pinned]

@@ -8,95 +8,118 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from plastic_memories.errors import NotFound
-from plastic_memories.formats.markdown_page import page_id, same_id, title_of
-from plastic_memories.formats.page_lines import Line, joined, mark_of, parse, shown_lines
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.formats.markdown_page import is_same_page_id, page_id, page_title
+from plastic_memories.formats.page_lines import (
+    PageLine,
+    join_lines,
+    mute_digest,
+    parse_page,
+    visible_lines,
+)
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.model.memory import Status
 from plastic_memories.model.owner import Owner, User, Viewpoint
-from plastic_memories.model.page import CORE_ID, Page, PageFile, PageIndex, PageTitle, Shelf
+from plastic_memories.model.page import (
+    CORE_ID,
+    PageFile,
+    PageFolderListing,
+    PageIndex,
+    PageTitle,
+    PageView,
+)
 from plastic_memories.ports.page_folders import PageFolders
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 
 # Core pages that were taken apart, most of them a few kilobytes.
-_KEPT = 128
+_CACHE_SIZE = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class PersonaPages:
     """The pages for one persona, and what of them is not to be seen."""
 
-    core: tuple[Line, ...] = ()
+    core: tuple[PageLine, ...] = ()
     index: tuple[PageTitle, ...] = ()
     live: Collection[int] = ()  # memories that hold now, among those the core has lines of
     hidden: Callable[[str], bool] = lambda _text: False
 
     def core_lines(self, told: Collection[str] = ()) -> list[str]:
         """Return the core as it is shown, without the lines that are told elsewhere."""
-        return shown_lines(self.core, self.live, lambda text: text in told or self.hidden(text))
+        return visible_lines(self.core, self.live, lambda text: text in told or self.hidden(text))
 
 
 @dataclass(frozen=True, slots=True)
-class KeepPages:
-    ledger: Ledger
+class PageReader:
+    storage: AuditedStorage
     screening: Screening
     folders: PageFolders | None  # None: pages are switched off
-    _masked: dict[str, str] = field(default_factory=dict)
+    _mask_cache: dict[str, str] = field(default_factory=dict)
 
     async def index(self, user: User, persona_id: str) -> PageIndex:
         """Return what there is to read for one persona: the user's own pages, then its own."""
         if self.folders is None:
             return PageIndex()
-        shelves = await self.folders.look(user, persona_id)
-        looked = await self._looked(user, persona_id, shelves)
+        shelves = await self.folders.list_pages(user, persona_id)
+        looked = await self._load_view(user, persona_id, shelves)
         return PageIndex(_core_page(shelves, looked), looked.index)
 
-    async def read(self, user: User, persona_id: str, page: str) -> Page:
+    async def read(self, user: User, persona_id: str, page: str) -> PageView:
         """Return one page of the index; raise `NotFound` for whatever is not in it."""
         if self.folders is not None:
-            shelves = await self.folders.look(user, persona_id)
-            looked = await self._looked(user, persona_id, shelves)
+            shelves = await self.folders.list_pages(user, persona_id)
+            looked = await self._load_view(user, persona_id, shelves)
             core = _core_page(shelves, looked)
-            if same_id(page, CORE_ID) and core is not None:
+            if is_same_page_id(page, CORE_ID) and core is not None:
                 return core
             for shown, (folder, name) in zip(
-                looked.index, _places(user, persona_id, shelves), strict=True
+                looked.index, _page_files(user, persona_id, shelves), strict=True
             ):
-                file = await self.folders.read(folder, name) if same_id(page, shown.id) else None
+                file = (
+                    await self.folders.read_page(folder, name)
+                    if is_same_page_id(page, shown.id)
+                    else None
+                )
                 if file is not None:
                     # A long page takes a while to look through.
-                    text = await asyncio.to_thread(self._shown, file, looked.hidden)
-                    return Page(shown.id, shown.title, text, not file.whole)
+                    text = await asyncio.to_thread(self._visible_text, file, looked.hidden)
+                    return PageView(shown.id, shown.title, text, not file.whole)
         raise NotFound(f"There is no page {page} here.")
 
-    def may_have(self, view: Viewpoint) -> bool:
+    def may_have_pages(self, view: Viewpoint) -> bool:
         """Say whether it is worth looking for pages; most users have none."""
-        return self.folders is not None and are_for(view) and self.folders.may_have(view.owner.user)
+        return (
+            self.folders is not None
+            and sees_pages(view)
+            and self.folders.may_have_pages(view.owner.user)
+        )
 
-    async def for_recall(self, view: Viewpoint) -> Looked:
+    async def for_recall(self, view: Viewpoint) -> PersonaPages:
         """Return what of the pages belongs into a prompt."""
-        if self.folders is None or not are_for(view):
-            return Looked()
+        if self.folders is None or not sees_pages(view):
+            return PersonaPages()
         owner = view.owner
-        shelves = await self.folders.look(owner.user, owner.persona_id)
+        shelves = await self.folders.list_pages(owner.user, owner.persona_id)
         if not any(shelves):
-            return Looked()
-        return await self._looked(owner.user, owner.persona_id, shelves)
+            return PersonaPages()
+        return await self._load_view(owner.user, owner.persona_id, shelves)
 
     def close(self) -> None:
         if self.folders is not None:
             self.folders.close()
 
-    async def _looked(self, user: User, persona_id: str, shelves: tuple[Shelf, Shelf]) -> Looked:
+    async def _load_view(
+        self, user: User, persona_id: str, shelves: tuple[PageFolderListing, PageFolderListing]
+    ) -> PersonaPages:
         owner = Owner(user.tenant_id, user.user_id, persona_id)
         titles = [title for shelf in shelves for title in shelf.extended]
-        places = _places(user, persona_id, shelves)
+        places = _page_files(user, persona_id, shelves)
 
-        def work(stores: Stores) -> Looked:
+        def work(stores: Stores) -> PersonaPages:
             files = [shelf.core for shelf in shelves if shelf.core is not None]
-            core = tuple(line for file in files for line in _parsed(self._text(file)))
-            hidden = hides(stores, user)
+            core = tuple(line for file in files for line in _parse_cached(self._masked_core(file)))
+            hidden = muted_line_test(stores, user)
             index = tuple(
                 PageTitle(
                     page_id(name, of_persona=bool(folder.persona_id)),
@@ -104,39 +127,39 @@ class KeepPages:
                 )
                 for (name, title), (folder, _) in zip(titles, places, strict=True)
             )
-            return Looked(core, index, _live(stores, owner, core), hidden)
+            return PersonaPages(core, index, _live_roots(stores, owner, core), hidden)
 
-        return await self.ledger.read(work)
+        return await self.storage.read(work)
 
-    def _shown(self, file: PageFile, hidden: Callable[[str], bool]) -> str:
+    def _visible_text(self, file: PageFile, hidden: Callable[[str], bool]) -> str:
         text = self.screening.policy.mask(file.text)
-        return joined([line for line in parse(text) if not hidden(line.said)])
+        return join_lines([line for line in parse_page(text) if not hidden(line.display_text)])
 
-    def _text(self, file: PageFile) -> str:
+    def _masked_core(self, file: PageFile) -> str:
         """Return the text of a core page with every secret in it masked."""
-        known = self._masked.get(file.text)
+        known = self._mask_cache.get(file.text)
         if known is None:
-            if len(self._masked) >= _KEPT:
-                self._masked.clear()
-            known = self._masked[file.text] = self.screening.policy.mask(file.text)
+            if len(self._mask_cache) >= _CACHE_SIZE:
+                self._mask_cache.clear()
+            known = self._mask_cache[file.text] = self.screening.policy.mask(file.text)
         return known
 
 
-def are_for(view: Viewpoint) -> bool:
+def sees_pages(view: Viewpoint) -> bool:
     """Say whether a reader sees pages at all: they have no bot, so a bot has no part in them."""
     return view.all_bots or not view.bot_id
 
 
-def hides(stores: Stores, user: User) -> Callable[[str], bool]:
+def muted_line_test(stores: Stores, user: User) -> Callable[[str], bool]:
     """Return what tells whether a line repeats something that was forgotten."""
-    mutes = stores.pages.mutes(user)
+    mutes = stores.pages.muted_lines(user)
     if not mutes:
         return lambda _text: False
     secret = stores.tombstones.secret()
-    return lambda text: mark_of(secret, user, text) in mutes
+    return lambda text: mute_digest(secret, user, text) in mutes
 
 
-def _live(stores: Stores, owner: Owner, core: Sequence[Line]) -> Collection[int]:
+def _live_roots(stores: Stores, owner: Owner, core: Sequence[PageLine]) -> Collection[int]:
     roots = {line.root for line in core if line.root is not None}
     if not roots:
         return ()
@@ -145,7 +168,9 @@ def _live(stores: Stores, owner: Owner, core: Sequence[Line]) -> Collection[int]
     return {row.root_id for row in rows}
 
 
-def _places(user: User, persona_id: str, shelves: tuple[Shelf, Shelf]) -> list[tuple[Owner, str]]:
+def _page_files(
+    user: User, persona_id: str, shelves: tuple[PageFolderListing, PageFolderListing]
+) -> list[tuple[Owner, str]]:
     """Return folder and name of every page of the index, in its order."""
     return [
         (Owner(user.tenant_id, user.user_id, persona), name)
@@ -154,16 +179,18 @@ def _places(user: User, persona_id: str, shelves: tuple[Shelf, Shelf]) -> list[t
     ]
 
 
-def _core_page(shelves: tuple[Shelf, Shelf], looked: Looked) -> Page | None:
+def _core_page(
+    shelves: tuple[PageFolderListing, PageFolderListing], looked: PersonaPages
+) -> PageView | None:
     files = [shelf.core for shelf in shelves if shelf.core is not None]
     if not files:
         return None
-    title = title_of(files[0].text, files[0].name)
+    title = page_title(files[0].text, files[0].name)
     cut = not all(file.whole for file in files)
     shown_title = files[0].name if looked.hidden(title) else title
-    return Page(CORE_ID, shown_title, "\n".join(looked.core_lines()), cut)
+    return PageView(CORE_ID, shown_title, "\n".join(looked.core_lines()), cut)
 
 
-@lru_cache(maxsize=_KEPT)
-def _parsed(text: str) -> tuple[Line, ...]:
-    return tuple(parse(text))
+@lru_cache(maxsize=_CACHE_SIZE)
+def _parse_cached(text: str) -> tuple[PageLine, ...]:
+    return tuple(parse_page(text))

@@ -7,15 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plastic_memories.errors import InvalidInput, NotFound
-from plastic_memories.formats.card_macros import Names, user_called, with_names
-from plastic_memories.hub.formation.archiving import ArchiveTalk
+from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros, user_name
+from plastic_memories.hub.formation.archiving import ArchiveConversation
 from plastic_memories.hub.formation.export_files import ExportFiles
-from plastic_memories.hub.formation.jobs import follow_later, pending_in, scrub
+from plastic_memories.hub.formation.jobs import pending_in, queue_refresh, scrub
 from plastic_memories.hub.pages.forget_in_pages import ForgetInPages
-from plastic_memories.hub.personas.templates import Applied, apply_in, plan_of
-from plastic_memories.hub.transactions.audit_events import record
-from plastic_memories.hub.transactions.audited_storage import Ledger
-from plastic_memories.hub.transactions.reader_lines import lines_for
+from plastic_memories.hub.personas.templates import (
+    TemplateOutcome,
+    apply_in_transaction,
+    template_plan,
+)
+from plastic_memories.hub.transactions.audit_events import record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
+from plastic_memories.hub.transactions.reader_lines import reader_lines
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.model.job import TaskType
 from plastic_memories.model.key import Caller
@@ -26,32 +30,32 @@ from plastic_memories.ports.profile_builder import ProfileBuilder
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.template_source import TemplateSource
-from plastic_memories.rules.conversation.branch_lines import Lines
-from plastic_memories.rules.lifecycle.slot_values import slot_of
+from plastic_memories.rules.conversation.branch_lines import BranchAncestry
+from plastic_memories.rules.lifecycle.slot_values import build_slot
 
 # Beyond this many the profile would no longer be read by anybody.
-_PROFILE_ROWS = 200
+_MAX_PROFILE_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ReaderContext:
     """What is read once for all texts that are written for one reader."""
 
     view: Viewpoint
-    lines: Lines
+    lines: BranchAncestry
     core: Sequence[Memory]
     persona: Persona
     settings: UserSettings
-    names: Names
+    names: MacroNames
 
 
 @dataclass(frozen=True, slots=True)
-class KeepPersonas:
-    ledger: Ledger
+class Personas:
+    storage: AuditedStorage
     screening: Screening
     profiles: ProfileBuilder
     templates: TemplateSource
-    archive: ArchiveTalk
+    archive: ArchiveConversation
     exports: ExportFiles
     pages: ForgetInPages
 
@@ -59,9 +63,9 @@ class KeepPersonas:
         self, caller: Caller, owner: Owner, display_name: str | None, description: str | None
     ) -> tuple[Persona, bool]:
         """Make a persona, or change the fields given; say whether it is new."""
-        now = self.ledger.clock.now()
-        new_name = None if display_name is None else self.screening.text(display_name)
-        new_text = None if description is None else self.screening.text(description)
+        now = self.storage.clock.now()
+        new_name = None if display_name is None else self.screening.screen_text(display_name)
+        new_text = None if description is None else self.screening.screen_text(description)
 
         def work(stores: Stores) -> tuple[Persona, bool]:
             created = stores.personas.ensure(owner, now)
@@ -75,48 +79,52 @@ class KeepPersonas:
             )
             stores.personas.save(persona)
             event = "persona.create" if created else "persona.update"
-            record(stores, caller, event, owner.persona_id, now)
+            record_event(stores, caller, event, owner.persona_id, now)
             return persona, created
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
     async def apply_template(
         self, caller: Caller, owner: Owner, path: str, *, overwrite: bool
-    ) -> tuple[Template, Applied]:
+    ) -> tuple[Template, TemplateOutcome]:
         """Write a template's rows, all or none; what is there stays unless `overwrite`."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         template = self.templates.load(path)
-        plan = plan_of(template, self.screening)
-        applied = await self.ledger.write(
-            lambda stores: apply_in(stores, caller, owner, plan, now, overwrite=overwrite)
+        plan = template_plan(template, self.screening)
+        applied = await self.storage.write(
+            lambda stores: apply_in_transaction(
+                stores, caller, owner, plan, now, overwrite=overwrite
+            )
         )
         return template, applied
 
-    async def all(self, user: User) -> list[Persona]:
-        return await self.ledger.read(lambda stores: stores.personas.all(user))
+    async def list_personas(self, user: User) -> list[Persona]:
+        return await self.storage.read(lambda stores: stores.personas.all(user))
 
     async def profile(self, view: Viewpoint) -> str:
         """Return the persona's profile as Markdown; unknown personas have an empty one."""
-        now = self.ledger.clock.now()
-        return await self.ledger.read(lambda stores: self.profile_in(stores, view, now))
+        now = self.storage.clock.now()
+        return await self.storage.read(
+            lambda stores: self.profile_in_transaction(stores, view, now)
+        )
 
-    def profile_in(
-        self, stores: Stores, view: Viewpoint, now: float, limit: int = _PROFILE_ROWS
+    def profile_in_transaction(
+        self, stores: Stores, view: Viewpoint, now: float, limit: int = _MAX_PROFILE_ROWS
     ) -> str:
         """Build the profile inside a transaction that reads more than it."""
-        return self.profile_for(stores, self.known_to(stores, view, now), now, limit)
+        return self.profile_for(stores, self.reader_context(stores, view, now), now, limit)
 
-    def known_to(self, stores: Stores, view: Viewpoint, now: float) -> Known:
+    def reader_context(self, stores: Stores, view: Viewpoint, now: float) -> ReaderContext:
         """Read what every text for this reader is written with."""
-        lines = lines_for(stores, view)
-        core = lines.memories(stores.memories.core(view, now))
+        lines = reader_lines(stores, view)
+        core = lines.visible_memories(stores.memories.core(view, now))
         persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
         settings = stores.personas.settings(view.owner.user)
         char = persona.display_name or view.owner.persona_id
-        names = Names(char, user_called(core, settings.language))
-        return Known(view, lines, core, persona, settings, names)
+        names = MacroNames(char, user_name(core, settings.language))
+        return ReaderContext(view, lines, core, persona, settings, names)
 
-    def profile_for(self, stores: Stores, known: Known, now: float, limit: int) -> str:
+    def profile_for(self, stores: Stores, known: ReaderContext, now: float, limit: int) -> str:
         view = known.view
         wanted = MemoryFilter(
             statuses={Status.ACTIVE},
@@ -130,47 +138,47 @@ class KeepPersonas:
         )
         rows = {memory.id: memory for memory in known.core}
         rows.update((memory.id, memory) for memory in stores.memories.find(view.owner, wanted))
-        on_line = known.lines.memories(list(rows.values()))
-        shown = [with_names(row, known.names) for row in on_line]
+        on_line = known.lines.visible_memories(list(rows.values()))
+        shown = [fill_memory_macros(row, known.names) for row in on_line]
         return self.profiles.build(known.persona, shown, known.settings.language)
 
     async def slots(self, view: Viewpoint) -> list[Slot]:
         """Return the slots; to a reader of one app, what the rows it sees would make of them."""
         if view.only_app:
-            return await self.ledger.read_swept(lambda stores: _slots_of_app(stores, view))
-        return await self.ledger.read_swept(lambda stores: stores.slots.all(view))
+            return await self.storage.read_after_expiry(lambda stores: _slots_of_app(stores, view))
+        return await self.storage.read_after_expiry(lambda stores: stores.slots.all(view))
 
     async def delete(self, caller: Caller, owner: Owner, confirm: str) -> Mapping[str, Any]:
         """Erase a persona with everything it holds; the name must be repeated."""
         if confirm != owner.persona_id:
             wrong = {"loc": ["body", "confirm"], "msg": "must repeat persona_id", "type": "confirm"}
             raise InvalidInput("To delete a persona, repeat its persona_id in confirm.", [wrong])
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
 
         def work(stores: Stores) -> Mapping[str, Any]:
             erased = stores.personas.erase(owner, now)
             if not erased:
                 raise NotFound(f"There is no persona {owner.persona_id} here.")
-            record(stores, caller, "persona.delete", owner.persona_id, now)
-            follow_later(stores, owner, TaskType.ARCHIVE, now, self.archive.options)
+            record_event(stores, caller, "persona.delete", owner.persona_id, now)
+            queue_refresh(stores, owner, TaskType.ARCHIVE, now, self.archive.options)
             left = stores.memories.find(owner, MemoryFilter(limit=1))
             return {"erased": erased, "remaining": {"memories": len(left)}}
 
-        receipt, exports = await self.exports.follow(owner, work)
+        receipt, exports = await self.exports.write_and_refresh(owner, work)
         archive = await self.archive.forget_persona(owner)
-        copies = {"archive": archive, "exports": exports, **await self.pages.persona(owner)}
-        residue = await scrub(self.ledger, owner, self.archive.options)
+        copies = {"archive": archive, "exports": exports, **await self.pages.forget_persona(owner)}
+        residue = await scrub(self.storage, owner, self.archive.options)
         left = {"pending": pending_in(copies, residue), "elsewhere": list(residue.kept)}
         return {**receipt, **copies, **left}
 
     async def settings(self, user: User) -> UserSettings:
-        return await self.ledger.read(lambda stores: stores.personas.settings(user))
+        return await self.storage.read(lambda stores: stores.personas.settings(user))
 
     async def save_settings(
         self, caller: Caller, time_zone: str | None, language: str | None
     ) -> UserSettings:
         """Change the settings given, keep the others."""
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
 
         def work(stores: Stores) -> UserSettings:
             before = stores.personas.settings(caller.user)
@@ -181,10 +189,10 @@ class KeepPersonas:
                 updated_at=now,
             )
             stores.personas.save_settings(settings)
-            record(stores, caller, "user.settings", "", now)
+            record_event(stores, caller, "user.settings", "", now)
             return settings
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
 
 def _slots_of_app(stores: Stores, view: Viewpoint) -> list[Slot]:
@@ -199,6 +207,7 @@ def _slots_of_app(stores: Stores, view: Viewpoint) -> list[Slot]:
     for row in stores.memories.find(view.owner, wanted):
         held.setdefault((row.type.value, row.bot_id), []).append(row)
     slots = [
-        slot_of(held[place], max(row.updated_at for row in held[place])) for place in sorted(held)
+        build_slot(held[place], max(row.updated_at for row in held[place]))
+        for place in sorted(held)
     ]
     return [slot for slot in slots if slot is not None]

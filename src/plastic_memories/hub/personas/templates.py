@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from plastic_memories.formats.card_memories import card_drafts, is_of_card
-from plastic_memories.formats.character_card import read_card, rewritten
-from plastic_memories.hub.transactions.audit_events import record
+from plastic_memories.formats.card_memories import card_drafts, is_from_card
+from plastic_memories.formats.character_card import read_card, rewrite_card
+from plastic_memories.hub.transactions.audit_events import record_event
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.hub.transactions.version_chain import active_of_key, add_replacing
+from plastic_memories.hub.transactions.version_chain import active_with_key, add_replacing
 from plastic_memories.model.card import Card
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
@@ -18,15 +18,15 @@ from plastic_memories.model.owner import Owner
 from plastic_memories.model.persona import Template
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.rules.lifecycle.transitions import ended, memory_from
+from plastic_memories.rules.lifecycle.transitions import end_memory, memory_from_draft
 
 _CARD = "card"
 _NAME_CHARS = 200
-_OF_CARDS = {MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY}
+_CARD_TYPES = {MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY}
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class TemplateOutcome:
     """Which rows of a template were new, left alone, or written over."""
 
     applied: Sequence[str]
@@ -35,7 +35,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TemplatePlan:
     """What a template would write, looked at by the policy."""
 
     drafts: Sequence[Draft]
@@ -43,42 +43,44 @@ class Plan:
     name: str = ""
 
 
-def plan_of(template: Template, screening: Screening) -> Plan:
+def template_plan(template: Template, screening: Screening) -> TemplatePlan:
     """Return what a template would write; raise `Rejected` if it holds what must not be kept."""
     if template.card is None:
-        return Plan([screening.draft(draft) for draft in _template_drafts(template)])
-    card, _ = read_card(rewritten(template.card.original, screening.values))
-    drafts = [screening.draft(draft) for draft in card_drafts(card)]
-    return Plan(drafts, card, screening.text(card.name)[:_NAME_CHARS])
+        return TemplatePlan([screening.screen_draft(draft) for draft in _template_drafts(template)])
+    card, _ = read_card(rewrite_card(template.card.original, screening.screen_values))
+    drafts = [screening.screen_draft(draft) for draft in card_drafts(card)]
+    return TemplatePlan(drafts, card, screening.screen_text(card.name)[:_NAME_CHARS])
 
 
-def apply_in(
-    stores: Stores, caller: Caller, owner: Owner, plan: Plan, now: float, *, overwrite: bool
-) -> Applied:
+def apply_in_transaction(
+    stores: Stores, caller: Caller, owner: Owner, plan: TemplatePlan, now: float, *, overwrite: bool
+) -> TemplateOutcome:
     """Write a plan's rows; what is there stays unless `overwrite`."""
     stores.personas.ensure(owner, now)
     outcome: dict[str, list[str]] = {"applied": [], "skipped": [], "overwritten": []}
     for draft in plan.drafts:
-        new = memory_from(owner, draft, now, Status.ACTIVE)
-        how = _apply(stores, new, now, overwrite=overwrite)
+        new = memory_from_draft(owner, draft, now, Status.ACTIVE)
+        how = _apply_row(stores, new, now, overwrite=overwrite)
         outcome[how].append(f"{draft.type}:{draft.key}")
     if plan.card is not None:
         if overwrite:
-            _end_other_cards(stores, owner, plan, now)
-        outcome[_keep(stores, owner, plan, now, overwrite=overwrite)].append(_CARD)
-    record(stores, caller, "persona.template", owner.persona_id, now)
-    return Applied(**outcome)
+            _end_previous_card(stores, owner, plan, now)
+        outcome[_store_card(stores, owner, plan, now, overwrite=overwrite)].append(_CARD)
+    record_event(stores, caller, "persona.template", owner.persona_id, now)
+    return TemplateOutcome(**outcome)
 
 
-def _apply(stores: Stores, new: Memory, now: float, *, overwrite: bool) -> str:
-    there = active_of_key(stores, new)
+def _apply_row(stores: Stores, new: Memory, now: float, *, overwrite: bool) -> str:
+    there = active_with_key(stores, new)
     if there and not overwrite:
         return "skipped"
     add_replacing(stores, new, there, now)
     return "overwritten" if there else "applied"
 
 
-def _keep(stores: Stores, owner: Owner, plan: Plan, now: float, *, overwrite: bool) -> str:
+def _store_card(
+    stores: Stores, owner: Owner, plan: TemplatePlan, now: float, *, overwrite: bool
+) -> str:
     """Keep the card itself, and take over its name."""
     assert plan.card is not None
     persona = stores.personas.get(owner)
@@ -92,13 +94,13 @@ def _keep(stores: Stores, owner: Owner, plan: Plan, now: float, *, overwrite: bo
     return "applied" if there is None else "overwritten"
 
 
-def _end_other_cards(stores: Stores, owner: Owner, plan: Plan, now: float) -> None:
+def _end_previous_card(stores: Stores, owner: Owner, plan: TemplatePlan, now: float) -> None:
     """End what an earlier card said and this one does not: the persona is another one now."""
     said = {(draft.type, draft.key) for draft in plan.drafts}
-    wanted = MemoryFilter(statuses={Status.ACTIVE}, types=_OF_CARDS)
+    wanted = MemoryFilter(statuses={Status.ACTIVE}, types=_CARD_TYPES)
     for row in stores.memories.find(owner, wanted):
-        if is_of_card(row) and (row.type, row.key) not in said:
-            stores.memories.save(ended(row, now))
+        if is_from_card(row) and (row.type, row.key) not in said:
+            stores.memories.save(end_memory(row, now))
 
 
 def _template_drafts(template: Template) -> list[Draft]:

@@ -10,14 +10,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from plastic_memories.formats.card_macros import Names, with_names
-from plastic_memories.formats.page_lines import bare, stated
-from plastic_memories.hub.pages.read_pages import KeepPages, Looked
-from plastic_memories.hub.personas.personas import KeepPersonas
-from plastic_memories.hub.recall.snapshot_parts import Work, alone, placed, side_by_side, together
-from plastic_memories.hub.recall.snippets import Snippets, Talk
-from plastic_memories.hub.transactions.audited_storage import Ledger
-from plastic_memories.language.questions.intent import intent_of
+from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros
+from plastic_memories.formats.page_lines import bare_text, statement_of
+from plastic_memories.hub.pages.read_pages import PageReader, PersonaPages
+from plastic_memories.hub.personas.personas import Personas
+from plastic_memories.hub.recall.snapshot_parts import (
+    SnapshotWork,
+    gather_until,
+    in_one_snapshot,
+    in_own_snapshot,
+    with_session_realm,
+)
+from plastic_memories.hub.recall.snippets import ConversationSnippets, SnippetFinder
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
+from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import User
@@ -32,21 +38,21 @@ from plastic_memories.model.recall import (
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.conversation.branch_lines import Lines
+from plastic_memories.rules.conversation.branch_lines import BranchAncestry
 from plastic_memories.rules.prompt.blocks import (
-    Section,
-    Style,
-    chosen_core,
+    BlockSection,
+    BlockStyle,
     core_order,
-    repeated,
+    duplicate_memories,
+    fit_core_to_budget,
     section_of,
     stable_block,
     style_for,
     turn_block,
 )
 from plastic_memories.rules.prompt.page_block import page_block
-from plastic_memories.rules.ranking.explanation import Prompted, explained
-from plastic_memories.runtime.recall_counts import Touches
+from plastic_memories.rules.ranking.explanation import PromptContents, explain_results
+from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
 logger = logging.getLogger(__name__)
 _PROFILE_ROWS = 20
@@ -54,12 +60,12 @@ _PROFILE_ROWS = 20
 _GRACE_S = 0.05
 # The share of the deadline in which everything is tried on one thread, before each part is
 # tried by itself.
-_FOR_ALL_AT_ONCE = 0.5
+_SNAPSHOT_SHARE = 0.5
 # So many characters are written into blocks at once; more are written on a thread, beside which
 # the requests of others go on.
 _AT_ONCE_CHARS = 40_000
 # What the user's own pages may take of one prompt: half, so that memories have room beside them.
-_PAGE_SHARE = 2
+_PAGE_BUDGET_DIVISOR = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +78,15 @@ class RecallOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Structure:
+class _CoreContext:
     """What is recalled whatever the question is."""
 
     profile: str = ""
     core: Sequence[Memory] = ()
-    lines: Lines = field(default_factory=Lines)
-    pages: Looked = field(default_factory=Looked)
+    lines: BranchAncestry = field(default_factory=BranchAncestry)
+    pages: PersonaPages = field(default_factory=PersonaPages)
     settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
-    names: Names = field(default_factory=Names)
+    names: MacroNames = field(default_factory=MacroNames)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +94,9 @@ class _Parts:
     """All that one answer is made of."""
 
     query: RecallQuery
-    structure: _Structure
+    structure: _CoreContext
     found: Findings
-    talk: Talk
+    talk: ConversationSnippets
 
     @property
     def length(self) -> int:
@@ -100,34 +106,34 @@ class _Parts:
         return sum(map(len, [*texts, *(line.raw for line in self.structure.pages.core)]))
 
     def without_what_can_wait(self) -> _Parts:
-        core = [row for row in self.structure.core if section_of(row) <= Section.IDENTITY]
-        structure = replace(self.structure, core=core, pages=Looked())
-        return _Parts(self.query, structure, replace(self.found, hits=()), Talk())
+        core = [row for row in self.structure.core if section_of(row) <= BlockSection.IDENTITY]
+        structure = replace(self.structure, core=core, pages=PersonaPages())
+        return _Parts(self.query, structure, replace(self.found, hits=()), ConversationSnippets())
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _StableBlock:
     """What stands in a prompt whatever the question is."""
 
     stable: StableBlock
     text: str  # as much of it as the caller's budget holds
     rows: Sequence[Memory]  # whose lines those are
     pages: str
-    twins: Mapping[int, int]  # rows without a line of their own, and whose line says the same
+    duplicates: Mapping[int, int]  # rows without a line of their own, and whose line says the same
     truncated: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    ledger: Ledger
+    storage: AuditedStorage
     engine: RecallEngine
-    personas: KeepPersonas
+    personas: Personas
     options: RecallOptions
-    snippets: Snippets
-    touches: Touches
+    snippets: SnippetFinder
+    recall_counts: RecallCountBuffer
     meter: Meter
-    pages: KeepPages
-    _in_snapshots: SnapshotEngine | None = field(init=False)
+    pages: PageReader
+    _snapshot_engine: SnapshotEngine | None = field(init=False)
 
     def __post_init__(self) -> None:
         # Once: to compare an engine with a protocol takes as long as many a search.
@@ -139,61 +145,66 @@ class Recall:
     ) -> Recollection:
         """Answer from whatever is finished by the deadline; name what is not."""
         ends_at = time.monotonic() + query.deadline_s
-        done, late = await self._gathered(query, include)
-        structure: _Structure = done.get("structure", _Structure())
-        found: Findings = done.get("search") or Findings((), intent_of(query.text))
-        hits = [_named(hit, structure.names) for hit in structure.lines.hits(found.hits)]
-        misses = structure.lines.misses(found.near_misses, hits)
+        done, late = await self._gather_parts(query, include)
+        structure: _CoreContext = done.get("structure", _CoreContext())
+        found: Findings = done.get("search") or Findings((), detect_intent(query.text))
+        hits = [
+            _with_speaker_name(hit, structure.names)
+            for hit in structure.lines.visible_hits(found.hits)
+        ]
+        misses = structure.lines.visible_near_misses(found.near_misses, hits)
         found = replace(found, hits=hits, near_misses=misses)
-        structure = replace(structure, pages=done.get("pages", Looked()))
-        talk = _on_line(done.get("snippets", Talk()), structure.lines)
+        structure = replace(structure, pages=done.get("pages", PersonaPages()))
+        talk = _on_branch_line(done.get("snippets", ConversationSnippets()), structure.lines)
         parts = _Parts(query, structure, found, talk)
         recollection, unwritten = await self._composed(parts, ends_at)
-        self.touches.add([hit.memory for hit in recollection.hits], query.now)
+        self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
         degraded = (*late, *found.degraded, *unwritten)
-        logger.info("memory.recall", extra={"fields": _fields(query, recollection, degraded)})
+        logger.info("memory.recall", extra={"fields": _log_fields(query, recollection, degraded)})
         return replace(recollection, degraded=degraded)
 
-    async def _gathered(
+    async def _gather_parts(
         self, query: RecallQuery, include: Collection[str]
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the parts by name, and the names of those that did not come in time."""
         started = time.monotonic()
-        engine, storage = self._in_snapshots, self.ledger.storage
-        works: dict[str, Work] = {"structure": self._structure}
+        engine, storage = self._snapshot_engine, self.storage.backend
+        works: dict[str, SnapshotWork] = {"structure": self._load_core}
         if "snippets" in include:
-            works["snippets"] = self.snippets.of
+            works["snippets"] = self.snippets.find_snippets
         done: dict[str, Any] = {}
         searched = "memory" in include
-        if engine is not None and engine.reads(storage):
-            prepared = _with_search(works, engine, query) if searched else _as_they_are(works)
-            patience_s = query.deadline_s * _FOR_ALL_AT_ONCE
-            done = await together(self.ledger, query, prepared, patience_s)
+        if engine is not None and engine.is_backed_by(storage):
+            prepared = (
+                _with_snapshot_search(works, engine, query) if searched else _unchanged_works(works)
+            )
+            patience_s = query.deadline_s * _SNAPSHOT_SHARE
+            done = await in_one_snapshot(self.storage, query, prepared, patience_s)
         left_s = max(0.0, query.deadline_s - (time.monotonic() - started))
         rest: dict[str, Awaitable[Any]] = {
-            name: alone(self.ledger, query, work)
+            name: in_own_snapshot(self.storage, query, work)
             for name, work in works.items()
             if name not in done
         }
-        if self.pages.may_have(query.viewpoint):
+        if self.pages.may_have_pages(query.viewpoint):
             rest["pages"] = self.pages.for_recall(query.viewpoint)
         if searched and "search" not in done:
-            rest["search"] = self._found(query, started + query.deadline_s)
-        more, late = await side_by_side(rest, left_s + _GRACE_S)
+            rest["search"] = self._search(query, started + query.deadline_s)
+        more, late = await gather_until(rest, left_s + _GRACE_S)
         return done | more, late
 
-    async def _found(self, query: RecallQuery, ends_at: float) -> Findings:
+    async def _search(self, query: RecallQuery, ends_at: float) -> Findings:
         """Let the engine search by itself; whatever engine it is, it is told the realm."""
         if query.realm_of_session:
-            query = await self.ledger.read(lambda stores: placed(stores, query))
+            query = await self.storage.read(lambda stores: with_session_realm(stores, query))
         left_s = max(0.0, ends_at - time.monotonic())
         return await self.engine.find(replace(query, deadline_s=left_s))
 
-    def _structure(self, stores: Stores, query: RecallQuery) -> _Structure:
-        known = self.personas.known_to(stores, query.viewpoint, query.now)
+    def _load_core(self, stores: Stores, query: RecallQuery) -> _CoreContext:
+        known = self.personas.reader_context(stores, query.viewpoint, query.now)
         profile = self.personas.profile_for(stores, known, query.now, _PROFILE_ROWS)
-        core = [with_names(memory, known.names) for memory in known.core]
-        return _Structure(profile, core, known.lines, settings=known.settings, names=known.names)
+        core = [fill_memory_macros(memory, known.names) for memory in known.core]
+        return _CoreContext(profile, core, known.lines, settings=known.settings, names=known.names)
 
     async def _composed(
         self, parts: _Parts, ends_at: float
@@ -206,7 +217,7 @@ class Recall:
             return self._compose(parts), ()
         left_s = max(_GRACE_S, ends_at - time.monotonic())
         work = asyncio.to_thread(self._compose, parts)
-        done, late = await side_by_side({"blocks": work}, left_s)
+        done, late = await gather_until({"blocks": work}, left_s)
         if not late:
             return done["blocks"], ()
         bare = await asyncio.to_thread(self._compose, parts.without_what_can_wait())
@@ -218,17 +229,17 @@ class Recall:
         budget = query.budget_tokens or self.options.budget_tokens
         style = _style(structure)
         core = core_order(structure.core)
-        told = self._told(structure, core, style, budget)
-        new, same, on_pages = _unsaid(found.hits, told, style)
+        told = self._stable_block(structure, core, style, budget)
+        new, same, on_pages = _new_hits(found.hits, told, style)
         turn = turn_block(
             new,
-            (talk.said, talk.recent),
-            _style_of_turn(style, query, structure, new, talk),
+            (talk.relevant, talk.recent),
+            _turn_style(style, query, structure, new, talk),
             budget - estimate_tokens(told.text),
         )
         hits, without_place = _with_core(found.hits, core, query.limit)
         shown = {row.id for row in told.rows} | turn.memory_ids
-        prompted = Prompted(shown, {**told.twins, **same}, on_pages)
+        prompted = PromptContents(shown, {**told.duplicates, **same}, on_pages)
         return Recollection(
             profile_markdown=structure.profile,
             hits=hits,
@@ -242,81 +253,85 @@ class Recall:
             tokens=estimate_tokens(told.text) + turn.tokens,
             truncated=turn.truncated or told.truncated,
             degraded=(),
-            explain=explained(hits, without_place, found.near_misses, prompted)
+            explain=explain_results(hits, without_place, found.near_misses, prompted)
             if query.explain
             else None,
         )
 
-    def _told(
-        self, structure: _Structure, ordered: Sequence[Memory], style: Style, budget: int
-    ) -> _Told:
+    def _stable_block(
+        self, structure: _CoreContext, ordered: Sequence[Memory], style: BlockStyle, budget: int
+    ) -> _StableBlock:
         """Write what stands in the prompt whatever the question is."""
-        twins = repeated(ordered, style)
+        twins = duplicate_memories(ordered, style)
         unlike = [row for row in ordered if row.id not in twins]
-        core, cut = chosen_core(unlike, self.options.core_budget_tokens, style)
-        pages, cut_pages = _pages(structure, core, self.options.page_budget_tokens)
+        core, cut = fit_core_to_budget(unlike, self.options.core_budget_tokens, style)
+        pages, cut_pages = _page_block(structure, core, self.options.page_budget_tokens)
         stable = stable_block(core, style, pages)
         # The stable block owes nothing to the caller's budget; what goes into one prompt does.
-        prompt_pages, cut_pages_again = _pages(
-            structure, core, min(self.options.page_budget_tokens, budget // _PAGE_SHARE)
+        prompt_pages, cut_pages_again = _page_block(
+            structure, core, min(self.options.page_budget_tokens, budget // _PAGE_BUDGET_DIVISOR)
         )
         room = budget - estimate_tokens(prompt_pages)
-        within, cut_again = chosen_core(unlike, room, style)
+        within, cut_again = fit_core_to_budget(unlike, room, style)
         is_whole = (within, prompt_pages) == (core, pages)
         text = stable.text if is_whole else stable_block(within, style, prompt_pages).text
         truncated = any((cut, cut_again, cut_pages, cut_pages_again))
-        return _Told(stable, text, within, prompt_pages, twins, truncated)
+        return _StableBlock(stable, text, within, prompt_pages, twins, truncated)
 
 
-async def _with_search(
-    works: Mapping[str, Work], engine: SnapshotEngine, query: RecallQuery
-) -> Mapping[str, Work]:
+async def _with_snapshot_search(
+    works: Mapping[str, SnapshotWork], engine: SnapshotEngine, query: RecallQuery
+) -> Mapping[str, SnapshotWork]:
     # The search last: where a large index is read for the first time, the rest is there by then.
     search = await engine.prepare(query)
     return {**works, "search": lambda stores, asked: search(stores, asked.viewpoint)}
 
 
-async def _as_they_are(works: Mapping[str, Work]) -> Mapping[str, Work]:
+async def _unchanged_works(works: Mapping[str, SnapshotWork]) -> Mapping[str, SnapshotWork]:
     return works
 
 
-def _pages(structure: _Structure, core: Sequence[Memory], budget: int) -> tuple[str, bool]:
+def _page_block(structure: _CoreContext, core: Sequence[Memory], budget: int) -> tuple[str, bool]:
     looked = structure.pages
     if not looked.core and not looked.index:
         return "", False
-    told = {stated(memory.content) for memory in core}
+    told = {statement_of(memory.content) for memory in core}
     lines = looked.core_lines(told)
     return page_block(lines, looked.index, structure.settings.language, budget)
 
 
-def _unsaid(
-    hits: Sequence[Hit], told: _Told, style: Style
+def _new_hits(
+    hits: Sequence[Hit], told: _StableBlock, style: BlockStyle
 ) -> tuple[list[Hit], Mapping[int, int], Collection[int]]:
     """Return the hits that tell something new; which repeat what row, and which a page says."""
-    on_pages = _on_pages(hits, told.pages)
+    on_pages = _hits_on_pages(hits, told.pages)
     known = {row.id for row in told.rows} | on_pages
     new = [hit for hit in hits if hit.memory.id not in known]
-    same = repeated([*told.rows, *(hit.memory for hit in new)], style)
+    same = duplicate_memories([*told.rows, *(hit.memory for hit in new)], style)
     return [hit for hit in new if hit.memory.id not in same], same, on_pages
 
 
-def _on_pages(hits: Sequence[Hit], pages: str) -> set[int]:
+def _hits_on_pages(hits: Sequence[Hit], pages: str) -> set[int]:
     """Return which hits a line of the pages says already."""
     if not pages:
         return set()
-    said = {bare(line) for line in pages.splitlines()}
-    return {hit.memory.id for hit in hits if stated(hit.memory.content) in said}
+    said = {bare_text(line) for line in pages.splitlines()}
+    return {hit.memory.id for hit in hits if statement_of(hit.memory.content) in said}
 
 
-def _style(structure: _Structure) -> Style:
+def _style(structure: _CoreContext) -> BlockStyle:
     settings = structure.settings
     texts = [memory.content for memory in structure.core] or [structure.profile]
     return style_for(settings.language, ZoneInfo(settings.time_zone), texts)
 
 
-def _style_of_turn(
-    style: Style, query: RecallQuery, structure: _Structure, hits: Sequence[Hit], talk: Talk
-) -> Style:
+def _turn_style(
+    style: BlockStyle,
+    query: RecallQuery,
+    structure: _CoreContext,
+    hits: Sequence[Hit],
+    talk: ConversationSnippets,
+) -> BlockStyle:
     """Choose the language of a turn: that of the stable block; without one, that of its lines."""
     if structure.settings.language or structure.core:
         return style
@@ -337,13 +352,15 @@ def _with_core(
     always = [
         Hit(memory, 0.0, {}, ("core",))
         for memory in core
-        if section_of(memory) <= Section.IDENTITY and memory.id not in found
+        if section_of(memory) <= BlockSection.IDENTITY and memory.id not in found
     ]
     room = max(limit - len(always), (limit + 1) // 2)
     return [*hits[:room], *always][:limit], hits[room:limit]
 
 
-def _fields(query: RecallQuery, answer: Recollection, degraded: tuple[str, ...]) -> dict[str, Any]:
+def _log_fields(
+    query: RecallQuery, answer: Recollection, degraded: tuple[str, ...]
+) -> dict[str, Any]:
     return {
         "persona_id": query.viewpoint.owner.persona_id,
         "found": len(answer.hits),
@@ -352,10 +369,12 @@ def _fields(query: RecallQuery, answer: Recollection, degraded: tuple[str, ...])
     }
 
 
-def _named(hit: Hit, names: Names) -> Hit:
-    memory = with_names(hit.memory, names)
+def _with_speaker_name(hit: Hit, names: MacroNames) -> Hit:
+    memory = fill_memory_macros(hit.memory, names)
     return hit if memory is hit.memory else replace(hit, memory=memory)
 
 
-def _on_line(talk: Talk, lines: Lines) -> Talk:
-    return Talk(lines.messages(talk.said), lines.messages(talk.recent))
+def _on_branch_line(talk: ConversationSnippets, lines: BranchAncestry) -> ConversationSnippets:
+    return ConversationSnippets(
+        lines.visible_messages(talk.relevant), lines.visible_messages(talk.recent)
+    )

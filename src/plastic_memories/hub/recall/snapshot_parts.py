@@ -8,19 +8,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.storage import Stores
 
 logger = logging.getLogger(__name__)
-Work = Callable[[Stores, RecallQuery], Any]
+SnapshotWork = Callable[[Stores, RecallQuery], Any]
 
 
-async def together(
-    ledger: Ledger,
+async def in_one_snapshot(
+    storage: AuditedStorage,
     query: RecallQuery,
-    preparing: Awaitable[Mapping[str, Work]],
+    preparing: Awaitable[Mapping[str, SnapshotWork]],
     patience_s: float,
 ) -> dict[str, Any]:
     """Do all works one after another in one snapshot; return what is finished in time.
@@ -32,7 +32,7 @@ async def together(
     try:
         async with asyncio.timeout(patience_s):
             works = await preparing
-            await ledger.read(lambda stores: _run(stores, query, works, done))
+            await storage.read(lambda stores: _run_parts(stores, query, works, done))
     # Whatever it was, it is met again, and named, when the rest is asked for.
     except Exception as error:  # noqa: BLE001
         fields = {"part": "snapshot", "done": list(done), "why": type(error).__name__}
@@ -40,20 +40,20 @@ async def together(
     return dict(done)
 
 
-def _run(
-    stores: Stores, query: RecallQuery, works: Mapping[str, Work], done: dict[str, Any]
+def _run_parts(
+    stores: Stores, query: RecallQuery, works: Mapping[str, SnapshotWork], done: dict[str, Any]
 ) -> None:
-    query = placed(stores, query)
+    query = with_session_realm(stores, query)
     for name, work in works.items():
         done[name] = work(stores, query)
 
 
-async def alone(ledger: Ledger, query: RecallQuery, work: Work) -> Any:
+async def in_own_snapshot(storage: AuditedStorage, query: RecallQuery, work: SnapshotWork) -> Any:
     """Do one work in a snapshot of its own."""
-    return await ledger.read(lambda stores: work(stores, placed(stores, query)))
+    return await storage.read(lambda stores: work(stores, with_session_realm(stores, query)))
 
 
-def placed(stores: Stores, query: RecallQuery) -> RecallQuery:
+def with_session_realm(stores: Stores, query: RecallQuery) -> RecallQuery:
     """Return the query as seen from the realm of its session, if that is what it asks for.
 
     It is read in the snapshot of the work that needs it: by itself it would cost a thread's turn.
@@ -65,7 +65,7 @@ def placed(stores: Stores, query: RecallQuery) -> RecallQuery:
     return replace(query, viewpoint=replace(view, realm=realm), realm_of_session=False)
 
 
-async def side_by_side(
+async def gather_until(
     searches: Mapping[str, Awaitable[Any]], deadline_s: float
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Run searches at the same time; return what finished, and the names of what did not."""

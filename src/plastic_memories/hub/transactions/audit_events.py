@@ -12,7 +12,7 @@ from plastic_memories.model.owner import User
 from plastic_memories.ports.storage import Stores
 
 
-def record(
+def record_event(
     stores: Stores,
     caller: Caller,
     event: str,
@@ -21,7 +21,7 @@ def record(
     **data: Any,
 ) -> None:
     """Note a change in the transaction that makes it."""
-    stores.audit.record([_event(caller, event, persona_id, now, data)])
+    stores.audit.record([_new_event(caller, event, persona_id, now, data)])
 
 
 def record_memory(stores: Stores, caller: Caller, event: str, memory: Memory, now: float) -> None:
@@ -33,11 +33,11 @@ def record_memories(
 ) -> None:
     """Note the same change to each of these."""
     stores.audit.record(
-        [_event(caller, event, row.owner.persona_id, now, _told(row)) for row in memories]
+        [_new_event(caller, event, row.owner.persona_id, now, _event_data(row)) for row in memories]
     )
 
 
-def _told(memory: Memory) -> dict[str, Any]:
+def _event_data(memory: Memory) -> dict[str, Any]:
     return {
         "memory_id": memory.id,
         "type": memory.type.value,
@@ -52,7 +52,9 @@ def app_of(memory: Memory) -> dict[str, str]:
     return {"source_app": memory.source_app} if is_narrow else {}
 
 
-def _event(caller: Caller, event: str, persona_id: str, now: float, data: dict[str, Any]) -> Event:
+def _new_event(
+    caller: Caller, event: str, persona_id: str, now: float, data: dict[str, Any]
+) -> Event:
     return Event(
         user=caller.user,
         persona_id=persona_id,
@@ -65,7 +67,7 @@ def _event(caller: Caller, event: str, persona_id: str, now: float, data: dict[s
     )
 
 
-def the_hub(user: User) -> Caller:
+def hub_caller(user: User) -> Caller:
     """The hub itself as a caller, so that the log says who did it."""
     key = ApiKey(id=0, digest="", tenant_id=user.tenant_id, user_id=user.user_id, label="(the hub)")
     return Caller(user=user, key=key)

@@ -15,13 +15,13 @@ from plastic_memories.model.event import Event
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.event_sink import EventSink
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.runtime.write_burst import Lull
+from plastic_memories.runtime.write_burst import WriteBurstThrottle
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
-_KIND = attrgetter("event", "user", "persona_id")
+_event_kind = attrgetter("event", "user", "persona_id")
 # A line of a batch names this many of its memories.
-_MOST_IDS = 20
+_MAX_LOGGED_IDS = 20
 
 
 class _Undo(Exception):
@@ -33,12 +33,14 @@ class _Undo(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
-    storage: StorageBackend
+class AuditedStorage:
+    backend: StorageBackend
     sink: EventSink
     clock: Clock
-    written: Callable[[], None] = lambda: None  # called after a commit that changed something
-    lull: Lull = field(default_factory=Lull)  # what stands back while we write waits here
+    on_commit: Callable[[], None] = lambda: None  # called after a commit that changed something
+    write_throttle: WriteBurstThrottle = field(
+        default_factory=WriteBurstThrottle
+    )  # what stands back while we write waits here
 
     async def write(self, work: Callable[[Stores], T]) -> T:
         """Run work in one transaction; tell the listeners once it is durable.
@@ -50,25 +52,25 @@ class Ledger:
 
         def run(stores: Stores) -> tuple[T, Sequence[Event]]:
             end_expired(stores, now)
-            return work(stores), stores.audit.recorded
+            return work(stores), stores.audit.recorded_events
 
-        with self.lull:
-            result, events = await self.storage.write(run)
+        with self.write_throttle:
+            result, events = await self.backend.write(run)
         if events:
-            _log(events)
+            _log_events(events)
             self.sink.publish(events)
-            self.written()
+            self.on_commit()
         return result
 
     async def read(self, work: Callable[[Stores], T]) -> T:
         """Run work on a snapshot as it is; an expired row may still be called active there."""
-        return await self.storage.read(work)
+        return await self.backend.read(work)
 
-    async def read_swept(self, work: Callable[[Stores], T]) -> T:
+    async def read_after_expiry(self, work: Callable[[Stores], T]) -> T:
         """Run work on a snapshot in which everything that has expired says so."""
         now = self.clock.now()
-        due, result = await self.storage.read(
-            lambda stores: (stores.upkeep.due(now, 1), work(stores))
+        due, result = await self.backend.read(
+            lambda stores: (stores.upkeep.expired_memories(now, 1), work(stores))
         )
         if not due:
             return result
@@ -76,7 +78,7 @@ class Ledger:
             await self.write(lambda stores: None)
         except Unavailable:  # no room to write it down; that is no reason not to be read
             return await self._read_as_if_swept(work, now)
-        return await self.storage.read(work)
+        return await self.backend.read(work)
 
     async def _read_as_if_swept(self, work: Callable[[Stores], T], now: float) -> T:
         """Run work after a sweep that is undone again: what is not committed needs no room."""
@@ -86,16 +88,16 @@ class Ledger:
             raise _Undo(work(stores))
 
         try:
-            await self.storage.write(run)
+            await self.backend.write(run)
         except _Undo as undone:
             result: T = undone.result
             return result
         raise AssertionError("a sweep without room is always undone")
 
 
-def _log(events: Sequence[Event]) -> None:
+def _log_events(events: Sequence[Event]) -> None:
     """Write a line for each event; a batch of the same kind is one."""
-    for (name, user, persona_id), group in groupby(events, _KIND):
+    for (name, user, persona_id), group in groupby(events, _event_kind):
         ids = [event.memory_id for event in group]
         fields: dict[str, Any] = {
             "user_id": user.user_id,
@@ -103,5 +105,5 @@ def _log(events: Sequence[Event]) -> None:
             "memory_id": ids[0],
         }
         if len(ids) > 1:
-            fields |= {"number": len(ids), "memory_ids": ids[:_MOST_IDS]}
+            fields |= {"number": len(ids), "memory_ids": ids[:_MAX_LOGGED_IDS]}
         logger.info(name, extra={"fields": fields})

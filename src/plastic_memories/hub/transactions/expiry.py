@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from plastic_memories.hub.transactions.audit_events import record_memory, the_hub
+from plastic_memories.hub.transactions.audit_events import hub_caller, record_memory
 from plastic_memories.hub.transactions.version_chain import refresh_slot
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.lifecycle.transitions import ended
+from plastic_memories.rules.lifecycle.transitions import end_memory
 
-EXPIRED_AT_ONCE = 500
+EXPIRY_BATCH = 500
 
 
 def end_expired(stores: Stores, now: float) -> None:
     """Write status `expired` where the time has come, and clear the slots that held it."""
-    for memory in stores.upkeep.due(now, EXPIRED_AT_ONCE):
-        done = ended(memory, now)
+    for memory in stores.upkeep.expired_memories(now, EXPIRY_BATCH):
+        done = end_memory(memory, now)
         stores.memories.save(done)
-        caller = the_hub(memory.owner.user)
+        caller = hub_caller(memory.owner.user)
         refresh_slot(stores, caller, done, now)
         record_memory(stores, caller, "memory.expire", done, now)

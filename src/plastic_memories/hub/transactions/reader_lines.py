@@ -7,10 +7,10 @@ from collections import defaultdict
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.session import Branch
 from plastic_memories.ports.storage import Stores
-from plastic_memories.rules.conversation.branch_lines import Lines, line_of
+from plastic_memories.rules.conversation.branch_lines import BranchAncestry, branch_ancestry
 
 
-def lines_for(stores: Stores, view: Viewpoint) -> Lines:
+def reader_lines(stores: Stores, view: Viewpoint) -> BranchAncestry:
     """Return the lines a viewpoint sees.
 
     In its own session that is the branch it names, or the main line. From elsewhere it is the
@@ -19,15 +19,15 @@ def lines_for(stores: Stores, view: Viewpoint) -> Lines:
     by_session: defaultdict[str, list[Branch]] = defaultdict(list)
     for branch in stores.sessions.branches(view.owner):
         by_session[branch.session_id].append(branch)
-    return Lines(
+    return BranchAncestry(
         {
-            session_id: line_of(branches, _branch_of(stores, view, session_id))
+            session_id: branch_ancestry(branches, _current_branch(stores, view, session_id))
             for session_id, branches in by_session.items()
         }
     )
 
 
-def _branch_of(stores: Stores, view: Viewpoint, session_id: str) -> str:
+def _current_branch(stores: Stores, view: Viewpoint, session_id: str) -> str:
     if session_id == view.session_id:
         return view.branch_id
     last = stores.sessions.find(view.owner, session_id=session_id)

@@ -25,36 +25,36 @@ class Screening:
     policy: SensitivePolicy
     judge: JudgeEngine
 
-    def text(self, text: str) -> str:
+    def screen_text(self, text: str) -> str:
         """Return the text as it may be stored, or raise `Rejected` with its category."""
         if not text:
             return text
         screened = self.policy.screen(text)
-        if screened.refused:
-            raise _refusal(screened.refused)
+        if screened.refused_category:
+            raise _refusal(screened.refused_category)
         return screened.text
 
-    def identifier(self, text: str) -> str:
+    def screen_identifier(self, text: str) -> str:
         """Return a key, an id or a reference; a credential in it is refused."""
         if not text:
             return text
         screened = self.policy.screen_id(text)
-        if screened.refused:
-            raise _refusal(screened.refused)
+        if screened.refused_category:
+            raise _refusal(screened.refused_category)
         return screened.text
 
-    def message(self, message: Message) -> Message:
+    def mask_message(self, message: Message) -> Message:
         """Return a message, masked: a conversation is never refused, but for a secret as an id."""
         for given in filter(None, _message_ids(message)):
-            self.identifier(given)
+            self.screen_identifier(given)
         masked = self.policy.mask(message.content)
         return message if masked == message.content else replace(message, content=masked)
 
-    def draft(self, draft: Draft) -> Draft:
+    def screen_draft(self, draft: Draft) -> Draft:
         """Return a draft as it may be stored, or raise `Rejected`."""
-        return self._screened(draft, set())
+        return self._screen_draft(draft, set())
 
-    def _screened(self, draft: Draft, passed: set[str]) -> Draft:
+    def _screen_draft(self, draft: Draft, passed: set[str]) -> Draft:
         """Screen a draft; `passed` are the ids that were found harmless, and grows."""
         verdict = self.judge.assess(draft)
         if not verdict.keep:
@@ -63,11 +63,14 @@ class Screening:
                 {"reason": verdict.reason, "category": verdict.category},
             )
         for given in set(_draft_ids(draft)) - passed:
-            self.identifier(given)
+            self.screen_identifier(given)
             passed.add(given)
-        content, quote = self.text(draft.content), self.text(draft.quote)
-        tags = tuple([self.text(tag) for tag in draft.tags])
-        metadata, attributes = self.values(draft.metadata), self.values(draft.attributes)
+        content, quote = self.screen_text(draft.content), self.screen_text(draft.quote)
+        tags = tuple([self.screen_text(tag) for tag in draft.tags])
+        metadata, attributes = (
+            self.screen_values(draft.metadata),
+            self.screen_values(draft.attributes),
+        )
         if (content, quote, tags, metadata, attributes) == _draft_texts(draft):
             return draft
         return replace(
@@ -79,7 +82,7 @@ class Screening:
             attributes=attributes,
         )
 
-    def each(
+    def screen_drafts(
         self, drafts: Sequence[Draft]
     ) -> tuple[list[tuple[int, Draft]], list[tuple[int, str]]]:
         """Screen many; return those that may be stored and why the others may not, by place."""
@@ -88,24 +91,27 @@ class Screening:
         passed: set[str] = set()  # a batch names the same session and speaker again and again
         for index, draft in enumerate(drafts):
             try:
-                kept.append((index, self._screened(draft, passed)))
+                kept.append((index, self._screen_draft(draft, passed)))
             except Rejected as error:
-                refused.append((index, reason_of(error)))
+                refused.append((index, refusal_reason(error)))
         return kept, refused
 
-    def values(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def screen_values(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Screen every text inside a JSON object."""
-        return {self.identifier(name): self._value(value) for name, value in values.items()}
+        return {
+            self.screen_identifier(name): self._screen_value(value)
+            for name, value in values.items()
+        }
 
-    def _value(self, value: Any) -> Any:
+    def _screen_value(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self.text(value)
+            return self.screen_text(value)
         if isinstance(value, Mapping):
-            return self.values(value)
+            return self.screen_values(value)
         if isinstance(value, list | tuple):
-            return [self._value(item) for item in value]
+            return [self._screen_value(item) for item in value]
         if isinstance(value, int | float) and not isinstance(value, bool):
-            self.text(str(value))  # a card number is one with or without quotation marks
+            self.screen_text(str(value))  # a card number is one with or without quotation marks
         return value
 
 
@@ -116,7 +122,7 @@ def _refusal(category: str) -> Rejected:
     )
 
 
-def reason_of(error: Rejected) -> str:
+def refusal_reason(error: Rejected) -> str:
     """Say in one line why a text was refused, without the text."""
     detail = error.detail or {}
     category = detail.get("category")

@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from plastic_memories.errors import NotFound
-from plastic_memories.hub.transactions.audit_events import record
+from plastic_memories.hub.transactions.audit_events import record_event
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, Scope, Status
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.rules.lifecycle.slot_values import slot_of
-from plastic_memories.rules.lifecycle.transitions import ended
+from plastic_memories.rules.lifecycle.slot_values import build_slot
+from plastic_memories.rules.lifecycle.transitions import end_memory
 
 
-def the_memory(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
+def visible_memory(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
     """Return one row this viewpoint may touch; raise `NotFound` for every other."""
     memory = stores.memories.get(view.owner, memory_id)
-    if memory is None or not sees(view, memory):
+    if memory is None or not is_visible(view, memory):
         raise NotFound(f"There is no memory {memory_id} here.")
     return memory
 
 
-def sees(view: Viewpoint, memory: Memory) -> bool:
+def is_visible(view: Viewpoint, memory: Memory) -> bool:
     """Say whether a row of the viewpoint's owner is of its bot and of its app."""
     is_narrow = memory.scope in (Scope.APP, Scope.SESSION)
     if view.only_app and is_narrow and memory.source_app != view.only_app:
@@ -35,16 +35,16 @@ def sees(view: Viewpoint, memory: Memory) -> bool:
 def add_replacing(stores: Stores, new: Memory, replaced: Sequence[Memory], now: float) -> Memory:
     """Store a new version and end the ones it replaces; the chain keeps its root."""
     for row in replaced:
-        stores.memories.save(ended(row, now))
+        stores.memories.save(end_memory(row, now))
     if replaced:
         new = replace(new, supersedes_id=replaced[0].id, root_id=replaced[0].root_id)
     added = stores.memories.add(new)
     for row in replaced:
-        stores.memories.save(ended(row, now, superseded_by=added.id))
+        stores.memories.save(end_memory(row, now, superseded_by=added.id))
     return added
 
 
-def active_of_slot(stores: Stores, memory: Memory) -> list[Memory]:
+def active_in_slot(stores: Stores, memory: Memory) -> list[Memory]:
     """Return the active rows that share the memory's slot: type, bot and realm."""
     wanted = MemoryFilter(
         statuses={Status.ACTIVE}, types={memory.type}, bot_id=memory.bot_id, realm=memory.realm
@@ -52,17 +52,17 @@ def active_of_slot(stores: Stores, memory: Memory) -> list[Memory]:
     return stores.memories.find(memory.owner, wanted)
 
 
-def active_of_key(stores: Stores, memory: Memory) -> list[Memory]:
+def active_with_key(stores: Stores, memory: Memory) -> list[Memory]:
     """Return the active rows of the memory's key, scope, bot and realm: one at most."""
-    live = stores.memories.same_place(memory.owner, memory)
+    live = stores.memories.find_same_key(memory.owner, memory)
     return [row for row in live if row.status is Status.ACTIVE]
 
 
-def would_replace(stores: Stores, candidate: Memory) -> list[Memory]:
+def replaceable_by(stores: Stores, candidate: Memory) -> list[Memory]:
     """Return the active rows that a yes to this candidate may end, newest first."""
     if candidate.is_slot:
-        return active_of_slot(stores, candidate)
-    rivals = active_of_key(stores, candidate)
+        return active_in_slot(stores, candidate)
+    rivals = active_with_key(stores, candidate)
     if candidate.supersedes_id is None or any(r.id == candidate.supersedes_id for r in rivals):
         return rivals
     # It was put into the inbox because of a row whose key is spelled otherwise.
@@ -76,11 +76,11 @@ def refresh_slot(stores: Stores, caller: Caller, memory: Memory, now: float) -> 
     """Make the slot of a slot-type row say what its active rows say."""
     if not memory.is_slot:
         return
-    slot = slot_of(active_of_slot(stores, memory), now)
+    slot = build_slot(active_in_slot(stores, memory), now)
     if slot is not None:
         stores.slots.put(slot)
     elif not stores.slots.clear(memory.owner, memory.bot_id, memory.realm, memory.type.value):
         return
-    record(
+    record_event(
         stores, caller, "slots.update", memory.owner.persona_id, now, slot_name=memory.type.value
     )

@@ -10,12 +10,16 @@ from typing import Any
 
 from plastic_memories.errors import NotFound
 from plastic_memories.formats.card_memories import card_document, card_template
-from plastic_memories.formats.character_card import CardFormat, dumped, read_card, write_card
+from plastic_memories.formats.character_card import CardFormat, dump_compact, read_card, write_card
 from plastic_memories.formats.export_signature import is_own, signature
-from plastic_memories.hub.personas.templates import Applied, apply_in, plan_of
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.personas.templates import (
+    TemplateOutcome,
+    apply_in_transaction,
+    template_plan,
+)
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.hub.transfer.import_lines import Importer, ImportReport
+from plastic_memories.hub.transfer.import_lines import ExportImporter, ImportReport
 from plastic_memories.hub.transfer.transfer import Transfer
 from plastic_memories.model.card import Card
 from plastic_memories.model.key import Caller
@@ -26,76 +30,76 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 
 # What else may stand in a card is not about one persona.
-_BUNDLED = ("memory", "goal")
+_BUNDLED_KINDS = ("memory", "goal")
 _NO_REPORT = ImportReport({}, [], [], is_trusted=False)
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
+class CardImportOutcome:
     template: Template
-    applied: Applied
+    applied: TemplateOutcome
     bundled: int  # rows that came with the card, taken in or not
     report: ImportReport
 
 
 @dataclass(frozen=True, slots=True)
-class KeepCards:
-    ledger: Ledger
+class CharacterCards:
+    storage: AuditedStorage
     screening: Screening
     transfer: Transfer
 
-    async def take_in(
+    async def import_card(
         self, caller: Caller, owner: Owner, raw: bytes, *, overwrite: bool, memories: bool
-    ) -> TakenIn:
+    ) -> CardImportOutcome:
         """Make a persona after a card; with `memories`, as the one who exported it knew it.
 
         A stranger's card may say anything of the user, so its memories come in only if asked for,
         and what would always be told of them waits for a yes.
         """
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         # A large picture takes a moment; other requests do not wait for it.
         card, rows = await asyncio.to_thread(read_card, raw)
         template = card_template("", card)
-        plan = await asyncio.to_thread(plan_of, template, self.screening)
-        lines = _lines(owner, rows) if memories else []
+        plan = await asyncio.to_thread(template_plan, template, self.screening)
+        lines = _export_lines(owner, rows) if memories else []
         secret = await self.transfer.secret()
         trusted = bool(lines) and await asyncio.to_thread(is_own, secret, owner.user, rows)
-        bundled = sum(row.get("kind") in _BUNDLED for row in rows)
+        bundled = sum(row.get("kind") in _BUNDLED_KINDS for row in rows)
 
-        def work(stores: Stores) -> TakenIn:
+        def work(stores: Stores) -> CardImportOutcome:
             # First the memories: what the owner has changed since is newer than the card.
             report = _NO_REPORT
             if lines:
-                importer = Importer(stores, caller, self.screening, now, is_trusted=trusted)
+                importer = ExportImporter(stores, caller, self.screening, now, is_trusted=trusted)
                 report = importer.run(lines)
-            applied = apply_in(stores, caller, owner, plan, now, overwrite=overwrite)
-            return TakenIn(template, applied, bundled, report)
+            applied = apply_in_transaction(stores, caller, owner, plan, now, overwrite=overwrite)
+            return CardImportOutcome(template, applied, bundled, report)
 
-        return await self.ledger.write(work)
+        return await self.storage.write(work)
 
-    async def give(
+    async def export_card(
         self, caller: Caller, owner: Owner, file_format: CardFormat, *, memories: bool
     ) -> tuple[str, bytes]:
         """Return a persona's name and its card; with `memories`, all it knows goes along."""
         app = caller.key.limits.source_app
-        name, card = await self.ledger.read(lambda stores: _card_of(stores, owner, app))
+        name, card = await self.storage.read(lambda stores: _persona_card(stores, owner, app))
         rows: list[Mapping[str, Any]] | None = None
         if memories:
-            rows = [row async for row in self.transfer.rows(owner, app)]
+            rows = [row async for row in self.transfer.persona_rows(owner, app)]
             rows.append(signature(await self.transfer.secret(), owner.user, rows))
         return name, await asyncio.to_thread(write_card, card, file_format, rows)
 
 
-def _lines(owner: Owner, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _export_lines(owner: Owner, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return bundled rows as lines of an export of this persona, whoever it was before."""
     return [
         json.dumps({**row, "persona_id": owner.persona_id})
         for row in rows
-        if row.get("kind") in _BUNDLED
+        if row.get("kind") in _BUNDLED_KINDS
     ]
 
 
-def _card_of(stores: Stores, owner: Owner, app: str) -> tuple[str, Card]:
+def _persona_card(stores: Stores, owner: Owner, app: str) -> tuple[str, Card]:
     persona = stores.personas.get(owner)
     if persona is None:
         raise NotFound(f"There is no persona {owner.persona_id} here.")
@@ -116,4 +120,4 @@ def _card_of(stores: Stores, owner: Owner, app: str) -> tuple[str, Card]:
         if not row.source_message_ids and row.source_type is not SourceType.MODEL_INFERRED
     ]
     document = card_document(persona, stated)
-    return name, Card(dumped(document), document)
+    return name, Card(dump_compact(document), document)

@@ -10,12 +10,12 @@ from typing import Any
 
 from plastic_memories.errors import InvalidInput, Rejected
 from plastic_memories.formats import export_lines
-from plastic_memories.formats.character_card import read_card, rewritten
+from plastic_memories.formats.character_card import read_card, rewrite_card
 from plastic_memories.formats.export_signature import is_own
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transactions.version_chain import (
-    active_of_key,
-    active_of_slot,
+    active_in_slot,
+    active_with_key,
     refresh_slot,
 )
 from plastic_memories.model.goal import Goal
@@ -27,7 +27,7 @@ from plastic_memories.model.session import conversation_of
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.lifecycle.tombstones import marks_of
+from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
 from plastic_memories.rules.prompt.always_told import as_a_strangers
 
 
@@ -40,7 +40,7 @@ class ImportReport:
 
 
 @dataclass(slots=True)
-class Importer:
+class ExportImporter:
     """One import: ids of the other place are translated into ours as the rows come in.
 
     Of what is trusted, by the caller's word or by our signature, each row keeps its status. Of
@@ -65,18 +65,18 @@ class Importer:
         self.is_trusted = self.is_trusted or self._is_own([line for _, line in readable])
         for number, line in readable:
             if line["kind"] == "settings":
-                self._settings(line, number)
+                self._import_settings(line, number)
         steps: dict[str, Callable[[Owner, Mapping[str, Any], int], None]] = {
-            "persona": self._persona,
-            "card": self._card,
-            "message": self._message,
-            "memory": self._memory,
-            "goal": self._goal,
+            "persona": self._import_persona,
+            "card": self._import_card,
+            "message": self._import_message,
+            "memory": self._import_memory,
+            "goal": self._import_goal,
         }
         for kind, step in steps.items():
             chosen = [(n, line) for n, line in readable if line.get("kind") == kind]
-            for number, line in sorted(chosen, key=lambda pair: _id(pair[1])):
-                self._try(step, line, number)
+            for number, line in sorted(chosen, key=lambda pair: _line_id(pair[1])):
+                self._import_line(step, line, number)
         return ImportReport(dict(+self.counts), self.conflicts, self.skipped, self.is_trusted)
 
     def _is_own(self, lines: list[Mapping[str, Any]]) -> bool:
@@ -97,17 +97,17 @@ class Importer:
         self.skipped.append({"line": number, "reason": "not a line of an export"})
         return None
 
-    def _try(
+    def _import_line(
         self,
         step: Callable[[Owner, Mapping[str, Any], int], None],
         line: Mapping[str, Any],
         number: int,
     ) -> None:
         try:
-            owner = export_lines.owner_from(
+            owner = export_lines.owner_from_line(
                 line, self.caller.user.tenant_id, self.caller.user.user_id
             )
-            self.caller.owner(self.screening.identifier(owner.persona_id))
+            self.caller.owner(self.screening.screen_identifier(owner.persona_id))
             step(owner, line, number)
         except InvalidInput as error:
             self.skipped.append({"line": number, "reason": error.message})
@@ -115,10 +115,10 @@ class Importer:
             category = (error.detail or {}).get("category", "")
             self.skipped.append({"line": number, "reason": f"refused: {category}"})
 
-    def _settings(self, line: Mapping[str, Any], number: int) -> None:
+    def _import_settings(self, line: Mapping[str, Any], number: int) -> None:
         """Take over the settings of one who has none yet: what is set here was set on purpose."""
         try:
-            zone, language = export_lines.settings_from(line)
+            zone, language = export_lines.settings_from_line(line)
         except InvalidInput as error:
             self.skipped.append({"line": number, "reason": error.message})
             return
@@ -129,21 +129,23 @@ class Importer:
             )
             self.counts["settings"] += 1
 
-    def _persona(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
-        persona = export_lines.persona_from(line, owner)
+    def _import_persona(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
+        persona = export_lines.persona_from_line(line, owner)
         screened = replace(
             persona,
-            display_name=self.screening.text(persona.display_name),
-            description=self.screening.text(persona.description),
+            display_name=self.screening.screen_text(persona.display_name),
+            description=self.screening.screen_text(persona.description),
             updated_at=self.now,
         )
         if self.stores.personas.ensure(owner, self.now):
             self.stores.personas.save(screened)
             self.counts["personas"] += 1
 
-    def _card(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
+    def _import_card(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         """Keep the card a persona was made from; its rows are lines of their own."""
-        card, _ = read_card(rewritten(export_lines.card_from(line), self.screening.values))
+        card, _ = read_card(
+            rewrite_card(export_lines.card_from_line(line), self.screening.screen_values)
+        )
         there = self.stores.cards.get(owner)
         if there is not None:
             same = there == card.original
@@ -155,10 +157,10 @@ class Importer:
         self.stores.cards.put(owner, card.original, self.now)
         self.counts["cards"] += 1
 
-    def _message(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
+    def _import_message(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         message = export_lines.message_from_line(line, owner, self.now)
-        masked = self.screening.message(message)
-        twin = self._message_twin(masked)
+        masked = self.screening.mask_message(message)
+        twin = self._find_same_message(masked)
         if twin is not None:
             self._message_ids[message.id] = twin
             self.counts["already_there"] += 1
@@ -168,16 +170,16 @@ class Importer:
         if message.hidden_at is not None:
             self.stores.messages.hide(owner, [stored.message_id], message.hidden_at)
         self._message_ids[message.id] = stored.message_id
-        self._note_digested(replace(masked, id=stored.message_id))
+        self._mark_digested(replace(masked, id=stored.message_id))
         self.counts["messages"] += 1
 
-    def _note_digested(self, message: Message) -> None:
+    def _mark_digested(self, message: Message) -> None:
         """What was learned from an imported message comes with it: it is not digested again."""
-        session = self.stores.sessions.heard(conversation_of(message), 0, 0, self.now)
+        session = self.stores.sessions.record_messages(conversation_of(message), 0, 0, self.now)
         if not session.waiting:
             self.stores.sessions.save(replace(session, watermark=message.id))
 
-    def _message_twin(self, message: Message) -> int | None:
+    def _find_same_message(self, message: Message) -> int | None:
         wanted = MessageFilter(
             session_id=message.session_id, since_ts=message.ts, until_ts=message.ts + 0.001
         )
@@ -186,19 +188,19 @@ class Importer:
                 return other.id
         return None
 
-    def _memory(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
-        memory = self._screened(export_lines.memory_from_line(line, owner, self.now))
-        marks = marks_of(self.stores.tombstones.secret(), owner, memory)
+    def _import_memory(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
+        memory = self._screen_memory(export_lines.memory_from_line(line, owner, self.now))
+        marks = tombstone_digests(self.stores.tombstones.secret(), owner, memory)
         if self.stores.tombstones.covers(owner, marks):
             self.skipped.append({"line": number, "reason": "forgotten, never again"})
             return
         admitted = memory if self.is_trusted else as_a_strangers(memory)
-        twin = self._memory_twin(memory, {memory.status, admitted.status})
+        twin = self._find_same_memory(memory, {memory.status, admitted.status})
         if twin is not None:
             self._memory_ids[memory.id] = twin.id
             self.counts["already_there"] += 1
             return
-        rival = self._rival(memory)
+        rival = self._conflicting_row(memory)
         if rival is not None:
             self.conflicts.append(
                 {
@@ -210,9 +212,9 @@ class Importer:
             )
             return
         self.counts["waiting"] += admitted.status is not memory.status
-        self._add(admitted)
+        self._add_memory(admitted)
 
-    def _add(self, memory: Memory) -> None:
+    def _add_memory(self, memory: Memory) -> None:
         self.stores.personas.ensure(memory.owner, self.now)
         translated = replace(
             memory,
@@ -240,7 +242,7 @@ class Importer:
         if older is not None and older.status is not Status.ACTIVE:
             self.stores.memories.save(replace(older, superseded_by=added.id))
 
-    def _memory_twin(self, memory: Memory, statuses: Collection[Status]) -> Memory | None:
+    def _find_same_memory(self, memory: Memory, statuses: Collection[Status]) -> Memory | None:
         wanted = MemoryFilter(
             types={memory.type},
             key=memory.key,
@@ -255,34 +257,34 @@ class Importer:
                 return other
         return None
 
-    def _rival(self, memory: Memory) -> Memory | None:
+    def _conflicting_row(self, memory: Memory) -> Memory | None:
         """Return the active row that an active import would have to replace."""
         if memory.status is not Status.ACTIVE:
             return None
-        rivals = active_of_key(self.stores, memory)
+        rivals = active_with_key(self.stores, memory)
         if memory.is_slot and memory.type not in LIST_SLOTS:
-            rivals = active_of_slot(self.stores, memory)
+            rivals = active_in_slot(self.stores, memory)
         return rivals[0] if rivals else None
 
-    def _screened(self, memory: Memory) -> Memory:
+    def _screen_memory(self, memory: Memory) -> Memory:
         return replace(
             memory,
-            content=self.screening.text(memory.content),
-            quote=self.screening.text(memory.quote),
-            key=self.screening.identifier(memory.key),
-            source_ref=self.screening.identifier(memory.source_ref),
-            speaker=self.screening.identifier(memory.speaker),
-            tags=tuple(self.screening.text(tag) for tag in memory.tags),
-            metadata=self.screening.values(memory.metadata),
-            attributes=self.screening.values(memory.attributes),
+            content=self.screening.screen_text(memory.content),
+            quote=self.screening.screen_text(memory.quote),
+            key=self.screening.screen_identifier(memory.key),
+            source_ref=self.screening.screen_identifier(memory.source_ref),
+            speaker=self.screening.screen_identifier(memory.speaker),
+            tags=tuple(self.screening.screen_text(tag) for tag in memory.tags),
+            metadata=self.screening.screen_values(memory.metadata),
+            attributes=self.screening.screen_values(memory.attributes),
         )
 
-    def _goal(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
+    def _import_goal(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         goal = export_lines.goal_from_line(line, owner, self.now)
         screened = replace(
             goal,
-            title=self.screening.text(goal.title),
-            details=self.screening.text(goal.details),
+            title=self.screening.screen_text(goal.title),
+            details=self.screening.screen_text(goal.details),
         )
         if self._has_goal(screened):
             self.counts["already_there"] += 1
@@ -295,7 +297,7 @@ class Importer:
                 link,
                 goal_id=added.id,
                 memory_id=memory_id,
-                note=self.screening.text(link.note),
+                note=self.screening.screen_text(link.note),
             )
             self.stores.goals.link(owner, translated)
         self.counts["goals"] += 1
@@ -307,6 +309,6 @@ class Importer:
         )
 
 
-def _id(line: Mapping[str, Any]) -> int:
+def _line_id(line: Mapping[str, Any]) -> int:
     value = line.get("id")
     return value if isinstance(value, int) else 0

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from plastic_memories.errors import NotAllowed
 from plastic_memories.formats import export_lines
 from plastic_memories.formats.export_signature import Seal
-from plastic_memories.hub.personas.personas import KeepPersonas
-from plastic_memories.hub.transactions.audit_events import record
-from plastic_memories.hub.transactions.audited_storage import Ledger
+from plastic_memories.hub.personas.personas import Personas
+from plastic_memories.hub.transactions.audit_events import record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.hub.transfer.import_lines import Importer, ImportReport
+from plastic_memories.hub.transfer.import_lines import ExportImporter, ImportReport
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.message import Message
@@ -30,7 +30,7 @@ _PAGE = 500
 Row = TypeVar("Row", Memory, Message)
 
 
-class _OnlyTried(Exception):
+class _DryRunRollback(Exception):
     """Ends the transaction of a dry run, so that nothing of it stays."""
 
     def __init__(self, report: ImportReport) -> None:
@@ -40,11 +40,11 @@ class _OnlyTried(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    ledger: Ledger
+    storage: AuditedStorage
     screening: Screening
-    personas: KeepPersonas
+    personas: Personas
 
-    async def lines(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
+    async def export_lines(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
         """Yield the export as JSON lines: everything the user owns, nothing of anyone else.
 
         The last line signs the others, so that they are known again as the user's own.
@@ -58,7 +58,7 @@ class Transfer:
     async def _lines(
         self, caller: Caller, persona_id: str | None
     ) -> AsyncIterator[Mapping[str, Any]]:
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         yield {"kind": export_lines.FORMAT, "version": export_lines.VERSION, "exported_at": now}
         settings = await self.personas.settings(caller.user)
         yield {"kind": "settings", "time_zone": settings.time_zone, "language": settings.language}
@@ -70,10 +70,10 @@ class Transfer:
             app = caller.key.limits.source_app
             async for message in self._messages(persona.owner, app):
                 yield export_lines.message_line(message)
-            async for row in self.rows(persona.owner, app):
+            async for row in self.persona_rows(persona.owner, app):
                 yield row
 
-    async def markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
+    async def export_markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
         """Yield the profiles and memories as one readable document."""
         for persona in await self._personas(caller, persona_id):
             app = caller.key.limits.source_app
@@ -85,17 +85,17 @@ class Transfer:
                 yield f"- {memory.type}/{memory.key} ({memory.status}): {text}\n"
             yield "\n"
 
-    async def bundle(self, caller: Caller, persona_id: str | None) -> bytes:
+    async def export_bundle(self, caller: Caller, persona_id: str | None) -> bytes:
         """Return one archive with the export and its readable form."""
-        lines = "".join([line async for line in self.lines(caller, persona_id)])
-        text = "".join([part async for part in self.markdown(caller, persona_id)])
+        lines = "".join([line async for line in self.export_lines(caller, persona_id)])
+        text = "".join([part async for part in self.export_markdown(caller, persona_id)])
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("export.jsonl", lines)
             archive.writestr("memories.md", text)
         return out.getvalue()
 
-    async def bring_in(
+    async def import_lines(
         self, caller: Caller, lines: Iterable[str], *, dry_run: bool, trust: bool = False
     ) -> ImportReport:
         """Store an export of the same or another place; all of it in one transaction.
@@ -104,47 +104,49 @@ class Transfer:
         """
         if trust:
             _check_may_vouch(caller)
-        now = self.ledger.clock.now()
+        now = self.storage.clock.now()
         given = list(lines)
 
         def work(stores: Stores) -> ImportReport:
-            report = Importer(stores, caller, self.screening, now, is_trusted=trust).run(given)
+            report = ExportImporter(stores, caller, self.screening, now, is_trusted=trust).run(
+                given
+            )
             if dry_run:
-                raise _OnlyTried(report)
-            record(stores, caller, "import", "", now, counts=dict(report.counts))
+                raise _DryRunRollback(report)
+            record_event(stores, caller, "import", "", now, counts=dict(report.counts))
             return report
 
         try:
-            return await self.ledger.write(work)
-        except _OnlyTried as tried:
+            return await self.storage.write(work)
+        except _DryRunRollback as tried:
             return tried.report
 
     async def _personas(self, caller: Caller, persona_id: str | None) -> Sequence[Persona]:
-        found = await self.personas.all(caller.user)
+        found = await self.personas.list_personas(caller.user)
         if persona_id is None:
             bound = caller.key.limits.persona_id
             return [one for one in found if bound in ("", one.owner.persona_id)]
         owner = caller.owner(persona_id)
         return [one for one in found if one.owner == owner]
 
-    async def rows(self, owner: Owner, app: str) -> AsyncIterator[Mapping[str, Any]]:
+    async def persona_rows(self, owner: Owner, app: str) -> AsyncIterator[Mapping[str, Any]]:
         """Yield what a persona knows: its memories with their sources, and its goals."""
         async for memory in self._memories(owner, app):
             yield export_lines.memory_line(memory)
-        for goal in await self.ledger.read(lambda stores: stores.goals.find(owner, None)):
+        for goal in await self.storage.read(lambda stores: stores.goals.find(owner, None)):
             yield export_lines.goal_line(goal)
 
     async def secret(self) -> bytes:
         """Return what exports are signed with: a secret of this installation."""
-        return await self.ledger.read(lambda stores: stores.tombstones.secret())
+        return await self.storage.read(lambda stores: stores.tombstones.secret())
 
     async def _card(self, owner: Owner) -> bytes | None:
-        return await self.ledger.read(lambda stores: stores.cards.get(owner))
+        return await self.storage.read(lambda stores: stores.cards.get(owner))
 
     async def _memories(self, owner: Owner, app: str) -> AsyncIterator[Memory]:
         async def page(before: int | None) -> list[Memory]:
             wanted = MemoryFilter(before_id=before, only_app=app or None, limit=_PAGE)
-            return await self.ledger.read(lambda stores: stores.memories.find(owner, wanted))
+            return await self.storage.read(lambda stores: stores.memories.find(owner, wanted))
 
         async for memory in _all_pages(page):
             yield memory
@@ -152,7 +154,7 @@ class Transfer:
     async def _messages(self, owner: Owner, app: str) -> AsyncIterator[Message]:
         async def page(before: int | None) -> list[Message]:
             wanted = MessageFilter(before_id=before, source_app=app or None, limit=_PAGE)
-            return await self.ledger.read(lambda stores: stores.messages.find(owner, wanted))
+            return await self.storage.read(lambda stores: stores.messages.find(owner, wanted))
 
         async for message in _all_pages(page):
             yield message

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plastic_memories.errors import PlasticMemoriesError, Unavailable
-from plastic_memories.language.text.background_sentences import ORDINARY
+from plastic_memories.language.text.background_sentences import BACKGROUND_SENTENCES
 from plastic_memories.ports.embedder import Embedder, Vectors
-from plastic_memories.rules.ranking.vector_codec import is_usable
+from plastic_memories.rules.ranking.vector_codec import usable_rows
 
-_OTHER_SHAPE = "The embedder returned vectors of another shape."
-_NOWHERE = "The embedder returned a vector that points nowhere: zeros, or no numbers."
+_WRONG_SHAPE = "The embedder returned vectors of another shape."
+_ZERO_VECTOR = "The embedder returned a vector that points nowhere: zeros, or no numbers."
 
 
-def probe(embedder: Embedder, texts: Sequence[str] = ORDINARY) -> Vectors:
+def probe_embedder(embedder: Embedder, texts: Sequence[str] = BACKGROUND_SENTENCES) -> Vectors:
     """Embed something harmless; raise `Unavailable` unless vectors come back that can be used.
 
     The hub asks before it trusts an embedder with anything, and `doctor` asks the same: both
@@ -22,14 +22,14 @@ def probe(embedder: Embedder, texts: Sequence[str] = ORDINARY) -> Vectors:
     try:
         rows = embedder.embed(texts, purpose="passage")
         check_shape(rows, (len(texts), embedder.dimension))
-        usable = is_usable(rows).all()
+        usable = usable_rows(rows).all()
     except PlasticMemoriesError as error:
         raise Unavailable(error.message) from error
     # A plug-in's model may raise anything, and return anything.
     except Exception as error:
         raise Unavailable(f"The embedder raised {type(error).__name__}.") from error
     if not usable:
-        raise Unavailable(_NOWHERE)
+        raise Unavailable(_ZERO_VECTOR)
     return rows
 
 
@@ -37,4 +37,4 @@ def check_shape(rows: Vectors, wanted: tuple[int, int]) -> None:
     """Raise `Unavailable` unless these are vectors, as many and as long as wanted."""
     # A plug-in may return something that has no shape at all.
     if getattr(rows, "shape", None) != wanted:
-        raise Unavailable(_OTHER_SHAPE)
+        raise Unavailable(_WRONG_SHAPE)

@@ -10,22 +10,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plastic_memories.errors import PlasticMemoriesError, Unavailable
-from plastic_memories.hub.vectors.backfill import BATCH, Vectorise
-from plastic_memories.hub.vectors.embedder_probe import probe
-from plastic_memories.hub.vectors.query_vectors import QueryVectors
-from plastic_memories.model.vector import EntryMark
+from plastic_memories.hub.vectors.backfill import READ_BATCH, VectorBackfill
+from plastic_memories.hub.vectors.embedder_probe import probe_embedder
+from plastic_memories.hub.vectors.query_vectors import QueryVectorCache
+from plastic_memories.model.vector import EntryCursor
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.runtime.model_thread import Lane
-from plastic_memories.runtime.write_burst import Lull
+from plastic_memories.runtime.model_thread import ModelThread
+from plastic_memories.runtime.write_burst import WriteBurstThrottle
 
 logger = logging.getLogger(__name__)
-_CLEARED_AT_ONCE = 500
+_CLEAR_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class EmbeddingTimings:
     """How long the embedder waits for what."""
 
     # Whoever starts the hub gets to listen first: loading takes a core for a second.
@@ -40,27 +40,27 @@ class Pace:
 
 
 @dataclass(slots=True)
-class Embedding:
+class EmbeddingService:
     """States: off · loading · clearing (another model's vectors) · ready · failing."""
 
     storage: StorageBackend
     choice: EmbedderChoice
     meter: Meter
-    pace: Pace = field(default_factory=Pace)
-    lull: Lull = field(default_factory=Lull)
+    timings: EmbeddingTimings = field(default_factory=EmbeddingTimings)
+    write_throttle: WriteBurstThrottle = field(default_factory=WriteBurstThrottle)
     # A process that is here for one command leaves the vectors of another model to the hub.
     may_clear: bool = True
     # How many are embedded before they are stored: what ends soon must not lose much.
-    batch: int = BATCH
+    batch: int = READ_BATCH
     status: str = "loading"
     error: str = ""
     _embedder: Embedder | None = None
-    _fill: Vectorise | None = None
-    _queries: QueryVectors | None = None
-    _lane: Lane = field(default_factory=lambda: Lane("embed"))
-    _woken: asyncio.Event = field(default_factory=asyncio.Event)
-    _tried: asyncio.Event = field(default_factory=asyncio.Event)
-    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+    _backfill: VectorBackfill | None = None
+    _queries: QueryVectorCache | None = None
+    _model_thread: ModelThread = field(default_factory=lambda: ModelThread("embed"))
+    _wake_event: asyncio.Event = field(default_factory=asyncio.Event)
+    _load_attempted: asyncio.Event = field(default_factory=asyncio.Event)
+    _backfill_idle: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         if self.choice.load is None:
@@ -68,7 +68,7 @@ class Embedding:
 
     def wake(self) -> None:
         """Say that something was written."""
-        self._woken.set()
+        self._wake_event.set()
 
     async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
         """Return the vector of a question, or why there is none; no reason if none is wanted."""
@@ -81,7 +81,7 @@ class Embedding:
         self._count(tenant_id, found, time.perf_counter() - started)
         return found
 
-    def names(self) -> dict[str, Any]:
+    def loaded_model(self) -> dict[str, Any]:
         """Return what is loaded, for callers."""
         embedder = self._embedder
         return {
@@ -93,9 +93,9 @@ class Embedding:
 
     def describe(self) -> dict[str, Any]:
         """Return what is loaded, why, and how it is, for operators."""
-        set_aside = len(self._fill.set_aside) if self._fill else 0
+        set_aside = len(self._backfill.skipped_ids) if self._backfill else 0
         more = {"why": self.choice.why, "error": self.error, "set_aside": set_aside}
-        return {**self.names(), **more}
+        return {**self.loaded_model(), **more}
 
     async def backlog(self, tenant_id: str | None = None) -> int:
         """Return how many entries wait for a vector; none does if there is no embedder.
@@ -108,106 +108,112 @@ class Embedding:
         def work(stores: Stores) -> int:
             waiting = stores.vectors.backlog(tenant_id)
             stale = self._differs_from(stores.vectors.model())
-            return waiting + stores.vectors.stored(tenant_id) if stale else waiting
+            return waiting + stores.vectors.count_stored(tenant_id) if stale else waiting
 
         return await self.storage.read(work)
 
-    async def measure(self, tenant_id: str | None) -> None:
+    async def record_backlog(self, tenant_id: str | None) -> None:
         """Show how much waits for a vector: of one tenant, or of all for None."""
         try:
             waiting = await self.backlog(tenant_id)
         except Unavailable:  # the other numbers are needed all the more
             return
-        self.meter.show(tenant_id, "embedding_backlog", waiting)
+        self.meter.set_gauge(tenant_id, "embedding_backlog", waiting)
 
-    async def settled(self, load_s: float, fill_s: float) -> int:
+    async def wait_until_filled(self, load_s: float, fill_s: float) -> int:
         """Wait until it is ready, then until everything has its vector, each for so long at most.
 
         It does not wait for one that fails. Return how many still wait for their vectors, if it
         is ready.
         """
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._tried.wait(), load_s)
-            await asyncio.wait_for(self._settled.wait(), fill_s)
-        if self.status != "ready" or self._fill is None:
+            await asyncio.wait_for(self._load_attempted.wait(), load_s)
+            await asyncio.wait_for(self._backfill_idle.wait(), fill_s)
+        if self.status != "ready" or self._backfill is None:
             return 0
-        return max(0, await self.backlog() - len(self._fill.set_aside))
+        return max(0, await self.backlog() - len(self._backfill.skipped_ids))
 
-    async def forever(self) -> None:
+    async def run_forever(self) -> None:
         """Load, then fill in again and again; what fails is tried again, later and later."""
         if self.choice.load is None:
             logger.info("embedder", extra={"fields": {"status": "off", "why": self.choice.why}})
-            self._settle()
+            self._mark_idle()
             return
-        await asyncio.sleep(self.pace.settle_s)
-        wait_s = self.pace.first_retry_s
+        await asyncio.sleep(self.timings.settle_s)
+        wait_s = self.timings.first_retry_s
         while True:
             try:
-                await self._once()
-                wait_s = self.pace.first_retry_s
+                await self._run_once()
+                wait_s = self.timings.first_retry_s
             except PlasticMemoriesError as error:
-                self._failed(error.message)
+                self._record_failure(error.message)
             # A plug-in's constructor may raise anything; the hub goes on without vectors.
             except Exception as error:
                 logger.exception("embedder")
-                self._failed(f"The embedder raised {type(error).__name__}.")
-            self._settle()
+                self._record_failure(f"The embedder raised {type(error).__name__}.")
+            self._mark_idle()
             if self.status == "failing":
                 await asyncio.sleep(wait_s)
-                wait_s = min(wait_s * 2, self.pace.last_retry_s)
+                wait_s = min(wait_s * 2, self.timings.last_retry_s)
             else:
                 await self._wait()
 
     async def close(self) -> None:
         if self._queries is not None:
             await self._queries.close()
-        await self._lane.close()
+        await self._model_thread.close()
         if self.choice.close is not None:
             await asyncio.to_thread(self.choice.close)
 
-    async def _once(self) -> None:
-        if self._fill is None:
-            self._fill = await self._prepared()
+    async def _run_once(self) -> None:
+        if self._backfill is None:
+            self._backfill = await self._prepare_backfill()
         elif self.status == "failing":
-            await self._fill.probe()
-        fill = self._fill
+            await self._backfill.probe()
+        fill = self._backfill
         if await self.storage.read(lambda stores: stores.vectors.model()) != fill.model:
             raise Unavailable("Another process stores vectors of another model.")
-        self._be("ready")
-        self._tried.set()
-        await fill.round()
+        self._set_status("ready")
+        self._load_attempted.set()
+        await fill.fill_missing()
 
-    async def _prepared(self) -> Vectorise:
+    async def _prepare_backfill(self) -> VectorBackfill:
         if self._embedder is None:
             assert self.choice.load is not None
             # One that failed is failing, for whatever reason it had, until it works.
             if self.status != "failing":
-                self._be("loading")
-            self._embedder = await self._lane.run(self.choice.load, self.pace.load_s)
+                self._set_status("loading")
+            self._embedder = await self._model_thread.run(self.choice.load, self.timings.load_s)
         embedder = self._embedder
-        fill = Vectorise(
+        fill = VectorBackfill(
             self.storage, self.meter, embedder, _stored_name(embedder), self.choice.name,
-            self._lane, self.pace.batch_s, self.batch, self.lull,
+            self._model_thread, self.timings.batch_s, self.batch, self.write_throttle,
         )  # fmt: skip
         # Good vectors of another model are not given up for an embedder that does not work.
-        ordinary = await self._lane.run(lambda: probe(embedder), self.pace.batch_s)
-        await self._adopt(fill.model)
-        self._queries = QueryVectors(
-            embedder, Lane("embed-query"), self._failed, self.pace.query_s, ordinary
+        ordinary = await self._model_thread.run(
+            lambda: probe_embedder(embedder), self.timings.batch_s
+        )
+        await self._adopt_model(fill.model)
+        self._queries = QueryVectorCache(
+            embedder,
+            ModelThread("embed-query"),
+            self._record_failure,
+            self.timings.query_s,
+            ordinary,
         )
         return fill
 
-    async def _adopt(self, model: str) -> None:
+    async def _adopt_model(self, model: str) -> None:
         """Make sure that every stored vector is of this model, before one is added or asked for."""
         known, stored = await self.storage.read(
-            lambda stores: (stores.vectors.model(), stores.vectors.stored())
+            lambda stores: (stores.vectors.model(), stores.vectors.count_stored())
         )
         if known == model:
             return
         if (known or stored) and not self.may_clear:
             raise Unavailable("The stored vectors are of another model; a hub makes them anew.")
         if stored:
-            self._be("clearing")
+            self._set_status("clearing")
             await self._clear()
         await self.storage.write(lambda stores: stores.vectors.set_model(model))
 
@@ -219,9 +225,9 @@ class Embedding:
         return self.choice.model not in ("", stored.rpartition("#")[0])
 
     async def _clear(self) -> None:
-        mark: EntryMark | None = EntryMark()
+        mark: EntryCursor | None = EntryCursor()
         while mark is not None:
-            mark = await self.storage.write(_clearing(mark))
+            mark = await self.storage.write(_clear_batch(mark))
 
     def _count(self, tenant_id: str, found: QueryVector, seconds: float) -> None:
         status = "ok" if found.vector is not None else "failed"
@@ -231,23 +237,23 @@ class Embedding:
 
     async def _wait(self) -> None:
         try:
-            async with asyncio.timeout(self.pace.poll_s):
-                await self._woken.wait()
+            async with asyncio.timeout(self.timings.poll_s):
+                await self._wake_event.wait()
         except TimeoutError:
             pass
-        self._woken.clear()
+        self._wake_event.clear()
 
-    def _settle(self) -> None:
-        self._tried.set()
-        self._settled.set()
+    def _mark_idle(self) -> None:
+        self._load_attempted.set()
+        self._backfill_idle.set()
 
-    def _failed(self, why: str) -> None:
+    def _record_failure(self, why: str) -> None:
         if self.status != "failing" or self.error != why:
             logger.warning("embedder", extra={"fields": {"status": "failing", "err": why}})
         self.status, self.error = "failing", why
-        self._woken.set()
+        self._wake_event.set()
 
-    def _be(self, status: str) -> None:
+    def _set_status(self, status: str) -> None:
         if self.status != status:
             fields = {"status": status, "embedder": self.choice.name, "why": self.choice.why}
             logger.info("embedder", extra={"fields": fields})
@@ -259,10 +265,10 @@ def _stored_name(embedder: Embedder) -> str:
     return f"{embedder.model}#{embedder.dimension}"
 
 
-def _clearing(mark: EntryMark) -> Any:
-    def work(stores: Stores) -> EntryMark | None:
+def _clear_batch(mark: EntryCursor) -> Any:
+    def work(stores: Stores) -> EntryCursor | None:
         # Nobody adds one meanwhile, also if this is cut short: the next start goes on clearing.
         stores.vectors.set_model("")
-        return stores.vectors.clear(mark, _CLEARED_AT_ONCE)
+        return stores.vectors.clear(mark, _CLEAR_BATCH)
 
     return work

@@ -12,129 +12,131 @@ from numpy.typing import NDArray
 
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError
 from plastic_memories.hub.vectors.embedder_probe import check_shape
-from plastic_memories.language.text.tokens import plain_length, start_of
+from plastic_memories.language.text.tokens import normalised_length, truncate_normalised
 from plastic_memories.ports.embedder import Embedder, QueryVector, Vectors
-from plastic_memories.rules.ranking.vector_codec import is_usable
-from plastic_memories.runtime.model_thread import Lane
+from plastic_memories.rules.ranking.vector_codec import usable_rows
+from plastic_memories.runtime.model_thread import ModelThread
 
-_REMEMBERED = 2048
+_CACHE_SIZE = 2048
 # What a question is compared by; of more, one vector says little, and somebody else waits for it.
-_MOST_CHARS = 2000
+_MAX_CHARS = 2000
 # Questions that wait at the same time are embedded together, as long as that takes no longer than
 # one long question; beyond the last number the longest of them are not embedded.
-_TOGETHER = 32
-_TOGETHER_CHARS = 2000
-_MOST_WAITING = 256
-_PATIENCE_S = 5.0
+_BATCH_SIZE = 32
+_BATCH_CHARS = 2000
+_MAX_QUEUED = 256
+_MODEL_TIMEOUT_S = 5.0
 BUSY = QueryVector(None, "too many questions wait for the embedder")
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _QueuedQuestion:
     size: int
     answer: asyncio.Future[QueryVector]
 
 
 @dataclass(slots=True)
-class QueryVectors:
+class QueryVectorCache:
     """Asks one embedder, in a thread of its own."""
 
     embedder: Embedder
-    lane: Lane
-    failed: Callable[[str], None]
-    patience_s: float = _PATIENCE_S
-    ordinary: Vectors | None = None  # comes with every answer
-    _known: OrderedDict[str, QueryVector] = field(default_factory=OrderedDict)
-    _waiting: dict[str, _Waiting] = field(default_factory=dict)
-    _asked: Sequence[str] = ()  # those of them that the embedder has now
-    _asking: asyncio.Task[None] | None = None
+    model_thread: ModelThread
+    on_failure: Callable[[str], None]
+    patience_s: float = _MODEL_TIMEOUT_S
+    background: Vectors | None = None  # comes with every answer
+    _cache: OrderedDict[str, QueryVector] = field(default_factory=OrderedDict)
+    _queue: dict[str, _QueuedQuestion] = field(default_factory=dict)
+    _in_flight: Sequence[str] = ()  # those of them that the embedder has now
+    _task: asyncio.Task[None] | None = None
 
     async def get(self, text: str, deadline_s: float) -> QueryVector:
         """Return the vector of a question; the text itself is the key, so nothing goes stale."""
-        text = start_of(text, _MOST_CHARS)
-        if text in self._known:
-            self._known.move_to_end(text)
-            return self._known[text]
-        if text not in self._waiting:
-            size = plain_length(text)
-            if len(self._waiting) >= _MOST_WAITING and not self._made_room(size):
+        text = truncate_normalised(text, _MAX_CHARS)
+        if text in self._cache:
+            self._cache.move_to_end(text)
+            return self._cache[text]
+        if text not in self._queue:
+            size = normalised_length(text)
+            if len(self._queue) >= _MAX_QUEUED and not self._evict_longest(size):
                 return BUSY
-            self._waiting[text] = _Waiting(size, asyncio.get_running_loop().create_future())
-        answer = self._waiting[text].answer
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(self._ask(), name="embed-queries")
+            self._queue[text] = _QueuedQuestion(size, asyncio.get_running_loop().create_future())
+        answer = self._queue[text].answer
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._drain_queue(), name="embed-queries")
         done, _ = await asyncio.wait((answer,), timeout=deadline_s)
         return answer.result() if done else QueryVector(None, "the embedder was too slow")
 
     async def close(self) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.gather(self._asking, return_exceptions=True)
-        await self.lane.close()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self.model_thread.close()
 
-    async def _ask(self) -> None:
-        while self._waiting:
-            texts = self._asked = self._next()
-            for text, answer in zip(texts, await self._embedded(texts), strict=True):
-                self._waiting.pop(text).answer.set_result(answer)
+    async def _drain_queue(self) -> None:
+        while self._queue:
+            texts = self._in_flight = self._next_batch()
+            for text, answer in zip(texts, await self._embed_questions(texts), strict=True):
+                self._queue.pop(text).answer.set_result(answer)
                 if answer.vector is not None:
-                    self._remember(text, answer)
+                    self._cache_vector(text, answer)
 
-    def _next(self) -> list[str]:
+    def _next_batch(self) -> list[str]:
         """Choose what is embedded next, short ones first: they wait for nobody's long ones."""
         chosen: list[str] = []
         chars = 0
-        sizes = sorted((one.size, text) for text, one in self._waiting.items())
-        for size, text in sizes[:_TOGETHER]:
+        sizes = sorted((one.size, text) for text, one in self._queue.items())
+        for size, text in sizes[:_BATCH_SIZE]:
             chars += size
-            if chosen and chars > _TOGETHER_CHARS:
+            if chosen and chars > _BATCH_CHARS:
                 break
             chosen.append(text)
         return chosen
 
-    def _made_room(self, size: int) -> bool:
+    def _evict_longest(self, size: int) -> bool:
         """Send away the longest that waits, if it is longer than this: its turn comes last.
 
         Its caller has gone long ago, as a rule; but it would keep its place for as long as
         shorter ones arrive.
         """
-        waiting = self._waiting.keys() - self._asked
-        longest = max(waiting, key=lambda text: self._waiting[text].size)
-        if self._waiting[longest].size <= size:
+        waiting = self._queue.keys() - self._in_flight
+        longest = max(waiting, key=lambda text: self._queue[text].size)
+        if self._queue[longest].size <= size:
             return False
-        self._waiting.pop(longest).answer.set_result(BUSY)
+        self._queue.pop(longest).answer.set_result(BUSY)
         return True
 
-    async def _embedded(self, texts: Sequence[str]) -> list[QueryVector]:
+    async def _embed_questions(self, texts: Sequence[str]) -> list[QueryVector]:
         try:
-            rows, usable = await self.lane.run(lambda: self._rows(texts), self.patience_s)
+            rows, usable = await self.model_thread.run(
+                lambda: self._embed_texts(texts), self.patience_s
+            )
         except InvalidInput as error:
             if len(texts) == 1:
                 return [QueryVector(None, error.message)]
-            return [answer for text in texts for answer in await self._embedded([text])]
+            return [answer for text in texts for answer in await self._embed_questions([text])]
         except PlasticMemoriesError as error:
-            return self._none(texts, error.message)
+            return self._unavailable_vectors(texts, error.message)
         # A plug-in's model may raise anything; a recall goes on without it.
         except Exception as error:  # noqa: BLE001
-            return self._none(texts, f"The embedder raised {type(error).__name__}.")
+            return self._unavailable_vectors(texts, f"The embedder raised {type(error).__name__}.")
         # Each a copy: one row that is remembered must not keep its whole company.
         return [
-            QueryVector(row.copy(), ordinary=self.ordinary)
+            QueryVector(row.copy(), background=self.background)
             if good
             else QueryVector(None, "the question has no vector")
             for row, good in zip(rows, usable, strict=True)
         ]
 
-    def _rows(self, texts: Sequence[str]) -> tuple[Vectors, NDArray[np.bool_]]:
+    def _embed_texts(self, texts: Sequence[str]) -> tuple[Vectors, NDArray[np.bool_]]:
         rows = self.embedder.embed(texts, purpose="query")
         check_shape(rows, (len(texts), self.embedder.dimension))
-        return rows, is_usable(rows)
+        return rows, usable_rows(rows)
 
-    def _none(self, texts: Sequence[str], reason: str) -> list[QueryVector]:
-        self.failed(reason)
+    def _unavailable_vectors(self, texts: Sequence[str], reason: str) -> list[QueryVector]:
+        self.on_failure(reason)
         return [QueryVector(None, reason)] * len(texts)
 
-    def _remember(self, text: str, answer: QueryVector) -> None:
-        self._known[text] = answer
-        while len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
+    def _cache_vector(self, text: str, answer: QueryVector) -> None:
+        self._cache[text] = answer
+        while len(self._cache) > _CACHE_SIZE:
+            self._cache.popitem(last=False)

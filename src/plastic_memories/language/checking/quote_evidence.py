@@ -6,76 +6,76 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from plastic_memories.language.reading.clauses import Clause, believable
-from plastic_memories.language.reading.group_members import is_the_bot
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
+from plastic_memories.language.reading.group_members import is_from_bot
+from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.model.message import Message, Role
 
-_SHORTEST = 2
-_LONGEST_MESSAGE = 4_000
+_MIN_QUOTE_CHARS = 2
+_MAX_MESSAGE_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class QuoteEvidence:
     """A message that holds a quote, and the clauses it covers that state something."""
 
     message: Message
     place: int  # of the message in the talk
-    clauses: tuple[Clause, ...]
+    clauses: tuple[MessageClause, ...]
 
 
-def find_quote(quote: str, messages: Sequence[Message]) -> Evidence | str:
+def find_quote(quote: str, messages: Sequence[Message]) -> QuoteEvidence | str:
     """Return the latest statement of the user that holds the quote, or why there is none."""
-    wanted = bare(quote)
-    if len(wanted) < _SHORTEST:
+    wanted = letters_and_digits(quote)
+    if len(wanted) < _MIN_QUOTE_CHARS:
         return "no quote"
     reason = "quote not in the talk"
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
-        spans = _spans(wanted, message.content[:_LONGEST_MESSAGE])
+        spans = _match_spans(wanted, message.content[:_MAX_MESSAGE_CHARS])
         if not spans:
             continue
-        if message.role is not Role.USER or is_the_bot(message):
+        if message.role is not Role.USER or is_from_bot(message):
             reason = "not said by the user"
             continue
-        clauses = _covered(message.content[:_LONGEST_MESSAGE], spans)
+        clauses = _covered_clauses(message.content[:_MAX_MESSAGE_CHARS], spans)
         if clauses:
-            return Evidence(message, place, clauses)
+            return QuoteEvidence(message, place, clauses)
         reason = "not stated as a fact"
     return reason
 
 
-def bare(text: str) -> str:
+def letters_and_digits(text: str) -> str:
     """Return the letters and digits of a text, in one normal form.
 
-    >>> bare("Ｉ'm Tom。 "), bare("我愛 Tom！")
+    >>> letters_and_digits("Ｉ'm Tom。 "), letters_and_digits("我愛 Tom！")
     ('imtom', '我爱tom')
     """
-    return "".join(char for char, _ in _letters(text))
+    return "".join(char for char, _ in _positioned_letters(text))
 
 
-def _letters(text: str) -> Iterator[tuple[str, int]]:
+def _positioned_letters(text: str) -> Iterator[tuple[str, int]]:
     # Character by character, so that a place in the result leads back to one in the text.
-    for place, char in enumerate(simplified(text)):
+    for place, char in enumerate(to_simplified(text)):
         for plain in unicodedata.normalize("NFKC", char).casefold():
             if plain.isalnum():
                 yield plain, place
 
 
-def _spans(wanted: str, text: str) -> list[tuple[int, int]]:
-    letters = list(_letters(text))
+def _match_spans(wanted: str, text: str) -> list[tuple[int, int]]:
+    letters = list(_positioned_letters(text))
     line = "".join(char for char, _ in letters)
     spans: list[tuple[int, int]] = []
     start = line.find(wanted)
     while start >= 0:
         end = start + len(wanted)
-        if _on_word_borders(text, letters[start][1], letters[end - 1][1] + 1):
+        if _is_on_word_boundaries(text, letters[start][1], letters[end - 1][1] + 1):
             spans.append((letters[start][1], letters[end - 1][1] + 1))
         start = line.find(wanted, start + 1)
     return spans
 
 
-def _on_word_borders(text: str, start: int, end: int) -> bool:
+def _is_on_word_boundaries(text: str, start: int, end: int) -> bool:
     """Say whether a stretch cuts no Latin word: "tom" is not said in "tomorrow"."""
     return not (
         _same_word(text[start - 1 : start], text[start])
@@ -87,20 +87,20 @@ def _same_word(one: str, other: str) -> bool:
     return one.isascii() and other.isascii() and one.isalnum() and other.isalnum()
 
 
-def says(text: str, value: str) -> bool:
+def contains_value(text: str, value: str) -> bool:
     """Say whether a text holds a value literally, whole words only.
 
-    >>> says("I'm moving tomorrow", "Tom"), says("我喜欢 绿茶", "喜欢绿茶")
+    >>> contains_value("I'm moving tomorrow", "Tom"), contains_value("我喜欢 绿茶", "喜欢绿茶")
     (False, True)
     """
-    wanted = bare(value)
-    return bool(wanted) and bool(_spans(wanted, text))
+    wanted = letters_and_digits(value)
+    return bool(wanted) and bool(_match_spans(wanted, text))
 
 
-def _covered(content: str, spans: Sequence[tuple[int, int]]) -> tuple[Clause, ...]:
-    covered: list[Clause] = []
+def _covered_clauses(content: str, spans: Sequence[tuple[int, int]]) -> tuple[MessageClause, ...]:
+    covered: list[MessageClause] = []
     position = 0
-    for clause in believable(content):
+    for clause in believable_clauses(content):
         start = content.find(clause.quote, position)
         if start < 0:
             continue

@@ -14,21 +14,21 @@ from plastic_memories.language.text.lazy_regex import regex
 Item: TypeAlias = Mapping[str, Any]
 
 # A reply is a page at most; what is longer is a model that cannot stop.
-LONGEST = 64_000
-MOST_ITEMS = 100
-_MOST_TRIES = 400
-_DEEPEST = 6
+MAX_REPLY_CHARS = 64_000
+MAX_ITEMS = 100
+_MAX_PARSE_TRIES = 400
+_MAX_DEPTH = 6
 _THOUGHTS = regex(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _FLAT = regex(r"\{[^{}]*\}")
 _TRAILING_COMMA = regex(r",(?=\s*[}\]])")
-_LONGEST_ITEM = 4_000
+_MAX_ITEM_CHARS = 4_000
 _DECODER = json.JSONDecoder(strict=False)
 # The names of the reply's own parts: an object that has one of them is no item.
 _PARTS = frozenset({"profile", "profiles", "events", "items", "summary"})
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ParsedReply:
     """The items of a reply by kind, in its order, and a reason for each that was left out."""
 
     profile: tuple[Item, ...] = ()
@@ -37,30 +37,30 @@ class Reply:
     dropped: tuple[str, ...] = field(default=())
 
 
-def read(text: str) -> Reply:
+def parse_reply(text: str) -> ParsedReply:
     """Read a reply: JSON, JSON in prose or a fence, JSON that was cut off, or nothing.
 
     Which list an item stood in does not matter: its own fields say what it is.
 
     >>> cut = '```json\\n{"profile": [{"key": "name", "value": "Tom", "quote": "I am Tom",}, {"ke'
-    >>> [item["value"] for item in read(cut).profile]
+    >>> [item["value"] for item in parse_reply(cut).profile]
     ['Tom']
     """
     kinds: dict[str, list[Item]] = {"profile": [], "events": [], "summary": []}
     dropped: list[str] = []
-    for count, item in enumerate(_items(_THOUGHTS.sub("", text)[:LONGEST])):
-        kind = _kind_of(item) if count < MOST_ITEMS else "too many items"
+    for count, item in enumerate(_parse_items(_THOUGHTS.sub("", text)[:MAX_REPLY_CHARS])):
+        kind = _item_kind(item) if count < MAX_ITEMS else "too many items"
         if kind in kinds:
             kinds[kind].append(item)
         else:
             dropped.append(kind)
-        if count >= MOST_ITEMS:
+        if count >= MAX_ITEMS:
             break
     summary = kinds["summary"][-1] if kinds["summary"] else None
-    return Reply(tuple(kinds["profile"]), tuple(kinds["events"]), summary, tuple(dropped))
+    return ParsedReply(tuple(kinds["profile"]), tuple(kinds["events"]), summary, tuple(dropped))
 
 
-def _kind_of(item: Item) -> str:
+def _item_kind(item: Item) -> str:
     if "event_type" in item or "title" in item:
         return "events"
     if "value" in item:
@@ -70,29 +70,29 @@ def _kind_of(item: Item) -> str:
     return "not an item"
 
 
-def _items(text: str) -> Iterator[Item]:
+def _parse_items(text: str) -> Iterator[Item]:
     """Yield the innermost objects; after one that cannot be read, go on with the next."""
     place = text.find("{")
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_PARSE_TRIES):
         if place < 0:
             return
-        value, end = _object_at(text, place)
+        value, end = _parse_object_at(text, place)
         if value is not None:
-            yield from _leaves(value)
+            yield from _leaf_objects(value)
         place = text.find("{", end)
 
 
-def _object_at(text: str, place: int) -> tuple[Any, int]:
+def _parse_object_at(text: str, place: int) -> tuple[Any, int]:
     """Return the object that begins here, or None, and where to look for the next one."""
     try:
         return _DECODER.raw_decode(text, place)
     except (ValueError, RecursionError):
         flat = _FLAT.match(text, place)
-    mended = _mended(flat[0]) if flat and len(flat[0]) <= _LONGEST_ITEM else None
+    mended = _parse_lenient(flat[0]) if flat and len(flat[0]) <= _MAX_ITEM_CHARS else None
     return mended, flat.end() if flat and mended is not None else place + 1
 
 
-def _mended(text: str) -> Item | None:
+def _parse_lenient(text: str) -> Item | None:
     """Read an object written by hand: a comma too many, Python's quotes."""
     plain = _TRAILING_COMMA.sub("", text)
     try:
@@ -109,20 +109,20 @@ def _python_literal(text: str) -> Any:
         return None
 
 
-def _leaves(value: Any, depth: int = 0) -> Iterator[Item]:
-    if depth > _DEEPEST:
+def _leaf_objects(value: Any, depth: int = 0) -> Iterator[Item]:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
-        inner = [part for part in value.values() if _holds_objects(part)]
+        inner = [part for part in value.values() if _contains_objects(part)]
         if not inner and value and not _PARTS & set(value):
             yield value
         value = inner
     if isinstance(value, list):
         for part in value:
-            yield from _leaves(part, depth + 1)
+            yield from _leaf_objects(part, depth + 1)
 
 
-def _holds_objects(value: Any) -> bool:
+def _contains_objects(value: Any) -> bool:
     if isinstance(value, dict):
         return True
     return isinstance(value, list) and any(isinstance(part, dict | list) for part in value)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from plastic_memories.language.checking.draft_building import text_of
+from plastic_memories.language.checking.draft_building import first_text_field
 from plastic_memories.language.checking.event_check import EMOTIONS
-from plastic_memories.language.checking.quote_evidence import says
+from plastic_memories.language.checking.quote_evidence import contains_value
 from plastic_memories.language.checking.reply_parsing import Item
 from plastic_memories.language.reading.clauses import CJK
-from plastic_memories.language.reading.injected_text import carries_injection
+from plastic_memories.language.reading.injected_text import has_injection_marker
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import index_terms, query_terms
 from plastic_memories.model.message import Message, Role
@@ -20,19 +20,19 @@ _HAN = regex(f"[{CJK}]")
 _LATIN_WORD = regex(r"[A-Za-z]{2,}")
 _NUMBER = regex(r"\d+")
 _ADDRESS = regex(r"https?://|www\.|```|[<>{}]", re.IGNORECASE)
-_LONGEST = 600
-_LONGEST_TOPIC = 30
-_MOST_TOPICS = 8
+_MAX_SUMMARY_CHARS = 600
+_MAX_TOPIC_CHARS = 30
+_MAX_TOPICS = 8
 # A summary has words of its own ("the user told that"); half of them must be the talk's.
-_SHARE_SAID = 0.5
+_MIN_GROUNDED_SHARE = 0.5
 # One English word carries about as much as two Chinese characters.
 _CHARS_PER_WORD = 2
 
 
-def language_of(texts: Sequence[str]) -> str:
+def majority_language(texts: Sequence[str]) -> str:
     """Return the language most of the talk is in: `zh` or `en`.
 
-    >>> language_of(["我在用 Python 写代码"]), language_of(["hello", "你"])
+    >>> majority_language(["我在用 Python 写代码"]), majority_language(["hello", "你"])
     ('zh', 'en')
     """
     han = sum(len(_HAN.findall(text)) for text in texts)
@@ -42,18 +42,20 @@ def language_of(texts: Sequence[str]) -> str:
 
 def check_summary(item: Item, messages: Sequence[Message], language: str) -> Summary | str:
     """Return a summary that can be believed, or the reason why there is none."""
-    text = " ".join(text_of(item, "text", "summary").split())
-    if not 0 < len(text) <= _LONGEST:
+    text = " ".join(first_text_field(item, "text", "summary").split())
+    if not 0 < len(text) <= _MAX_SUMMARY_CHARS:
         return "summary empty or too long"
-    if carries_injection(text) or _ADDRESS.search(text):
+    if has_injection_marker(text) or _ADDRESS.search(text):
         return "summary is not prose"
-    if language_of([text]) != language:
+    if majority_language([text]) != language:
         return "summary in another language"
     said = [message.content for message in messages if message.role in (Role.USER, Role.ASSISTANT)]
     if not _is_grounded(text, said):
         return "summary not of this talk"
-    emotion = text_of(item, "emotion").lower()
-    return Summary(text, _topics(item, said), emotion if emotion in EMOTIONS else "neutral")
+    emotion = first_text_field(item, "emotion").lower()
+    return Summary(
+        text, _grounded_topics(item, said), emotion if emotion in EMOTIONS else "neutral"
+    )
 
 
 def _is_grounded(text: str, said: Sequence[str]) -> bool:
@@ -61,16 +63,20 @@ def _is_grounded(text: str, said: Sequence[str]) -> bool:
     terms = query_terms(text)
     share = sum(term in known for term in terms) / len(terms) if terms else 0.0
     numbers = {number for line in said for number in _NUMBER.findall(line)}
-    return share >= _SHARE_SAID and set(_NUMBER.findall(text)) <= numbers
+    return share >= _MIN_GROUNDED_SHARE and set(_NUMBER.findall(text)) <= numbers
 
 
-def _topics(item: Item, said: Sequence[str]) -> tuple[str, ...]:
+def _grounded_topics(item: Item, said: Sequence[str]) -> tuple[str, ...]:
     given = item.get("topics")
-    listed = given if isinstance(given, list) else re.split(r"[,，、;；]", text_of(item, "topics"))
+    listed = (
+        given
+        if isinstance(given, list)
+        else re.split(r"[,，、;；]", first_text_field(item, "topics"))
+    )
     topics = (topic.strip() for topic in listed if isinstance(topic, str))
     kept = [
         topic
         for topic in topics
-        if len(topic) <= _LONGEST_TOPIC and any(says(line, topic) for line in said)
+        if len(topic) <= _MAX_TOPIC_CHARS and any(contains_value(line, topic) for line in said)
     ]
-    return tuple(dict.fromkeys(kept))[:_MOST_TOPICS]
+    return tuple(dict.fromkeys(kept))[:_MAX_TOPICS]

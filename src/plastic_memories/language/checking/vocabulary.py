@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from plastic_memories.language.reading.chinese.lexicon import KIN, PETS
-from plastic_memories.language.reading.memory_keys import favorite, slug, style_key
+from plastic_memories.language.reading.memory_keys import favorite_key, slug, style_key
 from plastic_memories.language.text.lazy_regex import regex
 
 PROFILE_TYPES = ("basic_info", "preference", "personality", "relationship", "constraint")
@@ -51,7 +51,7 @@ _CUE = {
     for line in _CUES.strip().splitlines()
 }
 # These keys hold as many values as there are; the value is part of the key.
-_MANY = frozenset(
+_MULTI_VALUE_FAMILIES = frozenset(
     {
         "preference.like",
         "preference.dislike",
@@ -64,7 +64,7 @@ _MANY = frozenset(
         "constraint.taboo",
     }
 )
-_OTHER_NAMES = """
+_FAMILY_ALIASES = """
 name 名字|姓名|名称|full_name|first_name|real_name|user_name
 nickname 昵称|小名|绰号
 english_name 英文名
@@ -97,7 +97,7 @@ taboo 禁忌|忌讳|taboos|boundary
 """
 _CANONICAL = {
     word: line.split(" ", 1)[0]
-    for line in _OTHER_NAMES.strip().splitlines()
+    for line in _FAMILY_ALIASES.strip().splitlines()
     for word in line.split(" ", 1)[1].split("|")
 }
 _ENGLISH_KIN = {
@@ -147,39 +147,41 @@ _ENGLISH_PETS = {
 }
 
 
-def _word_in(words: dict[str, str]) -> dict[str, re.Pattern[str]]:
+def _word_patterns(words: dict[str, str]) -> dict[str, re.Pattern[str]]:
     return {key: regex(rf"\b(?:{word})\b", re.IGNORECASE) for key, word in words.items()}
 
 
 ENGLISH_KIN_WORD = f"(?:{'|'.join(_ENGLISH_KIN.values())})"
-_KIN_ENGLISH = _word_in(_ENGLISH_KIN)
-_PETS_ENGLISH = _word_in(_ENGLISH_PETS)
+_KIN_ENGLISH = _word_patterns(_ENGLISH_KIN)
+_PETS_ENGLISH = _word_patterns(_ENGLISH_PETS)
 
 
-def family_of(category: str, key: str) -> str | None:
+def key_family(category: str, key: str) -> str | None:
     """Return the family of keys that a model means, or None for one nobody knows.
 
-    >>> family_of("basic_info", "姓名"), family_of("", "preference.favorite_color")
+    >>> key_family("basic_info", "姓名"), key_family("", "preference.favorite_color")
     ('basic_info.name', 'preference.favorite_color')
-    >>> family_of("relationship", "妈妈"), family_of("basic_info", "shoe size")
+    >>> key_family("relationship", "妈妈"), key_family("basic_info", "shoe size")
     ('relationship.mother', None)
     """
-    kind, name = _split(category, key)
+    kind, name = _split_key(category, key)
     if kind == "preference" and name.startswith("favo"):
-        return favorite(re.sub(r"^favou?rites?_?", "", name).replace("_", " ") or "other")
+        return favorite_key(re.sub(r"^favou?rites?_?", "", name).replace("_", " ") or "other")
     if kind == "relationship":
-        return _relationship(name)
+        return _relationship_family(name)
     full = f"{kind}.{_CANONICAL.get(name, name)}"
     if full in _CUE:
         return full
     if kind == "personality":
         return (
-            f"{kind}.{head}" if (head := _head(name)) in ("habit", "fear") else "personality.trait"
+            f"{kind}.{head}"
+            if (head := _name_head(name)) in ("habit", "fear")
+            else "personality.trait"
         )
-    return f"{kind}.{head}" if (head := _head(name)) and f"{kind}.{head}" in _CUE else None
+    return f"{kind}.{head}" if (head := _name_head(name)) and f"{kind}.{head}" in _CUE else None
 
 
-def _split(category: str, key: str) -> tuple[str, str]:
+def _split_key(category: str, key: str) -> tuple[str, str]:
     whole = key.strip().lower().replace(" ", "_").replace("-", "_")
     first, dot, rest = whole.partition(".")
     if dot and first in PROFILE_TYPES:
@@ -187,22 +189,24 @@ def _split(category: str, key: str) -> tuple[str, str]:
     return category.strip().lower(), whole
 
 
-def _head(name: str) -> str:
+def _name_head(name: str) -> str:
     head = name.partition(".")[0]
     return _CANONICAL.get(head, head)
 
 
-def _relationship(name: str) -> str | None:
+def _relationship_family(name: str) -> str | None:
     word = _CANONICAL.get(name, name)
     if word == "status":
         return "relationship.status"
-    if word.startswith("pet") or word in PETS or _english(word, _PETS_ENGLISH):
+    if word.startswith("pet") or word in PETS or _matching_english_key(word, _PETS_ENGLISH):
         return "relationship.pet"
-    kin = word if word in _ENGLISH_KIN else KIN.get(word) or _english(word, _KIN_ENGLISH)
+    kin = (
+        word if word in _ENGLISH_KIN else KIN.get(word) or _matching_english_key(word, _KIN_ENGLISH)
+    )
     return f"relationship.{kin}" if kin else None
 
 
-def _english(text: str, words: dict[str, re.Pattern[str]]) -> str | None:
+def _matching_english_key(text: str, words: dict[str, re.Pattern[str]]) -> str | None:
     return next((key for key, pattern in words.items() if pattern.search(text)), None)
 
 
@@ -215,7 +219,7 @@ def key_for(family: str, value: str, clause: str) -> str | None:
     True
     """  # noqa: E501
     if family.startswith("relationship.") and family != "relationship.status":
-        return _key_of_somebody(family, clause)
+        return _relationship_key(family, clause)
     cue = _CUE["preference.favorite" if family.startswith("preference.favorite_") else family]
     if not cue.search(clause):
         return None
@@ -223,29 +227,29 @@ def key_for(family: str, value: str, clause: str) -> str | None:
         return style_key(value)
     if family == "personality.trait":
         return f"personality.{slug(value)}"
-    return f"{family}.{slug(value)}" if family in _MANY else family
+    return f"{family}.{slug(value)}" if family in _MULTI_VALUE_FAMILIES else family
 
 
-_NAMING = regex(r"叫|名|唤作|\bnamed?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
+_NAMING_CUES = regex(r"叫|名|唤作|\bnamed?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
 
 
-def _key_of_somebody(family: str, clause: str) -> str | None:
+def _relationship_key(family: str, clause: str) -> str | None:
     # What somebody near is called; what they do or like is theirs.
-    if not _NAMING.search(clause):
+    if not _NAMING_CUES.search(clause):
         return None
     if family == "relationship.pet":
-        kind = pet_in(clause)
+        kind = named_pet(clause)
         return f"relationship.pet.{kind}" if kind else None
-    return family if family.removeprefix("relationship.") in kin_in(clause) else None
+    return family if family.removeprefix("relationship.") in named_kin(clause) else None
 
 
-def pet_in(clause: str) -> str | None:
+def named_pet(clause: str) -> str | None:
     """Return the kind of animal a clause names."""
     named = max((word for word in PETS if word in clause), key=len, default=None)
-    return PETS[named] if named else _english(clause, _PETS_ENGLISH)
+    return PETS[named] if named else _matching_english_key(clause, _PETS_ENGLISH)
 
 
-def kin_in(clause: str) -> set[str]:
+def named_kin(clause: str) -> set[str]:
     """Return who of the user's people a clause names."""
     english = {key for key, pattern in _KIN_ENGLISH.items() if pattern.search(clause)}
     return english | {key for word, key in KIN.items() if word in clause}

@@ -12,21 +12,21 @@ from plastic_memories.model.message import Message, Role
 from plastic_memories.model.talk import TalkWindow
 
 # What stands around each message: number, role, name and time.
-_PER_MESSAGE = 40
+_TOKENS_PER_MESSAGE = 40
 # A token is at least a third of a character in the estimate used here.
 _CHARS_PER_TOKEN = 3
 _SENTENCES = at_start(r".*[。！？!?；;…\n.]", re.DOTALL)
 
 
-def parts_of(window: TalkWindow, tokens: int) -> Iterator[TalkWindow]:
+def split_window(window: TalkWindow, tokens: int) -> Iterator[TalkWindow]:
     """Yield windows of at most so many tokens, whole messages where they fit.
 
     Tools and system messages are left out: nobody talks there.
     """
     part: list[Message] = []
     spent = 0
-    for message in _talked(window, tokens):
-        cost = _cost(message)
+    for message in _messages_within_budget(window, tokens):
+        cost = _message_tokens(message)
         if part and spent + cost > tokens:
             yield replace(window, messages=tuple(part))
             part, spent = [], 0
@@ -36,20 +36,20 @@ def parts_of(window: TalkWindow, tokens: int) -> Iterator[TalkWindow]:
         yield replace(window, messages=tuple(part))
 
 
-def _cost(message: Message) -> int:
-    return estimate_tokens(message.content) + _PER_MESSAGE
+def _message_tokens(message: Message) -> int:
+    return estimate_tokens(message.content) + _TOKENS_PER_MESSAGE
 
 
-def _talked(window: TalkWindow, tokens: int) -> Iterator[Message]:
+def _messages_within_budget(window: TalkWindow, tokens: int) -> Iterator[Message]:
     for message in window.messages:
         if message.role in (Role.USER, Role.ASSISTANT) and message.content.strip():
             # A pasted book is not talk: its beginning says what it is.
-            yield _cut(message, tokens)
+            yield _truncate_message(message, tokens)
 
 
-def _cut(message: Message, tokens: int) -> Message:
+def _truncate_message(message: Message, tokens: int) -> Message:
     content = message.content[: tokens * _CHARS_PER_TOKEN]
-    while content and estimate_tokens(content) + _PER_MESSAGE > tokens:
+    while content and estimate_tokens(content) + _TOKENS_PER_MESSAGE > tokens:
         content = content[: len(content) * 3 // 4]
     if content == message.content:
         return message

@@ -6,10 +6,16 @@ import re
 from datetime import date, timedelta
 
 from plastic_memories.language.dates import date_spans
-from plastic_memories.language.dates.date_spans import DateSpan, Lean
-from plastic_memories.language.dates.grammar import Grammar, Role, Rule, rules_of
+from plastic_memories.language.dates.date_spans import DatePreference, DateSpan
+from plastic_memories.language.dates.grammar import DateRule, Grammar, PhraseRole, compile_rules
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.numerals import FEW, ZH_COUNT, ZH_NUMBER, zh_count, zh_number
+from plastic_memories.language.text.numerals import (
+    FEW_RANGE,
+    ZH_COUNT,
+    ZH_NUMBER,
+    zh_count,
+    zh_number,
+)
 
 _DAYS = {
     "大前天": -3,
@@ -125,101 +131,105 @@ def full_year(text: str, today: date) -> int:
     return 2000 + year if 2000 + year <= today.year + 10 else 1900 + year
 
 
-def _turn(rel: str) -> int:
+def _relative_offset(rel: str) -> int:
     """Count how far away a week or month is: `上上` is two back, and so is `大上`."""
     if rel == "大上":
         return -2
     return rel.count("下") - rel.count("上")
 
 
-def _day_word(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _relative_day(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     return date_spans.days_away(today, _DAYS[found["day"]])
 
 
-def _counted(found: re.Match[str]) -> str:
+def _unit_name(found: re.Match[str]) -> str:
     return _UNITS[found["unit"]]
 
 
-def _distance(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _units_from_today(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     low, high = zh_count(found["n"])
     sign = -1 if "前" in found["way"] else 1
     if high - low > 1 and sign > 0:
         return None  # "in a few days" is no date, "in two or three" is
     half = 0.5 if found["half"] or found["mid"] == "半" else 0
     near, far = (
-        date_spans.units_away(today, (count + half) * sign, _counted(found))
+        date_spans.units_away(today, (count + half) * sign, _unit_name(found))
         for count in (low, high)
     )
-    return date_spans.between(near, far)
+    return date_spans.span_between(near, far)
 
 
-def _half(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return date_spans.units_away(today, -0.5 if "前" in found["way"] else 0.5, _counted(found))
+def _half_unit_from_today(
+    found: re.Match[str], today: date, lean: DatePreference
+) -> DateSpan | None:
+    return date_spans.units_away(today, -0.5 if "前" in found["way"] else 0.5, _unit_name(found))
 
 
-def _recent(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _recent_period(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     count = zh_number(found["n"]) if found["n"] else 7
-    days = count * {"day": 1, "week": 7, "month": 30, "year": 365}[_counted(found)]
+    days = count * {"day": 1, "week": 7, "month": 30, "year": 365}[_unit_name(found)]
     start = date_spans.days_away(today, -days)
     return DateSpan(start.start, today) if start else None
 
 
-def _few_days_ago(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _few_days_ago(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     return DateSpan(today - timedelta(days=7), today - timedelta(days=1))
 
 
-def _few_units_ago(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    most = FEW[1] if found["few"] == "几" else FEW[0] + 1
-    far, near = (date_spans.units_away(today, -count, _counted(found)) for count in (most, 1))
-    return date_spans.between(far, near)
+def _few_units_ago(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    most = FEW_RANGE[1] if found["few"] == "几" else FEW_RANGE[0] + 1
+    far, near = (date_spans.units_away(today, -count, _unit_name(found)) for count in (most, 1))
+    return date_spans.span_between(far, near)
 
 
-def _same_day(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _same_time_in_period(
+    found: re.Match[str], today: date, lean: DatePreference
+) -> DateSpan | None:
     """`去年今天`, `上个月的这个时候`."""
     if found["y"]:
         day, unit = date_spans.units_away(today, _YEARS[found["y"]], "year"), "year"
     else:
-        unit = _counted(found)
-        day = date_spans.units_away(today, _turn(found["rel"]), unit)
-    return date_spans.around(day, unit) if day and found["about"] else day
+        unit = _unit_name(found)
+        day = date_spans.units_away(today, _relative_offset(found["rel"]), unit)
+    return date_spans.span_around(day, unit) if day and found["about"] else day
 
 
-def _weekday(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _weekday(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     if found["wd"] == "末":
-        return date_spans.floating_weekend(today, lean)
+        return date_spans.weekend_without_week(today, lean)
     return date_spans.nearest_weekday(today, _WEEKDAYS[found["wd"]], lean)
 
 
-def _weekday_of_week(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _weekday_of_week(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     if found["wd"] == "末":
-        return date_spans.weekend_of_week(today, _turn(found["rel"]))
-    return date_spans.weekday_of_week(today, _turn(found["rel"]), _WEEKDAYS[found["wd"]])
+        return date_spans.weekend_of_week(today, _relative_offset(found["rel"]))
+    return date_spans.weekday_of_week(today, _relative_offset(found["rel"]), _WEEKDAYS[found["wd"]])
 
 
-def _bare_weekend(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return date_spans.floating_weekend(today, lean)
+def _bare_weekend(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    return date_spans.weekend_without_week(today, lean)
 
 
-def _week(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return date_spans.whole_week(today, _turn(found["rel"]))
+def _relative_week(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    return date_spans.whole_week(today, _relative_offset(found["rel"]))
 
 
-def _turned(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _relative_period(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     """`上个冬天`, `这个国庆`, `上季度`."""
-    turn, span = _turn(found["rel"]), None
+    turn, span = _relative_offset(found["rel"]), None
     for _ in range(abs(turn) or 1):
         step, day = (turn > 0) - (turn < 0), span.start if span else today
         if found["season"]:
-            span = date_spans.turned_season(day, _SEASONS[found["season"]], step, lean)
+            span = date_spans.relative_season(day, _SEASONS[found["season"]], step, lean)
         elif found["name"]:
-            span = date_spans.turned_month_day(day, *_HOLIDAYS[found["name"]], step, lean)
+            span = date_spans.relative_month_day(day, *_HOLIDAYS[found["name"]], step, lean)
         else:
-            span = date_spans.turned_quarter(day, step)
+            span = date_spans.relative_quarter(day, step)
     return span
 
 
-def _relative_month(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    year, month = date_spans.shifted_month(today.year, today.month, _turn(found["rel"]))
+def _relative_month(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    year, month = date_spans.shifted_month(today.year, today.month, _relative_offset(found["rel"]))
     if found["d"]:
         return date_spans.one_day(date_spans.date_or_none(year, month, zh_number(found["d"])))
     if found["part"]:
@@ -227,11 +237,11 @@ def _relative_month(found: re.Match[str], today: date, lean: Lean) -> DateSpan |
     return date_spans.whole_month(year, month)
 
 
-def _month_end(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _month_end(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     return date_spans.third_of_month(today.year, today.month, _PARTS[found["part"]])
 
 
-def _of_year(found: re.Match[str], year: int) -> DateSpan | None:
+def _part_of_year(found: re.Match[str], year: int) -> DateSpan | None:
     if found["m"] and found["d"]:
         return date_spans.one_day(
             date_spans.date_or_none(year, zh_number(found["m"]), zh_number(found["d"]))
@@ -241,97 +251,101 @@ def _of_year(found: re.Match[str], year: int) -> DateSpan | None:
     if found["m"]:
         return date_spans.whole_month(year, zh_number(found["m"]))
     if found["season"]:
-        return date_spans.season(year, _SEASONS[found["season"]])
+        return date_spans.season_of_year(year, _SEASONS[found["season"]])
     whole = date_spans.whole_year(year)
     if whole and found["part"]:
         return date_spans.part_of(whole, _PARTS[found["part"]], whole.start)
     return whole
 
 
-def _relative_year(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _relative_year(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     turn = _YEARS[found["rel"]]
-    if turn == 0 and found["season"] and lean is Lean.PAST:
-        return date_spans.turned_season(today, _SEASONS[found["season"]], 0, lean)
-    return _of_year(found, today.year + turn)
+    if turn == 0 and found["season"] and lean is DatePreference.PAST:
+        return date_spans.relative_season(today, _SEASONS[found["season"]], 0, lean)
+    return _part_of_year(found, today.year + turn)
 
 
-def _absolute_year(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return _of_year(found, full_year(found["y"], today))
+def _absolute_year(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    return _part_of_year(found, full_year(found["y"], today))
 
 
-def _year_end(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _year_end(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     whole = date_spans.whole_year(today.year)
     return date_spans.part_of(whole, _PARTS[found["part"]], today) if whole else None
 
 
-def _year_of_holiday(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _year_of_holiday(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     return date_spans.whole_year(full_year(found["y"] or found["y2"], today))
 
 
-def _years(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _year_range(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     first, last = zh_number(found["from"]), zh_number(found["y"])
     return (
-        date_spans.between(date_spans.whole_year(first), date_spans.whole_year(last))
+        date_spans.span_between(date_spans.whole_year(first), date_spans.whole_year(last))
         if first < last
         else None
     )
 
 
-def _numeric(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _numeric_date(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     year, month = int(found["y"]), int(found["m"])
     if not found["d"]:
         return date_spans.whole_month(year, month)
     return date_spans.one_day(date_spans.date_or_none(year, month, int(found["d"])))
 
 
-def _month_day(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return date_spans.year_of_month_day(today, zh_number(found["m"]), zh_number(found["d"]), lean)
+def _month_day(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    return date_spans.month_day_without_year(
+        today, zh_number(found["m"]), zh_number(found["d"]), lean
+    )
 
 
-def _month(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    whole = date_spans.year_of_month(today, zh_number(found["m"]), lean)
+def _month(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    whole = date_spans.month_without_year(today, zh_number(found["m"]), lean)
     if whole and found["part"]:
         return date_spans.third_of_month(whole.start.year, whole.start.month, _PARTS[found["part"]])
     return whole
 
 
-def _months(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _month_range(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     """`3到5月`, `七八月`."""
     first, last = zh_number(found["from"]), zh_number(found["m"])
     is_pair = last == first + 1 and not found["from"].isdigit()
     if first >= last or not (found["to"] or is_pair):
         return None
-    return date_spans.floating_months(today, first, last, lean)
+    return date_spans.months_without_year(today, first, last, lean)
 
 
-def _half_year(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return date_spans.floating_months(today, *((1, 6) if found["half"] == "上" else (7, 12)), lean)
+def _half_year(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    return date_spans.months_without_year(
+        today, *((1, 6) if found["half"] == "上" else (7, 12)), lean
+    )
 
 
-def _quarter(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _quarter(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     last = zh_number(found["q"]) * 3
-    return date_spans.floating_months(today, last - 2, last, lean)
+    return date_spans.months_without_year(today, last - 2, last, lean)
 
 
-def _day_of_month(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return date_spans.day_of_month(today, zh_number(found["d"]), lean)
+def _day_of_month(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    return date_spans.day_without_month(today, zh_number(found["d"]), lean)
 
 
-def _days_of_month(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
+def _day_range(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     """`1到7号`."""
-    last = date_spans.day_of_month(today, zh_number(found["d"]), lean)
+    last = date_spans.day_without_month(today, zh_number(found["d"]), lean)
     first = last and date_spans.date_or_none(
         last.start.year, last.start.month, zh_number(found["from"])
     )
     return DateSpan(first, last.end) if last and first and first < last.end else None
 
 
-def _holiday(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return date_spans.year_of_month_day(today, *_HOLIDAYS[found["name"]], lean)
+def _holiday(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    return date_spans.month_day_without_year(today, *_HOLIDAYS[found["name"]], lean)
 
 
-def _season(found: re.Match[str], today: date, lean: Lean) -> DateSpan | None:
-    return date_spans.floating_season(today, _SEASONS[found["season"]], lean)
+def _season(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
+    return date_spans.season_without_year(today, _SEASONS[found["season"]], lean)
 
 
 # `去年初中毕业`, `今年中秋`, `上个月中奖`: no beginning and no middle.
@@ -352,36 +366,36 @@ _UNIT = (
 )
 _TO = r"[到至~～—–-]"
 _MONTH_NUMBER = r"1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]"
-_FIXED, _FLOATING, _FRAME = Role.FIXED, Role.FLOATING, Role.FRAME
+_FIXED, _FLOATING, _FRAME = PhraseRole.FIXED, PhraseRole.FLOATING, PhraseRole.FRAME
 # One character of each word must be in a text for the rule to be tried.
 _WEEK_HINTS = "周期礼"
 _UNIT_HINTS = f"天日月年{_WEEK_HINTS}"
-_TURN_HINTS = "上下这本"
+_RELATIVE_HINTS = "上下这本"
 _SEASON_HINTS = "春夏秋冬"
 _HOLIDAY_HINTS = "节旦庆诞一夜跨"
 _NO_PLACE = r"(?!楼|线|店|房|码|机|称|院)"
 
 
-def _needed(hints: str) -> tuple[frozenset[str], ...]:
+def _required_hints(hints: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(any_of) for any_of in hints.split())
 
 
-_GRAMMAR: Grammar = (
+_GRAMMAR_ROWS: Grammar = (
     (
         rf"(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))})",
-        _day_word,
+        _relative_day,
         _FIXED,
         "天日晚早儿夜 前昨今明后",
     ),
     (
         rf"再过(?P<n>(?<!\d){ZH_COUNT}){_UNIT}(?P<half>半)?(?P<way>)",
-        _distance,
+        _units_from_today,
         _FIXED,
         f"过 {_UNIT_HINTS}",
     ),
     (
         rf"(?:最近|过去|近)这?(?P<n>(?<!\d){ZH_NUMBER})?几?{_UNIT}",
-        _recent,
+        _recent_period,
         _FIXED,
         f"近过 {_UNIT_HINTS}",
     ),
@@ -395,7 +409,7 @@ _GRAMMAR: Grammar = (
     (
         rf"(?:(?P<y>{'|'.join(_YEARS)})|(?P<rel>[上下])一?个?(?P<unit>周|星期|礼拜|月))的?"
         r"(?:今[天日]|这一?天|(?P<about>这个?时候|同期|此时))",
-        _same_day,
+        _same_time_in_period,
         _FIXED,
         f"月年{_WEEK_HINTS} 今这同此",
     ),
@@ -403,7 +417,7 @@ _GRAMMAR: Grammar = (
         rf"{_PREFIX}个?{_WEEK_WORD}(?:的{_WEEK_WORD})?(?P<wd>[一二三四五六日天末])(?![年月天周个])",
         _weekday_of_week,
         _FIXED,
-        f"{_WEEK_HINTS} {_TURN_HINTS}",
+        f"{_WEEK_HINTS} {_RELATIVE_HINTS}",
     ),
     (
         rf"个?{_WEEK_WORD}(?P<wd>[一二三四五六日天末])(?![年月天周个])",
@@ -412,19 +426,19 @@ _GRAMMAR: Grammar = (
         _WEEK_HINTS,
     ),
     (r"(?<!每)(?<!个)周末", _bare_weekend, _FLOATING, "周"),
-    (rf"{_PREFIX}一?个?{_WEEK_WORD}", _week, _FRAME, f"{_WEEK_HINTS} {_TURN_HINTS}"),
+    (rf"{_PREFIX}一?个?{_WEEK_WORD}", _relative_week, _FRAME, f"{_WEEK_HINTS} {_RELATIVE_HINTS}"),
     (
         rf"(?P<rel>上{{1,2}}|下|这)一?个(?:{_SEASON}|{_HOLIDAY})",
-        _turned,
+        _relative_period,
         _FRAME,
-        f"{_TURN_HINTS} {_SEASON_HINTS}{_HOLIDAY_HINTS}",
+        f"{_RELATIVE_HINTS} {_SEASON_HINTS}{_HOLIDAY_HINTS}",
     ),
-    (rf"{_PREFIX}个?季度(?P<season>)(?P<name>)", _turned, _FRAME, f"季 {_TURN_HINTS}"),
+    (rf"{_PREFIX}个?季度(?P<season>)(?P<name>)", _relative_period, _FRAME, f"季 {_RELATIVE_HINTS}"),
     (
         rf"{_MONTH_PREFIX}月{_NO_MONTH}{_OF_MONTH}",
         _relative_month,
         _FRAME,
-        f"月 {_TURN_HINTS}",
+        f"月 {_RELATIVE_HINTS}",
     ),
     (
         r"(?<![一二三四五六七八九十\d个岁日])月"
@@ -444,7 +458,7 @@ _GRAMMAR: Grammar = (
         _FRAME,
         _HOLIDAY_HINTS,
     ),
-    (rf"(?<!\d)(?P<from>{_LONG_YEAR})年?{_TO}{YEAR}", _years, _FIXED, "年"),
+    (rf"(?<!\d)(?P<from>{_LONG_YEAR})年?{_TO}{YEAR}", _year_range, _FIXED, "年"),
     (
         r"(?:^|(?<=[我在于，]))(?P<m>1[0-2]|0?[1-9])[./](?P<d>3[01]|[12]\d|0?[1-9])"
         r"(?=我|要|去|有|考|面试|出发|回|搬|开|的)",
@@ -454,19 +468,24 @@ _GRAMMAR: Grammar = (
     ),
     (
         r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d)",
-        _numeric,
+        _numeric_date,
         _FRAME,
         "-/.",
     ),
     (rf"(?<![\d个]){MONTH}份?{DAY}[日号]?(?!\d)", _month_day, _FLOATING, "月"),
     (rf"(?<![\d个]){MONTH}(?:份|(?P<part>{_THIRD}))?", _month, _FLOATING, "月"),
-    (rf"(?<![\d个])(?P<from>{_MONTH_NUMBER})(?P<to>{_TO})?{MONTH}份?", _months, _FLOATING, "月"),
+    (
+        rf"(?<![\d个])(?P<from>{_MONTH_NUMBER})(?P<to>{_TO})?{MONTH}份?",
+        _month_range,
+        _FLOATING,
+        "月",
+    ),
     (r"(?P<half>[上下])半年", _half_year, _FLOATING, "年 上下"),
     (r"第?(?P<q>[一二三四1-4])季度", _quarter, _FLOATING, "季"),
     (rf"(?<![\d月]){DAY}[号]{_NO_PLACE}", _day_of_month, _FLOATING, "号"),
     (
         rf"(?<![\d月])(?P<from>\d{{1,2}}){_TO}{DAY}[号]{_NO_PLACE}",
-        _days_of_month,
+        _day_range,
         _FLOATING,
         "号",
     ),
@@ -477,20 +496,22 @@ _AGO = (
     rf"(?P<n>(?<!\d){ZH_COUNT}){_UNIT}(?P<half>半)?(?P<way>(?:之|以)?[前后])(?!台|端|面|边)",
     r"半个?(?P<unit>年|月)(?P<way>(?:之|以)?[前后])",
 )
-_AGO_NEEDS = _needed(f"前后 {_UNIT_HINTS}")
+_AGO_NEEDS = _required_hints(f"前后 {_UNIT_HINTS}")
 RULES = (
-    *rules_of(_GRAMMAR, _needed),
-    Rule(regex(_AGO[0]), _distance, Role.FRAME, _AGO_NEEDS, _counted),
-    Rule(regex(_AGO[1]), _half, Role.FRAME, _AGO_NEEDS, _counted),
+    *compile_rules(_GRAMMAR_ROWS, _required_hints),
+    DateRule(regex(_AGO[0]), _units_from_today, PhraseRole.FRAME, _AGO_NEEDS, _unit_name),
+    DateRule(regex(_AGO[1]), _half_unit_from_today, PhraseRole.FRAME, _AGO_NEEDS, _unit_name),
 )
 # Right behind another expression of time a day needs no more than `日`.
-FOLLOWING = (Rule(regex(rf"{DAY}[日号]"), _day_of_month, Role.FLOATING, _needed("日号")),)
+FOLLOWING = (
+    DateRule(regex(rf"{DAY}[日号]"), _day_of_month, PhraseRole.FLOATING, _required_hints("日号")),
+)
 _HINTS = frozenset(
     char for rule in (*RULES, *FOLLOWING) for any_of in rule.needs for char in any_of
 )
 
 
-def hints(text: str) -> frozenset[str]:
+def time_hints(text: str) -> frozenset[str]:
     """Return the characters of a text that may belong to an expression of time."""
     return _HINTS.intersection(text)
 

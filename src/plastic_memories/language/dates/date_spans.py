@@ -12,7 +12,7 @@ _MONTHS = 12
 _WEEK = 7
 _SATURDAY = 5
 # Further away than this no talk means it, and date arithmetic would overflow.
-_FURTHEST_DAYS = 365 * 300
+_MAX_DAYS_AWAY = 365 * 300
 
 
 # "Early" in a year are its first two months, "mid" are June and July, "late" are the last two.
@@ -24,13 +24,13 @@ _PARTS_OF_YEAR = {
     "second": (7, 12),
 }
 _THIRDS = {"begin": (0, 1 / 3), "middle": (1 / 3, 2 / 3), "end": (2 / 3, 1)}
-_SHARES = _THIRDS | {"first": (0, 1 / 2), "second": (1 / 2, 1)}
+_PART_SHARES = _THIRDS | {"first": (0, 1 / 2), "second": (1 / 2, 1)}
 _MONTHS_OF = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 _DAYS_OF = {"day": 1, "week": _WEEK, "fortnight": 2 * _WEEK}
 _HALF_A_MONTH = 15
 
 
-class Lean(StrEnum):
+class DatePreference(StrEnum):
     """Which way a date without a year is meant: plans look ahead, questions look back."""
 
     PAST = "past"
@@ -48,7 +48,7 @@ class DateSpan:
     def is_day(self) -> bool:
         return self.start == self.end
 
-    def written(self, to: str = " and ") -> str:
+    def to_text(self, to: str = " and ") -> str:
         """The days as they are written down: a day, a month, a year, or from one to another.
 
         >>> whole_month(2024, 6).written(), whole_week(date(2024, 5, 15), 0).written("至")
@@ -81,7 +81,7 @@ def days_away(today: date, days: int) -> DateSpan | None:
     >>> days_away(date(2024, 12, 31), 1).start
     datetime.date(2025, 1, 1)
     """
-    if abs(days) > _FURTHEST_DAYS:
+    if abs(days) > _MAX_DAYS_AWAY:
         return None
     return one_day(today + timedelta(days=days))
 
@@ -98,7 +98,7 @@ def shifted_month(year: int, month: int, months: int) -> tuple[int, int]:
 
 def months_away(today: date, months: int) -> DateSpan | None:
     """The same day in another month, or that month's last day if it is shorter."""
-    if abs(months) > _FURTHEST_DAYS // 30:
+    if abs(months) > _MAX_DAYS_AWAY // 30:
         return None
     year, month = shifted_month(today.year, today.month, months)
     return one_day(date(year, month, min(today.day, monthrange(year, month)[1])))
@@ -119,14 +119,14 @@ def units_away(today: date, count: float, unit: str) -> DateSpan | None:
     )
 
 
-def between(one: DateSpan | None, other: DateSpan | None) -> DateSpan | None:
+def span_between(one: DateSpan | None, other: DateSpan | None) -> DateSpan | None:
     """From the first day of both to the last."""
     if one is None or other is None:
         return None
     return DateSpan(min(one.start, other.start), max(one.end, other.end))
 
 
-def around(day: DateSpan, unit: str) -> DateSpan:
+def span_around(day: DateSpan, unit: str) -> DateSpan:
     """About that day: this time last year is a matter of weeks, this time last week of days."""
     slack = timedelta(days={"week": 1, "month": 3}.get(unit, _HALF_A_MONTH))
     return DateSpan(day.start - slack, day.end + slack)
@@ -152,7 +152,7 @@ def whole_year(year: int) -> DateSpan | None:
 
 def whole_week(today: date, weeks: int) -> DateSpan | None:
     """A week from Monday to Sunday, counted from the one that holds today."""
-    if abs(weeks * _WEEK) > _FURTHEST_DAYS:
+    if abs(weeks * _WEEK) > _MAX_DAYS_AWAY:
         return None
     monday = today - timedelta(days=today.weekday()) + timedelta(weeks=weeks)
     return DateSpan(monday, monday + timedelta(days=_WEEK - 1))
@@ -168,14 +168,14 @@ def weekend_of_week(today: date, weeks: int) -> DateSpan | None:
     return DateSpan(week.end - timedelta(days=1), week.end) if week else None
 
 
-def nearest_weekday(today: date, weekday: int, lean: Lean) -> DateSpan | None:
+def nearest_weekday(today: date, weekday: int, lean: DatePreference) -> DateSpan | None:
     """The weekday alone ("Friday"): today counts when looking ahead, not when looking back."""
-    if lean is Lean.FUTURE:
+    if lean is DatePreference.FUTURE:
         return days_away(today, (weekday - today.weekday()) % _WEEK)
     return days_away(today, -((today.weekday() - weekday - 1) % _WEEK + 1))
 
 
-def season(year: int, name: str) -> DateSpan | None:
+def season_of_year(year: int, name: str) -> DateSpan | None:
     """Three months of a year; a winter belongs to the year in which it begins."""
     first = SEASON_STARTS[name]
     last_year, last_month = shifted_month(year, first, 2)
@@ -197,7 +197,7 @@ def third_of_month(year: int, month: int, part: str) -> DateSpan | None:
 
 
 def months_of_year(year: int, first: int, last: int) -> DateSpan | None:
-    return between(whole_month(year, first), whole_month(year, last))
+    return span_between(whole_month(year, first), whole_month(year, last))
 
 
 def part_of(span: DateSpan, part: str, today: date) -> DateSpan | None:
@@ -217,31 +217,31 @@ def part_of(span: DateSpan, part: str, today: date) -> DateSpan | None:
     if part in _THIRDS and span == whole_month(span.start.year, span.start.month):
         return third_of_month(span.start.year, span.start.month, part)
     days = (span.end - span.start).days + 1
-    first, last = _SHARES[part]
+    first, last = _PART_SHARES[part]
     return DateSpan(
         span.start + timedelta(days=int(days * first)),
         span.start + timedelta(days=round(days * last) - 1),
     )
 
 
-def turned_season(today: date, name: str, turn: int, lean: Lean) -> DateSpan | None:
+def relative_season(today: date, name: str, turn: int, lean: DatePreference) -> DateSpan | None:
     """Last, this or next summer, seen from a day.
 
     Looking back, this summer is that of the calendar year, whether it has come, is on or is
     over. A winter lies in two years: this winter is the one that is nearest.
     """
-    around = [season(today.year + step, name) for step in (-2, -1, 0, 1, 2)]
+    around = [season_of_year(today.year + step, name) for step in (-2, -1, 0, 1, 2)]
     known = [span for span in around if span]
     if turn < 0:
         return next((span for span in reversed(known) if span.end < today), None)
     if turn > 0:
         return next((span for span in known if span.start > today), None)
-    if lean is Lean.FUTURE:
+    if lean is DatePreference.FUTURE:
         return next((span for span in known if span.end >= today), None)
-    return nearest(known, today) if name == "winter" else season(today.year, name)
+    return nearest_span(known, today) if name == "winter" else season_of_year(today.year, name)
 
 
-def nearest(known: list[DateSpan], today: date) -> DateSpan | None:
+def nearest_span(known: list[DateSpan], today: date) -> DateSpan | None:
     """The stretch that holds today, or else the one that is fewest days away; then the later."""
 
     def gap(span: DateSpan) -> tuple[int, int]:
@@ -251,51 +251,53 @@ def nearest(known: list[DateSpan], today: date) -> DateSpan | None:
     return min(known, key=gap, default=None)
 
 
-def floating_season(today: date, name: str, lean: Lean) -> DateSpan | None:
+def season_without_year(today: date, name: str, lean: DatePreference) -> DateSpan | None:
     """A summer without a year: the one that is on, or the next, or the last."""
-    known = [span for step in (-1, 0, 1) if (span := season(today.year + step, name))]
-    if lean is Lean.FUTURE:
+    known = [span for step in (-1, 0, 1) if (span := season_of_year(today.year + step, name))]
+    if lean is DatePreference.FUTURE:
         return next((span for span in known if span.end >= today), None)
     return next((span for span in reversed(known) if span.start <= today), None)
 
 
-def turned_weekend(today: date, turn: int, lean: Lean) -> DateSpan | None:
+def relative_weekend(today: date, turn: int, lean: DatePreference) -> DateSpan | None:
     """Last, this or next weekend. On a Monday, looking back, "this weekend" is just over."""
-    if turn or lean is Lean.FUTURE:
+    if turn or lean is DatePreference.FUTURE:
         return weekend_of_week(today, turn)
     around = [weekend_of_week(today, step) for step in (-1, 0)]
-    return nearest([span for span in around if span], today)
+    return nearest_span([span for span in around if span], today)
 
 
-def floating_weekend(today: date, lean: Lean) -> DateSpan | None:
+def weekend_without_week(today: date, lean: DatePreference) -> DateSpan | None:
     """The weekend alone: looking back from a weekday it is the last one."""
-    is_over = lean is Lean.PAST and today.weekday() < _SATURDAY
+    is_over = lean is DatePreference.PAST and today.weekday() < _SATURDAY
     return weekend_of_week(today, -1 if is_over else 0)
 
 
-def turned_weekday(today: date, weekday: int, turn: int, lean: Lean) -> DateSpan | None:
+def relative_weekday(today: date, weekday: int, turn: int, lean: DatePreference) -> DateSpan | None:
     """Last Friday is the latest one past; next Friday is the one of next week."""
     if turn > 0:
         return weekday_of_week(today, turn, weekday)
-    if turn == 0 and lean is Lean.PAST:
+    if turn == 0 and lean is DatePreference.PAST:
         return weekday_of_week(today, 0, weekday)
-    return nearest_weekday(today, weekday, Lean.PAST if turn < 0 else lean)
+    return nearest_weekday(today, weekday, DatePreference.PAST if turn < 0 else lean)
 
 
-def turned_month_day(today: date, month: int, day: int, turn: int, lean: Lean) -> DateSpan | None:
+def relative_month_day(
+    today: date, month: int, day: int, turn: int, lean: DatePreference
+) -> DateSpan | None:
     """Last, this or next Christmas; looking back, "this" is the nearest."""
     tomorrow, yesterday = today + timedelta(days=1), today - timedelta(days=1)
     if turn < 0:
-        return year_of_month_day(yesterday, month, day, Lean.PAST)
+        return month_day_without_year(yesterday, month, day, DatePreference.PAST)
     if turn > 0:
-        return year_of_month_day(tomorrow, month, day, Lean.FUTURE)
-    if lean is Lean.FUTURE:
-        return year_of_month_day(today, month, day, lean)
-    around = [year_of_month_day(today, month, day, way) for way in Lean]
-    return nearest([span for span in around if span], today)
+        return month_day_without_year(tomorrow, month, day, DatePreference.FUTURE)
+    if lean is DatePreference.FUTURE:
+        return month_day_without_year(today, month, day, lean)
+    around = [month_day_without_year(today, month, day, way) for way in DatePreference]
+    return nearest_span([span for span in around if span], today)
 
 
-def turned_month(today: date, month: int, turn: int) -> DateSpan | None:
+def relative_month(today: date, month: int, turn: int) -> DateSpan | None:
     """The last, this or the next month of that name."""
     if turn == 0:
         return whole_month(today.year, month)
@@ -303,33 +305,37 @@ def turned_month(today: date, month: int, turn: int) -> DateSpan | None:
     return whole_month(today.year - (turn < 0 and not passed) + (turn > 0 and passed), month)
 
 
-def turned_quarter(today: date, turn: int) -> DateSpan | None:
+def relative_quarter(today: date, turn: int) -> DateSpan | None:
     year, month = shifted_month(today.year, (today.month - 1) // 3 * 3 + 1, 3 * turn)
     return months_of_year(year, month, month + 2)
 
 
-def floating_months(today: date, first: int, last: int, lean: Lean) -> DateSpan | None:
+def months_without_year(
+    today: date, first: int, last: int, lean: DatePreference
+) -> DateSpan | None:
     """So many months of a year that is not named; those we are in count both ways."""
-    if lean is Lean.FUTURE:
+    if lean is DatePreference.FUTURE:
         return months_of_year(today.year + (last < today.month), first, last)
     return months_of_year(today.year - (first > today.month), first, last)
 
 
-def day_of_month(today: date, day: int, lean: Lean) -> DateSpan | None:
+def day_without_month(today: date, day: int, lean: DatePreference) -> DateSpan | None:
     """The 5th of a month that is not named: the next one, or the last."""
-    ahead = lean is Lean.FUTURE
+    ahead = lean is DatePreference.FUTURE
     passed = day < today.day if ahead else day > today.day
     year, month = shifted_month(today.year, today.month, (1 if ahead else -1) if passed else 0)
     return one_day(date_or_none(year, month, day))
 
 
-def year_of_month_day(today: date, month: int, day: int, lean: Lean) -> DateSpan | None:
+def month_day_without_year(
+    today: date, month: int, day: int, lean: DatePreference
+) -> DateSpan | None:
     """A month and a day without a year: the next such day, or the last one.
 
-    >>> year_of_month_day(date(2024, 12, 30), 1, 2, Lean.FUTURE).start
+    >>> month_day_without_year(date(2024, 12, 30), 1, 2, DatePreference.FUTURE).start
     datetime.date(2025, 1, 2)
     """
-    step = 1 if lean is Lean.FUTURE else -1
+    step = 1 if lean is DatePreference.FUTURE else -1
     # 29 February may be eight years away (around 1900 and 2100).
     for year in range(today.year, today.year + 9 * step, step):
         found = date_or_none(year, month, day)
@@ -338,8 +344,8 @@ def year_of_month_day(today: date, month: int, day: int, lean: Lean) -> DateSpan
     return None
 
 
-def year_of_month(today: date, month: int, lean: Lean) -> DateSpan | None:
+def month_without_year(today: date, month: int, lean: DatePreference) -> DateSpan | None:
     """A month without a year; the month we are in counts both ways."""
-    if lean is Lean.FUTURE:
+    if lean is DatePreference.FUTURE:
         return whole_month(today.year + (month < today.month), month)
     return whole_month(today.year - (month > today.month), month)

@@ -9,10 +9,10 @@ from datetime import date, timedelta
 from enum import Enum, auto
 
 from plastic_memories.language.dates import date_spans
-from plastic_memories.language.dates.date_spans import DateSpan, Lean
+from plastic_memories.language.dates.date_spans import DatePreference, DateSpan
 from plastic_memories.language.text.lazy_regex import regex
 
-Meaning = Callable[["re.Match[str]", date, Lean], DateSpan | None]
+Meaning = Callable[["re.Match[str]", date, DatePreference], DateSpan | None]
 
 _I = re.IGNORECASE
 # What may stand between a year and its part, or a week and its day.
@@ -24,14 +24,14 @@ _TO = regex(r" ?(?:一直)?[到至~～] ?| ?[-–—]+ ?| (?:up )?(?:to|through|
 _AND = regex(r" and (?:the )?| ?[和与跟] ?", _I)
 _WITHIN = regex(r"之间|期间")
 # Named groups of the rules, and what two of a kind have in common if they stand in a list.
-_KINDS = {"m": "year", "name": "year", "season": "year", "wd": "week"}
-_LISTED = regex(r" ?(?:[和与跟、,，及]|and|or|或|还有) ?(?:in |on |the )?", _I)
+_PART_UNITS = {"m": "year", "name": "year", "season": "year", "wd": "week"}
+_LIST_SEPARATOR = regex(r" ?(?:[和与跟、,，及]|and|or|或|还有) ?(?:in |on |the )?", _I)
 _FROM = regex(r"(?:\b(?:from|between) (?:the )?|从|自)$", _I)
-_LONGEST_FROM = len("between the ")
+_MAX_FROM_CHARS = len("between the ")
 _DAY = timedelta(days=1)
 
 
-class Role(Enum):
+class PhraseRole(Enum):
     """What an expression of time does beside others."""
 
     FIXED = auto()
@@ -42,17 +42,17 @@ class Role(Enum):
 
 
 # A line of a grammar: pattern, meaning, role, and the hints without which it is not tried.
-Grammar = Sequence[tuple[str, Meaning, Role, str]]
-Needed = Callable[[str], tuple[frozenset[str], ...]]
+Grammar = Sequence[tuple[str, Meaning, PhraseRole, str]]
+HintReader = Callable[[str], tuple[frozenset[str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DateRule:
     """A pattern, the days it means, and what it does beside others."""
 
     pattern: re.Pattern[str]
     meaning: Meaning
-    role: Role = Role.FIXED
+    role: PhraseRole = PhraseRole.FIXED
     # What a text must hold for the rule to be tried: one of each of these sets of hints.
     needs: tuple[frozenset[str], ...] = ()
     # Of "two years ago", which is a day: the unit it is counted in.
@@ -60,7 +60,7 @@ class Rule:
 
     def frame(self, found: re.Match[str], span: DateSpan) -> DateSpan | None:
         """The stretch in which a part may be named beside it."""
-        if self.role is not Role.FRAME:
+        if self.role is not PhraseRole.FRAME:
             return None
         if self.unit and span.is_day:
             unit = self.unit(found)
@@ -68,15 +68,15 @@ class Rule:
         return None if span.is_day else span
 
 
-def rules_of(grammar: Grammar, needed: Needed, flags: int = 0) -> tuple[Rule, ...]:
+def compile_rules(grammar: Grammar, needed: HintReader, flags: int = 0) -> tuple[DateRule, ...]:
     """Make the rules of a grammar; `needed` reads the hints in its last column."""
     return tuple(
-        Rule(regex(pattern, flags), meaning, role, needed(hints))
+        DateRule(regex(pattern, flags), meaning, role, needed(hints))
         for pattern, meaning, role, hints in grammar
     )
 
 
-def worth_trying(rules: Iterable[Rule], hints: Set[str]) -> tuple[Rule, ...]:
+def applicable_rules(rules: Iterable[DateRule], hints: Set[str]) -> tuple[DateRule, ...]:
     """Return the rules that may find something where these hints are."""
     return tuple(
         rule for rule in rules if not any(hints.isdisjoint(any_of) for any_of in rule.needs)
@@ -84,25 +84,25 @@ def worth_trying(rules: Iterable[Rule], hints: Set[str]) -> tuple[Rule, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class DatePhrase:
     """Days that were named from here to there in a text."""
 
     start: int
     end: int
     span: DateSpan
-    role: Role
-    rule: Rule
+    role: PhraseRole
+    rule: DateRule
     found: re.Match[str]
     frame: DateSpan | None
     # Up to here the text says nothing more that is known.
     skips: int = 0
 
-    def seen_from(self, day: date, lean: Lean) -> DateSpan | None:
+    def resolve_from(self, day: date, lean: DatePreference) -> DateSpan | None:
         return self.rule.meaning(self.found, day, lean)
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class DatePhraseReader:
     """Reads one text, seen from one day.
 
     `rules` hold anywhere, `following` only right behind another expression of time: there a
@@ -111,160 +111,172 @@ class Reader:
 
     text: str
     today: date
-    lean: Lean
-    rules: Sequence[Rule]
-    following: Sequence[Rule]
+    lean: DatePreference
+    rules: Sequence[DateRule]
+    following: Sequence[DateRule]
 
-    def first(self) -> Phrase | None:
+    def first_phrase(self) -> DatePhrase | None:
         """Return the first expression of time, with all that belongs to it."""
-        return self._read(self._leftmost(0))
+        return self._read_phrase(self._leftmost_phrase(0))
 
-    def after(self, last: Phrase) -> Phrase | None:
+    def next_phrase(self, last: DatePhrase) -> DatePhrase | None:
         """Return the next one; of `去年三月和五月` the second has the year of the first."""
-        found = self._read(self._leftmost(max(last.end, last.skips)))
-        if found is None or last.role is Role.FLOATING:
+        found = self._read_phrase(self._leftmost_phrase(max(last.end, last.skips)))
+        if found is None or last.role is PhraseRole.FLOATING:
             return found
-        is_listed = _LISTED.fullmatch(self.text, last.end, found.start)
-        return _beside(found, last) if is_listed else found
+        is_listed = _LIST_SEPARATOR.fullmatch(self.text, last.end, found.start)
+        return _with_context_of(found, last) if is_listed else found
 
-    def _read(self, found: Phrase | None) -> Phrase | None:
-        return self._joined(self._narrowed(found)) if found else None
+    def _read_phrase(self, found: DatePhrase | None) -> DatePhrase | None:
+        return self._join_range(self._narrow_phrase(found)) if found else None
 
-    def _leftmost(self, start: int) -> Phrase | None:
+    def _leftmost_phrase(self, start: int) -> DatePhrase | None:
         """Of two that begin together, the longer one."""
-        best: Phrase | None = None
+        best: DatePhrase | None = None
         for rule in self.rules:
             found = rule.pattern.search(self.text, start)
-            if found and (best is None or _comes_before(found, best)):
-                best = self._meant(rule, found) or best
+            if found and (best is None or _is_better_match(found, best)):
+                best = self._resolve_match(rule, found) or best
         return best
 
-    def _at(self, position: int, role: Role | None = None) -> Phrase | None:
+    def _longest_phrase_at(
+        self, position: int, role: PhraseRole | None = None
+    ) -> DatePhrase | None:
         """Return the longest that begins right here, of one role or of any."""
-        best: Phrase | None = None
+        best: DatePhrase | None = None
         for rule in (*self.rules, *self.following):
             if role and rule.role is not role:
                 continue
             found = rule.pattern.match(self.text, position)
             if found and (best is None or found.end() > best.end):
-                best = self._meant(rule, found) or best
+                best = self._resolve_match(rule, found) or best
         return best
 
-    def _meant(self, rule: Rule, found: re.Match[str]) -> Phrase | None:
+    def _resolve_match(self, rule: DateRule, found: re.Match[str]) -> DatePhrase | None:
         span = rule.meaning(found, self.today, self.lean)
         if span is None:
             return None
         frame = rule.frame(found, span)
-        return Phrase(found.start(), found.end(), span, rule.role, rule, found, frame)
+        return DatePhrase(found.start(), found.end(), span, rule.role, rule, found, frame)
 
-    def _narrowed(self, phrase: Phrase) -> Phrase:
+    def _narrow_phrase(self, phrase: DatePhrase) -> DatePhrase:
         """Read on while parts follow: last year, in March, on the 5th."""
-        while phrase.role is not Role.FIXED and (longer := self._with_next(phrase)):
+        while phrase.role is not PhraseRole.FIXED and (longer := self._narrow_by_next(phrase)):
             phrase = longer
         return phrase
 
-    def _with_next(self, phrase: Phrase) -> Phrase | None:
+    def _narrow_by_next(self, phrase: DatePhrase) -> DatePhrase | None:
         gap = _GAP.match(self.text, phrase.end)
         if gap is None or gap.end() == len(self.text):
             return None
-        is_first = phrase.role is Role.FRAME
-        second = self._at(gap.end(), Role.FLOATING if is_first else Role.FRAME)
+        is_first = phrase.role is PhraseRole.FRAME
+        second = self._longest_phrase_at(
+            gap.end(), PhraseRole.FLOATING if is_first else PhraseRole.FRAME
+        )
         if second is None:
             return None
         frame, part = (phrase, second) if is_first else (second, phrase)
         if frame.frame is None or (not is_first and not gap[0].strip("的")):
             return None
-        span, is_only = _inside(frame.frame, part)
+        span, is_only = _first_part_inside(frame.frame, part)
         if span is None or not (is_only or is_first):
             return None
         if not is_only:  # "last year on a Friday": which one is not said, so it stays the year
-            return replace(phrase, role=Role.FIXED, skips=second.end)
+            return replace(phrase, role=PhraseRole.FIXED, skips=second.end)
         return replace(
-            part, start=phrase.start, end=second.end, span=span, role=Role.FRAME, frame=span
+            part, start=phrase.start, end=second.end, span=span, role=PhraseRole.FRAME, frame=span
         )
 
-    def _joined(self, first: Phrase) -> Phrase:
+    def _join_range(self, first: DatePhrase) -> DatePhrase:
         """Read on up to the end of a stretch: from March to May."""
         link = _TO.match(self.text, first.end) or _AND.match(self.text, first.end)
-        second = self._at(link.end()) if link else None
+        second = self._longest_phrase_at(link.end()) if link else None
         if link is None or second is None:
             return first
-        is_bare, second = second.role is Role.FLOATING, self._narrowed(second)
+        is_bare, second = second.role is PhraseRole.FLOATING, self._narrow_phrase(second)
         if (
             _AND.fullmatch(link[0])
             and not self._is_between(first)
             and not _WITHIN.match(self.text, second.end)
         ):
             # March and April last year: both are last year's.
-            return _beside(first, second) if is_bare else first
-        dated, second = self._dated_together(first, second)
-        span = self._stretch(dated, second)
+            return _with_context_of(first, second) if is_bare else first
+        dated, second = self._share_year(first, second)
+        span = self._range_span(dated, second)
         if span is None:
             return first
-        before = _FROM.search(self.text, max(0, first.start - _LONGEST_FROM), first.start)
+        before = _FROM.search(self.text, max(0, first.start - _MAX_FROM_CHARS), first.start)
         start = before.start() if before else first.start
-        return replace(first, start=start, end=second.end, span=span, role=Role.FIXED)
+        return replace(first, start=start, end=second.end, span=span, role=PhraseRole.FIXED)
 
-    def _dated_together(self, first: Phrase, second: Phrase) -> tuple[Phrase, Phrase]:
+    def _share_year(self, first: DatePhrase, second: DatePhrase) -> tuple[DatePhrase, DatePhrase]:
         """A year behind both: March 3-9, 2025."""
-        if Role.FRAME in (first.role, second.role):
+        if PhraseRole.FRAME in (first.role, second.role):
             return first, second
         gap = _GAP.match(self.text, second.end)
-        year = self._at(gap.end(), Role.FRAME) if gap and gap[0] else None
-        span = _inside(year.frame, first)[0] if year and year.frame else None
-        if year is None or span is None or first.role is not Role.FLOATING:
+        year = self._longest_phrase_at(gap.end(), PhraseRole.FRAME) if gap and gap[0] else None
+        span = _first_part_inside(year.frame, first)[0] if year and year.frame else None
+        if year is None or span is None or first.role is not PhraseRole.FLOATING:
             return first, second
-        return replace(first, span=span, role=Role.FRAME), replace(second, end=year.end)
+        return replace(first, span=span, role=PhraseRole.FRAME), replace(second, end=year.end)
 
-    def _is_between(self, phrase: Phrase) -> bool:
-        start = max(0, phrase.start - _LONGEST_FROM)
+    def _is_between(self, phrase: DatePhrase) -> bool:
+        start = max(0, phrase.start - _MAX_FROM_CHARS)
         return "between" in self.text[start : phrase.end].lower()
 
-    def _stretch(self, first: Phrase, second: Phrase) -> DateSpan | None:
+    def _range_span(self, first: DatePhrase, second: DatePhrase) -> DateSpan | None:
         """From one to the other; what has no year or week of its own takes the other's."""
-        floating = first.role is Role.FLOATING, second.role is Role.FLOATING
-        by_end = _ordered(first.seen_from(second.span.start, Lean.PAST), second.span)
-        by_start = _ordered(first.span, second.seen_from(first.span.start, Lean.FUTURE))
+        floating = first.role is PhraseRole.FLOATING, second.role is PhraseRole.FLOATING
+        by_end = _ordered_span(
+            first.resolve_from(second.span.start, DatePreference.PAST), second.span
+        )
+        by_start = _ordered_span(
+            first.span, second.resolve_from(first.span.start, DatePreference.FUTURE)
+        )
         if floating == (True, True):
-            one, other = (by_end, by_start) if self.lean is Lean.PAST else (by_start, by_end)
+            one, other = (
+                (by_end, by_start) if self.lean is DatePreference.PAST else (by_start, by_end)
+            )
             # `10月1号到7号`: the second is in the month of the first, although a 7th is nearer.
-            return other if one is None or (other and _days(other) * 2 < _days(one)) else one
+            return (
+                other if one is None or (other and _day_count(other) * 2 < _day_count(one)) else one
+            )
         if floating == (False, False):
-            return _ordered(first.span, second.span)
+            return _ordered_span(first.span, second.span)
         return by_end if floating[0] else by_start
 
 
-def _comes_before(found: re.Match[str], best: Phrase) -> bool:
+def _is_better_match(found: re.Match[str], best: DatePhrase) -> bool:
     return (found.start(), -found.end()) < (best.start, -best.end)
 
 
-def _inside(frame: DateSpan, part: Phrase) -> tuple[DateSpan | None, bool]:
+def _first_part_inside(frame: DateSpan, part: DatePhrase) -> tuple[DateSpan | None, bool]:
     """The first such part that begins in a frame, and whether it is the only one."""
-    span = part.seen_from(frame.start, Lean.FUTURE)
+    span = part.resolve_from(frame.start, DatePreference.FUTURE)
     if span and span.start < frame.start:  # a winter that was on when the year began
-        span = part.seen_from(span.end + _DAY, Lean.FUTURE)
+        span = part.resolve_from(span.end + _DAY, DatePreference.FUTURE)
     if span is None or not frame.start <= span.start <= frame.end:
         return None, False
-    after = part.seen_from(span.end + _DAY, Lean.FUTURE)
+    after = part.resolve_from(span.end + _DAY, DatePreference.FUTURE)
     return span, after is None or not span.start < after.start <= frame.end
 
 
-def _beside(phrase: Phrase, other: Phrase) -> Phrase:
+def _with_context_of(phrase: DatePhrase, other: DatePhrase) -> DatePhrase:
     """A month, holiday or season in the year of another, or a weekday in the week of another."""
-    if phrase.role is not Role.FLOATING or other.role is Role.FLOATING:
+    if phrase.role is not PhraseRole.FLOATING or other.role is PhraseRole.FLOATING:
         return phrase
     one, two = phrase.found.groupdict(), other.found.groupdict()
-    alike = next((kind for kind in _KINDS if one.get(kind) and two.get(kind)), None)
-    frame = alike and date_spans.whole_unit(other.span.start, _KINDS[alike])
-    span = _inside(frame, phrase)[0] if frame else None
-    return replace(phrase, span=span, role=Role.FRAME) if span else phrase
+    alike = next((kind for kind in _PART_UNITS if one.get(kind) and two.get(kind)), None)
+    frame = alike and date_spans.whole_unit(other.span.start, _PART_UNITS[alike])
+    span = _first_part_inside(frame, phrase)[0] if frame else None
+    return replace(phrase, span=span, role=PhraseRole.FRAME) if span else phrase
 
 
-def _ordered(one: DateSpan | None, other: DateSpan | None) -> DateSpan | None:
+def _ordered_span(one: DateSpan | None, other: DateSpan | None) -> DateSpan | None:
     if one is None or other is None or one.start > other.end:
         return None
     return DateSpan(one.start, other.end)
 
 
-def _days(span: DateSpan) -> int:
+def _day_count(span: DateSpan) -> int:
     return (span.end - span.start).days

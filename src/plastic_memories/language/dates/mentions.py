@@ -9,24 +9,24 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from plastic_memories.language.dates import chinese, english
-from plastic_memories.language.dates.date_spans import DateSpan, Lean, date_or_none
-from plastic_memories.language.dates.grammar import Reader, Rule, worth_trying
+from plastic_memories.language.dates.date_spans import DatePreference, DateSpan, date_or_none
+from plastic_memories.language.dates.grammar import DatePhraseReader, DateRule, applicable_rules
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.numerals import zh_number
 
 __all__ = [
     "CalendarDate",
+    "DateMention",
+    "DatePreference",
     "DateSpan",
-    "Lean",
-    "Mention",
     "calendar_date",
-    "dated",
-    "find",
-    "find_all",
-    "lunar",
-    "resolve",
-    "settled",
-    "yearly",
+    "find_date",
+    "find_dates",
+    "insert_date",
+    "lunar_date",
+    "resolve_date",
+    "resolve_relative_dates",
+    "yearly_date",
 ]
 
 _LATIN = regex(r"[A-Za-z]")
@@ -34,7 +34,7 @@ _LEAP_YEAR = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class DateMention:
     """A stretch of days, and where in the text it was named."""
 
     span: DateSpan
@@ -55,29 +55,35 @@ class CalendarDate:
         return f"{self.year:04d}-{short}" if self.year else short
 
 
-def resolve(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> DateSpan | None:
+def resolve_date(
+    text: str, now: datetime, *, lean: DatePreference = DatePreference.FUTURE
+) -> DateSpan | None:
     """Return the days the first expression of time in the text means, seen from `now`.
 
     `now` carries the user's time zone. `lean` decides for dates without a year.
 
     >>> from datetime import UTC
     >>> now = datetime(2024, 5, 15, 9, 0, tzinfo=UTC)  # a Wednesday
-    >>> resolve("下周三去北京", now).start
+    >>> resolve_date("下周三去北京", now).start
     datetime.date(2024, 5, 22)
-    >>> winter = resolve("去年冬天", now, lean=Lean.PAST)
+    >>> winter = resolve_date("去年冬天", now, lean=DatePreference.PAST)
     >>> str(winter.start), str(winter.end)
     ('2023-12-01', '2024-02-29')
     """
-    mention = find(text, now, lean=lean)
+    mention = find_date(text, now, lean=lean)
     return mention.span if mention else None
 
 
-def find(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> Mention | None:
+def find_date(
+    text: str, now: datetime, *, lean: DatePreference = DatePreference.FUTURE
+) -> DateMention | None:
     """Return the first expression of time, with all that belongs to it: `去年国庆` is one."""
-    return next(find_all(text, now, lean=lean), None)
+    return next(find_dates(text, now, lean=lean), None)
 
 
-def find_all(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> Iterator[Mention]:
+def find_dates(
+    text: str, now: datetime, *, lean: DatePreference = DatePreference.FUTURE
+) -> Iterator[DateMention]:
     """Return the expressions of time one after the other.
 
     Lunar dates are passed over: they have no fixed day in our calendar.
@@ -85,31 +91,35 @@ def find_all(text: str, now: datetime, *, lean: Lean = Lean.FUTURE) -> Iterator[
     rules, following = _rules_for(text)
     if not rules:
         return
-    reader = Reader(chinese.LUNAR.sub(_blank, text), now.date(), lean, rules, following)
-    phrase = reader.first()
+    reader = DatePhraseReader(
+        chinese.LUNAR.sub(_mask_match, text), now.date(), lean, rules, following
+    )
+    phrase = reader.first_phrase()
     while phrase:
-        yield Mention(phrase.span, phrase.start, phrase.end)
-        phrase = reader.after(phrase)
+        yield DateMention(phrase.span, phrase.start, phrase.end)
+        phrase = reader.next_phrase(phrase)
 
 
-def _blank(found: re.Match[str]) -> str:
+def _mask_match(found: re.Match[str]) -> str:
     return "_" * len(found[0])  # as long as before, so that places in the text stay
 
 
-def _rules_for(text: str) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-    hints = chinese.hints(text)
-    return _chosen(hints.union(english.hints(text)) if _LATIN.search(text) else hints)
+def _rules_for(text: str) -> tuple[tuple[DateRule, ...], tuple[DateRule, ...]]:
+    hints = chinese.time_hints(text)
+    return _applicable_rules(
+        hints.union(english.time_hints(text)) if _LATIN.search(text) else hints
+    )
 
 
 @lru_cache(maxsize=4096)
-def _chosen(hints: frozenset[str]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+def _applicable_rules(hints: frozenset[str]) -> tuple[tuple[DateRule, ...], tuple[DateRule, ...]]:
     """The rules worth trying: trying all of them took most of the time of a question."""
-    rules = worth_trying((*chinese.RULES, *english.RULES), hints)
-    return rules, worth_trying((*chinese.FOLLOWING, *english.FOLLOWING), hints)
+    rules = applicable_rules((*chinese.RULES, *english.RULES), hints)
+    return rules, applicable_rules((*chinese.FOLLOWING, *english.FOLLOWING), hints)
 
 
 _DAY_ALONE = at_start(r"[\d一二三四五六七八九十廿]+[日号]|on the \d\w*")
-_YEARED_TEXT = regex(r"\d{4}")
+_YEAR_TEXT = regex(r"\d{4}")
 _RELATIVE = regex(
     r"[昨明后前]天|昨晚|明早|明晚|[上下]个?(?:周|星期|礼拜|月)|去年|前年|明年|后年|[天周月年]之?[前后]"
     r"|\b(?:yesterday|tomorrow|last|next|ago)\b",
@@ -123,14 +133,14 @@ _AFTER_PREPOSITION = regex(
 _LONGEST_WORDS = 100  # nobody says a day in more letters
 
 
-def dated(content: str, said: str, written: str) -> str:
+def insert_date(content: str, said: str, written: str) -> str:
     """Write a date into a sentence in place of the words that meant it when it was said.
 
-    >>> dated("我明天有个面试", "明天", "2024-05-16")
+    >>> insert_date("我明天有个面试", "明天", "2024-05-16")
     '我 2024-05-16 有个面试'
-    >>> dated("I promise to call you tomorrow", "tomorrow", "2024-05-16")
+    >>> insert_date("I promise to call you tomorrow", "tomorrow", "2024-05-16")
     'I promise to call you on 2024-05-16'
-    >>> dated("我tomorrow有个面试", "tomorrow", "2024-05-16")
+    >>> insert_date("我tomorrow有个面试", "tomorrow", "2024-05-16")
     '我 2024-05-16 有个面试'
     """
     letters = [re.escape(char) for char in said[:_LONGEST_WORDS] if not char.isspace()]
@@ -138,77 +148,77 @@ def dated(content: str, said: str, written: str) -> str:
     if not found:
         return f"{written} {content}"
     before, after = content[: found.start()], content[found.end() :]
-    if _LATIN.search(said) and not _stands_in_chinese(before, after):
-        return f"{before}{_placed(written, before)}{after}"
+    if _LATIN.search(said) and not _is_in_chinese_sentence(before, after):
+        return f"{before}{_with_preposition(written, before)}{after}"
     if after.startswith("的") and not after[1:]:
         after = ""
     return f"{before.rstrip()} {written} {after.lstrip()}".strip()
 
 
-def _stands_in_chinese(before: str, after: str) -> bool:
+def _is_in_chinese_sentence(before: str, after: str) -> bool:
     """Say whether the words between these are part of a Chinese sentence, in whatever script."""
     return bool(_HAN.search(before.rstrip()[-1:] + after.lstrip()[:1]))
 
 
-def _placed(written: str, before: str) -> str:
+def _with_preposition(written: str, before: str) -> str:
     """An English date with its preposition: on a day, in a month, between two days."""
-    if _AFTER_PREPOSITION.search(before) or not _YEARED_TEXT.match(written):
+    if _AFTER_PREPOSITION.search(before) or not _YEAR_TEXT.match(written):
         return written
     word = "between" if " and " in written else "on" if len(written) > len("2024-05") else "in"
     return f"{word if before.strip() else word.capitalize()} {written}"
 
 
-def settled(content: str, now: datetime) -> str:
+def resolve_relative_dates(content: str, now: datetime) -> str:
     """Write a date in place of a word like "last month", if the sentence has one.
 
     >>> from datetime import UTC
-    >>> settled("我上个月搬到了南京", datetime(2024, 5, 15, tzinfo=UTC))
+    >>> resolve_relative_dates("我上个月搬到了南京", datetime(2024, 5, 15, tzinfo=UTC))
     '我 2024-04 搬到了南京'
     """
     if not _RELATIVE.search(content):
         return content
-    mention = find(content, now, lean=Lean.PAST)
+    mention = find_date(content, now, lean=DatePreference.PAST)
     if mention is None or not _RELATIVE.search(content, mention.start, mention.end):
         return content
     words = content[mention.start : mention.end].strip()
-    return dated(content, words, mention.span.written(_to(words)))
+    return insert_date(content, words, mention.span.to_text(_range_connector(words)))
 
 
-def _to(words: str) -> str:
+def _range_connector(words: str) -> str:
     return " and " if _LATIN.search(words) else "至"
 
 
-def yearly(text: str, content: str, now: datetime) -> tuple[str, str] | None:
+def yearly_date(text: str, content: str, now: datetime) -> tuple[str, str] | None:
     """Return a day that comes every year, and the sentence with that day written into it.
 
     >>> from datetime import UTC
-    >>> yearly("明天是我生日", "明天是我生日", datetime(2024, 5, 15, tzinfo=UTC))
+    >>> yearly_date("明天是我生日", "明天是我生日", datetime(2024, 5, 15, tzinfo=UTC))
     ('05-16', '05-16 是我生日')
     """
     day = calendar_date(text, now.date())
     if day:
         return str(day), content
-    mention = find(text, now)
+    mention = find_date(text, now)
     if mention is None or not mention.span.is_day:
         return None
     if _DAY_ALONE.fullmatch(text[mention.start : mention.end]):
         return None  # the 17th: of which month?
     date = mention.span.start.strftime("%m-%d")
-    return date, dated(content, text[mention.start : mention.end].strip(), date)
+    return date, insert_date(content, text[mention.start : mention.end].strip(), date)
 
 
-def lunar(text: str) -> str | None:
+def lunar_date(text: str) -> str | None:
     """Return a date of the Chinese lunar calendar as it was said, if there is one.
 
-    >>> lunar("我生日是农历八月十五")
+    >>> lunar_date("我生日是农历八月十五")
     '农历八月十五'
     """
     found = chinese.LUNAR.search(text)
     return found[0] if found else None
 
 
-_YEARED = regex(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)")
-_SHORT = regex(r"(?<![\d./-])(?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d./-])(?P<y>)")
+_FULL_DATE = regex(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)")
+_MONTH_DAY = regex(r"(?<![\d./-])(?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d./-])(?P<y>)")
 _ZH_DATE = regex(rf"(?<!\d)(?:{chinese.ANY_YEAR})?{chinese.MONTH}份?的?{chinese.DAY}[日号]?")
 
 
@@ -222,16 +232,18 @@ def calendar_date(text: str, today: date) -> CalendarDate | None:
     found = _ZH_DATE.search(text)
     if found:
         year = chinese.full_year(found["y"], today) if found["y"] else None
-        return _checked(year, zh_number(found["m"]), zh_number(found["d"]))
-    for pattern in (_YEARED, *english.CALENDAR, _SHORT):
+        return _valid_calendar_date(year, zh_number(found["m"]), zh_number(found["d"]))
+    for pattern in (_FULL_DATE, *english.CALENDAR, _MONTH_DAY):
         found = pattern.search(text)
         if found:
             month = english.month_number(found["m"])
-            return _checked(int(found["y"]) if found["y"] else None, month, int(found["d"]))
+            return _valid_calendar_date(
+                int(found["y"]) if found["y"] else None, month, int(found["d"])
+            )
     return None
 
 
-def _checked(year: int | None, month: int, day: int) -> CalendarDate | None:
+def _valid_calendar_date(year: int | None, month: int, day: int) -> CalendarDate | None:
     # A day without a year may be 29 February: a leap year has room for all of them.
     known = date_or_none(year or _LEAP_YEAR, month, day)
     return CalendarDate(month, day, year) if known else None

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from plastic_memories.language.dates.date_spans import DateSpan, Lean
-from plastic_memories.language.dates.mentions import Mention, find_all
+from plastic_memories.language.dates.date_spans import DatePreference, DateSpan
+from plastic_memories.language.dates.mentions import DateMention, find_dates
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 
 Span = tuple[float, float]  # from, up to
-_MAX_TIMES = 4
+_MAX_SPANS = 4
 # A stretch that ends today, not the calendar's last week or month.
 _UP_TO_NOW = regex(
     r"\b(?:(?:in|over|during|within|for) the (?:past|last)|the past) (?P<en>week|month|year)\b"
@@ -26,7 +26,7 @@ _STRAY_IN = regex(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
 
 _SPACE_IN_CHINESE = regex(r"(?<=[\u4e00-\u9fff\d]) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=\d)")
 _SINCE = regex(r"(?:\bever since|\bsince|自从?) ?(?:the )?$", re.IGNORECASE)
-_LONGEST_BEFORE = len("ever since the ")
+_MAX_PREFIX_CHARS = len("ever since the ")
 _SINCE_INSIDE = regex(r"since\b", re.IGNORECASE)
 _TILL_NOW = regex(
     r"以来|至今|到(?:现在|目前|如今|今天)"
@@ -40,46 +40,46 @@ _EVERY = regex(
 _ON = regex(r"开始|起")
 
 
-def named_times(text: str, now: datetime) -> list[DateSpan]:
+def mentioned_date_spans(text: str, now: datetime) -> list[DateSpan]:
     """Return the stretches of days that a text names, seen from `now`, in its order.
 
     >>> from datetime import UTC
     >>> now = datetime(2024, 5, 15, 9, 0, tzinfo=UTC)
-    >>> [str(span.start) for span in named_times("去年冬天和上个月", now)]
+    >>> [str(span.start) for span in mentioned_date_spans("去年冬天和上个月", now)]
     ['2023-12-01', '2024-04-01']
     """
-    return _times_and_rest(text, now)[0]
+    return _date_spans_and_rest(text, now)[0]
 
 
-def _times_and_rest(text: str, now: datetime) -> tuple[list[DateSpan], str]:
-    text = _STRAY_IN.sub("", _tidy(simplified(text)))
-    found = [_up_to(now, match) for match in _UP_TO_NOW.finditer(text)]
+def _date_spans_and_rest(text: str, now: datetime) -> tuple[list[DateSpan], str]:
+    text = _STRAY_IN.sub("", _normalise_spaces(to_simplified(text)))
+    found = [_span_up_to(now, match) for match in _UP_TO_NOW.finditer(text)]
     text = _UP_TO_NOW.sub(" ", text) if found else text
     rest, end = "", 0
-    for mention in find_all(text, now, lean=Lean.PAST):
-        if len(found) >= _MAX_TIMES:
+    for mention in find_dates(text, now, lean=DatePreference.PAST):
+        if len(found) >= _MAX_SPANS:
             break
-        if not _EVERY.search(_before(text, mention)):
-            found.append(_until_now(text, mention, now))
+        if not _EVERY.search(_text_before(text, mention)):
+            found.append(_extended_to_now(text, mention, now))
             rest += f"{text[end : mention.start]} "
             end = mention.end
-    return found[:_MAX_TIMES], rest + text[end:]
+    return found[:_MAX_SPANS], rest + text[end:]
 
 
-def _tidy(text: str) -> str:
+def _normalise_spaces(text: str) -> str:
     """One space where there are several, and none inside a Chinese date (`2025 年 3 月`)."""
     text = " ".join(text.split()).replace("’", "'")
     return _SPACE_IN_CHINESE.sub("", text) if " " in text else text
 
 
-def _before(text: str, mention: Mention) -> str:
-    return text[max(0, mention.start - _LONGEST_BEFORE) : mention.start]
+def _text_before(text: str, mention: DateMention) -> str:
+    return text[max(0, mention.start - _MAX_PREFIX_CHARS) : mention.start]
 
 
-def _until_now(text: str, mention: Mention, now: datetime) -> DateSpan:
+def _extended_to_now(text: str, mention: DateMention, now: datetime) -> DateSpan:
     """What began then and goes on: since last March, `上周以来`, `从三月到现在`."""
     span, today = mention.span, now.date()
-    before = _before(text, mention)
+    before = _text_before(text, mention)
     is_open = (
         _SINCE.search(before)
         or _SINCE_INSIDE.match(text, mention.start)
@@ -89,33 +89,33 @@ def _until_now(text: str, mention: Mention, now: datetime) -> DateSpan:
     return DateSpan(span.start, today) if is_open and span.start <= today else span
 
 
-def _up_to(now: datetime, match: re.Match[str]) -> DateSpan:
+def _span_up_to(now: datetime, match: re.Match[str]) -> DateSpan:
     days = _DAYS[(match["en"] or match["zh"]).lower()]
     return DateSpan(now.date() - timedelta(days=days), now.date())
 
 
-def named_spans(text: str, now: float, zone: ZoneInfo) -> list[Span]:
+def mentioned_time_spans(text: str, now: float, zone: ZoneInfo) -> list[Span]:
     """Return the same in epoch seconds: from, up to. Beyond the calendar there is no time."""
-    return list(spans_and_rest(text, now, zone)[0])
+    return list(time_spans_and_rest(text, now, zone)[0])
 
 
 # One recall asks for the times of its question in several places.
 @lru_cache(maxsize=64)
-def spans_and_rest(text: str, now: float, zone: ZoneInfo) -> tuple[tuple[Span, ...], str]:
+def time_spans_and_rest(text: str, now: float, zone: ZoneInfo) -> tuple[tuple[Span, ...], str]:
     """Return the spans that a text names, and the text without the words that name them.
 
-    >>> spans_and_rest("前天我吃了什么", 1_700_000_000.0, ZoneInfo("UTC"))[1]
+    >>> time_spans_and_rest("前天我吃了什么", 1_700_000_000.0, ZoneInfo("UTC"))[1]
     ' 我吃了什么'
     """
     try:
         here = datetime.fromtimestamp(now, UTC).astimezone(zone)
-        times, rest = _times_and_rest(text, here)
-        return tuple(_in_seconds(span, zone) for span in times), rest
+        times, rest = _date_spans_and_rest(text, here)
+        return tuple(_epoch_span(span, zone) for span in times), rest
     except (OverflowError, ValueError, OSError):  # a caller's `now` in the year 1 or 10,000
         return (), text
 
 
-def _in_seconds(span: DateSpan, zone: ZoneInfo) -> Span:
+def _epoch_span(span: DateSpan, zone: ZoneInfo) -> Span:
     midnight = datetime.min.time()
     return (
         datetime.combine(span.start, midnight, zone).timestamp(),

@@ -10,32 +10,32 @@ from collections.abc import Collection, Mapping
 
 from plastic_memories.language.questions.question import ASKING_WORDS, SMALL_TALK
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.language.text.tokens import content_terms, index_terms
-from plastic_memories.model.message import Spread
+from plastic_memories.model.message import TermDocumentCounts
 
 # How much a word tells by itself: one that means something, a single Chinese character, which is
 # part of many words, and one that is used about anything.
-_TELLING = 1.0
-_CHARACTER = 0.5
-_EVERYDAY = 0.3
+_DISTINCTIVE_WEIGHT = 1.0
+_SINGLE_CHARACTER_WEIGHT = 0.5
+_EVERYDAY_WEIGHT = 0.3
 # So much is enough, however long the question is: one telling word that few messages hold.
-_ENOUGH = 0.75
+_ABSOLUTE_THRESHOLD = 0.75
 # Less is enough if it is so large a part of all the question says.
-_SHARE = 0.4
+_SHARE_THRESHOLD = 0.4
 # A message that tells no more than this part of what the best one tells only uses its words.
-_OF_THE_BEST = 0.5
+_MIN_SHARE_OF_BEST = 0.5
 # Each term is looked up, so a long question is asked by the words that tell most.
-_MOST_TERMS = 16
+_MAX_TERMS = 16
 # A word in one message of a hundred is as rare as can be; one in all of them tells next to nothing.
-_RARE = 0.01
-_LEAST = 0.1
+_RARE_SHARE = 0.01
+_MIN_RARITY = 0.1
 # Among a few messages every word is rare or common by chance: as if so many more had been said.
-_UNSAID = 100
+_SMOOTHING_MESSAGES = 100
 # What so many rows hold takes longer to search for than it tells.
-_MOST_ROWS = 8_000
+_MAX_ROWS = 8_000
 # To take a text apart takes long, and who writes much says early what it is about.
-READ_OF_EACH = 3_000
+MAX_SCORED_CHARS = 3_000
 
 # What people do, and what they say of anything. A Chinese word is a term as it is.
 _CHINESE_EVERYDAY_WORDS = (
@@ -77,102 +77,104 @@ _COMMON_WORDS = regex(
 )
 
 
-def evidence_in(text: str) -> dict[str, float]:
+def evidence_terms(text: str) -> dict[str, float]:
     """Return the terms of a question that are evidence, each with how much it tells by itself.
 
-    >>> evidence_in("What do you think, where does Priya live today?")
+    >>> evidence_terms("What do you think, where does Priya live today?")
     {'priya': 1.0, 'live': 0.3}
-    >>> evidence_in("你觉得今天怎么样")
+    >>> evidence_terms("你觉得今天怎么样")
     {}
     """
     apart = _COMMON_WORDS.sub(
-        lambda found: " " if found[0] in SMALL_TALK else f" {found[0]} ", simplified(text)
+        lambda found: " " if found[0] in SMALL_TALK else f" {found[0]} ", to_simplified(text)
     )
-    told = {term: tells for term in content_terms(apart) if (tells := _tells(term))}
-    most = sorted(told, key=lambda term: -told[term])[:_MOST_TERMS]
+    told = {term: tells for term in content_terms(apart) if (tells := _term_weight(term))}
+    most = sorted(told, key=lambda term: -told[term])[:_MAX_TERMS]
     return {term: told[term] for term in most}
 
 
-def _tells(term: str) -> float:
+def _term_weight(term: str) -> float:
     if term in SMALL_TALK:
         return 0.0
     if term in _EVERYDAY_WORDS or _EVERYDAY_CHARACTERS.issuperset(term):
-        return _EVERYDAY
-    return _CHARACTER if len(term) == 1 else _TELLING
+        return _EVERYDAY_WEIGHT
+    return _SINGLE_CHARACTER_WEIGHT if len(term) == 1 else _DISTINCTIVE_WEIGHT
 
 
-def weighed(told: Mapping[str, float], spread: Spread) -> dict[str, float]:
+def idf_weighted_terms(told: Mapping[str, float], spread: TermDocumentCounts) -> dict[str, float]:
     """Return how much each term tells here: what many messages hold tells little.
 
     A telling word that none holds says that something else is asked for. An everyday one says
     nothing: answers seldom repeat the words of asking.
     """
-    held = spread.holding
+    held = spread.counts
     return {
-        term: tells * _rarity(term, spread)
+        term: tells * _rarity_factor(term, spread)
         for term, tells in told.items()
-        if tells > _EVERYDAY or held.get(term, 0)
+        if tells > _EVERYDAY_WEIGHT or held.get(term, 0)
     }
 
 
-def without_everyday(told: Mapping[str, float]) -> dict[str, float]:
+def without_common_terms(told: Mapping[str, float]) -> dict[str, float]:
     """Leave out what is used about anything.
 
-    >>> without_everyday(evidence_in("where did I drink coffee?"))
+    >>> without_common_terms(evidence_terms("where did I drink coffee?"))
     {'drink': 1.0, 'coffe': 1.0}
     """
-    return {term: tells for term, tells in told.items() if tells > _EVERYDAY}
+    return {term: tells for term, tells in told.items() if tells > _EVERYDAY_WEIGHT}
 
 
-def _rarity(term: str, spread: Spread) -> float:
-    holding = spread.holding.get(term, 0)
+def _rarity_factor(term: str, spread: TermDocumentCounts) -> float:
+    holding = spread.counts.get(term, 0)
     if not holding:
         return 1.0
     if spread.is_common(term):
-        return _LEAST
-    share = holding / (spread.messages + _UNSAID)
-    return min(1.0, max(_LEAST, math.log(share) / math.log(_RARE)))
+        return _MIN_RARITY
+    share = holding / (spread.messages + _SMOOTHING_MESSAGES)
+    return min(1.0, max(_MIN_RARITY, math.log(share) / math.log(_RARE_SHARE)))
 
 
-def searched(told: Collection[str], spread: Spread, *, in_short: bool = False) -> list[str]:
+def search_terms(
+    told: Collection[str], spread: TermDocumentCounts, *, in_short: bool = False
+) -> list[str]:
     """Return the terms to search for, rarest first: those that are there and not too common.
 
     If all are common, one of them chooses in a short time. Of all that was said it would choose
     thousands, and none of them for a reason.
     """
-    held = {term: count for term in told if (count := spread.holding.get(term, 0))}
+    held = {term: count for term in told if (count := spread.counts.get(term, 0))}
     rarest = sorted((term for term in held if not spread.is_common(term)), key=held.__getitem__)
     if not rarest:
         return list(held)[:1] if in_short else []
     rows = 0
     for position, term in enumerate(rarest):
         rows += held[term]
-        if position and rows > _MOST_ROWS:
+        if position and rows > _MAX_ROWS:
             return rarest[:position]
     return rarest
 
 
-def evidence_of(content: str, weights: Mapping[str, float]) -> float:
+def evidence_score(content: str, weights: Mapping[str, float]) -> float:
     """Return how much of what is asked for a message tells; of a long one its beginning counts."""
-    return sum(weights[term] for term in weights.keys() & index_terms(content[:READ_OF_EACH]))
+    return sum(weights[term] for term in weights.keys() & index_terms(content[:MAX_SCORED_CHARS]))
 
 
-def enough_for(weights: Mapping[str, float]) -> float:
+def evidence_threshold(weights: Mapping[str, float]) -> float:
     """Return how much a message must tell to bear on a question of these words."""
-    return min(_ENOUGH, share_of(weights))
+    return min(_ABSOLUTE_THRESHOLD, likely_answer_threshold(weights))
 
 
-def share_of(weights: Mapping[str, float]) -> float:
+def likely_answer_threshold(weights: Mapping[str, float]) -> float:
     """Return so large a part of the question that what holds it is likely to answer it."""
-    return _SHARE * sum(weights.values())
+    return _SHARE_THRESHOLD * sum(weights.values())
 
 
-def best_first(evidence: Mapping[int, float]) -> list[int]:
+def strongest_evidence(evidence: Mapping[int, float]) -> list[int]:
     """Return the messages that tell most, without those that only use a word of the best one's.
 
-    >>> best_first({1: 0.5, 2: 2.0, 3: 1.5})
+    >>> strongest_evidence({1: 0.5, 2: 2.0, 3: 1.5})
     [2, 3]
     """
     best = max(evidence.values(), default=0.0)
-    kept = [number for number, tells in evidence.items() if tells > _OF_THE_BEST * best]
+    kept = [number for number, tells in evidence.items() if tells > _MIN_SHARE_OF_BEST * best]
     return sorted(kept, key=lambda number: -evidence[number])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.model.recall import Intent, IntentType
 
-_SIGNS = {
+_INTENT_PATTERNS = {
     IntentType.PROFILE: regex(
         r"我(叫|的名字|是谁|喜欢|爱|讨厌|不喜欢|住|的生日|多大|几岁|的工作|的职业|过敏|的习惯|的风格)"
         r"|关于我|\bmy (name|job|favou?rite|birthday|age|allerg\w+|style)\b|\bwho am i\b"
@@ -31,16 +31,16 @@ _SIGNS = {
 }
 
 
-def intent_of(text: str) -> Intent:
+def detect_intent(text: str) -> Intent:
     """Guess the intent of a message from its words.
 
-    >>> intent_of("我喜欢什么茶？").type.value, intent_of("hello").type.value
+    >>> detect_intent("我喜欢什么茶？").type.value, detect_intent("hello").type.value
     ('profile', 'none')
     """
     if not text.strip():
         return Intent(IntentType.NONE, 1.0)
-    asked = simplified(text)
-    found = [kind for kind, sign in _SIGNS.items() if sign.search(asked)]
+    asked = to_simplified(text)
+    found = [kind for kind, sign in _INTENT_PATTERNS.items() if sign.search(asked)]
     queries = (text,)
     if not found:
         return Intent(IntentType.NONE, 0.5, queries)

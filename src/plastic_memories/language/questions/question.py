@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.language.text.tokens import (
     MAX_QUERY_TERMS,
-    WEAK,
-    WORD,
-    code,
+    WEAK_TERM_BIT,
+    WORD_TERM_BIT,
     index_terms,
     query_terms,
+    term_code,
 )
 
 # More parts than this are hardly questions any more; the rest is asked together with the last.
@@ -24,11 +24,11 @@ _RECENT_LINES = 4
 _LINE_CHARS = 500
 # How much a line counts that only leads up to what is asked: of whoever speaks last, of the other
 # who answers them, and of the conversation before the message.
-_EARLIER = 0.5
-_ANSWERS = 0.25
-_BEFORE = 0.25
+_OWN_EARLIER_LINE_WEIGHT = 0.5
+_REPLY_LINE_WEIGHT = 0.25
+_CONTEXT_LINE_WEIGHT = 0.25
 # How much a word counts that is not what is asked for.
-_IDLE = 0.4
+_SMALL_TALK_WEIGHT = 0.4
 # Words of asking: an answer seldom repeats them. In a conversation they tell what happened.
 ASKING_WORDS = frozenset(
     term
@@ -54,13 +54,13 @@ SMALL_TALK = frozenset(_CHINESE_SMALL_TALK.split()) | frozenset(
     )
 )
 # Here one question ends and another begins.
-_ALSO = regex(
+_QUESTION_BREAK = regex(
     r"(?:另外|此外|还有|对了|顺便问一下|再问一下)[，,：:\s]"
     r"|(?<=[.?!])\s*(?:and\s+)?(?:also|by the way|besides|another thing)[,:]\s",
     re.IGNORECASE,
 )
 # What stands before such words was not the question.
-_REALLY = regex(
+_REAL_QUESTION_PREFIX = regex(
     r"(?:真正|其实|实际|本来)(?:上)?(?:是)?(?:想|要)?[^，。：:？?]{0,8}"
     r"(?:问|了解|知道|搞清楚|弄清楚|确认)[^，。：:？?]{0,8}[，：:]"
     r"|真正的问题[^：:，]{0,4}[：:，]"
@@ -80,12 +80,12 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ParsedQuestion:
     probes: tuple[Probe, ...]
     # A conversation rather than a question: its drift matters more than its words.
     is_dialogue: bool = False
     # So many probes come first that say the same in other words.
-    in_other_words: int = 0
+    rephrasing_count: int = 0
 
     @property
     def last_line(self) -> str:
@@ -98,54 +98,59 @@ class Question:
         return [*texts, self.last_line] if self.is_dialogue else texts
 
 
-def understand(text: str, recent: Sequence[str] = (), also: Sequence[str] = ()) -> Question:
+def parse_question(
+    text: str, recent: Sequence[str] = (), also: Sequence[str] = ()
+) -> ParsedQuestion:
     """Split a message into what it asks for; `recent` is what was said before it, oldest first.
 
     `also` says the same in other words: each is one thing more that is asked for.
 
-    >>> [probe.text for probe in understand("我妹妹叫什么？另外，她的生日是哪天？").probes]
+    >>> [probe.text for probe in parse_question("我妹妹叫什么？另外，她的生日是哪天？").probes]
     ['我妹妹叫什么？', '她的生日是哪天？']
     """
     lines = [line for line in text.splitlines() if line.strip()]
     before = [line[-_LINE_CHARS:] for line in recent[-_RECENT_LINES:]]
     if len(lines) > 1:
-        weighed = [(line, _BEFORE) for line in before] + _weighed(lines)
-        own = [_probe(text, weighed, lines[-1], idle=SMALL_TALK)]
+        weighed = [(line, _CONTEXT_LINE_WEIGHT) for line in before] + _weighted_lines(lines)
+        own = [_build_probe(text, weighed, lines[-1], idle=SMALL_TALK)]
     else:
-        context = [(line, _BEFORE) for line in before]
-        own = [_probe(part, [*context, (part, 1.0)], part) for part in _parts(text)]
+        context = [(line, _CONTEXT_LINE_WEIGHT) for line in before]
+        own = [_build_probe(part, [*context, (part, 1.0)], part) for part in _split_questions(text)]
     # Other words go first: the last line of the last probe is what the user said last.
-    others = [_probe(other, [(other, 1.0)], other) for other in also if other.strip()]
-    return Question((*others, *own), len(lines) > 1, len(others))
+    others = [_build_probe(other, [(other, 1.0)], other) for other in also if other.strip()]
+    return ParsedQuestion((*others, *own), len(lines) > 1, len(others))
 
 
-def _parts(text: str) -> list[str]:
-    plain = simplified(text)
-    breaks = list(_ALSO.finditer(plain))
+def _split_questions(text: str) -> list[str]:
+    plain = to_simplified(text)
+    breaks = list(_QUESTION_BREAK.finditer(plain))
     starts = [0, *(found.end() for found in breaks)]
     ends = [*(found.start() for found in breaks), len(text)]
-    asked = [_asked(text, plain, *span) for span in zip(starts, ends, strict=True)]
+    asked = [_question_text(text, plain, *span) for span in zip(starts, ends, strict=True)]
     parts = [part for part in asked if part.strip().strip(" ，,。.")]
     if len(parts) > _MAX_PARTS:
         parts[_MAX_PARTS - 1 :] = [" ".join(parts[_MAX_PARTS - 1 :])]
     return parts or [text]
 
 
-def _asked(text: str, plain: str, start: int, end: int) -> str:
+def _question_text(text: str, plain: str, start: int, end: int) -> str:
     """Return what is asked between two places, as it is written; `plain` is the text to read."""
-    corrections = list(_REALLY.finditer(plain[start:end]))
+    corrections = list(_REAL_QUESTION_PREFIX.finditer(plain[start:end]))
     rest = text[start + corrections[-1].end() : end] if corrections else ""
     return rest if rest.strip() else text[start:end]
 
 
-def _weighed(lines: Sequence[str]) -> list[tuple[str, float]]:
+def _weighted_lines(lines: Sequence[str]) -> list[tuple[str, float]]:
     """Say how much each line of a dialogue counts: two take turns, and the last line asks."""
     back = range(len(lines) - 1, -1, -1)
-    counts = [_ANSWERS if turns % 2 else _EARLIER if turns else 1.0 for turns in back]
+    counts = [
+        _REPLY_LINE_WEIGHT if turns % 2 else _OWN_EARLIER_LINE_WEIGHT if turns else 1.0
+        for turns in back
+    ]
     return list(zip(lines, counts, strict=True))
 
 
-def _probe(
+def _build_probe(
     text: str,
     weighed: Iterable[tuple[str, float]],
     last: str,
@@ -154,23 +159,27 @@ def _probe(
     weights: dict[str, float] = {}
     for line, weight in weighed:
         for term in query_terms(line):
-            counts = weight * (_IDLE if term in idle else 1.0)
+            counts = weight * (_SMALL_TALK_WEIGHT if term in idle else 1.0)
             weights[term] = max(counts, weights.get(term, 0.0))
     heaviest = sorted(weights, key=lambda term: -weights[term])[:MAX_QUERY_TERMS]
-    return Probe(text, {code(term): weights[term] for term in heaviest}, frozenset(pairs_of(last)))
+    return Probe(
+        text,
+        {term_code(term): weights[term] for term in heaviest},
+        frozenset(word_pair_codes(last)),
+    )
 
 
-def pairs_of(text: str) -> list[int]:
+def word_pair_codes(text: str) -> list[int]:
     """Return the codes of telling words that follow each other, function words left out.
 
-    >>> len(pairs_of("the charity and the bake sale"))
+    >>> len(word_pair_codes("the charity and the bake sale"))
     2
     """
-    codes = map(code, index_terms(text))
-    words = [number for number in codes if number & WORD and not number & WEAK]
+    codes = map(term_code, index_terms(text))
+    words = [number for number in codes if number & WORD_TERM_BIT and not number & WEAK_TERM_BIT]
     return [pair_code(one, other) for one, other in pairwise(words)]
 
 
 def pair_code(one: int, other: int) -> int:
     """Return one number for two words in this order. Like no telling term it has both low bits."""
-    return (one * 31 + other) & 0xFFFFFFFF | WEAK | WORD
+    return (one * 31 + other) & 0xFFFFFFFF | WEAK_TERM_BIT | WORD_TERM_BIT

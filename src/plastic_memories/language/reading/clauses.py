@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from plastic_memories.language.text.chinese_variants import plain_chinese
+from plastic_memories.language.text.chinese_variants import to_rule_chinese
 from plastic_memories.language.text.lazy_regex import regex
 
 CJK = "\u3400-\u9fff"
 _BREAK = "\n"
 
-_DROPPED = regex(
+_UNSAID_TEXT = regex(
     r"<plastic_memories.*?(?:</plastic_memories[^>]*>|\Z)"
     r"|```.*?(?:```|\Z)|`[^`\n]+`|^[ \t]*>[^\n]*|https?://\S+|www\.\S+",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
@@ -35,7 +35,7 @@ _SAID_BEFORE = regex(
 _CALLED_BEFORE = regex(r"(?:叫|名叫|称呼|喊)(?:我|做|作)?\s*$")
 _SPEECH_INSIDE = regex(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.IGNORECASE)
 _LABEL_LENGTH = 20
-_LONGEST_CLAUSE = 200
+_MAX_CLAUSE_CHARS = 200
 
 _SENTENCE = regex(
     r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bSt)\.(?=\s[A-Z])|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
@@ -110,7 +110,7 @@ _REPORT = regex(
     re.IGNORECASE,
 )
 # 标题写：我叫张三: what follows stands somewhere, nobody says it of themself.
-_STANDS_THERE = regex(
+_CITATION = regex(
     r"^.{0,8}(?:标题|签名|台词|歌词|文案|弹幕|评论|封面|题目|开头|正文|牌子|招牌|纸条|名言|广告)(?:上|里|区)?"
     r".{0,4}(?:写|是|说|叫|改成|刷|道)"
 )
@@ -195,36 +195,36 @@ _POLITE_END = regex(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECA
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class MessageClause:
     """One clause: its words for the rules, and the literal piece of the message."""
 
     text: str  # no spaces beside Chinese characters
-    said: str  # as it reads in the message, quote marks left out
+    display_text: str  # as it reads in the message, quote marks left out
     quote: str
-    opens: bool  # first of its sentence
-    introduces: bool = False  # a colon follows: what it asks for is asked of that
+    opens_sentence: bool  # first of its sentence
+    is_followed_by_colon: bool = False  # a colon follows: what it asks for is asked of that
 
     @property
     def is_unsure(self) -> bool:
         return _UNSURE.search(self.text) is not None
 
 
-def believable(content: str, *, in_story: bool = False) -> Iterator[Clause]:
+def believable_clauses(content: str, *, in_story: bool = False) -> Iterator[MessageClause]:
     """Yield the clauses of a message that state something, in order.
 
     Where everything is a story, a story does not end belief.
 
-    >>> [clause.text for clause in believable("我叫小明，你记得吗？如果我是猫就好了。")]
+    >>> [clause.text for clause in believable_clauses("我叫小明，你记得吗？如果我是猫就好了。")]
     ['我叫小明']
     """
-    masked = _masked(plain_chinese(content))
+    masked = _mask_unsaid(to_rule_chinese(content))
     for start, end in _sentence_spans(masked):
         if _SARCASM.search(masked, start, end):
             continue
         if not in_story and _FICTION.search(masked, start, end):
             # A story that has begun goes on to the end of the message.
             return
-        yield from _statements(content[start:end], masked[start:end])
+        yield from _stated_clauses(content[start:end], masked[start:end])
 
 
 def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:
@@ -233,10 +233,10 @@ def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:
             yield found.span()
 
 
-def _masked(content: str) -> str:
+def _mask_unsaid(content: str) -> str:
     """Blank out what nobody said, keeping every position."""
-    masked = _DROPPED.sub(lambda found: _BREAK * len(found[0]), content).replace("**", "  ")
-    masked = _replaced(masked, _QUOTES, _unquoted)
+    masked = _UNSAID_TEXT.sub(lambda found: _BREAK * len(found[0]), content).replace("**", "  ")
+    masked = _replaced(masked, _QUOTES, _unquote_label)
     return _replaced(masked, _ACTIONS, lambda _, start, end: _BREAK * (end - start))
 
 
@@ -281,73 +281,75 @@ def _is_word(char: str) -> bool:
     return char == "_" or char.isalnum()
 
 
-def _unquoted(text: str, start: int, end: int) -> str:
+def _unquote_label(text: str, start: int, end: int) -> str:
     inner, before = text[start + 1 : end - 1], text[max(0, start - _LABEL_LENGTH) : start]
     label = len(inner) <= _LABEL_LENGTH and not _SPEECH_INSIDE.search(inner)
     said = _SAID_BEFORE.search(before) and not _CALLED_BEFORE.search(before)
     return f" {inner} " if label and not said else _BREAK * (end - start)
 
 
-def _statements(sentence: str, masked: str) -> Iterator[Clause]:
+def _stated_clauses(sentence: str, masked: str) -> Iterator[MessageClause]:
     asks = bool(re.search(r"[?？]", masked))
-    clauses = list(_clauses(masked.rstrip("。！？!?；;….~～ \n"), sentence))
+    clauses = list(_split_clauses(masked.rstrip("。！？!?；;….~～ \n"), sentence))
     if not clauses:
         return
     if asks:
-        clauses = _beside_the_question(clauses)
-    for clause in map(_forbidden, map(_without_tag, clauses)):
-        if _ends_belief(clause.text):
+        clauses = _without_question_clause(clauses)
+    for clause in map(_as_own_restriction, map(_without_question_tag, clauses)):
+        if _is_reported_or_hypothetical(clause.text):
             return
         if not _QUESTION.search(clause.text) and not clause.is_unsure:
             yield clause
 
 
-def _without_tag(clause: Clause) -> Clause:
+def _without_question_tag(clause: MessageClause) -> MessageClause:
     """A wish that asks for assent is still a wish: 你回复短一点好不好, 你回答能不能简洁些."""
     asked = _ASKED_WISH.match(clause.text)
     if asked:
         wish = asked["who"] + clause.text[asked.end() :]
-        return replace(clause, text=wish, said=wish)
+        return replace(clause, text=wish, display_text=wish)
     found = _WISH_TAG.match(clause.text)
     if not found:
         return clause
-    return replace(clause, text=found["wish"], said=clause.said[: -len(found["tag"])].rstrip())
+    return replace(
+        clause, text=found["wish"], display_text=clause.display_text[: -len(found["tag"])].rstrip()
+    )
 
 
-def _forbidden(clause: Clause) -> Clause:
+def _as_own_restriction(clause: MessageClause) -> MessageClause:
     """Let a doctor's order stand as the user's own word: 医生不让我吃辣 → 我不能吃辣."""
     found = _FORBIDDEN.match(clause.text)
     if not found:
         return clause
     english = re.sub(r"^(eat|drink|hav)(?:ing|e)\b", _plain_verb, found["en"] or "")
     order = f"I can't {english}" if english else f"我不能{found['rest'].removeprefix('再')}"
-    return replace(clause, text=order, said=order)
+    return replace(clause, text=order, display_text=order)
 
 
 def _plain_verb(found: re.Match[str]) -> str:
     return "have" if found[1] == "hav" else found[1]
 
 
-def _beside_the_question(clauses: list[Clause]) -> list[Clause]:
+def _without_question_clause(clauses: list[MessageClause]) -> list[MessageClause]:
     """Keep what a question sentence states besides asking: "I'm a vegan, can I eat this?"."""
     last = clauses[-1]
     polite = _POLITE.search(last.text)
     if polite:
         wish = _POLITE_END.sub("", last.text[polite.end() :])
-        return [*clauses[:-1], replace(last, text=wish, said=wish)]
+        return [*clauses[:-1], replace(last, text=wish, display_text=wish)]
     if _ASKING_OPENING.search(clauses[0].text) or _CONFIRM_TAG.search(last.text):
         return []
     return clauses[:-1]
 
 
-def _ends_belief(text: str) -> bool:
+def _is_reported_or_hypothetical(text: str) -> bool:
     """Say whether from here on a sentence tells what others said, or what is not so."""
-    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text) or _STANDS_THERE.search(text):
+    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text) or _CITATION.search(text):
         return True
     return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)
 
 
-def _clauses(masked: str, sentence: str) -> Iterator[Clause]:
+def _split_clauses(masked: str, sentence: str) -> Iterator[MessageClause]:
     position = 0
     for found in [*_CLAUSE_BREAK.finditer(masked), None]:
         end = found.start() if found else len(masked)
@@ -355,9 +357,11 @@ def _clauses(masked: str, sentence: str) -> Iterator[Clause]:
         said = re.sub(r"\s+", " ", piece.strip()).replace("’", "'")
         text = _SPACE_BESIDE_CJK.sub("", said)
         # Nobody states a fact about themself in a clause of this length.
-        if 0 < len(text) <= _LONGEST_CLAUSE:
+        if 0 < len(text) <= _MAX_CLAUSE_CHARS:
             left = position + len(piece) - len(piece.lstrip())
             quote = sentence[left : left + len(piece.strip())]
             introduces = found is not None and found[0] in {":", "："}
-            yield Clause(text, said, quote, opens=position == 0, introduces=introduces)
+            yield MessageClause(
+                text, said, quote, opens_sentence=position == 0, is_followed_by_colon=introduces
+            )
         position = found.end() if found else end

@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
-from plastic_memories.language.reading.group_members import in_the_name_of, is_the_bot
-from plastic_memories.language.reading.message_reading import drafts_in, latest, zone_of
+from plastic_memories.language.reading.group_members import attribute_to_speaker, is_from_bot
+from plastic_memories.language.reading.message_reading import (
+    latest_by_key,
+    message_drafts,
+    zone_or_utc,
+)
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message, Role
 
 
-def extract(talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
+def extract_drafts(talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
     """Propose drafts from what people say of themselves, in the order of the talk.
 
     Dates are counted from each message's own time in the user's time zone. Of two
     statements with one key the later holds. What another member of a group says is a
     fact about that member, under a key of its own: never part of the user's profile.
     """
-    zone = zone_of(time_zone)
-    return latest(draft for message in talk for draft in _of(message, zone))
+    zone = zone_or_utc(time_zone)
+    return latest_by_key(draft for message in talk for draft in _message_drafts(message, zone))
 
 
-def _of(message: Message, zone: tzinfo) -> Iterator[Draft]:
+def _message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
     # A bot that reads its own words back from a group is no member of it.
-    if message.role is not Role.USER or is_the_bot(message):
+    if message.role is not Role.USER or is_from_bot(message):
         return
-    for draft in drafts_in(message, zone):
-        yield in_the_name_of(message, draft)
+    for draft in message_drafts(message, zone):
+        yield attribute_to_speaker(message, draft)

@@ -8,14 +8,14 @@ from typing import Any
 
 from plastic_memories.model.memory import MemoryType
 
-SURE = 0.9
-LIKELY = 0.75
+CERTAIN_CONFIDENCE = 0.9
+LIKELY_CONFIDENCE = 0.75
 # Who talks is of such an age.
-AGES = range(3, 121)
+PLAUSIBLE_AGES = range(3, 121)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ExtractedItem:
     """One item: its key, the value as it is compared, and the sentence to keep."""
 
     key: str
@@ -23,4 +23,4 @@ class Found:
     content: str
     type: MemoryType = MemoryType.PROFILE
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    confidence: float = SURE
+    confidence: float = CERTAIN_CONFIDENCE

@@ -10,27 +10,27 @@ from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message
 
-_PRIVATE = regex(r"private|friend|direct|\bdm\b|c2c", re.IGNORECASE)
-_MYSELF = frozenset({"", "me", "user", "我", "用户"})
+_PRIVATE_MESSAGE_TYPES = regex(r"private|friend|direct|\bdm\b|c2c", re.IGNORECASE)
+_BOT_NAMES = frozenset({"", "me", "user", "我", "用户"})
 
 
-def is_the_bot(message: Message) -> bool:
+def is_from_bot(message: Message) -> bool:
     """Say whether a bot reads its own words back from a group."""
     name = message.speaker.strip().casefold()
     return bool(name) and name in {message.owner.persona_id.casefold(), message.bot_id.casefold()}
 
 
-def in_the_name_of(message: Message, draft: Draft) -> Draft:
+def attribute_to_speaker(message: Message, draft: Draft) -> Draft:
     """Return a draft as its speaker's own: what another member says is no profile of the user."""
     spoken = replace(draft, speaker=message.speaker)
-    if not _is_a_member(message):
+    if not _is_from_other_member(message):
         return spoken
     kind = MemoryType.EVENT if draft.type is MemoryType.EVENT else MemoryType.FACT
     return replace(spoken, type=kind, key=f"member.{slug(message.speaker)}.{draft.key}")
 
 
-def _is_a_member(message: Message) -> bool:
+def _is_from_other_member(message: Message) -> bool:
     """Say whether somebody else than the user speaks; in private there is nobody else."""
     name = message.speaker.strip().casefold()
-    own = name in _MYSELF or name == message.owner.user_id.casefold()
-    return not own and not _PRIVATE.search(message.message_type)
+    own = name in _BOT_NAMES or name == message.owner.user_id.casefold()
+    return not own and not _PRIVATE_MESSAGE_TYPES.search(message.message_type)

@@ -21,18 +21,18 @@ _LETTER = regex(r"[^\W_]")
 # A print is left by every run of this weight: five Chinese characters, or ten letters. The
 # beginning of a line leaves shorter ones too, so that a short line cut off is still known.
 _CHINESE_WEIGHT = 2
-_FULL = 10
-_SHORTEST = 6
+_FULL_WINDOW = 10
+_MIN_WINDOW = 6
 
-_OUR_LINE = regex(r"(?:^[ \t>*•-]*|- )\[\d{4}-\d{2}-\d{2}\][^\n]*$", re.MULTILINE)
-_OUR_OPENING = regex(r"^[ \t>*•-]*\[\d{4}-\d{2}-\d{2}\]\s*(?:[^\s:：]{1,40}[:：]\s*)?")
-_OUR_NOTICE = regex(
+_INJECTED_LINE = regex(r"(?:^[ \t>*•-]*|- )\[\d{4}-\d{2}-\d{2}\][^\n]*$", re.MULTILINE)
+_INJECTED_LINE_PREFIX = regex(r"^[ \t>*•-]*\[\d{4}-\d{2}-\d{2}\]\s*(?:[^\s:：]{1,40}[:：]\s*)?")
+_INJECTED_NOTICE = regex(
     r"^[ \t>]*(?:以下是关于用户和角色的记忆资料[^\n]*"
     r"|Remembered data about the user and the persona\b[^\n]*)$",
     re.MULTILINE | re.IGNORECASE,
 )
 _PIECE = regex(r"[^。！？!?；;，,：:、\n“”「」『』\"（）()【】\[\]]+")
-_SAYS_NOTHING = regex(
+_FILLER_WORDS = regex(
     r"(?:你|我|他|她|就|还|也|都|是|在|有|说|写|提到?|记得|记着|知道|之前|刚才|刚刚|上次|好像|"
     r"的|了|呢|呀|啊|哦|嘛|吧|吗|对|嗯|哈|这|那|话|来着|一直|过|记忆|里|写着|没错|其实|所以|原来|因为|"
     r"you|i|said|say|told|me|that|know|remember|so|and|the|a|yes|right|just|as|mentioned|is|"
@@ -42,16 +42,16 @@ _SAYS_NOTHING = regex(
 
 
 @dataclass(frozen=True, slots=True)
-class _Letter:
+class _WeightedLetter:
     text: str
     position: int
     weight: int
 
 
-def carries_injection(text: str) -> bool:
+def has_injection_marker(text: str) -> bool:
     """Say whether a text holds the mark of a block the hub injected.
 
-    >>> carries_injection("<plastic_memories version=1>")
+    >>> has_injection_marker("<plastic_memories version=1>")
     True
     """
     return FENCE in text.lower()
@@ -65,10 +65,14 @@ def fingerprint(text: str) -> frozenset[int]:
     """
     prints: set[int] = set()
     for line in text.splitlines():
-        letters = _letters(_OUR_OPENING.sub("", line))
-        prints.update(_print(letters, *window) for window in _windows(letters, _FULL))
-        for size in range(_SHORTEST, _FULL):
-            prints.update(_print(letters, *window) for window in _windows(letters, size, last=1))
+        letters = _weighted_letters(_INJECTED_LINE_PREFIX.sub("", line))
+        prints.update(
+            _window_hash(letters, *window) for window in _weight_windows(letters, _FULL_WINDOW)
+        )
+        for size in range(_MIN_WINDOW, _FULL_WINDOW):
+            prints.update(
+                _window_hash(letters, *window) for window in _weight_windows(letters, size, last=1)
+            )
     return frozenset(prints)
 
 
@@ -79,23 +83,23 @@ def fingerprints(texts: Iterable[str]) -> frozenset[int]:
 
 def echo_spans(text: str, known: Set[int]) -> list[tuple[int, int]]:
     """Return the stretches of a text that repeat something injected, in order."""
-    letters = _letters(text)
+    letters = _weighted_letters(text)
     return [
         (letters[first].position, letters[last - 1].position + 1)
-        for first, last in _echoes(letters, known)
+        for first, last in _echo_runs(letters, known)
     ]
 
 
-def is_echo(text: str, known: Set[int]) -> float:
+def echo_share(text: str, known: Set[int]) -> float:
     """Return the share of a text that repeats something injected: 0 none, 1 all.
 
     >>> known = fingerprint("我对海鲜过敏，平时住在上海")
-    >>> is_echo("海鲜过敏，平时住", known), is_echo("今天天气不错", known)
+    >>> echo_share("海鲜过敏，平时住", known), echo_share("今天天气不错", known)
     (1.0, 0.0)
     """
-    letters = _letters(text)
-    repeated = sum(_weight(letters[first:last]) for first, last in _echoes(letters, known))
-    return repeated / _weight(letters) if letters else 0.0
+    letters = _weighted_letters(text)
+    repeated = sum(_total_weight(letters[first:last]) for first, last in _echo_runs(letters, known))
+    return repeated / _total_weight(letters) if letters else 0.0
 
 
 def without_echoes(text: str, known: Set[int]) -> str:
@@ -110,32 +114,32 @@ def without_echoes(text: str, known: Set[int]) -> str:
     if not known:
         return text
     blanked = list(text)
-    for start, end in _repeated(text, known):
-        blanked[start:end] = [_blank(char) for char in text[start:end]]
+    for start, end in _echoed_pieces(text, known):
+        blanked[start:end] = [_blank_char(char) for char in text[start:end]]
     return "".join(blanked)
 
 
-def without_our_lines(text: str) -> str:
+def without_injected_lines(text: str) -> str:
     """Blank out lines in the shape the hub writes them, with or without a fence around."""
-    for pattern in (_OUR_LINE, _OUR_NOTICE):
+    for pattern in (_INJECTED_LINE, _INJECTED_NOTICE):
         text = pattern.sub(lambda found: "\n" * len(found[0]), text)
     return text
 
 
-def _blank(char: str) -> str:
+def _blank_char(char: str) -> str:
     return char if char == "\n" else " "
 
 
-def _repeated(text: str, known: Set[int]) -> Iterator[tuple[int, int]]:
+def _echoed_pieces(text: str, known: Set[int]) -> Iterator[tuple[int, int]]:
     spans = echo_spans(text, known)
     for piece in _PIECE.finditer(text):
         inside = [(max(a, piece.start()), min(b, piece.end())) for a, b in spans]
         inside = [(a, b) for a, b in inside if a < b]
-        if inside and _says_no_more(text, piece.span(), inside):
+        if inside and _adds_nothing(text, piece.span(), inside):
             yield piece.span()
 
 
-def _says_no_more(text: str, piece: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
+def _adds_nothing(text: str, piece: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
     """Say whether beside its echoes a piece has only words that carry nothing."""
     rest, position = "", piece[0]
     for start, end in spans:
@@ -143,12 +147,12 @@ def _says_no_more(text: str, piece: tuple[int, int], spans: list[tuple[int, int]
         position = end
     rest += text[position : piece[1]]
     left = re.sub(r"[\W_]+", " ", rest).split()
-    return all(_SAYS_NOTHING.fullmatch(word) for word in left)
+    return all(_FILLER_WORDS.fullmatch(word) for word in left)
 
 
-def _letters(text: str) -> list[_Letter]:
+def _weighted_letters(text: str) -> list[_WeightedLetter]:
     return [
-        _Letter(
+        _WeightedLetter(
             unicodedata.normalize("NFKC", found[0]).casefold(),
             found.start(),
             _CHINESE_WEIGHT if "\u3400" <= found[0] <= "\u9fff" else 1,
@@ -157,12 +161,12 @@ def _letters(text: str) -> list[_Letter]:
     ]
 
 
-def _weight(letters: list[_Letter]) -> int:
+def _total_weight(letters: list[_WeightedLetter]) -> int:
     return sum(letter.weight for letter in letters)
 
 
-def _windows(
-    letters: list[_Letter], size: int, *, last: int | None = None
+def _weight_windows(
+    letters: list[_WeightedLetter], size: int, *, last: int | None = None
 ) -> Iterator[tuple[int, int]]:
     """Yield the shortest runs of at least that weight, one from every letter that has one."""
     end, weight = 0, 0
@@ -176,11 +180,11 @@ def _windows(
         weight -= letters[first].weight
 
 
-def _print(letters: list[_Letter], first: int, last: int) -> int:
+def _window_hash(letters: list[_WeightedLetter], first: int, last: int) -> int:
     return zlib.crc32("".join(letter.text for letter in letters[first:last]).encode())
 
 
-def _echoes(letters: list[_Letter], known: Set[int]) -> list[tuple[int, int]]:
+def _echo_runs(letters: list[_WeightedLetter], known: Set[int]) -> list[tuple[int, int]]:
     """Find the runs of letters that were injected, in order and apart from each other.
 
     A long run counts only while every window of it is known: two memories that overlap in
@@ -190,22 +194,22 @@ def _echoes(letters: list[_Letter], known: Set[int]) -> list[tuple[int, int]]:
         return []
     runs: list[tuple[int, int]] = []
     previous = -2
-    for first, last in _windows(letters, _FULL):
-        if _print(letters, first, last) not in known:
+    for first, last in _weight_windows(letters, _FULL_WINDOW):
+        if _window_hash(letters, first, last) not in known:
             continue
         if first == previous + 1:
             runs[-1] = (runs[-1][0], last)
         else:
             runs.append((first, last))
         previous = first
-    for size in range(_FULL - 1, _SHORTEST - 1, -1):
+    for size in range(_FULL_WINDOW - 1, _MIN_WINDOW - 1, -1):
         runs += [
             window
-            for window in _windows(letters, size)
-            if _print(letters, *window) in known and _is_apart(window, runs)
+            for window in _weight_windows(letters, size)
+            if _window_hash(letters, *window) in known and _is_disjoint(window, runs)
         ]
     return sorted(runs)
 
 
-def _is_apart(window: tuple[int, int], runs: list[tuple[int, int]]) -> bool:
+def _is_disjoint(window: tuple[int, int], runs: list[tuple[int, int]]) -> bool:
     return all(window[1] <= first or last <= window[0] for first, last in runs)

@@ -12,7 +12,7 @@ _NOT_WORD = regex(r"[^\w]+")
 _ARTICLE = regex(r"^(?:the|a|an|my|some|all|any|all kinds of)\s+", re.IGNORECASE)
 
 # Chinese words, then the English ones that mean the same; the slug is the key's part.
-_SAME = """
+_SYNONYMS = """
 seafood 海鲜|海产品|seafood
 shrimp 虾|虾子|大虾|shrimp|shrimps|prawns
 crab 蟹|螃蟹|crab|crabs
@@ -127,7 +127,7 @@ work 工作|work|my job
 """
 _SLUGS = {
     word: line.split(" ", 1)[0]
-    for line in _SAME.strip().splitlines()
+    for line in _SYNONYMS.strip().splitlines()
     for word in line.split(" ", 1)[1].split("|")
 }
 
@@ -145,7 +145,7 @@ def slug(text: str) -> str:
     return _NOT_WORD.sub("_", plain).strip("_")[:_SLUG_LENGTH].strip("_") or "other"
 
 
-_SIDE_WISH = regex(r"^(?:不要|别|少|不用|多|do not|never|no |stop|avoid|use )")
+_ADDITIVE_WISH = regex(r"^(?:不要|别|少|不用|多|do not|never|no |stop|avoid|use )")
 
 
 def style_key(value: str) -> str:
@@ -156,7 +156,7 @@ def style_key(value: str) -> str:
     """
     return (
         f"preference.reply_style.{slug(value)}"
-        if _SIDE_WISH.match(value)
+        if _ADDITIVE_WISH.match(value)
         else "preference.reply_style"
     )
 
@@ -164,7 +164,7 @@ def style_key(value: str) -> str:
 _OPPOSITES = (("preference.like.", "preference.dislike."),)
 
 
-def opposite(key: str) -> str | None:
+def opposite_key(key: str) -> str | None:
     """Return the key that this one contradicts: a like ends a dislike of the same thing."""
     for one, other in _OPPOSITES:
         if key.startswith(one):
@@ -243,10 +243,10 @@ FAVORITES = {
 }
 
 
-def favorite(category: str) -> str:
+def favorite_key(category: str) -> str:
     """Return the key of a favourite of some kind.
 
-    >>> favorite("颜色"), favorite("colour"), favorite("ice cream")
+    >>> favorite_key("颜色"), favorite_key("colour"), favorite_key("ice cream")
     ('preference.favorite_color', 'preference.favorite_color', 'preference.favorite_ice_cream')
     """
     plain = category.strip().lower()

@@ -9,13 +9,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.chinese import chinese_reader
-from plastic_memories.language.reading.clauses import CJK, Clause, believable
+from plastic_memories.language.reading.clauses import CJK, MessageClause, believable_clauses
 from plastic_memories.language.reading.english import english_reader
-from plastic_memories.language.reading.finding import Found
-from plastic_memories.language.reading.injected_text import without_our_lines
-from plastic_memories.language.reading.memory_keys import opposite
-from plastic_memories.language.reading.realm_detection import realm_of, spoken_by_the_player
-from plastic_memories.language.text.chinese_variants import as_written
+from plastic_memories.language.reading.finding import ExtractedItem
+from plastic_memories.language.reading.injected_text import without_injected_lines
+from plastic_memories.language.reading.memory_keys import opposite_key
+from plastic_memories.language.reading.realm_detection import detect_realm, without_ooc_marks
+from plastic_memories.language.text.chinese_variants import restore_script
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import READ_CHARS
 from plastic_memories.model.memory import Draft, MemoryType
@@ -24,7 +24,7 @@ from plastic_memories.model.owner import Realm
 
 _CHINESE = regex(f"[{CJK}]")
 _LATIN = regex(r"[A-Za-z]")
-_IMPORTANCE = (
+_IMPORTANCE_BY_PREFIX = (
     ("constraint.", 0.95),
     ("basic_info.name", 0.9),
     ("basic_info.address", 0.9),
@@ -44,7 +44,7 @@ _IMPORTANCE = (
 )
 
 
-def zone_of(name: str) -> tzinfo:
+def zone_or_utc(name: str) -> tzinfo:
     """Return a time zone by its name; one nobody knows is UTC."""
     try:
         return ZoneInfo(name)
@@ -52,45 +52,49 @@ def zone_of(name: str) -> tzinfo:
         return UTC
 
 
-def drafts_in(message: Message, zone: tzinfo) -> Iterator[Draft]:
+def message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
     """Yield what one message says of its speaker, as if that were the user."""
-    realm = realm_of(message.content, message.realm)
+    realm = detect_realm(message.content, message.realm)
     now = datetime.fromtimestamp(message.ts, zone)
-    for clause, found in found_in(message, now, realm):
-        yield draft_of(message, clause, found, now, realm)
+    for clause, found in extract_items(message, now, realm):
+        yield item_draft(message, clause, found, now, realm)
 
 
-def found_in(message: Message, now: datetime, realm: Realm) -> Iterator[tuple[Clause, Found]]:
+def extract_items(
+    message: Message, now: datetime, realm: Realm
+) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     """Yield what the rules of both languages find, clause by clause."""
-    content = without_our_lines(message.content[:READ_CHARS])
+    content = without_injected_lines(message.content[:READ_CHARS])
     if realm is Realm.OOC:
-        content = spoken_by_the_player(content)
-    clauses = list(believable(content, in_story=realm is Realm.STORY))
+        content = without_ooc_marks(content)
+    clauses = list(believable_clauses(content, in_story=realm is Realm.STORY))
     if _CHINESE.search(content):
-        yield from chinese_reader.find(clauses, now)
+        yield from chinese_reader.read_chinese_clauses(clauses, now)
     if _LATIN.search(content):
-        yield from english_reader.find(clauses, now)
+        yield from english_reader.read_english_clauses(clauses, now)
 
 
-def draft_of(message: Message, clause: Clause, found: Found, now: datetime, realm: Realm) -> Draft:
+def item_draft(
+    message: Message, clause: MessageClause, found: ExtractedItem, now: datetime, realm: Realm
+) -> Draft:
     # An event's sentence carries its date already.
     is_event = found.type is MemoryType.EVENT
-    content = found.content if is_event else mentions.settled(found.content, now)
-    value = as_written(found.value, clause.quote)
+    content = found.content if is_event else mentions.resolve_relative_dates(found.content, now)
+    value = restore_script(found.value, clause.quote)
     return Draft(
         type=found.type,
         key=found.key,
-        content=as_written(content, clause.quote),
+        content=restore_script(content, clause.quote),
         realm=realm,
         quote=clause.quote,
-        **origin_of(message),
+        **draft_origin(message),
         confidence=found.confidence,
         importance=_importance(found.key),
         attributes={"value": value, **found.attributes},
     )
 
 
-def origin_of(message: Message) -> dict[str, Any]:
+def draft_origin(message: Message) -> dict[str, Any]:
     """Return what a draft takes over from the message it was found in."""
     return {
         "source_app": message.source_app,
@@ -104,10 +108,10 @@ def origin_of(message: Message) -> dict[str, Any]:
 
 
 def _importance(key: str) -> float:
-    return next((weight for part, weight in _IMPORTANCE if key.startswith(part)), 0.5)
+    return next((weight for part, weight in _IMPORTANCE_BY_PREFIX if key.startswith(part)), 0.5)
 
 
-def latest(drafts: Iterable[Draft]) -> list[Draft]:
+def latest_by_key(drafts: Iterable[Draft]) -> list[Draft]:
     """Of two statements with one key keep the later, and of a like and a dislike as well.
 
     What is said in a story does not touch what is said of the user.
@@ -116,6 +120,6 @@ def latest(drafts: Iterable[Draft]) -> list[Draft]:
     for draft in drafts:
         # Taken out first, so that the later statement also takes the later place.
         kept.pop((draft.realm, draft.type, draft.key), None)
-        kept.pop((draft.realm, draft.type, opposite(draft.key) or draft.key), None)
+        kept.pop((draft.realm, draft.type, opposite_key(draft.key) or draft.key), None)
         kept[draft.realm, draft.type, draft.key] = draft
     return list(kept.values())

@@ -13,19 +13,24 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from plastic_memories.language.dates import mentions
-from plastic_memories.language.reading.clauses import Clause, believable
-from plastic_memories.language.reading.finding import SURE, Found
-from plastic_memories.language.reading.injected_text import without_our_lines
+from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
+from plastic_memories.language.reading.finding import CERTAIN_CONFIDENCE, ExtractedItem
+from plastic_memories.language.reading.injected_text import without_injected_lines
 from plastic_memories.language.reading.memory_keys import slug
-from plastic_memories.language.reading.message_reading import draft_of, found_in, latest, zone_of
-from plastic_memories.language.reading.realm_detection import realm_of
+from plastic_memories.language.reading.message_reading import (
+    extract_items,
+    item_draft,
+    latest_by_key,
+    zone_or_utc,
+)
+from plastic_memories.language.reading.realm_detection import detect_realm
 from plastic_memories.language.text.lazy_regex import at_start, regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
 
-_LONGEST = 400
+_MAX_CHARS = 400
 _I = re.IGNORECASE
 # A text for the user to use, or a machine speaking of itself.
 _WRITTEN = regex(
@@ -71,7 +76,7 @@ _WILL = regex(
 _NO_PROMISE = regex(r"吗|呢$|不会|可能|如果|要是|尽量|\b(?:try|maybe|if|explain|show|help)\b", _I)
 
 
-def of_persona(
+def persona_drafts(
     talk: Sequence[Message], time_zone: str = "UTC", persona_name: str = ""
 ) -> list[Draft]:
     """Propose what the persona said of itself or promised, in the order of the talk.
@@ -79,51 +84,54 @@ def of_persona(
     >>> from plastic_memories.model.owner import Owner
     >>> said = Message(owner=Owner("t", "ann", "miku"), role=Role.ASSISTANT,
     ...                content="我最喜欢草莓蛋糕。", ts=0.0)
-    >>> [(draft.key, draft.speaker) for draft in of_persona([said])]
+    >>> [(draft.key, draft.speaker) for draft in persona_drafts([said])]
     [('persona.like.草莓蛋糕', 'miku')]
     """
-    zone = zone_of(time_zone)
+    zone = zone_or_utc(time_zone)
     replies = (message for message in talk if message.role is Role.ASSISTANT)
-    return latest(
+    return latest_by_key(
         replace(draft, speaker=message.speaker or persona_name or message.owner.persona_id)
         for message in replies
-        if len(message.content) <= _LONGEST and not _WRITTEN.search(simplified(message.content))
-        for draft in _of_reply(message, zone)
+        if len(message.content) <= _MAX_CHARS
+        and not _WRITTEN.search(to_simplified(message.content))
+        for draft in _reply_drafts(message, zone)
     )
 
 
-def _of_reply(message: Message, zone: tzinfo) -> Iterator[Draft]:
+def _reply_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
     now = datetime.fromtimestamp(message.ts, zone)
-    realm = realm_of(message.content, message.realm)
-    for clause, found in found_in(message, now, realm):
-        if _is_own(found):
-            own = replace(found, key=_own_key(found.key), type=MemoryType.FACT)
-            yield _draft(message, clause, own, now, realm)
-    for clause in believable(without_our_lines(message.content)):
-        promise = _promise(clause, now)
+    realm = detect_realm(message.content, message.realm)
+    for clause, found in extract_items(message, now, realm):
+        if _is_about_persona(found):
+            own = replace(found, key=_persona_key(found.key), type=MemoryType.FACT)
+            yield _persona_draft(message, clause, own, now, realm)
+    for clause in believable_clauses(without_injected_lines(message.content)):
+        promise = _find_promise(clause, now)
         if promise:
-            yield _draft(message, clause, promise, now, realm)
+            yield _persona_draft(message, clause, promise, now, realm)
 
 
-def _draft(message: Message, clause: Clause, found: Found, now: datetime, realm: Realm) -> Draft:
+def _persona_draft(
+    message: Message, clause: MessageClause, found: ExtractedItem, now: datetime, realm: Realm
+) -> Draft:
     # A program's words, kept as they are: neither the user's statement nor a guess about them.
     return replace(
-        draft_of(message, clause, found, now, realm), source_type=SourceType.TOOL, importance=0.5
+        item_draft(message, clause, found, now, realm), source_type=SourceType.TOOL, importance=0.5
     )
 
 
-def _is_own(found: Found) -> bool:
-    sure = found.type is MemoryType.PROFILE and found.confidence >= SURE
+def _is_about_persona(found: ExtractedItem) -> bool:
+    sure = found.type is MemoryType.PROFILE and found.confidence >= CERTAIN_CONFIDENCE
     return sure and bool(_OWN.match(found.key)) and not _HELPFUL.search(found.value)
 
 
-def _own_key(key: str) -> str:
+def _persona_key(key: str) -> str:
     return f"persona.{key.split('.', 1)[1]}"
 
 
-def _promise(clause: Clause, now: datetime) -> Found | None:
+def _find_promise(clause: MessageClause, now: datetime) -> ExtractedItem | None:
     found = next((match for rule in _PROMISES if (match := rule.match(clause.text))), None)
-    mention = mentions.find(clause.text, now)
+    mention = mentions.find_date(clause.text, now)
     if mention and mention.span.end < now.date():
         mention = None
     will = _WILL.match(clause.text) if mention and mention.span.start > now.date() else None
@@ -131,18 +139,22 @@ def _promise(clause: Clause, now: datetime) -> Found | None:
         return None
     title = found["v"].strip() if found else clause.text
     if mention is None:
-        return Found(f"persona.promise.{slug(title)}", title, clause.said, MemoryType.NOTE)
-    return _dated_promise(clause, title, mention)
+        return ExtractedItem(
+            f"persona.promise.{slug(title)}", title, clause.display_text, MemoryType.NOTE
+        )
+    return _promise_item(clause, title, mention)
 
 
-def _dated_promise(clause: Clause, title: str, mention: mentions.Mention) -> Found:
+def _promise_item(
+    clause: MessageClause, title: str, mention: mentions.DateMention
+) -> ExtractedItem:
     words, day = clause.text[mention.start : mention.end].strip(), mention.span.start.isoformat()
     attributes = {"title": title, "event_type": "plan", "date": day, "date_text": words}
-    written = mention.span.written("至" if "我" in clause.text else " and ")
-    return Found(
+    written = mention.span.to_text("至" if "我" in clause.text else " and ")
+    return ExtractedItem(
         f"persona.promise.{day}.{slug(title)}",
         day,
-        mentions.dated(clause.said, words, written),
+        mentions.insert_date(clause.display_text, words, written),
         MemoryType.EVENT,
         attributes,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.language.text.tokens import READ_CHARS
 from plastic_memories.model.owner import Realm
 
@@ -44,13 +44,13 @@ _ACTS = (
 )
 
 
-def _forms(verb: str) -> str:
+def _verb_forms(verb: str) -> str:
     """What somebody does, is doing or did: the plain verb alone may be emphasis."""
     stem = verb[:-1] if verb[-1] in "ey" else verb
     return rf"{verb}e?s|{stem}ies|{stem}{verb[-1]}?ing|{stem}i?{verb[-1]}?ed"
 
 
-_ACT = "|".join(_forms(verb) for verb in _ACTS.split())
+_ACT = "|".join(_verb_forms(verb) for verb in _ACTS.split())
 _ENGLISH_ACT = regex(
     rf"^(?:(?:i|we|you|they) (?:\w+ly )?(?:{'|'.join(_ACTS.split())})\b"
     r"|(?:(?:he|she|it|they|we|i|(?-i:[A-Z]\w+)|(?:the|my|his|her) \w+|\w+ly|then|and) )*"
@@ -78,7 +78,7 @@ _STAGE = regex(
     r"\bonce upon a time\b",
     re.IGNORECASE,
 )
-_SUPPOSED = regex(
+_HYPOTHETICAL = regex(
     r"^\W*(?:那|那么|我们|咱们|你|请)*(?:假设|假如|假装|假想|如果|要是|倘若|设想|想象)(?:一下|下)?[，,]?"
     r"(?:我|你|咱|有一天|世界)(?:们)?(?!有空|方便|没记错|没猜错|记得|需要|想|要是|觉得|看到|知道|能|可以|不|"
     r"愿意|明天|今天|后天|下|没)"
@@ -91,47 +91,47 @@ _SHORT = 2  # sentences: a longer message only begins with "if"
 _ENDS = regex(r"[。！？!?\n]+|\.(?=\s)")
 
 
-def realm_of(text: str, session_realm: Realm = Realm.REAL) -> Realm:
+def detect_realm(text: str, session_realm: Realm = Realm.REAL) -> Realm:
     """Return the realm of one message in a session of that realm.
 
     Marks of the player count everywhere; in a real session the text must show by itself
     that it is a story. Emphasis (*really*) and lists are not stories.
 
-    >>> realm_of("*smiles* Hello there"), realm_of("I *really* mean it")
+    >>> detect_realm("*smiles* Hello there"), detect_realm("I *really* mean it")
     (<Realm.STORY: 'story'>, <Realm.REAL: 'real'>)
-    >>> realm_of("((我明天要考试，先下了))", Realm.STORY)
+    >>> detect_realm("((我明天要考试，先下了))", Realm.STORY)
     <Realm.OOC: 'ooc'>
     """
-    text = simplified(text[:READ_CHARS])
+    text = to_simplified(text[:READ_CHARS])
     rest = _OOC_PART.sub(" ", text)
     if _is_ooc(text, rest, session_realm):
         return Realm.OOC
     if session_realm is not Realm.REAL:
         return session_realm
-    if _STAGE.search(rest) or _acts(rest):
+    if _STAGE.search(rest) or _has_roleplay_action(rest):
         return Realm.STORY
-    return Realm.HYPOTHETICAL if _is_supposed(rest) else Realm.REAL
+    return Realm.HYPOTHETICAL if _is_hypothetical(rest) else Realm.REAL
 
 
-def spoken_by_the_player(text: str) -> str:
+def without_ooc_marks(text: str) -> str:
     """Return the text without the marks of the player, every position kept.
 
-    >>> spoken_by_the_player("((hi)) "), spoken_by_the_player("ooc: hi")
+    >>> without_ooc_marks("((hi)) "), without_ooc_marks("ooc: hi")
     ('  hi   ', '     hi')
     """
-    plain = simplified(text)
-    bare = _OOC_OPENING.sub(_spaces, plain)
-    bare = _OOC_PART.sub(_without_brackets, _SLASHES.sub(_spaces, bare))
+    plain = to_simplified(text)
+    bare = _OOC_OPENING.sub(_blank_match, plain)
+    bare = _OOC_PART.sub(_without_brackets, _SLASHES.sub(_blank_match, bare))
     if bare == plain:
         return text
     return "".join(" " if left == " " else char for char, left in zip(text, bare, strict=True))
 
 
 def _without_brackets(found: re.Match[str]) -> str:
-    return _BRACKETS.sub(_spaces, _OOC_LABEL.sub(_spaces, found[0], count=1))
+    return _BRACKETS.sub(_blank_match, _OOC_LABEL.sub(_blank_match, found[0], count=1))
 
 
-def _spaces(found: re.Match[str]) -> str:
+def _blank_match(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
@@ -146,7 +146,7 @@ def _is_ooc(text: str, rest: str, session_realm: Realm) -> bool:
     return session_realm is Realm.STORY or not _LOOKS_LIKE_CODE.search(text, slashes.end())
 
 
-def _acts(text: str) -> bool:
+def _has_roleplay_action(text: str) -> bool:
     """Say whether somebody does something between asterisks."""
     for found in _STARRED.finditer(text):
         inner = found["inner"]
@@ -158,7 +158,7 @@ def _acts(text: str) -> bool:
     return False
 
 
-def _is_supposed(text: str) -> bool:
+def _is_hypothetical(text: str) -> bool:
     """A supposition that is the whole message, not a clause of it."""
     sentences = [part for part in _ENDS.split(text) if part.strip()]
-    return 0 < len(sentences) <= _SHORT and _SUPPOSED.match(sentences[0]) is not None
+    return 0 < len(sentences) <= _SHORT and _HYPOTHETICAL.match(sentences[0]) is not None

@@ -8,24 +8,24 @@ from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.session import Session
 from plastic_memories.model.talk import Summary, TalkWindow
 
-_MOST_POINTS = 8
-_MOST_CHARS = 400
+_MAX_POINTS = 8
+_MAX_CHARS = 400
 _NEUTRAL = "neutral"
 _OPENING = {"zh": "聊到：", "en": "Talked about: "}
-_BETWEEN = {"zh": "；", "en": "; "}
+_SEPARATOR = {"zh": "；", "en": "; "}
 
 
-def by_rules(drafts: Sequence[Draft], language: str) -> Summary | None:
+def summarise_drafts(drafts: Sequence[Draft], language: str) -> Summary | None:
     """Return the points of a talk in its own words; None if nothing in it is worth keeping."""
     points: list[str] = []
-    for draft in sorted(drafts, key=lambda one: -(one.importance or 0))[:_MOST_POINTS]:
+    for draft in sorted(drafts, key=lambda one: -(one.importance or 0))[:_MAX_POINTS]:
         text = draft.content.strip()
-        if text not in points and sum(map(len, points)) + len(text) <= _MOST_CHARS:
+        if text not in points and sum(map(len, points)) + len(text) <= _MAX_CHARS:
             points.append(text)
     if not points:
         return None
     opening = _OPENING.get(language, _OPENING["en"])
-    text = opening + _BETWEEN.get(language, _BETWEEN["en"]).join(points)
+    text = opening + _SEPARATOR.get(language, _SEPARATOR["en"]).join(points)
     return Summary(text, _topics(drafts), _emotion(drafts))
 
 

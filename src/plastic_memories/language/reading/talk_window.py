@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from plastic_memories.language.reading.injected_text import FENCE, is_echo
+from plastic_memories.language.reading.injected_text import FENCE, echo_share
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
@@ -20,7 +20,7 @@ _INJECTED = regex(
 )
 
 
-def readable(messages: Sequence[Message]) -> list[Message]:
+def without_injected_text(messages: Sequence[Message]) -> list[Message]:
     """Return the messages without what the hub itself has put there; empty ones are left out."""
     cleaned = (
         message
@@ -31,12 +31,12 @@ def readable(messages: Sequence[Message]) -> list[Message]:
     return [message for message in cleaned if message.content.strip()]
 
 
-def repeats_injected(draft: Draft, known: Set[int]) -> bool:
+def is_injected_echo(draft: Draft, known: Set[int]) -> bool:
     """Say whether a draft stands on nothing but words that the hub itself had injected."""
-    return bool(draft.quote) and is_echo(draft.quote, known) >= _ALL
+    return bool(draft.quote) and echo_share(draft.quote, known) >= _ALL
 
 
-def language_of(messages: Sequence[Message]) -> str:
+def messages_language(messages: Sequence[Message]) -> str:
     """Return the language most of the talk is in: `zh`, or `en`.
 
     A Chinese character says about as much as an English word.

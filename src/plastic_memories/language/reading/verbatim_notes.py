@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plastic_memories.language.text.digests import digest_of
+from plastic_memories.language.text.digests import api_key_digest
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import READ_CHARS, UNSPACED, normalise
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
@@ -11,38 +11,39 @@ from plastic_memories.model.message import Message, Role
 _WORD = regex(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _UNSPACED_CHAR = regex(f"[{UNSPACED}]")
 # A greeting is shorter than that. Two Chinese characters count as a word.
-_FEWEST_WORDS = 3.0
+_MIN_WORDS = 3.0
 
 
-def stated(message: Message) -> bool:
+def is_statement(message: Message) -> bool:
     """Say whether a user's message states anything, rather than asks, greets or makes believe."""
     # Its grammar takes a third of a second to compile: only for who needs it.
-    from plastic_memories.language.reading.clauses import believable  # noqa: PLC0415
+    from plastic_memories.language.reading.clauses import believable_clauses  # noqa: PLC0415
 
     if message.role is not Role.USER:
         return False
     return any(
-        _words(clause.text) >= _FEWEST_WORDS for clause in believable(message.content[:READ_CHARS])
+        _word_count(clause.text) >= _MIN_WORDS
+        for clause in believable_clauses(message.content[:READ_CHARS])
     )
 
 
-def _words(text: str) -> float:
+def _word_count(text: str) -> float:
     return sum(0.5 if _UNSPACED_CHAR.match(word) else 1.0 for word in _WORD.findall(text))
 
 
-def in_own_words(message: Message) -> Draft:
+def verbatim_draft(message: Message) -> Draft:
     """Return the draft of a message, word for word; the same said again is the same note.
 
     >>> from plastic_memories.model.owner import Owner
     >>> said = Message(owner=Owner("t", "u", "p"), role=Role.USER, content="茶在柜子里", ts=0.0)
-    >>> in_own_words(said).content, in_own_words(said).key == in_own_words(said).key
+    >>> verbatim_draft(said).content, verbatim_draft(said).key == verbatim_draft(said).key
     ('茶在柜子里', True)
     """
     by_user = message.role is Role.USER
     place = (message.session_id, message.source_app, message.role, message.speaker)
     return Draft(
         type=MemoryType.NOTE,
-        key="said." + digest_of("\x1f".join([*place, normalise(message.content)]))[:16],
+        key="said." + api_key_digest("\x1f".join([*place, normalise(message.content)]))[:16],
         content=message.content,
         realm=message.realm,
         # What a user says is the user's word; what anybody else says comes from a program.

@@ -7,7 +7,7 @@ embedded by the same model: with three memories a question is judged as with thr
 
 from __future__ import annotations
 
-ORDINARY = (
+BACKGROUND_SENTENCES = (
     "The bus was late again this morning.",
     "I have to call the bank about the new card.",
     "We painted the kitchen wall white last week.",
@@ -26,4 +26,4 @@ ORDINARY = (
     "她的小狗喜欢追球跑。",
 )
 # How much one of them counts beside a memory: in large partitions they must not be felt.
-COUNTS = 0.5
+BACKGROUND_WEIGHT = 0.5

@@ -8,22 +8,22 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class _Kept(dict[str, T]):
-    def __init__(self, made: Callable[[str], T], most: int) -> None:
+class _BoundedCache(dict[str, T]):
+    def __init__(self, made: Callable[[str], T], max_size: int) -> None:
         self._made = made
-        self._most = most
+        self._max_size = max_size
 
     def __missing__(self, text: str) -> T:
-        if len(self) >= self._most:
+        if len(self) >= self._max_size:
             self.clear()
         value = self[text] = self._made(text)
         return value
 
 
-def kept(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Keep what a function says of up to `most` texts; when there are more, begin anew.
+def bounded_cache(max_size: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Keep what a function says of up to `max_size` texts; when there are more, begin anew.
 
     Twice as fast as `lru_cache`, which also notes the order in which it was asked: every term of
     every text that is written comes through here.
     """
-    return lambda made: _Kept(made, most).__getitem__
+    return lambda made: _BoundedCache(made, max_size).__getitem__

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 
 # Cantonese words of one character, each before the word it is read as.
 _PAIRS = "係是喺在唔不嘅的佢他咗了冇没嚟来睇看嗰那啲些咁么瞓睡攞拿俾给乜么"
 _CANTONESE = str.maketrans(dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True)))
 
 
-def plain_chinese(text: str) -> str:
+def to_rule_chinese(text: str) -> str:
     """Return the text as the rules are written, every character in its place.
 
-    >>> plain_chinese("我超喜歡吃芋頭，住喺香港")
+    >>> to_rule_chinese("我超喜歡吃芋頭，住喺香港")
     '我超喜欢吃芋头，住在香港'
     """
     if text.isascii():
         return text
     # In this word 係 is no copula.
-    return simplified(text.replace("關係", "关系").translate(_CANTONESE))
+    return to_simplified(text.replace("關係", "关系").translate(_CANTONESE))
 
 
-def as_written(text: str, original: str) -> str:
+def restore_script(text: str, original: str) -> str:
     """Give a text back the characters of the message it was read from.
 
-    >>> as_written("我喜欢芋头", "我超喜歡吃芋頭")
+    >>> restore_script("我喜欢芋头", "我超喜歡吃芋頭")
     '我喜歡芋頭'
     """
-    plain = plain_chinese(original)
+    plain = to_rule_chinese(original)
     if plain == original:
         return text
     written = list(text)

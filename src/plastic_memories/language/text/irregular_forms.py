@@ -34,7 +34,7 @@ shelf shelves | thief thieves | tooth teeth | wife wives | wolf wolves | woman w
 """
 
 
-def _by_form(*tables: str) -> dict[str, str]:
+def _lemmas_by_form(*tables: str) -> dict[str, str]:
     """Return the plain form of each other one; where two share one, the first has it."""
     found: dict[str, str] = {}
     for table in tables:
@@ -45,4 +45,4 @@ def _by_form(*tables: str) -> dict[str, str]:
     return found
 
 
-PLAIN_FORM = _by_form(_VERBS, _NOUNS)
+LEMMA_BY_FORM = _lemmas_by_form(_VERBS, _NOUNS)

@@ -7,15 +7,15 @@ import time
 from typing import Any, cast
 
 _PARTS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer", "groups")
-_waiting: list[_Later] = []
+_uncompiled: list[_LazyPattern] = []
 
 
-class _Later:
+class _LazyPattern:
     """Stands for a compiled expression; from its first use on it is as quick as that."""
 
     def __init__(self, text: str, flags: int) -> None:
         self._source = text, flags
-        _waiting.append(self)
+        _uncompiled.append(self)
 
     def __getattr__(self, name: str) -> Any:
         compiled = re.compile(*self._source)
@@ -29,7 +29,7 @@ def regex(text: str, flags: int = 0) -> re.Pattern[str]:
 
     The rules have some four hundred; compiling them took a quarter of a server's start.
     """
-    return cast("re.Pattern[str]", _Later(text, flags))
+    return cast("re.Pattern[str]", _LazyPattern(text, flags))
 
 
 def at_start(text: str, flags: int = 0) -> re.Pattern[str]:
@@ -42,6 +42,6 @@ def at_start(text: str, flags: int = 0) -> re.Pattern[str]:
 
 def compile_all() -> None:
     """Compile what has not been used yet, and let others go first after each."""
-    while _waiting:
-        _waiting.pop().search  # noqa: B018 - asking for it compiles it
+    while _uncompiled:
+        _uncompiled.pop().search  # noqa: B018 - asking for it compiles it
         time.sleep(0)

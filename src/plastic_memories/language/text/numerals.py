@@ -14,8 +14,14 @@ _EN = {word: number for number, word in enumerate(_EN_SMALL.split())}
 _EN |= {word: number * 10 for number, word in enumerate(_EN_TENS, start=2)}
 _EN |= {"a": 1, "an": 1, "a couple of": 2, "couple": 2}
 # "A few" of anything: not one, and one would name a larger unit instead of ten.
-FEW = (2, 7)
-_ZH_VAGUE = {"几": FEW, "好几": FEW, "十几": (11, 19), "二十几": (21, 29), "几十": (20, 90)}
+FEW_RANGE = (2, 7)
+_ZH_VAGUE = {
+    "几": FEW_RANGE,
+    "好几": FEW_RANGE,
+    "十几": (11, 19),
+    "二十几": (21, 29),
+    "几十": (20, 90),
+}
 
 ZH_NUMBER = r"(?:\d{1,4}|[零〇一二两三四五六七八九十百廿]{1,5})"
 EN_NUMBER = (
@@ -28,7 +34,7 @@ EN_NUMBER = (
 )
 
 
-def _zh_spoken(text: str) -> int:
+def _zh_spoken_number(text: str) -> int:
     total, current = 0, 0
     for char in text.replace("廿", "二十"):
         if char == "百":
@@ -49,7 +55,7 @@ def zh_number(text: str) -> int:
     if text.isdigit():
         return int(text)
     if any(char in "十百廿" for char in text):
-        return _zh_spoken(text)
+        return _zh_spoken_number(text)
     return int("".join(str(ZH_DIGITS[char]) for char in text))
 
 
@@ -99,7 +105,7 @@ def en_count(text: str) -> tuple[float, float]:
     """
     text = text.lower()
     if "few" in text or text == "several":
-        return FEW
+        return FEW_RANGE
     if "couple" in text:
         return 2, 2
     if text.startswith(("half", "a half")):

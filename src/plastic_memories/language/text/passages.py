@@ -6,35 +6,38 @@ from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import UNSPACED
 
 MAX_PASSAGES = 8
-_LONG = 160
+_MIN_SPLIT_LENGTH = 160
 # A character of an unspaced script says as much as three letters.
 _UNSPACED = regex(f"[{UNSPACED}]")
 _SENTENCE = regex(r"[^。！？!?.\n]+[。！？!?.\n]*+[\"”』」]*+\s*+")
 
 
-def passages(text: str) -> list[str]:
+def split_passages(text: str) -> list[str]:
     """Return the text, and if it is long, its stretches of a sentence or a few.
 
-    >>> passages("I like tea.")
+    >>> split_passages("I like tea.")
     ['I like tea.']
     """
-    if _length(text) <= _LONG * 1.5:
+    if _weighted_length(text) <= _MIN_SPLIT_LENGTH * 1.5:
         return [text]
-    found = _stretches(text)
+    found = _sentence_groups(text)
     if len(found) >= MAX_PASSAGES:
         size = -(-len(found) // (MAX_PASSAGES - 1))
         found = [" ".join(found[i : i + size]) for i in range(0, len(found), size)]
     return [text, *found] if len(found) > 1 else [text]
 
 
-def _stretches(text: str) -> list[str]:
+def _sentence_groups(text: str) -> list[str]:
     found = [""]
     for sentence in _SENTENCE.findall(text):
-        if found[-1] and _length(found[-1]) + _length(sentence) > _LONG:
+        if (
+            found[-1]
+            and _weighted_length(found[-1]) + _weighted_length(sentence) > _MIN_SPLIT_LENGTH
+        ):
             found.append("")
         found[-1] += sentence
     return [stretch.strip() for stretch in found if len(stretch.strip()) > 1]
 
 
-def _length(text: str) -> int:
+def _weighted_length(text: str) -> int:
     return len(text) + 2 * len(_UNSPACED.findall(text))

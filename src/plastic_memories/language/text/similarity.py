@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.language.text.tokens import UNSPACED, normalise
 
 _PAUSES = ",.!;~"
@@ -63,23 +63,23 @@ _LOOK: Mapping[int, str | None] = {
 _LONG = 1_000
 
 
-def same_words(text: str) -> str:
+def canonical_text(text: str) -> str:
     """Return a text without what changes nothing about its meaning.
 
     Texts that say the same for certain become equal; doing it twice changes nothing.
 
-    >>> same_words("我很喜欢喝绿茶！") == same_words("我喜歡 喝 绿茶")
+    >>> canonical_text("我很喜欢喝绿茶！") == canonical_text("我喜歡 喝 绿茶")
     True
-    >>> same_words("I'm really happy.") == same_words("I am happy")
+    >>> canonical_text("I'm really happy.") == canonical_text("I am happy")
     True
-    >>> same_words("I work at Google") == same_words("I worked at Google")
+    >>> canonical_text("I work at Google") == canonical_text("I worked at Google")
     False
     """
     said = normalise(text)
     if "'" in said or "’" in said or "cannot" in said:
-        said = _CONTRACTED.sub(_spelled_out, said)
+        said = _CONTRACTED.sub(_expand_contraction, said)
     if not said.isascii():
-        said = _BESIDE_UNSPACED.sub("", simplified(said)).replace("啦", "了")
+        said = _BESIDE_UNSPACED.sub("", to_simplified(said)).replace("啦", "了")
         said = _CLOSING_PARTICLES.sub("", said)
     said = _PAUSE.sub(", ", said).lstrip(" ,").rstrip(f" :{_PAUSES}")
     if not said.isascii():
@@ -88,31 +88,31 @@ def same_words(text: str) -> str:
     return said if calm == said or _STRESS_TELLS.search(calm) else calm
 
 
-def comparable(texts: Sequence[str]) -> list[str]:
+def canonical_texts(texts: Sequence[str]) -> list[str]:
     """Return texts of which those that say the same are equal.
 
     But for compatibility forms (`㎏`, `①`): only what resembles another is taken apart. That
     takes ten times as long as to see that it does not, and hardly any line in a prompt does.
 
-    >>> comparable(["I like tea!", "I like coffee", "I really like tea"])
+    >>> canonical_texts(["I like tea!", "I like coffee", "I really like tea"])
     ['i like tea', 'I like coffee', 'i like tea']
     """
-    looks = [_look(text) for text in texts]
+    looks = [_lookup_key(text) for text in texts]
     if len(set(looks)) == len(looks):
         return list(texts)
     often = Counter(looks)
     return [
-        same_words(text) if often[look] > 1 and len(text) <= _LONG else text
+        canonical_text(text) if often[look] > 1 and len(text) <= _LONG else text
         for text, look in zip(texts, looks, strict=True)
     ]
 
 
-def _look(text: str) -> str:
+def _lookup_key(text: str) -> str:
     """Return what is left of a text whatever else two of the same may differ in."""
-    return text if len(text) > _LONG else simplified(text).lower().translate(_LOOK)
+    return text if len(text) > _LONG else to_simplified(text).lower().translate(_LOOK)
 
 
-def _spelled_out(match: re.Match[str]) -> str:
+def _expand_contraction(match: re.Match[str]) -> str:
     whole, cannot, stem, subject, ending = match.groups()
     if whole or cannot:
         return _WHOLE[whole or cannot]

@@ -37,7 +37,10 @@ def estimate_tokens(text: str) -> int:
     if not text:
         return 0
     words = sum(max(_PER_WORD, _PER_LATIN_CHAR * len(word)) for word in _LATIN_WORD.findall(text))
-    return -(-(words + sum(_count(pattern, text) * cost for pattern, cost in _COSTS)) // 100) or 1
+    return (
+        -(-(words + sum(_count_matches(pattern, text) * cost for pattern, cost in _COSTS)) // 100)
+        or 1
+    )
 
 
 _COSTS = (
@@ -49,5 +52,5 @@ _COSTS = (
 )
 
 
-def _count(pattern: re.Pattern[str], text: str) -> int:
+def _count_matches(pattern: re.Pattern[str], text: str) -> int:
     return len(pattern.findall(text))

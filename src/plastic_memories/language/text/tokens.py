@@ -13,16 +13,16 @@ from zlib import crc32
 
 import Stemmer
 
-from plastic_memories.language.text.bounded_cache import kept
-from plastic_memories.language.text.irregular_forms import PLAIN_FORM
+from plastic_memories.language.text.bounded_cache import bounded_cache
+from plastic_memories.language.text.irregular_forms import LEMMA_BY_FORM
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 
 # Raise it with every change to what a text is indexed under: indexes are then made anew.
 TERMS_VERSION = 4
 # What the code of a term tells: it says little by itself (a function word, a single character);
 # it is a word between spaces.
-WEAK, WORD = 1, 2
+WEAK_TERM_BIT, WORD_TERM_BIT = 1, 2
 # How much of one text the grammars read for what it means: its beginning. A longer text is stored
 # whole, searched whole and screened whole for what must not be stored; but what somebody says of
 # themself stands in a message, not in a book that was pasted into one.
@@ -95,9 +95,9 @@ _FUNCTION = regex(
 )
 
 # What follows is likely an answer. Like the codes of pairs this one has both low bits.
-ASKS = array("I", [0xFFFFFFFF]).tobytes()
-_ASKED = regex(r"[?？]\W*$")
-_END_CHARS = 16
+QUESTION_MARKER = array("I", [0xFFFFFFFF]).tobytes()
+_QUESTION_END = regex(r"[?？]\W*$")
+_QUESTION_TAIL_CHARS = 16
 
 _STEMMER = Stemmer.Stemmer("english", 0)
 _STEMMER_LOCK = threading.Lock()
@@ -117,39 +117,39 @@ def normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", visible).split())
 
 
-def plain_length(text: str) -> int:
+def normalised_length(text: str) -> int:
     """Return how many characters a model reads of a text: some stand for eighteen others.
 
-    >>> plain_length("tea 茶"), plain_length("ﷺ")
+    >>> normalised_length("tea 茶"), normalised_length("ﷺ")
     (5, 18)
     """
     return len(text) if text.isascii() else len(unicodedata.normalize("NFKC", text))
 
 
-def start_of(text: str, most: int) -> str:
+def truncate_normalised(text: str, max_chars: int) -> str:
     """Return as much of the start of a text as is read as at most so many characters.
 
-    >>> start_of("茶ﷺ茶 tea", 20), start_of("茶 tea", 3)
+    >>> truncate_normalised("茶ﷺ茶 tea", 20), truncate_normalised("茶 tea", 3)
     ('茶ﷺ茶', '茶 t')
     """
-    start = text[:most]
-    if plain_length(start) <= most:
+    start = text[:max_chars]
+    if normalised_length(start) <= max_chars:
         return start
     for place, char in enumerate(start):
-        most -= plain_length(char)
-        if most < 0:
+        max_chars -= normalised_length(char)
+        if max_chars < 0:
             return start[:place]
     return start
 
 
-def plain(text: str) -> str:
+def normalise_script(text: str) -> str:
     """Return a text as it is compared whatever script it is written in.
 
-    >>> plain("我喜歡 ＴＥＡ")
+    >>> normalise_script("我喜歡 ＴＥＡ")
     '我喜欢 tea'
     """
     # Compatibility forms first: one of them may stand for a traditional character.
-    return simplified(normalise(text))
+    return to_simplified(normalise(text))
 
 
 def index_terms(text: str) -> list[str]:
@@ -159,27 +159,31 @@ def index_terms(text: str) -> list[str]:
     ['饮', '饮茶', '茶', 'anna', 'cafe']
     """
     if text.isascii():
-        return list(map(_word_term, _ASCII_WORD.findall(text.lower())))
+        return list(map(_stem, _ASCII_WORD.findall(text.lower())))
     terms: list[str] = []
-    for run, word, emoji in _pieces(text):
+    for run, word, emoji in _split_pieces(text):
         if word:
-            terms.append(_word_term(word))
+            terms.append(_stem(word))
         elif run:
-            terms += _singles_and_pairs(run)
+            terms += _unigrams_and_bigrams(run)
         else:
             terms.append(emoji)
     return terms
 
 
-@kept(most=32_768)
-def code(term: str) -> int:
+@bounded_cache(max_size=32_768)
+def term_code(term: str) -> int:
     """Return the number a term is ranked by: four bytes, the same on every machine.
 
     Its lowest bits say what kind of term it is: `WEAK`, `WORD`, both or none.
     """
     word = term.isascii()
     weak = term in _STOP_WORDS if word else len(term) == 1
-    return crc32(term.encode()) & ~(WEAK | WORD) | WEAK * weak | WORD * word
+    return (
+        crc32(term.encode()) & ~(WEAK_TERM_BIT | WORD_TERM_BIT)
+        | WEAK_TERM_BIT * weak
+        | WORD_TERM_BIT * word
+    )
 
 
 def term_codes(terms: list[str], *, asks: bool = False) -> bytes:
@@ -188,8 +192,8 @@ def term_codes(terms: list[str], *, asks: bool = False) -> bytes:
     >>> len(term_codes(index_terms("喝茶")))
     12
     """
-    codes = array("I", map(code, terms)).tobytes()
-    return codes + ASKS if asks else codes
+    codes = array("I", map(term_code, terms)).tobytes()
+    return codes + QUESTION_MARKER if asks else codes
 
 
 def is_question(text: str) -> bool:
@@ -198,7 +202,7 @@ def is_question(text: str) -> bool:
     >>> is_question("去哪儿了？😊"), is_question("Why? Because.")
     (True, False)
     """
-    return bool(_ASKED.search(text[-_END_CHARS:]))
+    return bool(_QUESTION_END.search(text[-_QUESTION_TAIL_CHARS:]))
 
 
 def query_terms(text: str) -> list[str]:
@@ -219,7 +223,7 @@ def content_terms(text: str) -> list[str]:
     []
     """
     lines = reversed(text.splitlines())
-    return _unique(_line_terms(line, keep_all=False) for line in lines)
+    return _unique_terms(_line_terms(line, keep_all=False) for line in lines)
 
 
 # One recall asks for the terms of its question in several places.
@@ -229,63 +233,63 @@ def _query_terms(text: str) -> tuple[str, ...]:
     by_line = [_line_terms(line, keep_all=False) for line in lines]
     if not any(by_line):
         by_line = [_line_terms(line, keep_all=True) for line in lines]
-    terms = _unique(by_line)
+    terms = _unique_terms(by_line)
     if len(terms) > MAX_QUERY_TERMS:
-        terms = _unique(reversed(by_line))
+        terms = _unique_terms(reversed(by_line))
     return tuple(terms[:MAX_QUERY_TERMS])
 
 
 def _line_terms(line: str, *, keep_all: bool) -> list[str]:
     terms: list[str] = []
-    for run, word, emoji in _pieces(line):
-        for part in [run or word or emoji] if keep_all else _content(run, word, emoji):
+    for run, word, emoji in _split_pieces(line):
+        for part in [run or word or emoji] if keep_all else _content_terms_of(run, word, emoji):
             if word:
-                terms.append(_word_term(word))
+                terms.append(_stem(word))
             elif run and len(part) > 1:
-                terms += _pairs(part)
+                terms += _bigrams(part)
             else:
                 terms.append(part)
     return terms
 
 
-def _pieces(text: str) -> list[tuple[str, str, str]]:
-    return _PIECE.findall(_unmarked(plain(text)))
+def _split_pieces(text: str) -> list[tuple[str, str, str]]:
+    return _PIECE.findall(_without_stray_marks(normalise_script(text)))
 
 
-def _content(run: str, word: str, emoji: str) -> list[str]:
+def _content_terms_of(run: str, word: str, emoji: str) -> list[str]:
     """Return what is left of a piece without its function words.
 
     A run is cut where they stand rather than losing pairs: `什么茶` must still ask for `茶`.
     """
     if run:
         return _FUNCTION.sub(lambda match: match[1] or f" {match[2] or ''} ", run).split()
-    return [] if PLAIN_FORM.get(word, word) in _STOP_WORDS else [word or emoji]
+    return [] if LEMMA_BY_FORM.get(word, word) in _STOP_WORDS else [word or emoji]
 
 
-def _singles_and_pairs(run: str) -> list[str]:
+def _unigrams_and_bigrams(run: str) -> list[str]:
     terms = [""] * (2 * len(run) - 1)
     terms[::2] = run
-    terms[1::2] = _pairs(run)
+    terms[1::2] = _bigrams(run)
     return terms
 
 
-def _pairs(run: str) -> list[str]:
+def _bigrams(run: str) -> list[str]:
     return list(map(add, run, run[1:]))
 
 
-def _unmarked(text: str) -> str:
+def _without_stray_marks(text: str) -> str:
     """Drop combining marks that stand alone, so that a word is not torn apart at them."""
     if not _MAY_HOLD_MARKS.search(text):
         return text
     return "".join(char for char in text if unicodedata.category(char)[0] != "M")
 
 
-@kept(most=16_384)
-def _word_term(word: str) -> str:
+@bounded_cache(max_size=16_384)
+def _stem(word: str) -> str:
     spelled = word if word.isascii() else _without_accents(word)
     if not spelled.isascii():
         return spelled[:MAX_TERM_CHARS]
-    spelled = PLAIN_FORM.get(spelled, spelled)
+    spelled = LEMMA_BY_FORM.get(spelled, spelled)
     # A Stemmer must not be used by two threads at once.
     with _STEMMER_LOCK:
         stem: str = _STEMMER.stemWord(spelled[:MAX_TERM_CHARS])
@@ -298,5 +302,5 @@ def _without_accents(word: str) -> str:
     return folded if folded.isascii() else word
 
 
-def _unique(groups: Iterable[Iterable[str]]) -> list[str]:
+def _unique_terms(groups: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(groups)))

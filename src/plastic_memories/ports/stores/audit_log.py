@@ -17,7 +17,7 @@ class AuditLog(Protocol):
         ...
 
     @property
-    def recorded(self) -> Sequence[Event]:
+    def recorded_events(self) -> Sequence[Event]:
         """What this transaction has recorded so far."""
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from plastic_memories.model.entry import News, Partition
+from plastic_memories.model.entry import Partition, PartitionChanges
 
 
 class EntryStore(Protocol):
@@ -14,6 +14,6 @@ class EntryStore(Protocol):
     transactions. The promises below are executable: `plastic_memories.testing.StorageContract`.
     """
 
-    def news(self, partition: Partition, known: int = 0) -> News:
+    def changes_since(self, partition: Partition, known: int = 0) -> PartitionChanges:
         """Return what changed after revision `known`; with 0, everything."""
         ...

@@ -17,7 +17,7 @@ class JobStore(Protocol):
         """Store a job; if the session has an open one of the kind, return that instead."""
         ...
 
-    def open_of(self, owner: Owner, session_ref: int, task_type: TaskType) -> Job | None:
+    def find_open(self, owner: Owner, session_ref: int, task_type: TaskType) -> Job | None:
         """Return the open job of a session, if there is one of the kind."""
         ...
 
@@ -43,9 +43,7 @@ class JobStore(Protocol):
         """
         ...
 
-    def quiet_sessions(
-        self, idle_before: float, waiting_before: float, limit: int
-    ) -> list[Session]:
+    def idle_sessions(self, idle_before: float, waiting_before: float, limit: int) -> list[Session]:
         """Return sessions of any owner that wait and have no job: idle, or waiting too long.
 
         One whose last job was given up is left alone until something new is said there.
@@ -73,6 +71,6 @@ class JobStore(Protocol):
         """Say where every message of every owner stands."""
         ...
 
-    def switch(self, *, on: bool, now: float) -> None:
+    def set_formation_enabled(self, *, on: bool, now: float) -> None:
         """Note whether talk is digested; switched on again, what was said meanwhile waits."""
         ...

@@ -12,7 +12,7 @@ class KeyStore(Protocol):
 
     def add(self, key: ApiKey) -> ApiKey: ...
 
-    def by_digest(self, digest: str) -> ApiKey | None:
+    def find_by_digest(self, digest: str) -> ApiKey | None:
         """Return the key with this digest, revoked or not."""
         ...
 

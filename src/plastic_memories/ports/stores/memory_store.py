@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, Status
-from plastic_memories.model.outline import Outline
+from plastic_memories.model.outline import MemoryOutline
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.model.persona import Slot
 from plastic_memories.model.recall import TextMatches
-from plastic_memories.rules.lifecycle.tombstones import Marks
+from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class MemoryStore(Protocol):
         """Return the owner's rows that match, newest first."""
         ...
 
-    def outlines(self, owner: Owner, wanted: MemoryFilter) -> list[Outline]:
+    def outlines(self, owner: Owner, wanted: MemoryFilter) -> list[MemoryOutline]:
         """Return what a filter can ask of the owner's rows that match, newest first."""
         ...
 
@@ -70,11 +70,11 @@ class MemoryStore(Protocol):
         """
         ...
 
-    def same_place(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
+    def find_same_key(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
         """Return the active and waiting rows of the same key, scope, bot and realm."""
         ...
 
-    def expect(self, owner: Owner, drafts: Sequence[Draft]) -> None:
+    def prefetch_same_key(self, owner: Owner, drafts: Sequence[Draft]) -> None:
         """Be told what this work will ask `same_place` about, so that one look can do for all."""
         ...
 
@@ -91,7 +91,7 @@ class MemoryStore(Protocol):
         """Return active rows this viewpoint may see that hold one of the terms, best first."""
         ...
 
-    def seen(self, view: Viewpoint, memory_ids: Collection[int], now: float) -> list[Memory]:
+    def visible(self, view: Viewpoint, memory_ids: Collection[int], now: float) -> list[Memory]:
         """Return those of these active rows that this viewpoint may see, in any order."""
         ...
 
@@ -146,19 +146,19 @@ class SlotStore(Protocol):
 class TombstoneStore(Protocol):
     """Marks of what must never be learned again: keyed digests, never text."""
 
-    def exist(self, owner: Owner) -> bool:
+    def has_any(self, owner: Owner) -> bool:
         """Say whether the owner has any mark at all; most have none."""
         ...
 
-    def add(self, owner: Owner, marks: Marks, now: float) -> None:
+    def add(self, owner: Owner, marks: TombstoneDigests, now: float) -> None:
         """Set `marks.digests`."""
         ...
 
-    def covers(self, owner: Owner, marks: Marks) -> bool:
+    def covers(self, owner: Owner, marks: TombstoneDigests) -> bool:
         """Say whether any of `marks.sought` is set."""
         ...
 
-    def lift(self, owner: Owner, marks: Marks) -> int:
+    def lift(self, owner: Owner, marks: TombstoneDigests) -> int:
         """Remove `marks.sought` and, where a key holds one value, all others of the key."""
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from plastic_memories.model.message import Message, Spread, Stored
+from plastic_memories.model.message import AppendOutcome, Message, TermDocumentCounts
 from plastic_memories.model.owner import Owner, Viewpoint
 
 
@@ -30,7 +30,7 @@ class MessageFilter:
 class MessageStore(Protocol):
     """One transaction's view of the messages. No method touches another owner's row."""
 
-    def append(self, messages: Sequence[Message]) -> list[Stored]:
+    def append(self, messages: Sequence[Message]) -> list[AppendOutcome]:
         """Store messages of one owner; one with a known `client_msg_id` is not stored again."""
         ...
 
@@ -68,7 +68,7 @@ class MessageStore(Protocol):
         """
         ...
 
-    def spread(self, owner: Owner, terms: Sequence[str]) -> Spread:
+    def term_statistics(self, owner: Owner, terms: Sequence[str]) -> TermDocumentCounts:
         """Count the messages of a persona, and those that hold each term, as far as it matters.
 
         Whoever counts may stop at some thousand that hold a term, and says where (`most`): a term
@@ -87,11 +87,11 @@ class MessageStore(Protocol):
         """Keep messages out of recall, snippets and extraction; return how many."""
         ...
 
-    def erased_among(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
+    def find_erased(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
         """Return those of the ids whose messages were erased on purpose, not by age."""
         ...
 
-    def note_erased(self, owner: Owner, message_ids: Collection[int], now: float) -> None:
+    def record_erased(self, owner: Owner, message_ids: Collection[int], now: float) -> None:
         """Note messages as erased that are no longer here: copies elsewhere must go too."""
         ...
 

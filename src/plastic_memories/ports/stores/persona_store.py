@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from plastic_memories.model.owner import Owner, User
-from plastic_memories.model.persona import Holding, Persona, UserSettings
+from plastic_memories.model.persona import Persona, PersonaMemoryCount, UserSettings
 
 
 class PersonaStore(Protocol):
@@ -28,7 +28,7 @@ class PersonaStore(Protocol):
 
     def holdings(
         self, tenant_id: str, user_id: str | None, now: float, only_app: str = ""
-    ) -> list[Holding]:
+    ) -> list[PersonaMemoryCount]:
         """Count active, real memories without a bot: of one user, or of all of a tenant.
 
         A persona that holds none of them is there with a count of 0. What belongs to another app

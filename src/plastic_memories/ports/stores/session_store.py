@@ -13,7 +13,9 @@ from plastic_memories.model.session import Branch, Conversation, Session
 class SessionStore(Protocol):
     """One transaction's view of the sessions. No method touches another owner's."""
 
-    def heard(self, place: Conversation, messages: int, rounds: int, now: float) -> Session:
+    def record_messages(
+        self, place: Conversation, messages: int, rounds: int, now: float
+    ) -> Session:
         """Note that so many messages came, so many of them the user's; return the session."""
         ...
 
@@ -44,7 +46,7 @@ class SessionStore(Protocol):
         """Return the realm somebody has set for a session, in whichever app."""
         ...
 
-    def after(self, session: Session, message_id: int, limit: int) -> list[Message]:
+    def messages_after(self, session: Session, message_id: int, limit: int) -> list[Message]:
         """Return the session's messages after one, oldest first, nothing hidden."""
         ...
 

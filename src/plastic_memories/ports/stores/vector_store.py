@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from plastic_memories.model.vector import EntryMark, Unembedded
+from plastic_memories.model.vector import EntryCursor, PendingEmbedding
 
 
 class VectorStore(Protocol):
@@ -22,7 +22,7 @@ class VectorStore(Protocol):
         """Note whose vectors are stored from now on; empty while those of another are cleared."""
         ...
 
-    def waiting(self, after_id: int, limit: int) -> list[Unembedded]:
+    def list_missing(self, after_id: int, limit: int) -> list[PendingEmbedding]:
         """Return entries without a vector whose memory's id is larger, in the order of ids."""
         ...
 
@@ -30,11 +30,11 @@ class VectorStore(Protocol):
         """Return how many entries have no vector: of one tenant, or of all for None."""
         ...
 
-    def stored(self, tenant_id: str | None = None) -> int:
+    def count_stored(self, tenant_id: str | None = None) -> int:
         """Return how many entries have one: of one tenant, or of all for None."""
         ...
 
-    def put(self, model: str, rows: Sequence[tuple[Unembedded, bytes]]) -> int:
+    def put(self, model: str, rows: Sequence[tuple[PendingEmbedding, bytes]]) -> int:
         """Store vectors of this model; return how many were stored.
 
         An entry that is gone, has other words by now or has a vector gets none, and nothing is
@@ -42,6 +42,6 @@ class VectorStore(Protocol):
         """
         ...
 
-    def clear(self, after: EntryMark, limit: int) -> EntryMark | None:
+    def clear(self, after: EntryCursor, limit: int) -> EntryCursor | None:
         """Take the vectors of the next entries away; return the last of them, None at the end."""
         ...

@@ -11,43 +11,43 @@ from plastic_memories.errors import BadRequest
 
 Fields = Mapping[str, Any]
 Condition = Callable[[Fields], bool]
-_Test = Callable[[Any], bool]
+_ValueTest = Callable[[Any], bool]
 
-ANYTHING = "*"
+WILDCARD = "*"
 METADATA = "metadata"
-TIMES = frozenset({"created_at", "updated_at", "timestamp"})
-_MOST_PARTS = 500
-_DEEPEST = 16
+TIME_FIELDS = frozenset({"created_at", "updated_at", "timestamp"})
+_MAX_CONDITIONS = 500
+_MAX_DEPTH = 16
 # Two times this near are the same: written as text, a time keeps microseconds.
-_SAME_TIME_S = 1e-6
+_TIME_TOLERANCE_S = 1e-6
 
 
-def condition_from(filters: Mapping[str, Any]) -> Condition:
+def parse_filters(filters: Mapping[str, Any]) -> Condition:
     """Read filters; raise `BadRequest` with what is wrong. No filters hold for every row.
 
     A name that is no field of the row is looked for in its metadata.
 
-    >>> holds = condition_from({"OR": [{"city": "北京"}, {"age": {"gte": 18}}]})
+    >>> holds = parse_filters({"OR": [{"city": "北京"}, {"age": {"gte": 18}}]})
     >>> holds({"metadata": {"age": 20}}), holds({"metadata": {"age": 7}})
     (True, False)
     """
-    return _Reader().every(filters, 0)
+    return _FilterParser().parse_all(filters, 0)
 
 
-def named_values(filters: Mapping[str, Any], field: str) -> list[str]:
+def mentioned_values(filters: Mapping[str, Any], field: str) -> list[str]:
     """Return the texts a field is asked to be equal to, anywhere but under a NOT."""
     found: dict[str, None] = {}
-    for name, value in _walk(filters, 0):
+    for name, value in _walk_conditions(filters, 0):
         if name == field:
-            found.update(dict.fromkeys(_equal_to(value)))
+            found.update(dict.fromkeys(_equality_values(value)))
     return list(found)
 
 
 def required_values(filters: Mapping[str, Any], field: str) -> list[str] | None:
     """Return the only texts a field may have if the filters are to hold; None for any."""
-    parts = [filters, *_objects(filters.get("AND"))]
+    parts = [filters, *_as_objects(filters.get("AND"))]
     for part in parts:
-        if field in part and (wanted := _equal_to(part[field])):
+        if field in part and (wanted := _equality_values(part[field])):
             return wanted
     return None
 
@@ -58,80 +58,84 @@ def exact_value(filters: Mapping[str, Any], field: str) -> str:
     >>> exact_value({"AND": [{"run_id": "晚上"}, {"city": "x"}]}, "run_id")
     '晚上'
     """
-    for part in (filters, *_objects(filters.get("AND"))):
+    for part in (filters, *_as_objects(filters.get("AND"))):
         value = part.get(field)
         wanted = value.get("eq") if isinstance(value, Mapping) else value
-        if isinstance(wanted, str) and wanted != ANYTHING:
+        if isinstance(wanted, str) and wanted != WILDCARD:
             return wanted
     return ""
 
 
-def _walk(filters: Mapping[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
-    if depth > _DEEPEST:
+def _walk_conditions(filters: Mapping[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
+    if depth > _MAX_DEPTH:
         raise BadRequest("The filters are nested too deeply.")
     for name, value in filters.items():
         if name in ("AND", "OR"):
-            for part in _objects(value):
-                yield from _walk(part, depth + 1)
+            for part in _as_objects(value):
+                yield from _walk_conditions(part, depth + 1)
         elif name != "NOT":
             yield name, value
 
 
-def _equal_to(value: Any) -> list[str]:
+def _equality_values(value: Any) -> list[str]:
     if isinstance(value, Mapping):
         values = [value.get("eq"), *(value["in"] if isinstance(value.get("in"), list) else ())]
     else:
         values = [value]
-    return [one for one in values if isinstance(one, str) and one not in ("", ANYTHING)]
+    return [one for one in values if isinstance(one, str) and one not in ("", WILDCARD)]
 
 
-def _objects(value: Any) -> list[Mapping[str, Any]]:
+def _as_objects(value: Any) -> list[Mapping[str, Any]]:
     parts = value if isinstance(value, list) else [value]
     return [part for part in parts if isinstance(part, Mapping)]
 
 
 @dataclass(slots=True)
-class _Reader:
+class _FilterParser:
     parts: int = 0
 
-    def every(self, filters: Mapping[str, Any], depth: int) -> Condition:
-        self._count(len(filters), depth)
-        return _every([self._one(name, value, depth) for name, value in filters.items()])
+    def parse_all(self, filters: Mapping[str, Any], depth: int) -> Condition:
+        self._check_limits(len(filters), depth)
+        return _all_of(
+            [self._parse_condition(name, value, depth) for name, value in filters.items()]
+        )
 
-    def _one(self, name: str, value: Any, depth: int) -> Condition:
+    def _parse_condition(self, name: str, value: Any, depth: int) -> Condition:
         if name in ("AND", "OR", "NOT"):
-            return self._joined(name, value, depth)
+            return self._parse_logical(name, value, depth)
         if name == METADATA and isinstance(value, Mapping) and not _are_operators(value):
-            inner = self.every(value, depth + 1)
+            inner = self.parse_all(value, depth + 1)
             return lambda row: inner({METADATA: row.get(METADATA) or {}})
-        test = self._test(name, value)
+        test = self._parse_field_test(name, value)
         return lambda row: test(_value_of(row, name))
 
-    def _joined(self, name: str, value: Any, depth: int) -> Condition:
+    def _parse_logical(self, name: str, value: Any, depth: int) -> Condition:
         parts = value if isinstance(value, list) else [value]
         if not parts or not all(isinstance(part, Mapping) for part in parts):
             raise BadRequest(f"{name} takes a list of conditions.")
-        conditions = [self.every(part, depth + 1) for part in parts]
+        conditions = [self.parse_all(part, depth + 1) for part in parts]
         if name == "AND":
-            return _every(conditions)
+            return _all_of(conditions)
         if name == "OR":
-            return _any(conditions)
-        none_of = _any(conditions)
+            return _any_of(conditions)
+        none_of = _any_of(conditions)
         return lambda row: not none_of(row)
 
-    def _test(self, name: str, value: Any) -> _Test:
+    def _parse_field_test(self, name: str, value: Any) -> _ValueTest:
         if not isinstance(value, Mapping):
-            return _is_there if value == ANYTHING else _operator(name, "eq", value)
-        self._count(len(value), 0)
-        return _every([_operator(name, operator, wanted) for operator, wanted in value.items()])
+            return _is_present if value == WILDCARD else _operator_test(name, "eq", value)
+        self._check_limits(len(value), 0)
+        return _all_of(
+            [_operator_test(name, operator, wanted) for operator, wanted in value.items()]
+        )
 
-    def _count(self, number: int, depth: int) -> None:
+    def _check_limits(self, number: int, depth: int) -> None:
         self.parts += number
-        if depth > _DEEPEST or self.parts > _MOST_PARTS:
+        if depth > _MAX_DEPTH or self.parts > _MAX_CONDITIONS:
             raise BadRequest("The filters are nested too deeply, or too long.")
 
 
-def _every(tests: Sequence[_Test]) -> _Test:
+def _all_of(tests: Sequence[_ValueTest]) -> _ValueTest:
     """Return a test that asks all of some; one by itself, and without a generator for the many."""
     if len(tests) == 1:
         return tests[0]
@@ -145,7 +149,7 @@ def _every(tests: Sequence[_Test]) -> _Test:
     return every
 
 
-def _any(tests: Sequence[_Test]) -> _Test:
+def _any_of(tests: Sequence[_ValueTest]) -> _ValueTest:
     if len(tests) == 1:
         return tests[0]
     return lambda value: any(test(value) for test in tests)
@@ -157,7 +161,7 @@ def _value_of(row: Fields, name: str) -> Any:
     return (row.get(METADATA) or {}).get(name)
 
 
-def _is_there(held: Any) -> bool:
+def _is_present(held: Any) -> bool:
     return held not in (None, "", [])
 
 
@@ -165,19 +169,19 @@ def _are_operators(value: Mapping[str, Any]) -> bool:
     return bool(value) and all(name in _OPERATORS for name in value)
 
 
-def _operator(name: str, operator: str, wanted: Any) -> _Test:
+def _operator_test(name: str, operator: str, wanted: Any) -> _ValueTest:
     make = _OPERATORS.get(operator)
     if make is None:
         known = ", ".join(_OPERATORS)
         raise BadRequest(f"Unknown filter operator {operator!r:.60} on {name!r:.60}; use {known}.")
     if operator in ("in", "nin") and not isinstance(wanted, list):
         raise BadRequest(f"The filter operator {operator} on {name!r:.60} takes a list.")
-    if name in TIMES and operator in _ON_TIMES:
-        return _ON_TIMES[operator](_span(name, wanted))
+    if name in TIME_FIELDS and operator in _TIME_OPERATORS:
+        return _TIME_OPERATORS[operator](_time_span_of(name, wanted))
     return make(wanted)
 
 
-def _equal(wanted: Any) -> _Test:
+def _equals_test(wanted: Any) -> _ValueTest:
     def test(held: Any) -> bool:
         if isinstance(held, list | tuple) and not isinstance(wanted, list):
             return wanted in held
@@ -187,21 +191,21 @@ def _equal(wanted: Any) -> _Test:
     return test
 
 
-def _not(make: Callable[[Any], _Test]) -> Callable[[Any], _Test]:
-    def made(wanted: Any) -> _Test:
+def _negated_test(make: Callable[[Any], _ValueTest]) -> Callable[[Any], _ValueTest]:
+    def made(wanted: Any) -> _ValueTest:
         test = make(wanted)
         return lambda held: not test(held)
 
     return made
 
 
-def _among(wanted: Sequence[Any]) -> _Test:
-    tests = [_equal(one) for one in wanted]
+def _in_test(wanted: Sequence[Any]) -> _ValueTest:
+    tests = [_equals_test(one) for one in wanted]
     return lambda held: any(test(held) for test in tests)
 
 
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any], _Test]:
-    def made(wanted: Any) -> _Test:
+def _ordering_test(compare: Callable[[Any, Any], bool]) -> Callable[[Any], _ValueTest]:
+    def made(wanted: Any) -> _ValueTest:
         return lambda held: _comparable(held, wanted) and compare(held, wanted)
 
     return made
@@ -214,15 +218,15 @@ def _comparable(one: Any, other: Any) -> bool:
     return numbers or (isinstance(one, str) and isinstance(other, str))
 
 
-def _containing(fold: Callable[[str], str]) -> Callable[[Any], _Test]:
-    def made(wanted: Any) -> _Test:
+def _contains_test(fold: Callable[[str], str]) -> Callable[[Any], _ValueTest]:
+    def made(wanted: Any) -> _ValueTest:
         def test(held: Any) -> bool:
             if isinstance(held, str):
                 return isinstance(wanted, str) and fold(wanted) in fold(held)
             if isinstance(held, Mapping):
                 return isinstance(wanted, Mapping) and wanted.items() <= held.items()
             if isinstance(held, list | tuple):
-                return _folded(wanted, fold) in [_folded(one, fold) for one in held]
+                return _fold_case(wanted, fold) in [_fold_case(one, fold) for one in held]
             return False
 
         return test
@@ -230,50 +234,50 @@ def _containing(fold: Callable[[str], str]) -> Callable[[Any], _Test]:
     return made
 
 
-def _folded(value: Any, fold: Callable[[str], str]) -> Any:
+def _fold_case(value: Any, fold: Callable[[str], str]) -> Any:
     return fold(value) if isinstance(value, str) else value
 
 
-_OPERATORS: dict[str, Callable[[Any], _Test]] = {
-    "eq": _equal,
-    "ne": _not(_equal),
-    "in": _among,
-    "nin": _not(_among),
-    "gt": _ordered(lambda held, wanted: held > wanted),
-    "gte": _ordered(lambda held, wanted: held >= wanted),
-    "lt": _ordered(lambda held, wanted: held < wanted),
-    "lte": _ordered(lambda held, wanted: held <= wanted),
-    "contains": _containing(str),
-    "icontains": _containing(str.casefold),
+_OPERATORS: dict[str, Callable[[Any], _ValueTest]] = {
+    "eq": _equals_test,
+    "ne": _negated_test(_equals_test),
+    "in": _in_test,
+    "nin": _negated_test(_in_test),
+    "gt": _ordering_test(lambda held, wanted: held > wanted),
+    "gte": _ordering_test(lambda held, wanted: held >= wanted),
+    "lt": _ordering_test(lambda held, wanted: held < wanted),
+    "lte": _ordering_test(lambda held, wanted: held <= wanted),
+    "contains": _contains_test(str),
+    "icontains": _contains_test(str.casefold),
 }
 
 
-_Span = tuple[float, float]
+_TimeRange = tuple[float, float]
 
 
-def _on_time(compare: Callable[[float, _Span], bool]) -> Callable[[_Span], _Test]:
+def _time_test(compare: Callable[[float, _TimeRange], bool]) -> Callable[[_TimeRange], _ValueTest]:
     return lambda span: lambda held: isinstance(held, int | float) and compare(held, span)
 
 
 # A day is all of its hours: what was made on it is neither before nor after it.
-_ON_TIMES: dict[str, Callable[[_Span], _Test]] = {
-    "eq": _on_time(lambda held, span: span[0] <= held < span[1]),
-    "ne": _on_time(lambda held, span: not span[0] <= held < span[1]),
-    "gt": _on_time(lambda held, span: held >= span[1]),
-    "gte": _on_time(lambda held, span: held >= span[0]),
-    "lt": _on_time(lambda held, span: held < span[0]),
-    "lte": _on_time(lambda held, span: held < span[1]),
+_TIME_OPERATORS: dict[str, Callable[[_TimeRange], _ValueTest]] = {
+    "eq": _time_test(lambda held, span: span[0] <= held < span[1]),
+    "ne": _time_test(lambda held, span: not span[0] <= held < span[1]),
+    "gt": _time_test(lambda held, span: held >= span[1]),
+    "gte": _time_test(lambda held, span: held >= span[0]),
+    "lt": _time_test(lambda held, span: held < span[0]),
+    "lte": _time_test(lambda held, span: held < span[1]),
 }
 
 
-def _span(name: str, wanted: Any) -> _Span:
+def _time_span_of(name: str, wanted: Any) -> _TimeRange:
     try:
         return time_span(wanted)
     except (TypeError, ValueError, OverflowError):
         raise BadRequest(f"{name} takes a date, a time, or seconds since 1970.") from None
 
 
-def time_span(value: Any) -> _Span:
+def time_span(value: Any) -> _TimeRange:
     """Return from when to when a date, a time or a number of seconds lasts.
 
     >>> time_span("1970-01-02")
@@ -288,4 +292,4 @@ def time_span(value: Any) -> _Span:
             return start.timestamp(), start.timestamp() + timedelta(days=1).total_seconds()
         moment = datetime.fromisoformat(value)
         value = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
-    return value - _SAME_TIME_S, value + _SAME_TIME_S
+    return value - _TIME_TOLERANCE_S, value + _TIME_TOLERANCE_S

@@ -27,7 +27,7 @@ class Recurrence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class EventDate:
     """The day something is told by, with or without its year."""
 
     month: int
@@ -40,7 +40,7 @@ class Anchor:
 
 
 @dataclass(frozen=True, slots=True)
-class Upcoming:
+class UpcomingEvent:
     """A memory, and the day it is next."""
 
     memory: Memory
@@ -48,10 +48,10 @@ class Upcoming:
     days_away: int
 
 
-def read_anchor(text: str) -> Anchor | None:
+def parse_event_date(text: str) -> EventDate | None:
     """Read "YYYY-MM-DD" or "MM-DD"; a day the calendar does not have is none.
 
-    >>> read_anchor("02-29"), read_anchor("2023-02-29")
+    >>> parse_event_date("02-29"), parse_event_date("2023-02-29")
     (Anchor(month=2, day=29, year=None), None)
     """
     found = _DATE.fullmatch(text.strip())
@@ -63,7 +63,7 @@ def read_anchor(text: str) -> Anchor | None:
     # A day without a year may be 29 February: a leap year has room for all of them.
     if not 1 <= day <= monthrange(year or _LEAP_YEAR, month)[1]:
         return None
-    return Anchor(month, day, year or None)
+    return EventDate(month, day, year or None)
 
 
 def next_occurrence(date_text: str, recurrence: str | None, today: date) -> date | None:
@@ -81,18 +81,18 @@ def next_occurrence(date_text: str, recurrence: str | None, today: date) -> date
     >>> next_occurrence("2024-01-31", None, date(2024, 2, 1)) is None
     True
     """
-    anchor = read_anchor(date_text)
+    anchor = parse_event_date(date_text)
     if anchor is None:
         return None
     first = anchor.date
     since = max(first, today) if first else today
     try:
-        return _from(anchor, recurrence, since)
+        return _first_occurrence_since(anchor, recurrence, since)
     except OverflowError:
         return None  # the calendar ends before it comes again
 
 
-def _from(anchor: Anchor, recurrence: str | None, since: date) -> date | None:
+def _first_occurrence_since(anchor: EventDate, recurrence: str | None, since: date) -> date | None:
     """The first such day on or after `since`, which is not before the first of them."""
     first = anchor.date
     if recurrence == Recurrence.DAILY:
@@ -100,46 +100,46 @@ def _from(anchor: Anchor, recurrence: str | None, since: date) -> date | None:
     if recurrence == Recurrence.WEEKLY:
         return since + timedelta(days=(first - since).days % _WEEK) if first else None
     if recurrence == Recurrence.MONTHLY:
-        return _monthly(anchor.day, since)
+        return _next_monthly(anchor.day, since)
     if recurrence == Recurrence.YEARLY or first is None:
-        return _yearly(anchor, since)
+        return _next_yearly(anchor, since)
     return first if first == since else None
 
 
-def _monthly(day: int, since: date) -> date:
-    this = _in_month(since.year, since.month, day)
+def _next_monthly(day: int, since: date) -> date:
+    this = _clamped_date(since.year, since.month, day)
     if this >= since:
         return this
     year, month = divmod(since.year * _MONTHS + since.month, _MONTHS)
-    return _in_month(year, month + 1, day)
+    return _clamped_date(year, month + 1, day)
 
 
-def _yearly(anchor: Anchor, since: date) -> date:
-    this = _in_month(since.year, anchor.month, anchor.day)
-    return this if this >= since else _in_month(since.year + 1, anchor.month, anchor.day)
+def _next_yearly(anchor: EventDate, since: date) -> date:
+    this = _clamped_date(since.year, anchor.month, anchor.day)
+    return this if this >= since else _clamped_date(since.year + 1, anchor.month, anchor.day)
 
 
-def _in_month(year: int, month: int, day: int) -> date:
+def _clamped_date(year: int, month: int, day: int) -> date:
     if year > MAXYEAR:
         raise OverflowError
     return date(year, month, min(day, monthrange(year, month)[1]))
 
 
-def upcoming(memories: Iterable[Memory], today: date, days: int = 30) -> list[Upcoming]:
+def upcoming_events(memories: Iterable[Memory], today: date, days: int = 30) -> list[UpcomingEvent]:
     """Return what is within so many days from today, the soonest first.
 
     A plan of several days that has begun and is not over counts as today's. What has no
     date in our calendar (a lunar one, say) is left out.
     """
     found = [
-        Upcoming(memory, day, (day - today).days)
+        UpcomingEvent(memory, day, (day - today).days)
         for memory in memories
-        if (day := next_of(memory, today)) and (day - today).days <= days
+        if (day := next_event_date(memory, today)) and (day - today).days <= days
     ]
     return sorted(found, key=lambda item: (item.date, item.memory.id))
 
 
-def next_of(memory: Memory, today: date) -> date | None:
+def next_event_date(memory: Memory, today: date) -> date | None:
     """Return the next day of an event, today included; None if it is over or has no date."""
     attributes = memory.attributes
     text, recurrence = attributes.get("date"), attributes.get("recurrence")
@@ -147,6 +147,6 @@ def next_of(memory: Memory, today: date) -> date | None:
         return None
     day = next_occurrence(text, recurrence if isinstance(recurrence, str) else None, today)
     if day is None and attributes.get("event_type") == "plan":
-        end = read_anchor(str(attributes.get("end_date", "")))
+        end = parse_event_date(str(attributes.get("end_date", "")))
         return today if end and end.date and end.date >= today else None
     return day

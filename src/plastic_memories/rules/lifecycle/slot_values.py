@@ -8,7 +8,7 @@ from plastic_memories.model.memory import Memory
 from plastic_memories.model.persona import Slot
 
 
-def slot_of(active: Sequence[Memory], now: float) -> Slot | None:
+def build_slot(active: Sequence[Memory], now: float) -> Slot | None:
     """Return the slot of one type: one value, or a list where several coexist; None if empty."""
     if not active:
         return None

@@ -8,17 +8,17 @@ import json
 from dataclasses import dataclass
 from itertools import islice, product
 
-from plastic_memories.language.text.chinese_variants import as_written
+from plastic_memories.language.text.chinese_variants import restore_script
 from plastic_memories.model.memory import Draft, Memory, MemoryType
 from plastic_memories.model.owner import Owner
-from plastic_memories.rules.lifecycle.transitions import value_of, written_value
+from plastic_memories.rules.lifecycle.transitions import comparable_value, value_as_written
 
 # Four characters that may have been left as they were, or not.
-_MOST_SPELLINGS = 16
+_MAX_SPELLINGS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class TombstoneDigests:
     """The marks of one remembered thing, and the mark of its key.
 
     One mark is over key and value. The keys of a profile hold one value each, so there the mark
@@ -29,50 +29,50 @@ class Marks:
     characters were left as written: they hold as long as they are looked for.
     """
 
-    of_value: str
-    of_key: str
+    value_digest: str
+    key_digest: str
     covers_key: bool
-    formerly: tuple[str, ...] = ()
+    legacy_digests: tuple[str, ...] = ()
 
     @property
     def digests(self) -> tuple[str, ...]:
         """What is stored."""
-        return (self.of_value, self.of_key) if self.covers_key else (self.of_value,)
+        return (self.value_digest, self.key_digest) if self.covers_key else (self.value_digest,)
 
     @property
-    def sought(self) -> tuple[str, ...]:
+    def lookup_digests(self) -> tuple[str, ...]:
         """What is looked for, and lifted."""
-        return (*self.digests, *self.formerly)
+        return (*self.digests, *self.legacy_digests)
 
 
-def marks_of(secret: bytes, owner: Owner, memory: Memory | Draft) -> Marks:
-    now, *formerly = _spelled(memory)
+def tombstone_digests(secret: bytes, owner: Owner, memory: Memory | Draft) -> TombstoneDigests:
+    now, *formerly = _spelling_variants(memory)
     covers_key = memory.type is MemoryType.PROFILE
     former_keys = dict.fromkeys(key for key, _ in formerly if key != now[0]) if covers_key else ()
-    return Marks(
-        of_value=_digest(secret, owner, memory.type, *now),
-        of_key=_digest(secret, owner, memory.type, memory.key),
+    return TombstoneDigests(
+        value_digest=_keyed_digest(secret, owner, memory.type, *now),
+        key_digest=_keyed_digest(secret, owner, memory.type, memory.key),
         covers_key=covers_key,
-        formerly=(
-            *(_digest(secret, owner, memory.type, *each) for each in formerly),
-            *(_digest(secret, owner, memory.type, key) for key in former_keys),
+        legacy_digests=(
+            *(_keyed_digest(secret, owner, memory.type, *each) for each in formerly),
+            *(_keyed_digest(secret, owner, memory.type, key) for key in former_keys),
         ),
     )
 
 
-def _spelled(memory: Memory | Draft) -> list[tuple[str, str]]:
+def _spelling_variants(memory: Memory | Draft) -> list[tuple[str, str]]:
     """Return key and value as they are marked now, then all ways in which they once were."""
-    written = as_written(memory.key, memory.content)
+    written = restore_script(memory.key, memory.content)
     choices = [
         (plain,) if plain == char else (plain, char)
         for plain, char in zip(memory.key, written, strict=True)
     ]
     keys = ("".join(chars) for chars in product(*choices))
-    values = dict.fromkeys((value_of(memory), written_value(memory)))
-    return [(key, value) for key in islice(keys, _MOST_SPELLINGS) for value in values]
+    values = dict.fromkeys((comparable_value(memory), value_as_written(memory)))
+    return [(key, value) for key in islice(keys, _MAX_SPELLINGS) for value in values]
 
 
-def _digest(secret: bytes, owner: Owner, *parts: str) -> str:
+def _keyed_digest(secret: bytes, owner: Owner, *parts: str) -> str:
     # JSON keeps the parts apart: ("a", "bc") and ("ab", "c") must not meet.
     text = json.dumps([owner.tenant_id, owner.user_id, owner.persona_id, *parts])
     return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()

@@ -21,11 +21,15 @@ def group_spans(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
 
 def credential_spans(text: str) -> Iterable[Span]:
     """Return strings shaped like a key of some provider, and values under a label."""
-    keys = _keys(text) if _KEY_HINT.search(text) else ()
-    return chain(keys, _labelled(text)) if holds_any(text.lower(), _LABEL_HINTS) else keys
+    keys = _provider_key_spans(text) if _KEY_HINT.search(text) else ()
+    return (
+        chain(keys, _labelled_value_spans(text))
+        if contains_any(text.lower(), _LABEL_HINTS)
+        else keys
+    )
 
 
-def holds_any(text: str, words: tuple[str, ...]) -> bool:
+def contains_any(text: str, words: tuple[str, ...]) -> bool:
     """Say whether a text of small letters holds one of these; cheaper than a pattern."""
     for word in words:  # noqa: SIM110 - `any` would start a generator for every text
         if word in text:
@@ -59,15 +63,15 @@ _LABEL_HINTS = (
 _CODE_HINTS = ("pin", "otp", "code", "phrase", "mnemonic", "码", "口令", "助记词")
 
 
-def _keys(text: str) -> Iterator[Span]:
+def _provider_key_spans(text: str) -> Iterator[Span]:
     yield from group_spans(_KEY, text)
-    yield from (m.span() for m in _DASHED_KEY.finditer(text) if _is_random(m[1]))
-    yield from (m.span(1) for m in _BEARER.finditer(text) if _is_random(m[1]))
+    yield from (m.span() for m in _DASHED_KEY.finditer(text) if _looks_random(m[1]))
+    yield from (m.span(1) for m in _BEARER.finditer(text) if _looks_random(m[1]))
     yield from group_spans(_LOGIN_IN_URL, text)
-    yield from _private_keys(text)
+    yield from _private_key_spans(text)
 
 
-def _private_keys(text: str) -> Iterator[Span]:
+def _private_key_spans(text: str) -> Iterator[Span]:
     opening = _PRIVATE_KEY.search(text)
     while opening:
         closing = _PRIVATE_KEY_END.search(text, opening.end())
@@ -76,7 +80,7 @@ def _private_keys(text: str) -> Iterator[Span]:
         opening = _PRIVATE_KEY.search(text, end)
 
 
-def _is_random(body: str) -> bool:
+def _looks_random(body: str) -> bool:
     """Tell `sk-a1B2…` from `sk-learn-for-beginners-2024`."""
     return any(
         len(part) >= _LONG_WORD or (len(part) >= _LONG_MIXED and _has_letter_and_digit(part))
@@ -123,11 +127,11 @@ _ORDINARY_WORDS = (
 _ORDINARY = frozenset(_ORDINARY_WORDS.split())
 _ORDINARY_END = regex(r"(?i)(?:ed|ing|able|ible|ly|ful|ous|ive)$")
 _CLAUSE_END = at_start(r"""\s*(?:$|[\n.,;!?)"'`”’」』》。，、！？；）]|(?:and|but|so|for)\b)""")
-_COUNTED = regex(r"\s?(?:年|月|日|号|次|位|个|天|种|种|元|块|条|字|周|人|%|characters?|chars)")
+_COUNTED_NOUN = regex(r"\s?(?:年|月|日|号|次|位|个|天|种|种|元|块|条|字|周|人|%|characters?|chars)")
 _DESCRIBED = regex(r"的|编码|加密|格式|登录|验证|保护|算法|还是|吗|么")
 
 
-def _labelled(text: str) -> Iterator[Span]:
+def _labelled_value_spans(text: str) -> Iterator[Span]:
     """Yield values that follow a label: `密码是…`, `token: …`, `my password is …`."""
     match = _LABEL.search(text)
     while match:
@@ -152,7 +156,7 @@ _MIN_WEAK_UNLINKED = 16
 
 
 def _is_secret(match: re.Match[str], value: str, rest: str) -> bool:
-    if not _could_be_secret(value) or _COUNTED.match(rest):
+    if not _could_be_secret(value) or _COUNTED_NOUN.match(rest):
         return False
     linked = bool(match["link"].strip())
     if not match["strong"]:
@@ -225,6 +229,6 @@ _CODES = (_CODE, _NUMERALS, _HAN_SECRET, _SEED_PHRASE)
 
 def code_spans(text: str) -> Iterable[Span]:
     """Return what only its sentence makes a secret: PINs, one-time codes, words, seed phrases."""
-    if not holds_any(text.lower(), _CODE_HINTS):
+    if not contains_any(text.lower(), _CODE_HINTS):
         return ()
     return chain.from_iterable(group_spans(pattern, text) for pattern in _CODES)

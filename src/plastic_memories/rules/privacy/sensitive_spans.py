@@ -12,20 +12,20 @@ from datetime import date
 from itertools import accumulate, chain
 
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.rules.privacy.credentials import (
     Span,
     code_spans,
+    contains_any,
     credential_spans,
     group_spans,
-    holds_any,
 )
 
 CREDENTIAL, PAYMENT, GOV_ID, CONTACT = "credential", "payment", "gov_id", "contact"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SensitiveSpan:
     """Where in the text something sensitive stands; never what it says."""
 
     category: str
@@ -33,34 +33,34 @@ class Finding:
     end: int
 
 
-def find(text: str) -> list[Finding]:
+def find_sensitive(text: str) -> list[SensitiveSpan]:
     """Return what is sensitive in the text, in order, without overlaps.
 
-    >>> find("我的密码是 hunter2。")
+    >>> find_sensitive("我的密码是 hunter2。")
     [Finding(category='credential', start=6, end=13)]
     """
-    folded = _fold(text)
+    folded = _fold_disguises(text)
     found = [(CREDENTIAL, span) for span in chain(credential_spans(folded), code_spans(folded))]
     digits = sum(map(len, _DIGITS.findall(folded))) if _DIGIT.search(folded) else 0
-    if digits >= _FEWEST_DIGITS:
-        found += _named(GOV_ID, _government_ids(folded))
-        found += _named(PAYMENT, chain(_cards(folded), _card_codes(folded)))
-        found += _named(CONTACT, _phones(folded))
+    if digits >= _MIN_DIGITS:
+        found += _with_category(GOV_ID, _government_id_spans(folded))
+        found += _with_category(PAYMENT, chain(_card_spans(folded), _card_code_spans(folded)))
+        found += _with_category(CONTACT, _phone_spans(folded))
     elif digits:
-        found += _named(PAYMENT, _card_codes(folded))
+        found += _with_category(PAYMENT, _card_code_spans(folded))
     if "@" in folded:
-        found += _named(CONTACT, group_spans(_E_MAIL, folded))
-    return _in_place(found, text) if found else []
+        found += _with_category(CONTACT, group_spans(_E_MAIL, folded))
+    return _merge_overlaps(found, text) if found else []
 
 
-def find_credentials(text: str) -> list[Finding]:
+def find_credentials(text: str) -> list[SensitiveSpan]:
     """Return only what is shaped like a credential: the check for keys, ids and references."""
-    found = [(CREDENTIAL, span) for span in credential_spans(_fold(text))]
-    return _in_place(found, text) if found else []
+    found = [(CREDENTIAL, span) for span in credential_spans(_fold_disguises(text))]
+    return _merge_overlaps(found, text) if found else []
 
 
 _FOLDED_SIGNS = frozenset(" -_:=@.+/#")
-_MOST_FOLDED = 4096
+_MAX_FOLDED_CHARS = 4096
 
 
 def _fold_char(char: str) -> str:
@@ -75,40 +75,40 @@ def _fold_char(char: str) -> str:
     plain = unicodedata.normalize("NFKC", char)
     # Full-width commas and brackets stay: they end a value, which their ASCII kin may be part of.
     is_plain = len(plain) == 1 and (plain.isalnum() or plain in _FOLDED_SIGNS)
-    return simplified(plain) if is_plain else char
+    return to_simplified(plain) if is_plain else char
 
 
-class _Folded(dict[int, str]):
+class _FoldedCharCache(dict[int, str]):
     """What each character looks like without disguise, as far as it was asked for."""
 
     def __missing__(self, place: int) -> str:
-        if len(self) >= _MOST_FOLDED:
+        if len(self) >= _MAX_FOLDED_CHARS:
             self.clear()
         self[place] = _fold_char(chr(place))
         return self[place]
 
 
-_FOLDED = _Folded()
+_FOLDED = _FoldedCharCache()
 
 
-def _fold(text: str) -> str:
+def _fold_disguises(text: str) -> str:
     """Return the text without disguise."""
     return text if text.isascii() else text.translate(_FOLDED)
 
 
-def _places(text: str) -> Sequence[int]:
+def _source_positions(text: str) -> Sequence[int]:
     """Return where in the text each character stands that is left of it when it is folded."""
-    return [place for place, char in enumerate(text) if _fold(char)]
+    return [place for place, char in enumerate(text) if _fold_disguises(char)]
 
 
-def _named(category: str, spans: Iterable[Span]) -> Iterator[tuple[str, Span]]:
+def _with_category(category: str, spans: Iterable[Span]) -> Iterator[tuple[str, Span]]:
     return ((category, span) for span in spans)
 
 
-def _in_place(found: Iterable[tuple[str, Span]], text: str) -> list[Finding]:
+def _merge_overlaps(found: Iterable[tuple[str, Span]], text: str) -> list[SensitiveSpan]:
     """Join overlapping spans under the category that was named first."""
     ranked = [(start, end, rank, name) for rank, (name, (start, end)) in enumerate(found)]
-    places = _places(text)
+    places = _source_positions(text)
     joined: list[tuple[int, int, int, str]] = []
     for start, end, rank, name in sorted(ranked):
         if joined and start < joined[-1][1]:
@@ -117,13 +117,15 @@ def _in_place(found: Iterable[tuple[str, Span]], text: str) -> list[Finding]:
             joined.append((last[0], max(last[1], end), *first))
         else:
             joined.append((start, end, rank, name))
-    return [Finding(name, places[start], places[end - 1] + 1) for start, end, _, name in joined]
+    return [
+        SensitiveSpan(name, places[start], places[end - 1] + 1) for start, end, _, name in joined
+    ]
 
 
 _DIGIT_RUN = regex(r"(?<![A-Za-z0-9])[0-9]++(?:[ \-\u2010-\u2015]{1,3}[0-9]++)*+")
 _DIGIT, _DIGITS = regex(r"[0-9]"), regex(r"[0-9]+")
 # A passport number has six; cards, ids and telephone numbers have more.
-_FEWEST_DIGITS = 6
+_MIN_DIGITS = 6
 _LETTER = regex(r"[A-Za-z]")
 _CARD_CODE = regex(
     r"(?i)(?:(?<![a-z])(?:cvv2?|cvc)|安全码)(?:\s?(?:is|是|为|[:=]))?\s{0,3}([0-9]{3,4})(?![0-9a-z])"
@@ -149,23 +151,25 @@ _AMEX, _DINERS, _UNIONPAY = (4, 6, 5), (4, 6, 4), (6, 13)
 _CARD_FIRST_DIGITS = "234569"
 
 
-def _card_codes(text: str) -> Iterable[Span]:
-    return group_spans(_CARD_CODE, text) if holds_any(text.lower(), _CARD_CODE_HINTS) else ()
+def _card_code_spans(text: str) -> Iterable[Span]:
+    return group_spans(_CARD_CODE, text) if contains_any(text.lower(), _CARD_CODE_HINTS) else ()
 
 
-def _cards(text: str) -> Iterator[Span]:
+def _card_spans(text: str) -> Iterator[Span]:
     for run in _DIGIT_RUN.finditer(text):
         groups = [match.span() for match in _DIGITS.finditer(text, *run.span())]
         if _LETTER.match(text, run.end()):
             groups.pop()
-        yield from (span for span in _card_windows(text, groups) if not _is_other(text, span[0]))
+        yield from (
+            span for span in _card_digit_groups(text, groups) if not _is_other_number(text, span[0])
+        )
 
 
-def _is_other(text: str, start: int) -> bool:
+def _is_other_number(text: str, start: int) -> bool:
     return bool(_OTHER_NUMBER.search(text[max(0, start - _LABEL_CHARS) : start]))
 
 
-def _card_windows(text: str, groups: list[Span]) -> Iterator[Span]:
+def _card_digit_groups(text: str, groups: list[Span]) -> Iterator[Span]:
     """Yield groups of digits that make up a card: an expiry date may stand right behind it."""
     first = 0
     while first < len(groups):
@@ -175,7 +179,7 @@ def _card_windows(text: str, groups: list[Span]) -> Iterator[Span]:
         for count, total in enumerate(accumulate(sizes), start=1):
             if total in _CARD_DIGITS and _is_card_grouping(sizes[:count], len(groups)):
                 span = groups[first][0], groups[first + count - 1][1]
-                if _is_card("".join(_DIGITS.findall(text, *span))):
+                if _is_card_number("".join(_DIGITS.findall(text, *span))):
                     yield span
                     first += count - 1
                     break
@@ -190,7 +194,7 @@ def _is_card_grouping(sizes: list[int], in_run: int) -> bool:
     return len(sizes) == in_run and set(sizes[:-1]) == {sizes[0]} and sizes[-1] <= sizes[0]
 
 
-def _is_card(digits: str) -> bool:
+def _is_card_number(digits: str) -> bool:
     if not _CARD.fullmatch(digits):
         return False
     odd = sum(int(digit) for digit in digits[::-2])
@@ -217,7 +221,7 @@ _PASSPORT = regex(
 _PASSPORT_LETTERS = regex(r"[A-Za-z]{0,2}$")
 
 
-def _government_ids(text: str) -> Iterator[Span]:
+def _government_id_spans(text: str) -> Iterator[Span]:
     yield from (m.span() for m in _CHINESE_ID.finditer(text) if _is_chinese_id("".join(m.groups())))
     yield from group_spans(_SSN, text)
     for match in _PASSPORT.finditer(text):
@@ -254,7 +258,7 @@ _E_MAIL = regex(
 )
 
 
-def _phones(text: str) -> Iterator[Span]:
+def _phone_spans(text: str) -> Iterator[Span]:
     for pattern in _PHONES:
         yield from group_spans(pattern, text)
     for match in _INTERNATIONAL.finditer(text):

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
 
-SEARCHED = 0  # found by search only
-OWN = 1  # always recalled by its own persona
-EVERY_PERSONA = 2  # always recalled by every persona of the user
+SEARCH_ONLY = 0  # found by search only
+OWN_PERSONA = 1  # always recalled by its own persona
+ALL_PERSONAS = 2  # always recalled by every persona of the user
 
-_OWN_TYPES = frozenset(
+_OWN_PERSONA_TYPES = frozenset(
     {
         MemoryType.PERSONA,
         MemoryType.RULE,
@@ -22,7 +22,7 @@ _OWN_TYPES = frozenset(
 # What the user is called; other basic facts stay with the persona that was told.
 _NAME_KEYS = frozenset({"basic_info.name", "basic_info.address", "basic_info.nickname"})
 _STYLE = ("preference.style.", "preference.reply_")
-_OWN_PROFILE = ("basic_info.", *_STYLE)
+_OWN_PERSONA_KEY_PREFIXES = ("basic_info.", *_STYLE)
 
 
 def is_constraint(memory: Memory) -> bool:
@@ -32,7 +32,7 @@ def is_constraint(memory: Memory) -> bool:
     return memory.type is MemoryType.CONSTRAINTS
 
 
-def is_ageless(memory: Memory) -> bool:
+def is_exempt_from_decay(memory: Memory) -> bool:
     """Say whether a memory weighs the same however old it is."""
     return memory.pinned or is_constraint(memory)
 
@@ -45,12 +45,12 @@ def is_name(memory: Memory) -> bool:
 def core_level(memory: Memory) -> int:
     """Return how far a memory reaches without being asked for."""
     if is_constraint(memory) or is_name(memory):
-        return EVERY_PERSONA
-    if memory.pinned or memory.type in _OWN_TYPES:
-        return OWN
-    if memory.type is MemoryType.PROFILE and memory.key.startswith(_OWN_PROFILE):
-        return OWN
-    return SEARCHED
+        return ALL_PERSONAS
+    if memory.pinned or memory.type in _OWN_PERSONA_TYPES:
+        return OWN_PERSONA
+    if memory.type is MemoryType.PROFILE and memory.key.startswith(_OWN_PERSONA_KEY_PREFIXES):
+        return OWN_PERSONA
+    return SEARCH_ONLY
 
 
 def as_a_strangers(memory: Memory) -> Memory:
@@ -58,7 +58,7 @@ def as_a_strangers(memory: Memory) -> Memory:
 
     What would be told unasked, or to every persona, waits for a yes, whatever it says of itself.
     """
-    is_told_unasked = memory.scope is Scope.GLOBAL or core_level(memory) > SEARCHED
+    is_told_unasked = memory.scope is Scope.GLOBAL or core_level(memory) > SEARCH_ONLY
     if not is_told_unasked or memory.status not in (Status.ACTIVE, Status.CANDIDATE):
         return memory
     return replace(memory, status=Status.CANDIDATE, source_type=SourceType.IMPORTED)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.page import PageTitle
-from plastic_memories.rules.prompt.blocks import as_text, one_line
+from plastic_memories.rules.prompt.blocks import as_text, escape_line
 
 # The index is a help to find things; the core is what matters.
 _INDEX_SHARE = 4
@@ -20,29 +20,29 @@ def page_block(
     >>> page_block(["- 喜欢茶"], [PageTitle("memory://extended/a.md", "健康")], "", 100)[0]
     '## 记忆\\n### Core\\n- 喜欢茶\\n### Extended\\n- 健康 (memory://extended/a.md)'
     """
-    entries = [f"- {one_line(page.title)} ({one_line(page.id)})" for page in index]
+    entries = [f"- {escape_line(page.title)} ({escape_line(page.id)})" for page in index]
     shown = as_text("\n".join(core)).split("\n") if core else []
     heading = f"## {'记忆' if not language or language.lower().startswith('zh') else 'Memory'}"
     left = budget - estimate_tokens(f"{heading}\n### Core\n### Extended\n")
-    share, _ = _fitting(entries, left // _INDEX_SHARE)
-    kept, left = _fitting(shown, left - sum(map(_cost, share)))
+    share, _ = _fit_lines(entries, left // _INDEX_SHARE)
+    kept, left = _fit_lines(shown, left - sum(map(_line_tokens, share)))
     # What the core leaves, the index may have.
-    listed, _ = _fitting(entries, left + sum(map(_cost, share)))
+    listed, _ = _fit_lines(entries, left + sum(map(_line_tokens, share)))
     lines = [heading] * bool(kept or listed)
     lines += ["### Core", *kept] * bool(kept) + ["### Extended", *listed] * bool(listed)
     return "\n".join(lines), len(kept) < len(shown) or len(listed) < len(entries)
 
 
-def _fitting(lines: Sequence[str], budget: int) -> tuple[list[str], int]:
+def _fit_lines(lines: Sequence[str], budget: int) -> tuple[list[str], int]:
     """Return the lines up to the first that does not fit, and what is left of the budget."""
     kept: list[str] = []
     for line in lines:
-        if _cost(line) > budget:
+        if _line_tokens(line) > budget:
             break
         kept.append(line)
-        budget -= _cost(line)
+        budget -= _line_tokens(line)
     return kept, budget
 
 
-def _cost(line: str) -> int:
+def _line_tokens(line: str) -> int:
     return estimate_tokens(line) + 1

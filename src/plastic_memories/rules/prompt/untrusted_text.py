@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from plastic_memories.language.text.lazy_regex import at_start, regex
-from plastic_memories.language.text.scripts import simplified
+from plastic_memories.language.text.scripts import to_simplified
 
 FENCE = "plastic_memories"
 _BRACKET = "‹"
@@ -116,4 +116,4 @@ def _blanks(line: str) -> Iterator[str]:
 
 def _title(text: str) -> str:
     """Return what is read of a heading: its letters and digits, in simplified characters."""
-    return simplified("".join(char for char in text.translate(_FOLDED) if char.isalnum()))
+    return to_simplified("".join(char for char in text.translate(_FOLDED) if char.isalnum()))

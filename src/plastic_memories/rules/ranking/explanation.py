@@ -8,18 +8,18 @@ from typing import Any
 
 from plastic_memories.model.recall import Hit, NearMiss
 
-_NO_PLACE = "below the limit: the last places are for constraints and identity"
+_BELOW_LIMIT_REASON = "below the limit: the last places are for constraints and identity"
 
 
 @dataclass(frozen=True, slots=True)
-class Prompted:
+class PromptContents:
     """Which memories have a line in the prompt, and why others have none."""
 
     shown: Collection[int]
     repeats: Mapping[int, int]  # the memory whose line says the same
     on_pages: Collection[int]
 
-    def why_not(self, memory_id: int) -> str | None:
+    def omission_reason(self, memory_id: int) -> str | None:
         """Say why a memory has no line; None if it has one."""
         if memory_id in self.shown:
             return None
@@ -31,21 +31,21 @@ class Prompted:
         return "not in the prompt: the token budget is spent"
 
 
-def explained(
+def explain_results(
     hits: Sequence[Hit],
     without_place: Sequence[Hit],
     near_misses: Sequence[NearMiss],
-    prompted: Prompted,
+    prompted: PromptContents,
 ) -> list[Mapping[str, Any]]:
     """Account for the rows of an answer, then for those that nearly were among them."""
     return [
-        *(_account(hit, prompted.why_not(hit.memory.id)) for hit in hits),
-        *(_account(hit, _NO_PLACE) for hit in without_place),
-        *(_account(miss, _why_left_out(miss)) for miss in near_misses),
+        *(_explain_item(hit, prompted.omission_reason(hit.memory.id)) for hit in hits),
+        *(_explain_item(hit, _BELOW_LIMIT_REASON) for hit in without_place),
+        *(_explain_item(miss, _near_miss_reason(miss)) for miss in near_misses),
     ]
 
 
-def _account(of: Hit | NearMiss, left_out: str | None) -> dict[str, Any]:
+def _explain_item(of: Hit | NearMiss, left_out: str | None) -> dict[str, Any]:
     return {
         "memory_id": of.memory.id,
         "score": round(of.score, 6),
@@ -55,5 +55,5 @@ def _account(of: Hit | NearMiss, left_out: str | None) -> dict[str, Any]:
     }
 
 
-def _why_left_out(miss: NearMiss) -> str:
-    return miss.why if miss.repeats is None else f"{miss.why} as memory {miss.repeats}"
+def _near_miss_reason(miss: NearMiss) -> str:
+    return miss.reason if miss.repeats is None else f"{miss.reason} as memory {miss.repeats}"

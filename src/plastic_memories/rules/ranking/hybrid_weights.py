@@ -24,7 +24,7 @@ class HybridWeights:
     # Words that stand together in the question and in the text.
     pairs: float = 0.6
     # How much less words are relied on where even the best match holds little of the question.
-    covering: float = 0.3
+    coverage_power: float = 0.3
     # One standard deviation of similarity by meaning: for a question, and for a conversation.
     meaning: float = 0.2
     meaning_in_dialogue: float = 0.4
@@ -34,18 +34,18 @@ class HybridWeights:
     # What the best matches name, together with what of the question they leave open.
     linked: float = 0.4
     linked_in_dialogue: float = 0.1
-    linked_from: int = 5
+    linked_sources: int = 5
     linked_terms: int = 5
     open_terms: float = 1.5
     # The better neighbour in the conversation; before an answer, whoever asked; the turn but one.
     # And the best of the whole conversation.
     neighbour: float = 0.6
     answer: float = 0.8
-    two_away: float = 0.4
+    second_neighbour: float = 0.4
     session: float = 0.2
     # The question names who said it, or is the user's own about themself.
     speaker: float = 0.25
-    own_words: float = 0.1
+    own_speaker: float = 0.1
     # The question names a time: a few days, some weeks, longer.
     days: float = 0.8
     weeks: float = 0.35
@@ -54,10 +54,10 @@ class HybridWeights:
     importance: float = 0.1
     half_life_days: float = 30.0
     # Near-duplicates of a better match keep this share of their score, among so many of the best.
-    repeated: float = 0.5
-    near_words: float = 0.6
-    near_meaning: float = 0.9
-    looked_at: int = 24
+    repeat_factor: float = 0.5
+    duplicate_term_overlap: float = 0.6
+    duplicate_similarity: float = 0.9
+    candidates_compared: int = 24
 
 
-LEARNED = HybridWeights()
+LEARNED_WEIGHTS = HybridWeights()

@@ -13,35 +13,35 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 DAY_S = 86_400.0
-_FEW_DAYS = 3.0
-_SOME_WEEKS = 40.0
-_NO_SPREAD = 1e-6
+_SHORT_SPAN_DAYS = 3.0
+_MEDIUM_SPAN_DAYS = 40.0
+_MIN_DEVIATION = 1e-6
 # What was told a little before or after the time that is asked for may still be about it.
 _MARGIN_DAYS = 1.5
 _MARGIN_SHARE = 0.15
-_MARGIN = 0.5
+_MARGIN_WEIGHT = 0.5
 # A time that most memories lie in tells nothing.
-_TOO_MANY = 0.6
+_MAX_SPAN_SHARE = 0.6
 
 
-def to_one(scores: Floats) -> Floats:
+def scaled_to_max(scores: Floats) -> Floats:
     """Scale so that the best is 1; all zero stays all zero."""
     top = scores.max(initial=0.0)
     return scores / top if top > 0 else scores
 
 
-def as_covering(scores: Floats, whole: float, power: float) -> Floats:
+def scaled_by_coverage(scores: Floats, whole: float, power: float) -> Floats:
     """Scale so that the best is 1, or less if it falls short of the whole of what is asked.
 
-    >>> as_covering(np.array([1.0, 0.5]), whole=4.0, power=0.5).tolist()
+    >>> scaled_by_coverage(np.array([1.0, 0.5]), whole=4.0, power=0.5).tolist()
     [0.5, 0.25]
     """
     top = float(scores.max(initial=0.0))
     covered = min(1.0, top / whole) if whole > 0 else 1.0
-    return to_one(scores) * math.pow(covered, power)
+    return scaled_to_max(scores) * math.pow(covered, power)
 
 
-def best_first(scores: Floats, number: int) -> list[int]:
+def top_positions(scores: Floats, number: int) -> list[int]:
     """Return the positions of a few of the best, best first; the earlier of two equals first."""
     left = scores.copy()
     found: list[int] = []
@@ -52,7 +52,7 @@ def best_first(scores: Floats, number: int) -> list[int]:
     return found
 
 
-def deviations(values: Floats, among: Bools, beside: Floats, counts: float) -> Floats:
+def z_scores(values: Floats, among: Bools, beside: Floats, counts: float) -> Floats:
     """Return how many standard deviations each lies above the mean of those that count.
 
     What stands `beside` them is counted in, each so much; what has no number is left out.
@@ -70,10 +70,10 @@ def deviations(values: Floats, among: Bools, beside: Floats, counts: float) -> F
         above[~among] = 0.0
     apart = beside - mean
     spread = math.sqrt((float(above @ above) + counts * float(apart @ apart)) / every)
-    return above / spread if spread >= _NO_SPREAD else np.zeros_like(values)
+    return above / spread if spread >= _MIN_DEVIATION else np.zeros_like(values)
 
 
-def best_neighbour(scores: Floats, near: Sequence[tuple[Ints, Floats | float]]) -> Floats:
+def best_neighbour_score(scores: Floats, near: Sequence[tuple[Ints, Floats | float]]) -> Floats:
     """Return the best that neighbours hand on of their scores, at least 0.
 
     For each neighbour it says where they are (-1 stands for "none") and how much they hand on.
@@ -85,13 +85,13 @@ def best_neighbour(scores: Floats, near: Sequence[tuple[Ints, Floats | float]]) 
     return best
 
 
-def neighbours_of(neighbours: Ints) -> Ints:
+def second_neighbours(neighbours: Ints) -> Ints:
     """Return the neighbours of neighbours; -1 stands for "none"."""
     beyond: Ints = np.append(neighbours, -1)[neighbours]
     return beyond
 
 
-def evened(scores: Sequence[Floats], places: int) -> list[float]:
+def equalised_thresholds(scores: Sequence[Floats], places: int) -> list[float]:
     """Return what to add to each so that all have equally many of the first places.
 
     Where there are few to share, only as many places count as there are for each.
@@ -102,7 +102,7 @@ def evened(scores: Sequence[Floats], places: int) -> list[float]:
     return [mean - one for one in least]
 
 
-def best_of_session(scores: Floats, sessions: Ints) -> Floats:
+def best_in_session(scores: Floats, sessions: Ints) -> Floats:
     """Return the best score inside the session of each; what has no session is its own."""
     if not scores.size or sessions.max(initial=-1) < 0:
         return scores
@@ -112,7 +112,7 @@ def best_of_session(scores: Floats, sessions: Ints) -> Floats:
     return np.where(inside, best[sessions], scores)
 
 
-def time_match(
+def time_span_scores(
     happened: Floats,
     among: Bools,
     spans: Sequence[tuple[float, float]],
@@ -124,24 +124,26 @@ def time_match(
         days = (end - start) / DAY_S
         margin = max(_MARGIN_DAYS, days * _MARGIN_SHARE) * DAY_S
         beside = (happened >= start - margin) & (happened < end + margin)
-        if beside[among].mean() <= _TOO_MANY:
+        if beside[among].mean() <= _MAX_SPAN_SHARE:
             inside = (happened >= start) & (happened < end)
-            found = np.maximum(found, weigh(days) * np.where(inside, 1.0, _MARGIN * beside))
+            found = np.maximum(found, weigh(days) * np.where(inside, 1.0, _MARGIN_WEIGHT * beside))
     return found
 
 
-def by_length(few: float, some: float, more: float) -> Callable[[float], float]:
+def span_length_weight(few: float, some: float, more: float) -> Callable[[float], float]:
     """Return a weight for a span of so many days: the narrower, the more it tells."""
-    return lambda days: few if days <= _FEW_DAYS else some if days <= _SOME_WEEKS else more
+    return lambda days: (
+        few if days <= _SHORT_SPAN_DAYS else some if days <= _MEDIUM_SPAN_DAYS else more
+    )
 
 
-def fading(happened: Floats, ageless: Bools, now: float, half_life_days: float) -> Floats:
+def recency_decay(happened: Floats, ageless: Bools, now: float, half_life_days: float) -> Floats:
     """Return 1 for the present, halved with every half-life; what must hold does not age."""
     age_days = np.maximum(0.0, now - happened) / DAY_S
     return np.where(ageless, 1.0, np.exp2(age_days / -half_life_days))
 
 
-def repeats(alike: Bools) -> dict[int, int]:
+def duplicate_rows(alike: Bools) -> dict[int, int]:
     """Return which rows of a table of what is alike repeat an earlier one, and which that is.
 
     What repeats another is itself no longer repeated.

@@ -10,7 +10,7 @@ _SEPARATORS = regex(r"[._\-/]+")
 _WORDED_KEYS = frozenset({MemoryType.PROFILE, MemoryType.GLOSSARY})
 
 
-def memory_text(memory: Memory) -> str:
+def searchable_text(memory: Memory) -> str:
     """Return the text of a memory that can be searched: content, tags, and a worded key."""
     parts = [memory.content, *memory.tags]
     if memory.type in _WORDED_KEYS:

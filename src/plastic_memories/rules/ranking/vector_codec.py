@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-_LARGEST = 127
+_MAX_INT8 = 127
 
 
-def unit(rows: NDArray[np.floating]) -> NDArray[np.float32]:
+def normalise_rows(rows: NDArray[np.floating]) -> NDArray[np.float32]:
     """Return the rows with length one; a row of zeros stays as it is.
 
-    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).round(1).tolist()
+    >>> normalise_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).round(1).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
     rows = np.asarray(rows, dtype=np.float32)
@@ -19,10 +19,10 @@ def unit(rows: NDArray[np.floating]) -> NDArray[np.float32]:
     return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
 
 
-def is_usable(rows: NDArray[np.float32]) -> NDArray[np.bool_]:
+def usable_rows(rows: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Say for each row whether it points anywhere: finite, and not all zeros.
 
-    >>> is_usable(np.array([[1.0, 0.0], [0.0, 0.0], [np.nan, 1.0]], dtype=np.float32)).tolist()
+    >>> usable_rows(np.array([[1.0, 0.0], [0.0, 0.0], [np.nan, 1.0]], dtype=np.float32)).tolist()
     [True, False, False]
     """
     return np.asarray(np.isfinite(rows).all(axis=1) & rows.any(axis=1), dtype=np.bool_)
@@ -37,24 +37,24 @@ def quantise(rows: NDArray[np.float32]) -> NDArray[np.int8]:
     [[95, -127]]
     """
     largest = np.abs(rows).max(axis=1, keepdims=True)
-    scaled = rows * (_LARGEST / np.where(largest > 0, largest, np.float32(1.0)))
+    scaled = rows * (_MAX_INT8 / np.where(largest > 0, largest, np.float32(1.0)))
     return np.rint(scaled).astype(np.int8)
 
 
 def dequantise(rows: NDArray[np.int8]) -> NDArray[np.float32]:
     """Return the rows with length one again, so that a dot product is their cosine."""
-    return unit(rows.astype(np.float32))
+    return normalise_rows(rows.astype(np.float32))
 
 
-def packed(rows: NDArray[np.float32]) -> bytes:
+def pack_vectors(rows: NDArray[np.float32]) -> bytes:
     """Return the vectors of one text as they are stored: how many, then byte by byte."""
     return bytes([len(rows)]) + quantise(rows).tobytes()
 
 
-def unpacked(stored: bytes) -> NDArray[np.int8]:
+def unpack_vectors(stored: bytes) -> NDArray[np.int8]:
     """Return the vectors of one text as rows.
 
-    >>> unpacked(packed(np.array([[0.6, -0.8], [1.0, 0.0]], dtype=np.float32))).tolist()
+    >>> unpack_vectors(pack_vectors(np.array([[0.6, -0.8], [1.0, 0.0]], dtype=np.float32))).tolist()
     [[95, -127], [127, 0]]
     """
     return np.frombuffer(stored, dtype=np.int8, offset=1).reshape(stored[0], -1)

@@ -12,21 +12,21 @@ from plastic_memories.model.goal import Goal, GoalLink, GoalStatus
 from plastic_memories.model.key import ApiKey, KeyLimits
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.ports.storage import StorageBackend, Stores
-from plastic_memories.rules.lifecycle.tombstones import Marks
+from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
 from plastic_memories.testing.samples import (
     MINE,
     NOW,
     OTHER_TENANT,
     OTHER_USER,
     STRANGERS,
+    create_personas,
     memory,
-    name_personas,
-    remember,
+    store_memories,
 )
 
 
-def marks(value: str, key: str = "k", *, covers_key: bool = False) -> Marks:
-    return Marks(of_value=value, of_key=key, covers_key=covers_key)
+def marks(value: str, key: str = "k", *, covers_key: bool = False) -> TombstoneDigests:
+    return TombstoneDigests(value_digest=value, key_digest=key, covers_key=covers_key)
 
 
 class TombstoneStoreContract:
@@ -59,7 +59,7 @@ class TombstoneStoreContract:
     async def test_an_older_mark_holds_and_is_lifted_but_not_set(
         self, storage: StorageBackend
     ) -> None:
-        now = replace(marks("a"), formerly=("older",))
+        now = replace(marks("a"), legacy_digests=("older",))
         await storage.write(lambda s: s.tombstones.add(MINE, marks("older"), NOW))
         assert await storage.read(lambda s: s.tombstones.covers(MINE, now)) is True
         await storage.write(lambda s: s.tombstones.lift(MINE, now))
@@ -70,12 +70,12 @@ class TombstoneStoreContract:
         assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("older"))) is False
 
     async def test_an_owner_knows_whether_there_is_any_mark(self, storage: StorageBackend) -> None:
-        assert await storage.read(lambda s: s.tombstones.exist(MINE)) is False
+        assert await storage.read(lambda s: s.tombstones.has_any(MINE)) is False
 
         await storage.write(lambda s: s.tombstones.add(MINE, marks("a"), NOW))
 
-        assert await storage.read(lambda s: s.tombstones.exist(MINE)) is True
-        others = await storage.read(lambda s: [s.tombstones.exist(who) for who in STRANGERS])
+        assert await storage.read(lambda s: s.tombstones.has_any(MINE)) is True
+        others = await storage.read(lambda s: [s.tombstones.has_any(who) for who in STRANGERS])
         assert others == [False, False, False]
 
     @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
@@ -89,7 +89,7 @@ class TombstoneStoreContract:
         assert await storage.read(lambda s: s.tombstones.covers(MINE, marks("a"))) is True
 
     async def test_a_mark_outlives_the_persona(self, storage: StorageBackend) -> None:
-        await name_personas(storage, MINE)
+        await create_personas(storage, MINE)
         await storage.write(lambda s: s.tombstones.add(MINE, marks("a"), NOW))
 
         await storage.write(lambda s: s.personas.erase(MINE, NOW))
@@ -105,10 +105,10 @@ class TombstoneStoreContract:
 
 class GoalStoreContract:
     async def test_a_goal_comes_back_with_its_links(self, storage: StorageBackend) -> None:
-        goal = await goal_of(storage, MINE)
-        [row] = await remember(storage, memory())
-        first = await linked(storage, goal, row.id)
-        second = await linked(storage, goal, None, note="第一步")
+        goal = await create_goal(storage, MINE)
+        [row] = await store_memories(storage, memory())
+        first = await link_goal(storage, goal, row.id)
+        second = await link_goal(storage, goal, None, note="第一步")
 
         kept = replace(goal, links=(first, second))
         assert await storage.read(lambda s: s.goals.get(MINE, goal.id)) == kept
@@ -118,7 +118,7 @@ class GoalStoreContract:
         )
 
     async def test_goals_come_oldest_first_and_by_status(self, storage: StorageBackend) -> None:
-        one, two = await goal_of(storage, MINE), await goal_of(storage, MINE)
+        one, two = await create_goal(storage, MINE), await create_goal(storage, MINE)
         done = replace(two, status=GoalStatus.DONE, title="学会了", updated_at=NOW + 1)
 
         await storage.write(lambda s: s.goals.save(done))
@@ -131,8 +131,8 @@ class GoalStoreContract:
     async def test_a_stranger_reads_and_changes_no_goal(
         self, storage: StorageBackend, stranger: Owner
     ) -> None:
-        await name_personas(storage, stranger)
-        goal = await goal_of(storage, MINE)
+        await create_personas(storage, stranger)
+        goal = await create_goal(storage, MINE)
         forged = replace(goal, owner=stranger, title="forged")
 
         await storage.write(lambda s: s.goals.save(forged))
@@ -142,10 +142,10 @@ class GoalStoreContract:
         assert await storage.read(lambda s: s.goals.get(MINE, goal.id)) == goal
 
     async def test_an_erased_memory_takes_its_links_with_it(self, storage: StorageBackend) -> None:
-        goal = await goal_of(storage, MINE)
-        [row] = await remember(storage, memory())
-        await linked(storage, goal, row.id)
-        kept = await linked(storage, goal, None)
+        goal = await create_goal(storage, MINE)
+        [row] = await store_memories(storage, memory())
+        await link_goal(storage, goal, row.id)
+        kept = await link_goal(storage, goal, None)
 
         await storage.write(lambda s: s.memories.erase(MINE, [row.id], NOW))
 
@@ -163,40 +163,40 @@ class KeyStoreContract:
             allow_reset=True,
             expires_at=NOW + 0.5,
         )
-        key = await _key(storage, "d-1", limits=limits)
-        other = await _key(storage, "d-2")
+        key = await _store_key(storage, "d-1", limits=limits)
+        other = await _store_key(storage, "d-2")
 
-        assert await storage.read(lambda s: s.keys.by_digest("d-1")) == key
-        assert await storage.read(lambda s: s.keys.by_digest("d-3")) is None
+        assert await storage.read(lambda s: s.keys.find_by_digest("d-1")) == key
+        assert await storage.read(lambda s: s.keys.find_by_digest("d-3")) is None
         assert await storage.read(lambda s: s.keys.all()) == [key, other]
 
     async def test_a_revoked_key_stays_and_says_so(self, storage: StorageBackend) -> None:
-        key = await _key(storage, "d-1")
+        key = await _store_key(storage, "d-1")
 
         assert await storage.write(lambda s: s.keys.revoke(key.id, NOW)) is True
         assert await storage.write(lambda s: s.keys.revoke(key.id, NOW + 1)) is False
 
         revoked = replace(key, revoked_at=NOW)
-        assert await storage.read(lambda s: s.keys.by_digest("d-1")) == revoked
+        assert await storage.read(lambda s: s.keys.find_by_digest("d-1")) == revoked
 
     async def test_revoking_an_unknown_key_changes_nothing(self, storage: StorageBackend) -> None:
-        key = await _key(storage, "d-1")
+        key = await _store_key(storage, "d-1")
 
         assert await storage.write(lambda s: s.keys.revoke(key.id + 1, NOW)) is False
-        assert await storage.read(lambda s: s.keys.by_digest("d-1")) == key
+        assert await storage.read(lambda s: s.keys.find_by_digest("d-1")) == key
 
 
 class AuditLogContract:
     async def test_events_come_in_the_order_of_commits(self, storage: StorageBackend) -> None:
-        recorded = [await _record(storage, _event(ts=NOW - n)) for n in range(3)]
+        recorded = [await _record_event(storage, _new_event(ts=NOW - n)) for n in range(3)]
 
         assert await storage.read(lambda s: s.audit.find(MINE.user)) == recorded
         assert [event.id for event in recorded] == sorted(event.id for event in recorded)
 
     async def test_events_can_be_narrowed_and_resumed(self, storage: StorageBackend) -> None:
-        one = await _record(storage, _event(ts=NOW, memory_id=7))
-        two = await _record(storage, _event(ts=NOW + 1))
-        three = await _record(storage, _event(ts=NOW + 2, memory_id=7))
+        one = await _record_event(storage, _new_event(ts=NOW, memory_id=7))
+        two = await _record_event(storage, _new_event(ts=NOW + 1))
+        three = await _record_event(storage, _new_event(ts=NOW + 2, memory_id=7))
 
         assert await storage.read(lambda s: s.audit.find(MINE.user, after_id=one.id)) == [
             two,
@@ -209,10 +209,10 @@ class AuditLogContract:
     async def test_a_reader_of_one_app_sees_its_events_and_those_of_no_app(
         self, storage: StorageBackend
     ) -> None:
-        shared = await _record(storage, _event(memory_id=7))
-        mine = await _record(storage, _event(memory_id=7, data={"source_app": "ide"}))
-        other = await _record(storage, _event(memory_id=7, data={"source_app": "chat"}))
-        nobodys = await _record(storage, _event(memory_id=7, data={"source_app": ""}))
+        shared = await _record_event(storage, _new_event(memory_id=7))
+        mine = await _record_event(storage, _new_event(memory_id=7, data={"source_app": "ide"}))
+        other = await _record_event(storage, _new_event(memory_id=7, data={"source_app": "chat"}))
+        nobodys = await _record_event(storage, _new_event(memory_id=7, data={"source_app": ""}))
 
         of_all = await storage.read(lambda s: s.audit.find(MINE.user, only_app="ide"))
         of_one = await storage.read(lambda s: s.audit.find(MINE.user, only_app="ide", memory_id=7))
@@ -222,7 +222,7 @@ class AuditLogContract:
         assert [event.is_of("ide") for event in every] == [True, True, False, False]
 
     async def test_another_user_sees_no_event(self, storage: StorageBackend) -> None:
-        await _record(storage, _event())
+        await _record_event(storage, _new_event())
 
         assert await storage.read(lambda s: s.audit.find(OTHER_USER.user)) == []
         assert await storage.read(lambda s: s.audit.find(OTHER_TENANT.user)) == []
@@ -230,18 +230,18 @@ class AuditLogContract:
     async def test_a_transaction_knows_what_it_recorded_itself(
         self, storage: StorageBackend
     ) -> None:
-        await _record(storage, _event())
+        await _record_event(storage, _new_event())
 
         def work(stores: Stores) -> tuple[list[Event], list[Event]]:
-            recorded = stores.audit.record([_event(event="a"), _event()])
-            return recorded, list(stores.audit.recorded)
+            recorded = stores.audit.record([_new_event(event="a"), _new_event()])
+            return recorded, list(stores.audit.recorded_events)
 
         recorded, known = await storage.write(work)
 
         assert known == recorded
 
 
-async def goal_of(storage: StorageBackend, owner: Owner) -> Goal:
+async def create_goal(storage: StorageBackend, owner: Owner) -> Goal:
     goal = Goal(
         id=0,
         owner=owner,
@@ -251,30 +251,30 @@ async def goal_of(storage: StorageBackend, owner: Owner) -> Goal:
         created_at=NOW,
         updated_at=NOW,
     )
-    await name_personas(storage, owner)
+    await create_personas(storage, owner)
     return await storage.write(lambda stores: stores.goals.add(goal))
 
 
-async def linked(
+async def link_goal(
     storage: StorageBackend, goal: Goal, memory_id: int | None, note: str = ""
 ) -> GoalLink:
     link = GoalLink(id=0, goal_id=goal.id, memory_id=memory_id, note=note, created_at=NOW)
     return await storage.write(lambda stores: stores.goals.link(goal.owner, link))
 
 
-async def _key(storage: StorageBackend, digest: str, **given: Any) -> ApiKey:
+async def _store_key(storage: StorageBackend, digest: str, **given: Any) -> ApiKey:
     key = ApiKey(
         id=0, digest=digest, tenant_id="home", user_id="lin", label="桌宠", created_at=NOW, **given
     )
     return await storage.write(lambda stores: stores.keys.add(key))
 
 
-async def _record(storage: StorageBackend, event: Event) -> Event:
+async def _record_event(storage: StorageBackend, event: Event) -> Event:
     [recorded] = await storage.write(lambda stores: stores.audit.record([event]))
     return recorded
 
 
-def _event(user: User = MINE.user, **given: Any) -> Event:
+def _new_event(user: User = MINE.user, **given: Any) -> Event:
     fields: dict[str, Any] = {
         "user": user,
         "persona_id": "xiaoyu",

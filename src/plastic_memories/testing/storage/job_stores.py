@@ -18,50 +18,52 @@ from plastic_memories.testing.samples import (
     OTHER_USER,
     STRANGERS,
     contents,
+    create_personas,
     memory,
     message,
-    name_personas,
-    remember,
-    say,
+    store_memories,
+    store_messages,
 )
 
 TALK = Conversation(MINE, "s1", "", "cli")
 
 
-def job_of(session: Session, **given: Any) -> Job:
+def new_job(session: Session, **given: Any) -> Job:
     fields = {"task_type": TaskType.FULL, "trigger": Trigger.EXPLICIT, **given}
     return Job(
         owner=session.owner, session_ref=session.id, created_at=NOW, next_try_at=NOW, **fields
     )
 
 
-def _branch_off(stores: Stores, branch: Branch) -> None:
+def _add_branch(stores: Stores, branch: Branch) -> None:
     stores.sessions.add_branch(branch)
 
 
-async def heard(storage: StorageBackend, place: Conversation = TALK, number: int = 1) -> Session:
-    await name_personas(storage, place.owner)
-    return await storage.write(lambda s: s.sessions.heard(place, number, number, NOW))
+async def create_session(
+    storage: StorageBackend, place: Conversation = TALK, number: int = 1
+) -> Session:
+    await create_personas(storage, place.owner)
+    return await storage.write(lambda s: s.sessions.record_messages(place, number, number, NOW))
 
 
-async def opened(storage: StorageBackend, job: Job) -> Job:
+async def open_job(storage: StorageBackend, job: Job) -> Job:
     return await storage.write(lambda s: s.jobs.open(job))
 
 
-def _seen_by(
+def _visible_sessions(
     owner: Owner, ref: int, stores: Stores
 ) -> tuple[list[Session], Session | None, Realm | None]:
     sessions = stores.sessions
     return sessions.find(owner), sessions.get(owner, ref), sessions.realm_of(owner, "s1", "")
 
 
-def _save(job: Job, stores: Stores) -> None:
+def _save_job(job: Job, stores: Stores) -> None:
     stores.jobs.save(job)
 
 
 class SessionStoreContract:
     async def test_a_moved_session_keeps_what_waits(self, storage: StorageBackend) -> None:
-        session = await heard(storage, number=2)
+        session = await create_session(storage, number=2)
         place = replace(TALK, bot_id="bot-1", session_id="s2")
 
         await storage.write(lambda s: s.sessions.move(session, place))
@@ -74,9 +76,12 @@ class SessionStoreContract:
         self, storage: StorageBackend
     ) -> None:
         place = replace(TALK, bot_id="bot-1")
-        session, there = await heard(storage, number=2), await heard(storage, place, number=3)
+        session, there = (
+            await create_session(storage, number=2),
+            await create_session(storage, place, number=3),
+        )
         for each in (session, there):
-            await opened(storage, job_of(each))
+            await open_job(storage, new_job(each))
 
         await storage.write(lambda s: s.sessions.move(session, place))
 
@@ -86,8 +91,8 @@ class SessionStoreContract:
         assert [job.session_ref for job in jobs] == [there.id]
 
     async def test_what_is_heard_is_counted(self, storage: StorageBackend) -> None:
-        first = await heard(storage)
-        again = await storage.write(lambda s: s.sessions.heard(TALK, 3, 1, NOW + 5))
+        first = await create_session(storage)
+        again = await storage.write(lambda s: s.sessions.record_messages(TALK, 3, 1, NOW + 5))
 
         assert (first.id, again.waiting, again.rounds) == (again.id, 4, 2)
         assert (again.waiting_since, again.last_active) == (NOW, NOW + 5)
@@ -104,10 +109,10 @@ class SessionStoreContract:
             replace(TALK, owner=OTHER_USER),
         ]
 
-        assert len({(await heard(storage, place)).id for place in places}) == len(places)
+        assert len({(await create_session(storage, place)).id for place in places}) == len(places)
 
     async def test_a_session_is_saved_as_it_is(self, storage: StorageBackend) -> None:
-        session = await heard(storage)
+        session = await create_session(storage)
         changed = replace(
             session,
             realm=Realm.STORY,
@@ -123,23 +128,23 @@ class SessionStoreContract:
         assert await storage.read(lambda s: s.sessions.get(MINE, session.id)) == changed
 
     async def test_new_talk_opens_an_ended_session_again(self, storage: StorageBackend) -> None:
-        session = await heard(storage)
+        session = await create_session(storage)
         await storage.write(lambda s: s.sessions.save(replace(session, ended_at=NOW)))
 
-        again = await heard(storage)
+        again = await create_session(storage)
 
         assert again.ended_at is None
 
     async def test_no_stranger_finds_a_session(self, storage: StorageBackend) -> None:
-        session = await heard(storage)
+        session = await create_session(storage)
         await storage.write(lambda s: s.sessions.save(replace(session, realm=Realm.STORY)))
 
         for stranger in STRANGERS:
-            found, got, realm = await storage.read(partial(_seen_by, stranger, session.id))
+            found, got, realm = await storage.read(partial(_visible_sessions, stranger, session.id))
             assert (found, got, realm) == ([], None, None)
 
     async def test_the_realm_of_a_session_holds_in_every_app(self, storage: StorageBackend) -> None:
-        session = await heard(storage)
+        session = await create_session(storage)
         await storage.write(lambda s: s.sessions.save(replace(session, realm=Realm.STORY)))
 
         assert await storage.read(lambda s: s.sessions.realm_of(MINE, "s1", "")) is Realm.STORY
@@ -149,9 +154,9 @@ class SessionStoreContract:
     async def test_the_messages_after_one_are_those_of_the_conversation(
         self, storage: StorageBackend
     ) -> None:
-        session = await heard(storage)
+        session = await create_session(storage)
         place: dict[str, Any] = {"session_id": "s1", "source_app": "cli"}
-        ids = await say(
+        ids = await store_messages(
             storage,
             *(message(f"line {n}", **place) for n in range(4)),
             message("elsewhere", session_id="s2", source_app="cli"),
@@ -160,14 +165,14 @@ class SessionStoreContract:
         )
         await storage.write(lambda s: s.messages.hide(MINE, [ids[2]], NOW))
 
-        found = await storage.read(lambda s: s.sessions.after(session, ids[0], 10))
-        few = await storage.read(lambda s: s.sessions.after(session, 0, 2))
+        found = await storage.read(lambda s: s.sessions.messages_after(session, ids[0], 10))
+        few = await storage.read(lambda s: s.sessions.messages_after(session, 0, 2))
 
         assert contents(found) == ["line 1", "line 3"]
         assert contents(few) == ["line 0", "line 1"]
 
     async def test_branches_are_kept_for_their_owner(self, storage: StorageBackend) -> None:
-        await name_personas(storage, MINE)
+        await create_personas(storage, MINE)
         branch = Branch(
             owner=MINE,
             session_id="s1",
@@ -184,7 +189,7 @@ class SessionStoreContract:
     async def test_branches_go_with_their_session_and_owner_only(
         self, storage: StorageBackend
     ) -> None:
-        await name_personas(storage, MINE, OTHER_USER)
+        await create_personas(storage, MINE, OTHER_USER)
         of = [(MINE, "s1"), (MINE, "s2"), (OTHER_USER, "s1")]
         made = [
             Branch(
@@ -198,7 +203,7 @@ class SessionStoreContract:
             for owner, session_id in of
         ]
         for branch in made:
-            await storage.write(partial(_branch_off, branch=branch))
+            await storage.write(partial(_add_branch, branch=branch))
 
         await storage.write(lambda s: s.sessions.drop_branches(MINE, "s1"))
 
@@ -208,7 +213,7 @@ class SessionStoreContract:
     async def test_an_edited_message_is_found_by_its_new_words_only(
         self, storage: StorageBackend
     ) -> None:
-        [message_id] = await say(storage, message("green tea"))
+        [message_id] = await store_messages(storage, message("green tea"))
         [stored] = await storage.read(
             lambda s: s.messages.find(MINE, MessageFilter(ids=[message_id]))
         )
@@ -224,16 +229,16 @@ class SessionStoreContract:
         assert await storage.read(lambda s: s.upkeep.check()) == []
 
     async def test_what_was_erased_on_purpose_is_known(self, storage: StorageBackend) -> None:
-        ids = await say(storage, message("a"), message("b"))
+        ids = await store_messages(storage, message("a"), message("b"))
         await storage.write(lambda s: s.messages.erase(MINE, MessageFilter(ids=[ids[0]]), NOW))
-        await storage.write(lambda s: s.messages.note_erased(MINE, [999], NOW))
+        await storage.write(lambda s: s.messages.record_erased(MINE, [999], NOW))
 
         wanted = [*ids, 999]
-        assert await storage.read(lambda s: s.messages.erased_among(MINE, wanted)) == {ids[0], 999}
-        assert await storage.read(lambda s: s.messages.erased_among(OTHER_USER, wanted)) == set()
+        assert await storage.read(lambda s: s.messages.find_erased(MINE, wanted)) == {ids[0], 999}
+        assert await storage.read(lambda s: s.messages.find_erased(OTHER_USER, wanted)) == set()
 
     async def test_the_sources_of_a_memory_can_change(self, storage: StorageBackend) -> None:
-        [row] = await remember(storage, memory(source_message_ids=(1, 2)))
+        [row] = await store_memories(storage, memory(source_message_ids=(1, 2)))
 
         changed = await storage.write(lambda s: s.memories.set_sources(row, [3, 2]))
 
@@ -243,24 +248,24 @@ class SessionStoreContract:
 
 class JobStoreContract:
     async def test_a_session_has_one_open_job_of_a_kind(self, storage: StorageBackend) -> None:
-        session = await heard(storage)
-        first = await opened(storage, job_of(session))
+        session = await create_session(storage)
+        first = await open_job(storage, new_job(session))
 
-        again = await opened(storage, job_of(session, trigger=Trigger.IDLE))
-        archive = await opened(storage, job_of(session, task_type=TaskType.ARCHIVE))
+        again = await open_job(storage, new_job(session, trigger=Trigger.IDLE))
+        archive = await open_job(storage, new_job(session, task_type=TaskType.ARCHIVE))
 
         assert again == first
         assert archive.id != first.id
 
     async def test_a_finished_job_makes_room(self, storage: StorageBackend) -> None:
-        session = await heard(storage)
-        first = await opened(storage, job_of(session))
+        session = await create_session(storage)
+        first = await open_job(storage, new_job(session))
         await storage.write(lambda s: s.jobs.save(replace(first, status=JobStatus.COMPLETED)))
 
-        assert (await opened(storage, job_of(session))).id != first.id
+        assert (await open_job(storage, new_job(session))).id != first.id
 
     async def test_a_job_is_saved_as_it_is(self, storage: StorageBackend) -> None:
-        job = await opened(storage, job_of(await heard(storage)))
+        job = await open_job(storage, new_job(await create_session(storage)))
         changed = replace(
             job,
             status=JobStatus.DEAD,
@@ -277,15 +282,15 @@ class JobStoreContract:
         assert await storage.read(lambda s: s.jobs.get(MINE.user, job.id)) == changed
 
     async def test_jobs_that_were_done_long_ago_go(self, storage: StorageBackend) -> None:
-        session = await heard(storage)
+        session = await create_session(storage)
         for status, completed in (
             (JobStatus.COMPLETED, NOW - 9),
             (JobStatus.COMPLETED, NOW + 9),
             (JobStatus.DEAD, NOW - 9),
         ):
-            job = await opened(storage, job_of(session))
+            job = await open_job(storage, new_job(session))
             over = replace(job, status=status, completed_at=completed)
-            await storage.write(partial(_save, over))
+            await storage.write(partial(_save_job, over))
 
         assert await storage.write(lambda s: s.jobs.prune(NOW)) == 1
 
@@ -293,7 +298,7 @@ class JobStoreContract:
         assert {job.status for job in left} == {JobStatus.COMPLETED, JobStatus.DEAD}
 
     async def test_jobs_of_another_user_do_not_exist(self, storage: StorageBackend) -> None:
-        job = await opened(storage, job_of(await heard(storage)))
+        job = await open_job(storage, new_job(await create_session(storage)))
 
         theirs = replace(job, owner=OTHER_USER, status=JobStatus.DEAD)
         await storage.write(lambda s: s.jobs.save(theirs))
@@ -305,9 +310,9 @@ class JobStoreContract:
     async def test_jobs_can_be_asked_for_by_the_app_of_their_session(
         self, storage: StorageBackend
     ) -> None:
-        await opened(storage, job_of(await heard(storage)))
-        web = await heard(storage, replace(TALK, source_app="web"))
-        await opened(storage, job_of(web))
+        await open_job(storage, new_job(await create_session(storage)))
+        web = await create_session(storage, replace(TALK, source_app="web"))
+        await open_job(storage, new_job(web))
 
         found = await storage.read(lambda s: s.jobs.find(MINE.user, only_app="web"))
 
@@ -315,8 +320,8 @@ class JobStoreContract:
 
     async def test_what_is_due_comes_longest_waiting_first(self, storage: StorageBackend) -> None:
         async def job(name: str, at: float, status: JobStatus) -> int:
-            session = await heard(storage, replace(TALK, session_id=name))
-            stored = await opened(storage, job_of(session))
+            session = await create_session(storage, replace(TALK, session_id=name))
+            stored = await open_job(storage, new_job(session))
             changed = replace(stored, next_try_at=at, status=status)
             await storage.write(lambda s: s.jobs.save(changed))
             return stored.id
@@ -335,27 +340,29 @@ class JobStoreContract:
     async def test_quiet_sessions_are_those_that_wait_without_a_job(
         self, storage: StorageBackend
     ) -> None:
-        quiet = await heard(storage, replace(TALK, session_id="quiet"))
-        await heard(storage, replace(TALK, session_id="empty"), 0)
-        busy = await heard(storage, replace(TALK, session_id="busy"))
-        await opened(storage, job_of(busy))
-        given_up = await heard(storage, replace(TALK, session_id="given up"))
-        dead = await opened(storage, job_of(given_up))
+        quiet = await create_session(storage, replace(TALK, session_id="quiet"))
+        await create_session(storage, replace(TALK, session_id="empty"), 0)
+        busy = await create_session(storage, replace(TALK, session_id="busy"))
+        await open_job(storage, new_job(busy))
+        given_up = await create_session(storage, replace(TALK, session_id="given up"))
+        dead = await open_job(storage, new_job(given_up))
         over = replace(dead, status=JobStatus.DEAD, completed_at=NOW + 1)
         await storage.write(lambda s: s.jobs.save(over))
 
-        found = await storage.read(lambda s: s.jobs.quiet_sessions(NOW, 0, 10))
-        early = await storage.read(lambda s: s.jobs.quiet_sessions(NOW - 1, 0, 10))
-        long = await storage.read(lambda s: s.jobs.quiet_sessions(NOW - 1, NOW, 10))
+        found = await storage.read(lambda s: s.jobs.idle_sessions(NOW, 0, 10))
+        early = await storage.read(lambda s: s.jobs.idle_sessions(NOW - 1, 0, 10))
+        long = await storage.read(lambda s: s.jobs.idle_sessions(NOW - 1, NOW, 10))
 
         assert [session.id for session in found] == [quiet.id]
         assert early == []
         assert [session.id for session in long] == [quiet.id]
 
     async def test_the_queue_is_counted_by_tenant(self, storage: StorageBackend) -> None:
-        await opened(storage, job_of(await heard(storage)))
+        await open_job(storage, new_job(await create_session(storage)))
         other = Owner("elsewhere", "u", "p")
-        theirs = await opened(storage, job_of(await heard(storage, Conversation(other, "s"))))
+        theirs = await open_job(
+            storage, new_job(await create_session(storage, Conversation(other, "s")))
+        )
         await storage.write(lambda s: s.jobs.save(replace(theirs, status=JobStatus.DEAD)))
 
         depth = {one.tenant_id: one for one in await storage.read(lambda s: s.jobs.depth())}
@@ -366,9 +373,9 @@ class JobStoreContract:
 
     async def test_every_message_stands_somewhere_or_is_lost(self, storage: StorageBackend) -> None:
         place: dict[str, Any] = {"session_id": "s1", "source_app": "cli", "role": Role.USER}
-        ids = await say(storage, *(message(f"line {n}", **place) for n in range(4)))
+        ids = await store_messages(storage, *(message(f"line {n}", **place) for n in range(4)))
         unclaimed = await storage.read(lambda s: s.jobs.reconcile())
-        session = await heard(storage, number=2)
+        session = await create_session(storage, number=2)
         await storage.write(lambda s: s.sessions.save(replace(session, watermark=ids[1])))
         waiting = await storage.read(lambda s: s.jobs.reconcile())
         dropped = replace(session, watermark=ids[1], waiting=0)
@@ -382,11 +389,11 @@ class JobStoreContract:
     async def test_talk_while_it_was_off_waits_when_it_is_on_again(
         self, storage: StorageBackend
     ) -> None:
-        await storage.write(lambda s: s.jobs.switch(on=False, now=NOW))
-        await say(storage, message("a", session_id="s1"), message("b", session_id="s1"))
+        await storage.write(lambda s: s.jobs.set_formation_enabled(on=False, now=NOW))
+        await store_messages(storage, message("a", session_id="s1"), message("b", session_id="s1"))
         off = await storage.read(lambda s: s.jobs.reconcile())
 
-        await storage.write(lambda s: s.jobs.switch(on=True, now=NOW))
+        await storage.write(lambda s: s.jobs.set_formation_enabled(on=True, now=NOW))
 
         [session] = await storage.read(lambda s: s.sessions.find(MINE))
         on = await storage.read(lambda s: s.jobs.reconcile())
@@ -395,8 +402,8 @@ class JobStoreContract:
 
     async def test_messages_go_only_after_they_were_archived(self, storage: StorageBackend) -> None:
         place: dict[str, Any] = {"session_id": "s1", "source_app": "cli", "ts": NOW - 10}
-        ids = await say(storage, message("first", **place), message("second", **place))
-        session = await heard(storage, number=2)
+        ids = await store_messages(storage, message("first", **place), message("second", **place))
+        session = await create_session(storage, number=2)
         waiting = await storage.read(lambda s: s.jobs.unarchived_sessions(NOW, None, 10))
         await storage.write(
             lambda s: s.sessions.save(replace(session, archived_upto=ids[0], watermark=ids[1]))

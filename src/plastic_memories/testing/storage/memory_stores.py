@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
-from plastic_memories.model.outline import Outline
+from plastic_memories.model.outline import MemoryOutline
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.ports.stores.memory_store import MemoryFilter
@@ -21,11 +21,11 @@ from plastic_memories.testing.samples import (
     OTHER_USER,
     STRANGERS,
     contents,
-    found,
     memory,
     message,
-    remember,
-    say,
+    search_contents,
+    store_memories,
+    store_messages,
 )
 
 EVERYTHING = MemoryFilter()
@@ -54,7 +54,7 @@ FULL = memory(
     idempotency_key="once",
 )
 # One row of each pair fits the filter, the other does not.
-PAIRS: tuple[tuple[MemoryFilter, dict[str, Any], dict[str, Any]], ...] = (
+FILTER_CASES: tuple[tuple[MemoryFilter, dict[str, Any], dict[str, Any]], ...] = (
     (MemoryFilter(statuses={Status.REVOKED}), {"status": Status.REVOKED}, {}),
     (MemoryFilter(types={MemoryType.NOTE}), {"type": MemoryType.NOTE}, {}),
     (MemoryFilter(key="k"), {"key": "k"}, {"key": "K"}),
@@ -97,9 +97,9 @@ class MemoryStoreContract:
     """Add, get, find, save, erase, touch: for the owner's rows, and for no other's."""
 
     async def test_what_was_added_comes_back_whole(self, storage: StorageBackend) -> None:
-        [message_id] = await say(storage, message())
+        [message_id] = await store_messages(storage, message())
 
-        [added] = await remember(storage, replace(FULL, source_message_ids=(message_id,)))
+        [added] = await store_memories(storage, replace(FULL, source_message_ids=(message_id,)))
 
         assert added.id > 0
         assert added.root_id == added.id
@@ -107,23 +107,23 @@ class MemoryStoreContract:
         assert await _get(storage, MINE, added.id) == kept
 
     async def test_a_later_version_keeps_its_root(self, storage: StorageBackend) -> None:
-        [first] = await remember(storage, memory("tea", status=Status.REVOKED))
+        [first] = await store_memories(storage, memory("tea", status=Status.REVOKED))
 
-        [second] = await remember(storage, memory("coffee", root_id=first.id))
+        [second] = await store_memories(storage, memory("coffee", root_id=first.id))
 
         assert second.root_id == first.id
         chain = await _find(storage, MINE, MemoryFilter(root_ids={first.id}))
         assert contents(chain) == ["coffee", "tea"]
 
     async def test_rows_come_newest_first_page_by_page(self, storage: StorageBackend) -> None:
-        rows = await remember(storage, *(memory(f"fact {n}") for n in range(5)))
+        rows = await store_memories(storage, *(memory(f"fact {n}") for n in range(5)))
 
         first = await _find(storage, MINE, MemoryFilter(limit=2))
         second = await _find(storage, MINE, MemoryFilter(limit=2, before_id=first[-1].id))
 
         assert [row.id for row in (*first, *second)] == [row.id for row in rows[:0:-1]]
 
-    @pytest.mark.parametrize(("wanted", "fitting", "other"), PAIRS)
+    @pytest.mark.parametrize(("wanted", "fitting", "other"), FILTER_CASES)
     async def test_a_memory_filter_lets_through_what_fits(
         self,
         storage: StorageBackend,
@@ -131,28 +131,28 @@ class MemoryStoreContract:
         fitting: dict[str, Any],
         other: dict[str, Any],
     ) -> None:
-        await remember(storage, memory("fits", **fitting), memory("does not", **other))
+        await store_memories(storage, memory("fits", **fitting), memory("does not", **other))
 
         assert contents(await _find(storage, MINE, wanted)) == ["fits"]
 
     async def test_outlines_say_what_the_rows_say_and_when_the_first_was_made(
         self, storage: StorageBackend
     ) -> None:
-        [first] = await remember(storage, replace(FULL, status=Status.REVOKED))
+        [first] = await store_memories(storage, replace(FULL, status=Status.REVOKED))
         changed = replace(FULL, idempotency_key="", root_id=first.id, created_at=NOW + 60)
-        [second] = await remember(storage, changed)
-        await remember(storage, *(memory("别人的", owner=other) for other in STRANGERS))
+        [second] = await store_memories(storage, changed)
+        await store_memories(storage, *(memory("别人的", owner=other) for other in STRANGERS))
 
         outlines = await storage.read(lambda stores: stores.memories.outlines(MINE, EVERYTHING))
 
         assert [row.id for row in outlines] == [second.id, first.id]
         assert [row.made_at for row in outlines] == [first.created_at] * 2
         for row, whole in zip(outlines, (second, first), strict=True):
-            same = set(Outline.__slots__) - {"made_at"}
+            same = set(MemoryOutline.__slots__) - {"made_at"}
             assert {n: getattr(row, n) for n in same} == {n: getattr(whole, n) for n in same}
 
     async def test_an_empty_collection_lets_nothing_through(self, storage: StorageBackend) -> None:
-        await remember(storage, memory())
+        await store_memories(storage, memory())
 
         for name in ("statuses", "types", "ids", "root_ids", "source_message_ids"):
             nothing: dict[str, Any] = {name: ()}
@@ -161,7 +161,7 @@ class MemoryStoreContract:
     async def test_a_collection_of_any_size_lets_through_what_it_names(
         self, storage: StorageBackend
     ) -> None:
-        rows = await remember(storage, *(memory(f"fact {n}") for n in range(40)))
+        rows = await store_memories(storage, *(memory(f"fact {n}") for n in range(40)))
 
         for size in (1, 2, 5, 40):
             ids = {row.id for row in rows[:size]}
@@ -169,7 +169,7 @@ class MemoryStoreContract:
             assert {row.id for row in found_rows} == ids
 
     async def test_erasing_nothing_erases_nothing_else(self, storage: StorageBackend) -> None:
-        [added] = await remember(storage, memory())
+        [added] = await store_memories(storage, memory())
 
         await storage.write(lambda stores: stores.memories.erase(MINE, [], NOW))
 
@@ -178,8 +178,8 @@ class MemoryStoreContract:
     async def test_rows_are_found_by_the_message_they_came_from(
         self, storage: StorageBackend
     ) -> None:
-        one, other = await say(storage, message("a"), message("b"))
-        await remember(
+        one, other = await store_messages(storage, message("a"), message("b"))
+        await store_memories(
             storage,
             memory("from one", source_message_ids=(one,)),
             memory("from both", source_message_ids=(one, other)),
@@ -191,7 +191,9 @@ class MemoryStoreContract:
 
     @pytest.mark.parametrize("text", ["%", "_", "\\", "100%", "a_b", "'", '"', "茶", "50\\%"])
     async def test_containing_is_taken_literally(self, storage: StorageBackend, text: str) -> None:
-        await remember(storage, memory(f"here {text} it is", key="1"), memory("plain", key="2"))
+        await store_memories(
+            storage, memory(f"here {text} it is", key="1"), memory("plain", key="2")
+        )
 
         rows = await _find(storage, MINE, MemoryFilter(containing=text))
 
@@ -203,7 +205,7 @@ class MemoryStoreContract:
     ) -> None:
         row = memory(text, key=text[:50], tags=(text[:50],), metadata={"text": text})
 
-        [added] = await remember(storage, row)
+        [added] = await store_memories(storage, row)
 
         assert await _get(storage, MINE, added.id) == added
         assert added.content == text
@@ -211,7 +213,7 @@ class MemoryStoreContract:
         await _find(storage, MINE, MemoryFilter(containing=text))
 
     async def test_a_saved_row_has_its_new_state(self, storage: StorageBackend) -> None:
-        [added] = await remember(storage, memory("tea", tags=("old",)))
+        [added] = await store_memories(storage, memory("tea", tags=("old",)))
         changed = replace(
             added,
             content="coffee",
@@ -229,11 +231,11 @@ class MemoryStoreContract:
         await storage.write(lambda stores: stores.memories.save(changed))
 
         assert await _get(storage, MINE, added.id) == changed
-        assert await found(storage, "coffee") == ["coffee"]
-        assert await found(storage, "tea old") == []
+        assert await search_contents(storage, "coffee") == ["coffee"]
+        assert await search_contents(storage, "tea old") == []
 
     async def test_a_touched_row_is_otherwise_the_same(self, storage: StorageBackend) -> None:
-        [added] = await remember(storage, memory())
+        [added] = await store_memories(storage, memory())
 
         await storage.write(lambda s: s.memories.touch([(MINE, added.id)], NOW + 1))
         await storage.write(lambda s: s.memories.touch([(MINE, added.id)], NOW + 2))
@@ -242,8 +244,8 @@ class MemoryStoreContract:
         assert await _get(storage, MINE, added.id) == touched
 
     async def test_an_erased_row_is_nowhere(self, storage: StorageBackend) -> None:
-        [message_id] = await say(storage, message())
-        gone, stays = await remember(
+        [message_id] = await store_messages(storage, message())
+        gone, stays = await store_memories(
             storage,
             memory("green tea", scope=Scope.GLOBAL, source_message_ids=(message_id,)),
             memory("black tea"),
@@ -256,21 +258,21 @@ class MemoryStoreContract:
         assert await storage.read(lambda s: s.memories.find_global(MINE, EVERYTHING)) == []
         from_it = MemoryFilter(source_message_ids={message_id})
         assert await _find(storage, MINE, from_it) == []
-        assert await found(storage, "tea green") == ["black tea"]
+        assert await search_contents(storage, "tea green") == ["black tea"]
         assert await _get(storage, MINE, stays.id) == stays
 
     async def test_an_id_is_never_given_twice(self, storage: StorageBackend) -> None:
-        [first] = await remember(storage, memory())
+        [first] = await store_memories(storage, memory())
         await storage.write(lambda stores: stores.memories.erase(MINE, [first.id], NOW))
 
-        [second] = await remember(storage, memory())
+        [second] = await store_memories(storage, memory())
 
         assert second.id > first.id
 
     async def test_global_rows_of_all_personas_are_found_together(
         self, storage: StorageBackend
     ) -> None:
-        await remember(
+        await store_memories(
             storage,
             memory("mine", scope=Scope.GLOBAL),
             memory("local"),
@@ -288,11 +290,13 @@ class MemoryStoreContract:
     async def test_a_stranger_reads_no_memory(
         self, storage: StorageBackend, stranger: Owner
     ) -> None:
-        [message_id] = await say(storage, message())
-        [mine] = await remember(
+        [message_id] = await store_messages(storage, message())
+        [mine] = await store_memories(
             storage, memory(source_message_ids=(message_id,), idempotency_key="once")
         )
-        await remember(storage, memory("a stranger's", stranger, key="x", status=Status.REVOKED))
+        await store_memories(
+            storage, memory("a stranger's", stranger, key="x", status=Status.REVOKED)
+        )
 
         assert await _get(storage, stranger, mine.id) is None
         for wanted in (
@@ -310,8 +314,8 @@ class MemoryStoreContract:
     async def test_a_stranger_changes_no_memory(
         self, storage: StorageBackend, stranger: Owner
     ) -> None:
-        [mine] = await remember(storage, memory())
-        await remember(storage, memory("a stranger's", stranger))
+        [mine] = await store_memories(storage, memory())
+        await store_memories(storage, memory("a stranger's", stranger))
         forged = replace(mine, owner=stranger, content="forged", status=Status.REVOKED)
 
         await storage.write(lambda stores: stores.memories.save(forged))
@@ -319,7 +323,7 @@ class MemoryStoreContract:
         await storage.write(lambda stores: stores.memories.touch([(stranger, mine.id)], NOW))
 
         assert await _get(storage, MINE, mine.id) == mine
-        assert await found(storage, "tea") == [mine.content]
+        assert await search_contents(storage, "tea") == [mine.content]
         assert await storage.read(lambda stores: stores.upkeep.check()) == []
 
 

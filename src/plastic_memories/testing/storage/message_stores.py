@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plastic_memories.model.message import Message, Role, Stored
+from plastic_memories.model.message import AppendOutcome, Message, Role
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.ports.stores.message_store import MessageFilter
@@ -18,8 +18,8 @@ from plastic_memories.testing.samples import (
     STRANGERS,
     contents,
     message,
-    say,
-    view_of,
+    store_messages,
+    viewpoint_of,
 )
 
 EVERYTHING = MessageFilter()
@@ -37,7 +37,7 @@ FULL = message(
     client_msg_id="c-1",
     ts=NOW - 0.5,
 )
-PAIRS: tuple[tuple[MessageFilter, dict[str, Any], dict[str, Any]], ...] = (
+FILTER_CASES: tuple[tuple[MessageFilter, dict[str, Any], dict[str, Any]], ...] = (
     (MessageFilter(session_id="s-1"), {"session_id": "s-1"}, {"session_id": "s-2"}),
     (MessageFilter(session_id=""), {}, {"session_id": "s-1"}),
     (MessageFilter(source_app="ide"), {"source_app": "ide"}, {}),
@@ -52,27 +52,27 @@ class MessageStoreContract:
     """Append, find, quote, hide, erase: for the owner's messages, and for no other's."""
 
     async def test_what_was_appended_comes_back_whole(self, storage: StorageBackend) -> None:
-        [message_id] = await say(storage, FULL)
+        [message_id] = await store_messages(storage, FULL)
 
         assert await _find(storage) == [replace(FULL, id=message_id)]
 
     @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
     async def test_any_message_is_kept_as_it_is(self, storage: StorageBackend, text: str) -> None:
-        await say(storage, message(text, speaker=text[:20], session_id=text[:20]))
+        await store_messages(storage, message(text, speaker=text[:20], session_id=text[:20]))
 
         [kept] = await _find(storage, MINE, MessageFilter(session_id=text[:20]))
         assert (kept.content, kept.speaker) == (text, text[:20])
 
     async def test_a_known_client_id_is_not_stored_again(self, storage: StorageBackend) -> None:
         first = message("one", client_msg_id="c-1")
-        [message_id] = await say(storage, first)
+        [message_id] = await store_messages(storage, first)
 
-        def work(stores: Stores) -> list[Stored]:
+        def work(stores: Stores) -> list[AppendOutcome]:
             return stores.messages.append([message("two"), first, message("three")])
 
         second, again, third = await storage.write(work)
 
-        assert again == Stored(message_id, deduped=True)
+        assert again == AppendOutcome(message_id, deduped=True)
         assert not second.deduped
         assert not third.deduped
         assert contents(await _find(storage)) == ["three", "two", "one"]
@@ -81,14 +81,14 @@ class MessageStoreContract:
         self, storage: StorageBackend
     ) -> None:
         one = message("one", client_msg_id="c-1")
-        await say(storage, one, replace(one, content="retry"))
+        await store_messages(storage, one, replace(one, content="retry"))
 
         assert contents(await _find(storage)) == ["one"]
 
     async def test_messages_without_a_client_id_are_all_stored(
         self, storage: StorageBackend
     ) -> None:
-        await say(storage, message("same"), message("same"))
+        await store_messages(storage, message("same"), message("same"))
 
         assert contents(await _find(storage)) == ["same", "same"]
 
@@ -96,21 +96,21 @@ class MessageStoreContract:
     async def test_a_client_id_is_known_to_its_owner_only(
         self, storage: StorageBackend, stranger: Owner
     ) -> None:
-        await say(storage, message("mine", client_msg_id="c-1"))
+        await store_messages(storage, message("mine", client_msg_id="c-1"))
 
-        await say(storage, message("theirs", stranger, client_msg_id="c-1"))
+        await store_messages(storage, message("theirs", stranger, client_msg_id="c-1"))
 
         assert contents(await _find(storage, stranger)) == ["theirs"]
 
     async def test_messages_come_newest_first_page_by_page(self, storage: StorageBackend) -> None:
-        ids = await say(storage, *(message(f"line {n}") for n in range(4)))
+        ids = await store_messages(storage, *(message(f"line {n}") for n in range(4)))
 
         first = await _find(storage, MINE, MessageFilter(limit=2))
         second = await _find(storage, MINE, MessageFilter(limit=2, before_id=first[-1].id))
 
         assert [one.id for one in (*first, *second)] == ids[::-1]
 
-    @pytest.mark.parametrize(("wanted", "fitting", "other"), PAIRS)
+    @pytest.mark.parametrize(("wanted", "fitting", "other"), FILTER_CASES)
     async def test_a_message_filter_lets_through_what_fits(
         self,
         storage: StorageBackend,
@@ -118,12 +118,12 @@ class MessageStoreContract:
         fitting: dict[str, Any],
         other: dict[str, Any],
     ) -> None:
-        await say(storage, message("fits", **fitting), message("does not", **other))
+        await store_messages(storage, message("fits", **fitting), message("does not", **other))
 
         assert contents(await _find(storage, MINE, wanted)) == ["fits"]
 
     async def test_recent_messages_are_quoted_newest_first(self, storage: StorageBackend) -> None:
-        await say(
+        await store_messages(
             storage,
             message("new", ts=NOW),
             message("old", ts=NOW - 100),
@@ -137,7 +137,7 @@ class MessageStoreContract:
     async def test_what_was_said_in_a_time_is_found_by_its_words(
         self, storage: StorageBackend
     ) -> None:
-        await say(
+        await store_messages(
             storage,
             message("oolong 茶", ts=NOW),
             message("green 茶", ts=NOW - 100),
@@ -147,29 +147,29 @@ class MessageStoreContract:
 
         def work(stores: Stores) -> list[str]:
             within = (NOW - 100, NOW)
-            return contents(stores.messages.search(view_of(), ["茶"], 10, within))
+            return contents(stores.messages.search(viewpoint_of(), ["茶"], 10, within))
 
         assert await storage.read(work) == ["green 茶"]
         quoted = await storage.read(
-            lambda stores: stores.messages.recent(view_of(), NOW - 150, 10, NOW)
+            lambda stores: stores.messages.recent(viewpoint_of(), NOW - 150, 10, NOW)
         )
         assert sorted(contents(quoted)) == ["coffee", "green 茶"]
 
     async def test_what_is_hidden_or_a_strangers_is_not_counted(
         self, storage: StorageBackend
     ) -> None:
-        hidden, _ = await say(storage, message("moon tea"), message("green tea"))
-        await say(storage, *(message("moon tea", stranger) for stranger in STRANGERS))
+        hidden, _ = await store_messages(storage, message("moon tea"), message("green tea"))
+        await store_messages(storage, *(message("moon tea", stranger) for stranger in STRANGERS))
         await storage.write(lambda s: s.messages.hide(MINE, [hidden], NOW))
 
-        spread = await storage.read(lambda s: s.messages.spread(MINE, ["tea", '"']))
+        spread = await storage.read(lambda s: s.messages.term_statistics(MINE, ["tea", '"']))
 
         assert spread.messages >= 1
-        assert spread.holding["tea"] == 1
-        assert spread.most is None or spread.most > 1
+        assert spread.counts["tea"] == 1
+        assert spread.count_cap is None or spread.count_cap > 1
 
     async def test_another_bot_or_realm_is_not_quoted(self, storage: StorageBackend) -> None:
-        await say(
+        await store_messages(
             storage,
             message("plain"),
             message("of a bot", bot_id="bot-1"),
@@ -177,21 +177,21 @@ class MessageStoreContract:
         )
 
         assert await _recent(storage) == ["plain"]
-        assert await _recent(storage, view_of(bot_id="bot-1")) == ["of a bot"]
-        assert await _recent(storage, view_of(realm=Realm.STORY)) == ["in a story"]
-        assert await _recent(storage, view_of(all_bots=True)) == ["of a bot", "plain"]
+        assert await _recent(storage, viewpoint_of(bot_id="bot-1")) == ["of a bot"]
+        assert await _recent(storage, viewpoint_of(realm=Realm.STORY)) == ["in a story"]
+        assert await _recent(storage, viewpoint_of(all_bots=True)) == ["of a bot", "plain"]
 
     async def test_a_reader_of_one_app_is_quoted_nothing_of_another(
         self, storage: StorageBackend
     ) -> None:
         place: dict[str, Any] = {"session_id": "s-1"}
-        _, between, _ = await say(
+        _, between, _ = await store_messages(
             storage,
             message("茶 one", source_app="chat", ts=NOW - 3, **place),
             message("茶 two", source_app="ide", ts=NOW - 2, **place),
             message("茶 three", ts=NOW - 1, **place),
         )
-        view = view_of(source_app="ide", only_app="ide")
+        view = viewpoint_of(source_app="ide", only_app="ide")
 
         def work(stores: Stores) -> list[list[str]]:
             [middle] = stores.messages.find(MINE, MessageFilter(ids=[between]))
@@ -206,7 +206,7 @@ class MessageStoreContract:
         assert await storage.read(work) == [["茶 two"], ["茶 two"], ["茶 two"], []]
 
     async def test_a_hidden_message_stays_and_is_not_quoted(self, storage: StorageBackend) -> None:
-        hidden, _ = await say(storage, message("secret"), message("plain"))
+        hidden, _ = await store_messages(storage, message("secret"), message("plain"))
 
         count = await storage.write(lambda s: s.messages.hide(MINE, [hidden], NOW))
 
@@ -219,7 +219,7 @@ class MessageStoreContract:
     async def test_a_moved_message_keeps_its_client_id_unless_it_is_taken(
         self, storage: StorageBackend
     ) -> None:
-        await say(
+        await store_messages(
             storage,
             message("there", bot_id="bot-1", client_msg_id="1"),
             message("taken", client_msg_id="1"),
@@ -235,7 +235,7 @@ class MessageStoreContract:
         assert moved == {"there": "1", "taken": "", "free": "2"}
 
     async def test_hiding_again_hides_nothing_more(self, storage: StorageBackend) -> None:
-        [message_id] = await say(storage, message())
+        [message_id] = await store_messages(storage, message())
         await storage.write(lambda s: s.messages.hide(MINE, [message_id], NOW))
 
         assert await storage.write(lambda s: s.messages.hide(MINE, [message_id], NOW + 1)) == 0
@@ -245,7 +245,7 @@ class MessageStoreContract:
     async def test_an_empty_collection_of_ids_names_no_message(
         self, storage: StorageBackend
     ) -> None:
-        await say(storage, message())
+        await store_messages(storage, message())
         nothing = MessageFilter(ids=())
 
         assert await _find(storage, MINE, nothing) == []
@@ -254,7 +254,7 @@ class MessageStoreContract:
         assert await _recent(storage) == ["hello"]
 
     async def test_erasing_removes_what_fits_and_says_which(self, storage: StorageBackend) -> None:
-        one, _, three = await say(
+        one, _, three = await store_messages(
             storage,
             message("a", session_id="s-1"),
             message("b"),
@@ -272,12 +272,12 @@ class MessageStoreContract:
     async def test_a_stranger_reads_and_changes_no_message(
         self, storage: StorageBackend, stranger: Owner
     ) -> None:
-        [mine] = await say(storage, message("mine"))
-        await say(storage, message("theirs", stranger))
+        [mine] = await store_messages(storage, message("mine"))
+        await store_messages(storage, message("theirs", stranger))
         mine_only = MessageFilter(ids={mine})
 
         assert await _find(storage, stranger, mine_only) == []
-        assert await _recent(storage, view_of(stranger, all_bots=True)) == ["theirs"]
+        assert await _recent(storage, viewpoint_of(stranger, all_bots=True)) == ["theirs"]
         assert await storage.write(lambda s: s.messages.hide(stranger, [mine], NOW)) == 0
         assert await storage.write(lambda s: s.messages.erase(stranger, mine_only, NOW)) == []
 
@@ -299,6 +299,6 @@ async def _recent(
     limit: int = 50,
 ) -> list[str]:
     rows = await storage.read(
-        lambda stores: stores.messages.recent(view or view_of(), since_ts, limit)
+        lambda stores: stores.messages.recent(view or viewpoint_of(), since_ts, limit)
     )
     return contents(rows)

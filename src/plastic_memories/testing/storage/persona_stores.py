@@ -20,16 +20,16 @@ from plastic_memories.testing.samples import (
     OTHER_USER,
     STRANGERS,
     contents,
-    core_of,
-    found,
+    core_contents,
+    create_personas,
     memory,
     message,
-    name_personas,
-    remember,
-    say,
-    view_of,
+    search_contents,
+    store_memories,
+    store_messages,
+    viewpoint_of,
 )
-from plastic_memories.testing.storage.audit_and_keys import goal_of, linked
+from plastic_memories.testing.storage.audit_and_keys import create_goal, link_goal
 
 _NOTHING: dict[str, Any] = {
     "persona": None,
@@ -57,8 +57,8 @@ class PersonaStoreContract:
     async def test_what_is_held_is_counted_by_session_and_app(
         self, storage: StorageBackend
     ) -> None:
-        await name_personas(storage, OTHER_PERSONA)
-        await remember(
+        await create_personas(storage, OTHER_PERSONA)
+        await store_memories(
             storage,
             memory("a", session_id="s", created_at=NOW - 9),
             memory("b", session_id="s", updated_at=NOW + 9),
@@ -84,7 +84,7 @@ class PersonaStoreContract:
     async def test_holdings_for_one_app_leave_out_what_another_keeps_to_itself(
         self, storage: StorageBackend
     ) -> None:
-        await remember(
+        await store_memories(
             storage,
             memory("a", scope=Scope.APP, source_app="ide"),
             memory("b", scope=Scope.APP, source_app="chat"),
@@ -100,7 +100,7 @@ class PersonaStoreContract:
     async def test_holdings_are_of_one_user_or_of_a_whole_tenant(
         self, storage: StorageBackend
     ) -> None:
-        await remember(storage, *(memory("a", owner) for owner in (MINE, *STRANGERS)))
+        await store_memories(storage, *(memory("a", owner) for owner in (MINE, *STRANGERS)))
 
         def owners(stores: Stores, user_id: str | None) -> set[Owner]:
             held = stores.personas.holdings(MINE.tenant_id, user_id, NOW)
@@ -111,7 +111,7 @@ class PersonaStoreContract:
         assert await storage.read(lambda s: owners(s, None)) == everybody
 
     async def test_a_saved_persona_has_its_new_state(self, storage: StorageBackend) -> None:
-        await name_personas(storage, MINE, *STRANGERS)
+        await create_personas(storage, MINE, *STRANGERS)
         saved = Persona(
             owner=MINE,
             display_name="小雨",
@@ -129,36 +129,36 @@ class PersonaStoreContract:
     async def test_a_user_sees_their_own_personas_oldest_first(
         self, storage: StorageBackend
     ) -> None:
-        await name_personas(storage, MINE, OTHER_USER, OTHER_TENANT, OTHER_PERSONA)
+        await create_personas(storage, MINE, OTHER_USER, OTHER_TENANT, OTHER_PERSONA)
 
         personas = await storage.read(lambda s: s.personas.all(MINE.user))
 
         assert [persona.owner for persona in personas] == [MINE, OTHER_PERSONA]
 
     async def test_an_erased_persona_leaves_nothing(self, storage: StorageBackend) -> None:
-        await _furnish(storage, MINE)
+        await _fill_persona(storage, MINE)
 
         erased = await storage.write(lambda s: s.personas.erase(MINE, NOW))
 
         assert erased["memories"] == 2
         assert erased["messages"] == 1
-        assert await _holdings(storage, MINE) == _NOTHING
+        assert await _persona_contents(storage, MINE) == _NOTHING
         assert await storage.read(lambda stores: stores.upkeep.check()) == []
 
     @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
     async def test_erasing_a_persona_leaves_all_others_alone(
         self, storage: StorageBackend, stranger: Owner
     ) -> None:
-        await _furnish(storage, stranger)
-        before = await _holdings(storage, stranger)
-        await _furnish(storage, MINE)
+        await _fill_persona(storage, stranger)
+        before = await _persona_contents(storage, stranger)
+        await _fill_persona(storage, MINE)
 
         await storage.write(lambda s: s.personas.erase(MINE, NOW))
 
-        assert await _holdings(storage, stranger) == before
+        assert await _persona_contents(storage, stranger) == before
 
     async def test_an_empty_persona_can_be_erased(self, storage: StorageBackend) -> None:
-        await name_personas(storage, MINE)
+        await create_personas(storage, MINE)
 
         await storage.write(lambda s: s.personas.erase(MINE, NOW))
 
@@ -188,18 +188,18 @@ class PersonaStoreContract:
 
 class SlotStoreContract:
     async def test_a_slot_holds_what_was_put_last(self, storage: StorageBackend) -> None:
-        await name_personas(storage, MINE)
-        await _put(storage, _slot(value="dev"))
+        await create_personas(storage, MINE)
+        await _put_slot(storage, _slot(value="dev"))
         changed = _slot(value=["dev", "猫奴"], updated_at=NOW + 1)
 
-        await _put(storage, changed)
+        await _put_slot(storage, changed)
 
-        assert await storage.read(lambda s: s.slots.all(view_of())) == [changed]
+        assert await storage.read(lambda s: s.slots.all(viewpoint_of())) == [changed]
 
     async def test_slots_are_kept_apart_by_owner_bot_and_realm(
         self, storage: StorageBackend
     ) -> None:
-        await name_personas(storage, MINE, *STRANGERS)
+        await create_personas(storage, MINE, *STRANGERS)
         mine = _slot()
         others = [
             *(_slot(owner=stranger) for stranger in STRANGERS),
@@ -207,43 +207,43 @@ class SlotStoreContract:
             _slot(realm=Realm.STORY),
         ]
 
-        await _put(storage, mine, *others)
+        await _put_slot(storage, mine, *others)
 
-        assert await storage.read(lambda s: s.slots.all(view_of())) == [mine]
-        views = [view_of(slot.owner, bot_id=slot.bot_id, realm=slot.realm) for slot in others]
+        assert await storage.read(lambda s: s.slots.all(viewpoint_of())) == [mine]
+        views = [viewpoint_of(slot.owner, bot_id=slot.bot_id, realm=slot.realm) for slot in others]
         seen = await storage.read(lambda s: [s.slots.all(view) for view in views])
         assert seen == [[slot] for slot in others]
 
     async def test_clearing_removes_one_slot(self, storage: StorageBackend) -> None:
-        await name_personas(storage, MINE, OTHER_USER)
+        await create_personas(storage, MINE, OTHER_USER)
         others = [_slot(owner=OTHER_USER), _slot(bot_id="bot-1"), _slot(slot_name="values")]
-        await _put(storage, _slot(), *others)
+        await _put_slot(storage, _slot(), *others)
 
         def clear(stores: Stores) -> bool:
             return stores.slots.clear(MINE, "", Realm.REAL, "identity")
 
         assert await storage.write(clear) is True
         assert await storage.write(clear) is False
-        assert await storage.read(lambda s: s.slots.all(view_of())) == [others[2]]
-        others_of_bot = await storage.read(lambda s: s.slots.all(view_of(bot_id="bot-1")))
+        assert await storage.read(lambda s: s.slots.all(viewpoint_of())) == [others[2]]
+        others_of_bot = await storage.read(lambda s: s.slots.all(viewpoint_of(bot_id="bot-1")))
         assert others_of_bot == [others[1]]
-        others_of_user = await storage.read(lambda s: s.slots.all(view_of(OTHER_USER)))
+        others_of_user = await storage.read(lambda s: s.slots.all(viewpoint_of(OTHER_USER)))
         assert others_of_user == [others[0]]
 
 
-async def _furnish(storage: StorageBackend, owner: Owner) -> None:
+async def _fill_persona(storage: StorageBackend, owner: Owner) -> None:
     """Give a persona one of everything."""
-    rows = await remember(
+    rows = await store_memories(
         storage,
         memory("tea here", owner, scope=Scope.GLOBAL),
         memory("dev", owner, type=MemoryType.IDENTITY),
     )
-    await say(storage, message("a word on tea", owner))
-    await _put(storage, _slot(owner=owner))
-    await linked(storage, await goal_of(storage, owner), rows[0].id)
+    await store_messages(storage, message("a word on tea", owner))
+    await _put_slot(storage, _slot(owner=owner))
+    await link_goal(storage, await create_goal(storage, owner), rows[0].id)
 
 
-async def _holdings(storage: StorageBackend, owner: Owner) -> dict[str, Any]:
+async def _persona_contents(storage: StorageBackend, owner: Owner) -> dict[str, Any]:
     """Return what a persona holds itself, and what of it can be seen by search."""
 
     def work(stores: Stores) -> dict[str, Any]:
@@ -251,18 +251,18 @@ async def _holdings(storage: StorageBackend, owner: Owner) -> dict[str, Any]:
             "persona": stores.personas.get(owner),
             "memories": stores.memories.find(owner, MemoryFilter()),
             "messages": contents(stores.messages.find(owner, MessageFilter())),
-            "slots": stores.slots.all(view_of(owner)),
+            "slots": stores.slots.all(viewpoint_of(owner)),
             "goals": stores.goals.find(owner, None),
         }
 
     held = await storage.read(work)
     own = {row.content for row in held["memories"]}
-    seen = await found(storage, "tea", view_of(owner))
-    core = await core_of(storage, view_of(owner))
+    seen = await search_contents(storage, "tea", viewpoint_of(owner))
+    core = await core_contents(storage, viewpoint_of(owner))
     return {**held, "found": sorted(own & set(seen)), "core": sorted(own & set(core))}
 
 
-async def _put(storage: StorageBackend, *slots: Slot) -> None:
+async def _put_slot(storage: StorageBackend, *slots: Slot) -> None:
     def work(stores: Stores) -> None:
         for slot in slots:
             stores.slots.put(slot)

@@ -14,16 +14,16 @@ from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.rules.lifecycle.tombstones import Marks
+from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
 from plastic_memories.testing.samples import (
     MINE,
     NOW,
     STRANGERS,
     contents,
-    found,
     memory,
     message,
-    remember,
+    search_contents,
+    store_memories,
 )
 from plastic_memories.testing.storage.audit_and_keys import (
     AuditLogContract,
@@ -32,7 +32,7 @@ from plastic_memories.testing.storage.audit_and_keys import (
     TombstoneStoreContract,
 )
 from plastic_memories.testing.storage.card_stores import CardStoreContract
-from plastic_memories.testing.storage.core_memories import CoreContract
+from plastic_memories.testing.storage.core_memories import CoreMemoryContract
 from plastic_memories.testing.storage.entry_stores import EntryStoreContract
 from plastic_memories.testing.storage.job_stores import JobStoreContract, SessionStoreContract
 from plastic_memories.testing.storage.memory_stores import MemoryStoreContract
@@ -40,8 +40,8 @@ from plastic_memories.testing.storage.message_stores import MessageStoreContract
 from plastic_memories.testing.storage.page_stores import PageStoreContract
 from plastic_memories.testing.storage.persona_stores import PersonaStoreContract, SlotStoreContract
 from plastic_memories.testing.storage.scrubbing import ScrubContract
-from plastic_memories.testing.storage.text_search import SearchContract
-from plastic_memories.testing.storage.unique_keys import PlaceContract
+from plastic_memories.testing.storage.text_search import TextSearchContract
+from plastic_memories.testing.storage.unique_keys import UniqueKeyContract
 from plastic_memories.testing.storage.upkeep_stores import UpkeepContract
 from plastic_memories.testing.storage.vector_stores import VectorStoreContract
 
@@ -53,7 +53,7 @@ class TransactionContract:
 
     async def test_a_write_is_seen_by_the_next_read(self, storage: StorageBackend) -> None:
         for number in range(20):
-            [added] = await remember(storage, memory(f"fact {number}"))
+            [added] = await store_memories(storage, memory(f"fact {number}"))
 
             assert await _get(storage, added.id) == added
 
@@ -102,18 +102,18 @@ class TransactionContract:
         assert await storage.read(lambda _: "tea") == "tea"
 
     async def test_failed_work_leaves_nothing_behind(self, storage: StorageBackend) -> None:
-        [kept] = await remember(storage, memory("kept tea"))
+        [kept] = await store_memories(storage, memory("kept tea"))
 
         with pytest.raises(Conflict):
             await storage.write(lambda stores: _change_everything(stores, kept))
 
         assert await _contents(storage) == ["kept tea"]
-        assert await found(storage, "tea") == ["kept tea"]
+        assert await search_contents(storage, "tea") == ["kept tea"]
         assert await storage.read(lambda s: s.audit.find(MINE.user)) == []
         assert await storage.read(lambda s: s.upkeep.check()) == []
 
     async def test_a_read_cannot_write(self, storage: StorageBackend) -> None:
-        await remember(storage, memory())
+        await store_memories(storage, memory())
 
         outcomes = await asyncio.gather(
             storage.read(lambda s: s.memories.add(memory("from a read"))), return_exceptions=True
@@ -131,7 +131,7 @@ class TransactionContract:
         assert await storage.write(work) is not None
 
     async def test_of_many_writers_each_gets_its_own_outcome(self, storage: StorageBackend) -> None:
-        await remember(storage, memory("there already"))
+        await store_memories(storage, memory("there already"))
 
         outcomes = await asyncio.gather(
             *(_write_numbered(storage, number) for number in range(WRITERS)),
@@ -147,14 +147,17 @@ class TransactionContract:
                 assert outcome.message == f"number {number}"
         kept = [f"number {number}" for number in range(WRITERS) if number % 3]
         assert sorted(await _contents(storage)) == sorted(["there already", *kept])
-        assert sorted(await found(storage, "number")) == sorted(kept)
+        assert sorted(await search_contents(storage, "number")) == sorted(kept)
         assert await storage.read(lambda s: s.upkeep.check()) == []
 
     async def test_of_many_that_want_one_place_exactly_one_wins(
         self, storage: StorageBackend
     ) -> None:
         outcomes = await asyncio.gather(
-            *(remember(storage, memory(f"n {number}", key="one")) for number in range(WRITERS)),
+            *(
+                store_memories(storage, memory(f"n {number}", key="one"))
+                for number in range(WRITERS)
+            ),
             return_exceptions=True,
         )
 
@@ -163,9 +166,9 @@ class TransactionContract:
         assert await _contents(storage) == contents(winners[0])
 
     async def test_a_check_and_the_write_after_it_are_one(self, storage: StorageBackend) -> None:
-        await remember(storage, memory("0", key="counter"))
+        await store_memories(storage, memory("0", key="counter"))
 
-        await asyncio.gather(*(storage.write(_count_up) for _ in range(WRITERS)))
+        await asyncio.gather(*(storage.write(_increment) for _ in range(WRITERS)))
 
         assert await _contents(storage) == [str(WRITERS)]
 
@@ -176,7 +179,7 @@ class TransactionContract:
             def work(stores: Stores) -> list[str]:
                 named = f"number.{number}"
                 stores.audit.record([Event(user=MINE.user, persona_id="p", event=named, ts=NOW)])
-                return [event.event for event in stores.audit.recorded]
+                return [event.event for event in stores.audit.recorded_events]
 
             return work
 
@@ -198,20 +201,20 @@ class TransactionContract:
         made = await asyncio.gather(*(storage.write(anew) for _ in range(WRITERS)))
 
         assert all(made)
-        assert await found(storage, "tea") == ["tea again"]
+        assert await search_contents(storage, "tea") == ["tea again"]
         assert await storage.read(lambda s: s.upkeep.check()) == []
 
     async def test_a_mark_holds_for_the_work_of_the_same_moment(
         self, storage: StorageBackend
     ) -> None:
-        mark = Marks(of_value="v", of_key="k", covers_key=False)
+        mark = TombstoneDigests(value_digest="v", key_digest="k", covers_key=False)
 
         def mark_and_lift(stores: Stores) -> list[bool]:
-            seen = [stores.tombstones.exist(MINE)]
+            seen = [stores.tombstones.has_any(MINE)]
             stores.tombstones.add(MINE, mark, NOW)
-            seen.append(stores.tombstones.exist(MINE))
+            seen.append(stores.tombstones.has_any(MINE))
             stores.tombstones.lift(MINE, mark)
-            return [*seen, stores.tombstones.exist(MINE)]
+            return [*seen, stores.tombstones.has_any(MINE)]
 
         seen = await asyncio.gather(*(storage.write(mark_and_lift) for _ in range(WRITERS)))
 
@@ -224,7 +227,7 @@ class TransactionContract:
         reads = (
             storage.read(lambda s: s.memories.find(stranger, MemoryFilter())) for _ in range(10)
         )
-        writes = (remember(storage, memory(f"fact {number}")) for number in range(10))
+        writes = (store_memories(storage, memory(f"fact {number}")) for number in range(10))
 
         outcomes = await asyncio.gather(*writes, *reads)
 
@@ -239,10 +242,10 @@ class TransactionContract:
 class StorageContract(
     TransactionContract,
     MemoryStoreContract,
-    PlaceContract,
-    SearchContract,
+    UniqueKeyContract,
+    TextSearchContract,
     EntryStoreContract,
-    CoreContract,
+    CoreMemoryContract,
     MessageStoreContract,
     PersonaStoreContract,
     SlotStoreContract,
@@ -290,7 +293,7 @@ async def _write_numbered(storage: StorageBackend, number: int) -> Memory:
     return await storage.write(work)
 
 
-def _count_up(stores: Stores) -> None:
+def _increment(stores: Stores) -> None:
     [row] = stores.memories.find(MINE, MemoryFilter(key="counter"))
     stores.memories.erase(MINE, [row.id], NOW)
     stores.memories.add(memory(str(int(row.content) + 1), key="counter"))

@@ -20,14 +20,14 @@ from plastic_memories.testing.samples import (
     OTHER_USER,
     STRANGERS,
     contents,
-    found,
     memory,
-    remember,
-    view_of,
+    search_contents,
+    store_memories,
+    viewpoint_of,
 )
 
 # Each is another place than that of a row with the key `drink`.
-ELSEWHERE: tuple[dict[str, Any], ...] = (
+OTHER_KEYS: tuple[dict[str, Any], ...] = (
     {"type": MemoryType.NOTE},
     {"key": "food"},
     {"scope": Scope.GLOBAL},
@@ -39,20 +39,20 @@ ELSEWHERE: tuple[dict[str, Any], ...] = (
 )
 
 
-class PlaceContract:
+class UniqueKeyContract:
     """A place is owner, bot, realm, scope, type and key."""
 
     async def test_a_key_has_one_active_row(self, storage: StorageBackend) -> None:
-        await remember(storage, memory("tea", key="drink"))
+        await store_memories(storage, memory("tea", key="drink"))
 
-        assert await _refused(storage, memory("coffee", key="drink"))
+        assert await _is_refused(storage, memory("coffee", key="drink"))
 
         assert contents(await _rows(storage)) == ["tea"]
 
     async def test_a_candidate_cannot_be_saved_beside_the_active_row(
         self, storage: StorageBackend
     ) -> None:
-        _, waiting = await remember(
+        _, waiting = await store_memories(
             storage,
             memory("tea", key="drink"),
             memory("coffee", key="drink", status=Status.CANDIDATE),
@@ -70,18 +70,18 @@ class PlaceContract:
     async def test_a_single_slot_has_one_active_row(
         self, storage: StorageBackend, kind: MemoryType
     ) -> None:
-        await remember(storage, memory("first", type=kind))
+        await store_memories(storage, memory("first", type=kind))
 
-        assert await _refused(storage, memory("second", type=kind))
+        assert await _is_refused(storage, memory("second", type=kind))
 
-        await remember(storage, memory("of a bot", type=kind, bot_id="bot-1"))
-        await remember(storage, memory("in a story", type=kind, realm=Realm.STORY))
+        await store_memories(storage, memory("of a bot", type=kind, bot_id="bot-1"))
+        await store_memories(storage, memory("in a story", type=kind, realm=Realm.STORY))
 
     @pytest.mark.parametrize("kind", [MemoryType.PREFERENCES, MemoryType.CONSTRAINTS])
     async def test_rows_of_a_list_slot_may_coexist(
         self, storage: StorageBackend, kind: MemoryType
     ) -> None:
-        await remember(storage, memory("first", type=kind), memory("second", type=kind))
+        await store_memories(storage, memory("first", type=kind), memory("second", type=kind))
 
         assert contents(await _rows(storage)) == ["second", "first"]
 
@@ -89,56 +89,56 @@ class PlaceContract:
     async def test_a_row_that_is_not_active_stands_beside_the_active_one(
         self, storage: StorageBackend, status: Status
     ) -> None:
-        await remember(storage, memory("tea", key="drink"))
+        await store_memories(storage, memory("tea", key="drink"))
 
-        await remember(storage, memory("coffee", key="drink", status=status))
+        await store_memories(storage, memory("coffee", key="drink", status=status))
 
         assert contents(await _rows(storage)) == ["coffee", "tea"]
 
-    @pytest.mark.parametrize("other", ELSEWHERE, ids=str)
+    @pytest.mark.parametrize("other", OTHER_KEYS, ids=str)
     async def test_a_row_of_another_place_stands_beside_it(
         self, storage: StorageBackend, other: dict[str, Any]
     ) -> None:
         place = memory("tea", key="drink")
-        [mine] = await remember(storage, place)
+        [mine] = await store_memories(storage, place)
 
-        [added] = await remember(storage, memory("coffee", **{"key": "drink", **other}))
+        [added] = await store_memories(storage, memory("coffee", **{"key": "drink", **other}))
 
         assert added.id
-        assert await _same_place(storage, place) == [mine]
-        assert await _same_place(storage, added) == [added]
+        assert await _find_same_key(storage, place) == [mine]
+        assert await _find_same_key(storage, added) == [added]
 
     async def test_active_and_waiting_rows_share_their_place(self, storage: StorageBackend) -> None:
-        rows = await remember(
+        rows = await store_memories(
             storage, *(memory(status, key="drink", status=status) for status in Status)
         )
 
-        found_there = await _same_place(storage, rows[0])
+        found_there = await _find_same_key(storage, rows[0])
 
         assert sorted(contents(found_there)) == [Status.ACTIVE, Status.CANDIDATE]
 
     async def test_a_narrow_scope_is_a_place_of_its_own(self, storage: StorageBackend) -> None:
-        one, _ = await remember(
+        one, _ = await store_memories(
             storage,
             memory("tea", key="drink", scope=Scope.SESSION, session_id="s-1"),
             memory("coffee", key="drink", scope=Scope.SESSION, session_id="s-2"),
         )
 
-        assert await _same_place(storage, one) == [one]
+        assert await _find_same_key(storage, one) == [one]
 
     @pytest.mark.parametrize("key", ["drink", "喝的", "a\0b", "\n", '"'])
     async def test_what_was_expected_is_found_as_it_is(
         self, storage: StorageBackend, key: str
     ) -> None:
         taken, free = _draft(key), _draft("free")
-        [row] = await remember(storage, memory("tea", key=key, type=taken.type))
+        [row] = await store_memories(storage, memory("tea", key=key, type=taken.type))
 
         def work(stores: Stores) -> tuple[list[Memory], list[Memory], list[Memory]]:
-            stores.memories.expect(MINE, [taken, free, free])
-            before = stores.memories.same_place(MINE, free)
+            stores.memories.prefetch_same_key(MINE, [taken, free, free])
+            before = stores.memories.find_same_key(MINE, free)
             stores.memories.add(memory("coffee", key="free", type=free.type))
-            after = stores.memories.same_place(MINE, free)
-            return stores.memories.same_place(MINE, taken), before, after
+            after = stores.memories.find_same_key(MINE, free)
+            return stores.memories.find_same_key(MINE, taken), before, after
 
         there, before, after = await storage.write(work)
 
@@ -148,15 +148,15 @@ class PlaceContract:
     async def test_what_was_expected_is_told_apart_by_owner_and_type(
         self, storage: StorageBackend
     ) -> None:
-        [other, event] = await remember(
+        [other, event] = await store_memories(
             storage,
             memory("tea", OTHER_PERSONA, key="drink", type=MemoryType.NOTE),
             memory("coffee", key="drink", type=MemoryType.EVENT),
         )
 
         def work(stores: Stores) -> list[list[Memory]]:
-            stores.memories.expect(MINE, [_draft("drink")])
-            found_there = stores.memories.same_place
+            stores.memories.prefetch_same_key(MINE, [_draft("drink")])
+            found_there = stores.memories.find_same_key
             return [
                 found_there(MINE, _draft("drink")),
                 found_there(OTHER_PERSONA, other),
@@ -169,42 +169,42 @@ class PlaceContract:
         self, storage: StorageBackend
     ) -> None:
         gone = memory("tea", key="drink", type=MemoryType.NOTE, status=Status.REVOKED)
-        [row] = await remember(storage, gone)
+        [row] = await store_memories(storage, gone)
 
         def work(stores: Stores) -> list[Memory]:
-            stores.memories.expect(MINE, [_draft("drink")])
+            stores.memories.prefetch_same_key(MINE, [_draft("drink")])
             stores.memories.save(replace(row, status=Status.ACTIVE))
-            return stores.memories.same_place(MINE, _draft("drink"))
+            return stores.memories.find_same_key(MINE, _draft("drink"))
 
         assert contents(await storage.write(work)) == ["tea"]
 
     async def test_a_moved_row_is_found_at_its_new_place_only(
         self, storage: StorageBackend
     ) -> None:
-        [row] = await remember(storage, memory("tea", session_id="s-1"))
+        [row] = await store_memories(storage, memory("tea", session_id="s-1"))
         there = replace(row, bot_id="bot-1", session_id="s-2")
 
         await storage.write(lambda stores: stores.memories.move(there))
 
         assert await _rows(storage) == [there]
-        assert await found(storage, "tea") == []
-        assert await found(storage, "tea", view_of(bot_id="bot-1")) == ["tea"]
+        assert await search_contents(storage, "tea") == []
+        assert await search_contents(storage, "tea", viewpoint_of(bot_id="bot-1")) == ["tea"]
 
     async def test_a_stranger_moves_nothing(self, storage: StorageBackend) -> None:
-        [row] = await remember(storage, memory("tea"))
+        [row] = await store_memories(storage, memory("tea"))
 
         for stranger in STRANGERS:
             theirs = replace(row, owner=stranger, bot_id="bot-1")
-            await storage.write(partial(_move, theirs))
+            await storage.write(partial(_move_row, theirs))
 
         assert await _rows(storage) == [row]
 
     async def test_an_idempotency_key_is_stored_once(self, storage: StorageBackend) -> None:
-        await remember(storage, memory("tea", idempotency_key="once"))
+        await store_memories(storage, memory("tea", idempotency_key="once"))
 
-        assert await _refused(storage, memory("coffee", idempotency_key="once"))
+        assert await _is_refused(storage, memory("coffee", idempotency_key="once"))
 
-        await remember(storage, memory("tea", OTHER_USER, idempotency_key="once"))
+        await store_memories(storage, memory("tea", OTHER_USER, idempotency_key="once"))
 
 
 def _draft(key: str) -> Draft:
@@ -215,7 +215,7 @@ async def _get(storage: StorageBackend, owner: Owner, memory_id: int) -> Memory 
     return await storage.read(lambda stores: stores.memories.get(owner, memory_id))
 
 
-def _move(row: Memory, stores: Stores) -> None:
+def _move_row(row: Memory, stores: Stores) -> None:
     stores.memories.move(row)
 
 
@@ -223,11 +223,11 @@ async def _rows(storage: StorageBackend) -> list[Memory]:
     return await storage.read(lambda stores: stores.memories.find(MINE, MemoryFilter()))
 
 
-async def _same_place(storage: StorageBackend, row: Memory) -> list[Memory]:
-    return await storage.read(lambda stores: stores.memories.same_place(row.owner, row))
+async def _find_same_key(storage: StorageBackend, row: Memory) -> list[Memory]:
+    return await storage.read(lambda stores: stores.memories.find_same_key(row.owner, row))
 
 
-async def _refused(storage: StorageBackend, row: Memory) -> bool:
+async def _is_refused(storage: StorageBackend, row: Memory) -> bool:
     """Say whether the store keeps a row out; which error says so is its own affair."""
-    outcomes = await asyncio.gather(remember(storage, row), return_exceptions=True)
+    outcomes = await asyncio.gather(store_memories(storage, row), return_exceptions=True)
     return isinstance(outcomes[0], Exception)

@@ -13,17 +13,17 @@ from plastic_memories.testing.samples import (
     NOW,
     OTHER_USER,
     contents,
-    found,
     memory,
     message,
-    remember,
-    say,
+    search_contents,
+    store_memories,
+    store_messages,
 )
 
 
 class UpkeepContract:
     async def test_rows_whose_time_has_come_are_due(self, storage: StorageBackend) -> None:
-        await remember(
+        await store_memories(
             storage,
             memory("over", expires_at=NOW),
             memory("over, waiting", expires_at=NOW - 1, status=Status.CANDIDATE),
@@ -34,8 +34,8 @@ class UpkeepContract:
             memory("revoked", expires_at=NOW - 1, status=Status.REVOKED),
         )
 
-        due = await storage.read(lambda s: s.upkeep.due(NOW, 10))
-        few = await storage.read(lambda s: s.upkeep.due(NOW, 2))
+        due = await storage.read(lambda s: s.upkeep.expired_memories(NOW, 10))
+        few = await storage.read(lambda s: s.upkeep.expired_memories(NOW, 2))
 
         assert sorted(contents(due)) == ["over", "over, of another", "over, waiting"]
         assert len(few) == 2
@@ -45,19 +45,22 @@ class UpkeepContract:
     ) -> None:
         def work(stores: Stores) -> list[list[str]]:
             stores.personas.ensure(MINE, NOW)
-            at_first = stores.upkeep.due(NOW, 10)
+            at_first = stores.upkeep.expired_memories(NOW, 10)
             added = stores.memories.add(memory("soon", expires_at=NOW + 5))
-            before, after = stores.upkeep.due(NOW, 10), stores.upkeep.due(NOW + 5, 10)
+            before, after = (
+                stores.upkeep.expired_memories(NOW, 10),
+                stores.upkeep.expired_memories(NOW + 5, 10),
+            )
             stores.memories.save(replace(added, status=Status.EXPIRED))
-            swept = stores.upkeep.due(NOW + 5, 10)
+            swept = stores.upkeep.expired_memories(NOW + 5, 10)
             stores.memories.save(added)
-            again = stores.upkeep.due(NOW + 5, 10)
+            again = stores.upkeep.expired_memories(NOW + 5, 10)
             return [contents(rows) for rows in (at_first, before, after, swept, again)]
 
         assert await storage.write(work) == [[], [], ["soon"], [], ["soon"]]
 
     async def test_owners_are_gone_through_one_after_another(self, storage: StorageBackend) -> None:
-        await remember(storage, memory("mine"), memory("theirs", OTHER_USER))
+        await store_memories(storage, memory("mine"), memory("theirs", OTHER_USER))
 
         [(number, first)] = await storage.read(lambda s: s.upkeep.owners(0, 1))
         rest = await storage.read(lambda s: s.upkeep.owners(number, 10))
@@ -66,7 +69,7 @@ class UpkeepContract:
         assert len(rest) == 1
 
     async def test_old_messages_are_pruned_a_few_at_a_time(self, storage: StorageBackend) -> None:
-        await say(
+        await store_messages(
             storage,
             *(message(f"old {n}", ts=NOW - 10 + n) for n in range(3)),
             message("old, of another", OTHER_USER, ts=NOW - 20),
@@ -84,7 +87,7 @@ class UpkeepContract:
     async def test_a_crowded_persona_loses_its_oldest_messages(
         self, storage: StorageBackend
     ) -> None:
-        await say(
+        await store_messages(
             storage,
             *(message(f"line {n}", ts=NOW + n) for n in range(5)),
             message("of another", OTHER_USER),
@@ -106,31 +109,33 @@ class UpkeepContract:
         assert [event.ts for event in left] == [NOW]
 
     async def test_a_rebuilt_index_finds_the_same(self, storage: StorageBackend) -> None:
-        await remember(
+        await store_memories(
             storage,
             memory("green tea"),
             memory("tea for all", scope=Scope.GLOBAL),
             memory("old tea", status=Status.REVOKED),
             memory("their tea", OTHER_USER),
         )
-        await say(storage, message("tea?"))
-        before = sorted(await found(storage, "tea"))
+        await store_messages(storage, message("tea?"))
+        before = sorted(await search_contents(storage, "tea"))
 
         rebuilt = await storage.write(lambda s: s.upkeep.rebuild_index(MINE))
 
         assert dict(rebuilt) == {"memories": 2, "messages": 1}
-        assert sorted(await found(storage, "tea")) == before == ["green tea", "tea for all"]
+        assert (
+            sorted(await search_contents(storage, "tea")) == before == ["green tea", "tea for all"]
+        )
         assert await storage.read(lambda s: s.upkeep.check()) == []
 
     async def test_a_sound_store_has_nothing_to_report(self, storage: StorageBackend) -> None:
-        await remember(storage, memory(), memory("waiting", status=Status.CANDIDATE))
-        await say(storage, message())
+        await store_memories(storage, memory(), memory("waiting", status=Status.CANDIDATE))
+        await store_messages(storage, message())
 
         assert await storage.read(lambda s: s.upkeep.check()) == []
 
     async def test_rows_are_counted(self, storage: StorageBackend) -> None:
-        await remember(storage, memory(), memory("coffee", OTHER_USER))
-        await say(storage, message())
+        await store_memories(storage, memory(), memory("coffee", OTHER_USER))
+        await store_messages(storage, message())
 
         counts = await storage.read(lambda s: s.upkeep.counts())
 

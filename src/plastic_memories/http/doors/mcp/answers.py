@@ -9,10 +9,10 @@ from pydantic import BaseModel
 
 from plastic_memories.model.goal import Goal
 from plastic_memories.model.memory import Memory
-from plastic_memories.rules.lifecycle.occurrences import Upcoming
+from plastic_memories.rules.lifecycle.occurrences import UpcomingEvent
 
 
-class MemoryOut(BaseModel):
+class ToolMemory(BaseModel):
     id: int
     type: str
     key: str
@@ -22,93 +22,93 @@ class MemoryOut(BaseModel):
     created: str
 
 
-class Recalled(BaseModel):
+class RecallResult(BaseModel):
     block: str
-    memories: list[MemoryOut]
+    memories: list[ToolMemory]
     degraded: list[str]
 
 
-class Remembered(BaseModel):
-    memories: list[MemoryOut]
+class RememberResult(BaseModel):
+    memories: list[ToolMemory]
     skipped: list[str]
 
 
-class Decided(BaseModel):
+class ReviewResult(BaseModel):
     memory_id: int
     updated: bool
     status: str
 
 
-class ForgottenOut(BaseModel):
+class ForgetResult(BaseModel):
     erased: bool
     memory_ids: list[int]
-    memories: list[MemoryOut] = []
+    memories: list[ToolMemory] = []
     receipt: dict[str, Any] = {}
 
 
-class Listed(BaseModel):
-    memories: list[MemoryOut]
+class MemoryListResult(BaseModel):
+    memories: list[ToolMemory]
     next_cursor: str | None
 
 
-class ProfileOut(BaseModel):
+class ProfileResult(BaseModel):
     persona_id: str
     markdown: str
 
 
-class PageOut(BaseModel):
+class PageResult(BaseModel):
     page_id: str
     title: str
     text: str
     truncated: bool
 
 
-class GoalRow(BaseModel):
+class ToolGoal(BaseModel):
     id: int
     title: str
     details: str
     status: str
 
 
-class GoalsOut(BaseModel):
-    goals: list[GoalRow]
+class GoalListResult(BaseModel):
+    goals: list[ToolGoal]
 
 
-class GoalChanged(BaseModel):
+class GoalUpdateResult(BaseModel):
     goal_id: int
     updated: bool
     status: str
 
 
-class EventOut(MemoryOut):
+class ToolEvent(ToolMemory):
     next_date: str
     days_away: int
 
 
-class UpcomingOut(BaseModel):
-    events: list[EventOut]
+class UpcomingResult(BaseModel):
+    events: list[ToolEvent]
 
 
-def memory_out(memory: Memory) -> MemoryOut:
-    return MemoryOut(**_fields(memory))
+def tool_memory(memory: Memory) -> ToolMemory:
+    return ToolMemory(**_memory_fields(memory))
 
 
-def event_out(found: Upcoming) -> EventOut:
-    fields = _fields(found.memory)
-    return EventOut(**fields, next_date=found.date.isoformat(), days_away=found.days_away)
+def tool_event(found: UpcomingEvent) -> ToolEvent:
+    fields = _memory_fields(found.memory)
+    return ToolEvent(**fields, next_date=found.date.isoformat(), days_away=found.days_away)
 
 
-def goal_row(goal: Goal) -> GoalRow:
-    return GoalRow(id=goal.id, title=goal.title, details=goal.details, status=goal.status)
+def tool_goal(goal: Goal) -> ToolGoal:
+    return ToolGoal(id=goal.id, title=goal.title, details=goal.details, status=goal.status)
 
 
-def line(memory: MemoryOut) -> str:
+def memory_line(memory: ToolMemory) -> str:
     """Return a memory as one line of a list."""
     waits = f" ({memory.status})" if memory.status != "active" else ""
     return f"- #{memory.id} [{memory.created}] {memory.type} {memory.key}: {memory.content}{waits}"
 
 
-def _fields(memory: Memory) -> dict[str, Any]:
+def _memory_fields(memory: Memory) -> dict[str, Any]:
     said = memory.created_at if memory.occurred_at is None else memory.occurred_at
     return {
         "id": memory.id,

@@ -8,12 +8,22 @@ from pydantic import Field
 
 from plastic_memories.model.goal import GoalStatus
 from plastic_memories.model.memory import MemoryType
-from plastic_memories.wire.fields import Body, Flag, Id, Key, Name, NonEmptyText, Share, Tag, Text
+from plastic_memories.wire.fields import (
+    Flag,
+    Id,
+    Key,
+    Name,
+    NonEmptyText,
+    RequestBody,
+    Share,
+    Tag,
+    Text,
+)
 
 Limit = Annotated[int, Field(ge=1, le=200)]
 
 
-class Asked(Body):
+class ToolArguments(RequestBody):
     """What every tool may be given."""
 
     persona_id: Annotated[
@@ -22,7 +32,7 @@ class Asked(Body):
     ] = None
 
 
-class RecallArguments(Asked):
+class RecallArguments(ToolArguments):
     query: Annotated[
         Text,
         Field(
@@ -33,7 +43,7 @@ class RecallArguments(Asked):
     limit: Limit = 10
 
 
-class RememberArguments(Asked):
+class RememberArguments(ToolArguments):
     text: Annotated[
         NonEmptyText,
         Field(
@@ -67,7 +77,7 @@ class RememberArguments(Asked):
     ] = False
 
 
-class ConfirmArguments(Asked):
+class ConfirmArguments(ToolArguments):
     memory_id: Annotated[Id, Field(description="The candidate; `list` shows those that wait.")]
     accept: Annotated[Flag, Field(description="False turns the candidate down.")] = True
     supersedes_id: Annotated[
@@ -81,7 +91,7 @@ class ConfirmArguments(Asked):
     ] = False
 
 
-class ForgetArguments(Asked):
+class ForgetArguments(ToolArguments):
     memory_ids: Annotated[list[Id], Field(max_length=500, description="What to erase, by id.")] = (
         Field(default=[])
     )
@@ -95,7 +105,7 @@ class ForgetArguments(Asked):
     ] = False
 
 
-class ListArguments(Asked):
+class ListArguments(ToolArguments):
     status: Annotated[
         Literal["active", "candidate", "revoked", "expired", "all"],
         Field(description="`candidate` shows what waits for the user's yes."),
@@ -108,30 +118,30 @@ class ListArguments(Asked):
     ] = None
 
 
-class ProfileArguments(Asked):
+class ProfileArguments(ToolArguments):
     pass
 
 
-class PageArguments(Asked):
+class PageArguments(ToolArguments):
     page_id: Annotated[
         Name,
         Field(description="As it stands in recall's index: memory://extended/….", max_length=1000),
     ]
 
 
-class GoalsArguments(Asked):
+class GoalsArguments(ToolArguments):
     status: GoalStatus | None = None
 
 
-class GoalCreateArguments(Asked):
+class GoalCreateArguments(ToolArguments):
     title: Annotated[NonEmptyText, Field(max_length=500)]
     details: Text = ""
 
 
-class GoalUpdateArguments(Asked):
+class GoalUpdateArguments(ToolArguments):
     goal_id: Annotated[Id, Field(description="`goals` shows the ids.")]
     status: GoalStatus
 
 
-class UpcomingArguments(Asked):
+class UpcomingArguments(ToolArguments):
     days: Annotated[int, Field(ge=0, le=3660, description="How far to look ahead.")] = 30

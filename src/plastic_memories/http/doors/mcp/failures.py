@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from plastic_memories.errors import PlasticMemoriesError
 
-_NEXT = {
+_NEXT_STEPS = {
     "conflict_requires_supersedes": (
         "Ask the user which one holds. Then call confirm again with supersedes_id set to "
         "active_memory_id, or with coexist=true for preferences and constraints."
@@ -24,15 +24,15 @@ _NEXT = {
 }
 
 
-def told(error: PlasticMemoriesError) -> str:
+def error_text(error: PlasticMemoriesError) -> str:
     """Return an error as a model reads it."""
-    lines = [f"{error.message} ({error.code})", _NEXT.get(error.code, "")]
+    lines = [f"{error.message} ({error.code})", _NEXT_STEPS.get(error.code, "")]
     if error.detail is not None:
         lines.append(json.dumps(error.detail, ensure_ascii=False, default=str))
     return "\n".join(line for line in lines if line)
 
 
-def misfit(error: ValidationError) -> str:
+def argument_error_text(error: ValidationError) -> str:
     """Say which arguments do not fit, without repeating what was sent."""
     found: list[Any] = error.errors(include_url=False, include_input=False, include_context=False)
     lines = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found]

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from plastic_memories.http.doors.mcp.arguments import Asked, RecallArguments
-from plastic_memories.http.doors.mcp.request_place import Here
+from plastic_memories.http.doors.mcp.arguments import RecallArguments, ToolArguments
+from plastic_memories.http.doors.mcp.request_place import McpRequest
 from plastic_memories.http.doors.mcp.resources import core_text
 
 Language = Literal["zh", "en"]
 
 
-class PromptArguments(Asked):
+class PromptArguments(ToolArguments):
     language: Language | None = None
 
 
@@ -22,7 +22,7 @@ class MemoryPrompt:
     name: str
     title: str
     description: str
-    write: Callable[[Here, PromptArguments], Awaitable[str]]
+    write: Callable[[McpRequest, PromptArguments], Awaitable[str]]
 
 
 _ABOUT_ME = {
@@ -39,22 +39,22 @@ _AS_PERSONA = {
     "answer about me or the past, and remember when I say something worth keeping; ask me before "
     "anything about who you are is changed.",
 }
-_NOTHING = {"zh": "（还没有任何资料。）", "en": "(There are no notes yet.)"}
+_NO_NOTES = {"zh": "（还没有任何资料。）", "en": "(There are no notes yet.)"}
 
 
-async def _about_me(here: Here, asked: PromptArguments) -> str:
-    language = await _language(here, asked)
+async def _about_me_prompt(here: McpRequest, asked: PromptArguments) -> str:
+    language = await _prompt_language(here, asked)
     profile = await here.call.hub.personas.profile(here.view(asked))
-    return f"{_ABOUT_ME[language]}\n\n{profile or _NOTHING[language]}"
+    return f"{_ABOUT_ME[language]}\n\n{profile or _NO_NOTES[language]}"
 
 
-async def _as_persona(here: Here, asked: PromptArguments) -> str:
-    language = await _language(here, asked)
+async def _as_persona_prompt(here: McpRequest, asked: PromptArguments) -> str:
+    language = await _prompt_language(here, asked)
     core = await core_text(here, RecallArguments(persona_id=asked.persona_id))
-    return f"{_AS_PERSONA[language]}\n\n{core or _NOTHING[language]}"
+    return f"{_AS_PERSONA[language]}\n\n{core or _NO_NOTES[language]}"
 
 
-async def _language(here: Here, asked: PromptArguments) -> Language:
+async def _prompt_language(here: McpRequest, asked: PromptArguments) -> Language:
     """Return the language that is asked for, or else the user's own."""
     if asked.language is not None:
         return asked.language
@@ -67,13 +67,13 @@ _PROMPTS = (
         name="about_me",
         title="你知道我些什么？ · What do you know of me?",
         description="Show me what is remembered of me. 看看记住了我的哪些事。",
-        write=_about_me,
+        write=_about_me_prompt,
     ),
     MemoryPrompt(
         name="talk_as_persona",
         title="以这个角色开始聊天 · Start a talk as this persona",
         description="Become the persona, with its memory. 成为这个角色，带着它的记忆开始聊天。",
-        write=_as_persona,
+        write=_as_persona_prompt,
     ),
 )
 PROMPTS = {prompt.name: prompt for prompt in _PROMPTS}

@@ -5,34 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plastic_memories.errors import NotAllowed
-from plastic_memories.http.caller_context import Call
-from plastic_memories.http.doors.mcp.arguments import Asked
+from plastic_memories.http.caller_context import ApiCall
+from plastic_memories.http.doors.mcp.arguments import ToolArguments
 from plastic_memories.model.owner import Owner, Viewpoint
-from plastic_memories.wire.fields import AsBot
+from plastic_memories.wire.fields import BotRequest
 
 DEFAULT_PERSONA = "default"
 _SOURCE_APP = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class McpRequest:
     """One request, with the defaults that its headers and its key give."""
 
-    call: Call
+    call: ApiCall
 
-    def persona(self, asked: Asked) -> str:
+    def persona_id(self, asked: ToolArguments) -> str:
         """Return the persona that is named: by the tool, the header, the key, or by nobody."""
         bound = self.call.caller.key.limits.persona_id
         return asked.persona_id or self._header("x-persona-id") or bound or DEFAULT_PERSONA
 
-    def owner(self, asked: Asked) -> Owner:
-        return self.call.owner(self.persona(asked))
+    def owner(self, asked: ToolArguments) -> Owner:
+        return self.call.owner(self.persona_id(asked))
 
-    def view(self, asked: Asked) -> Viewpoint:
+    def view(self, asked: ToolArguments) -> Viewpoint:
         return self.call.view(self.as_bot(asked), source_app=self.app)
 
-    def as_bot(self, asked: Asked) -> AsBot:
-        return AsBot(persona_id=self.persona(asked), bot_id=self.bot_id)
+    def as_bot(self, asked: ToolArguments) -> BotRequest:
+        return BotRequest(persona_id=self.persona_id(asked), bot_id=self.bot_id)
 
     @property
     def app(self) -> str:

@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from plastic_memories.errors import NotFound, PlasticMemoriesError
-from plastic_memories.http.caller_context import Reading, keyed
-from plastic_memories.http.envelope import failure
+from plastic_memories.http.caller_context import ReadCall, keyed_endpoint
+from plastic_memories.http.envelope import error_response
 from plastic_memories.http.routing import Endpoint, Handler, Routes
 
 _PACKAGE = "mcp"
@@ -22,9 +22,9 @@ _PACKAGE = "mcp"
 _REFUSED = -32_010
 
 
-def as_mcp(endpoint: Endpoint) -> Handler:
+def mcp_endpoint(endpoint: Endpoint) -> Handler:
     """Refuse in the protocol's own shape, so that clients can show the reason."""
-    serve = keyed(endpoint)
+    serve = keyed_endpoint(endpoint)
 
     async def handle(request: Request) -> Response:
         if find_spec(_PACKAGE) is None:
@@ -40,7 +40,7 @@ def as_mcp(endpoint: Endpoint) -> Handler:
 
 
 def _refusal(request: Request, error: PlasticMemoriesError) -> Response:
-    native = failure(request.state.request_id, error)
+    native = error_response(request.state.request_id, error)
     reason = {"code": error.code, "detail": error.detail}
     problem = {"code": _REFUSED, "message": error.message, "data": reason}
     headers = {
@@ -53,18 +53,18 @@ def _refusal(request: Request, error: PlasticMemoriesError) -> Response:
 
 
 # Not part of the OpenAPI document: the protocol describes itself (`tools/list`).
-router = Routes(as_mcp, in_document=False)
+router = Routes(mcp_endpoint, in_document=False)
 
 
 @router.post("/mcp")
-async def speak(call: Reading) -> Response:
+async def answer_message(call: ReadCall) -> Response:
     """Answer one message of an agent; what changes something asks for a key that may."""
     call.request.state.call = call
-    await asyncio.to_thread(_loaded)
-    return _Exchange(call.options.max_body_bytes)
+    await asyncio.to_thread(_load_package)
+    return _McpResponse(call.options.max_body_bytes)
 
 
-class _Exchange(Response):
+class _McpResponse(Response):
     """One message and its answer, read and written by the `mcp` package."""
 
     def __init__(self, max_body_bytes: int) -> None:
@@ -74,7 +74,7 @@ class _Exchange(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # One for each request, as nothing is kept between them: there is no session to end
         # when the server stops, and any of several processes can answer the next message.
-        server, session_manager = _loaded()
+        server, session_manager = _load_package()
         exchange = session_manager(
             server,
             stateless=True,
@@ -86,7 +86,7 @@ class _Exchange(Response):
 
 
 @lru_cache(maxsize=1)
-def _loaded() -> tuple[Any, Any]:
+def _load_package() -> tuple[Any, Any]:
     """Load the package at the first message: a hub that nobody speaks to so starts without it."""
     package = import_module("mcp.server.streamable_http_manager")
     server = import_module("plastic_memories.http.doors.mcp.server")

@@ -17,7 +17,7 @@ _TOOLS = (
         ),
         effect=Effect.READS,
         arguments=arguments.RecallArguments,
-        answer=answers.Recalled,
+        answer=answers.RecallResult,
         run=tools.recall,
     ),
     MemoryTool(
@@ -30,7 +30,7 @@ _TOOLS = (
         ),
         effect=Effect.ADDS,
         arguments=arguments.RememberArguments,
-        answer=answers.Remembered,
+        answer=answers.RememberResult,
         run=tools.remember,
     ),
     MemoryTool(
@@ -42,7 +42,7 @@ _TOOLS = (
         ),
         effect=Effect.ERASES,
         arguments=arguments.ConfirmArguments,
-        answer=answers.Decided,
+        answer=answers.ReviewResult,
         run=tools.confirm,
     ),
     MemoryTool(
@@ -55,7 +55,7 @@ _TOOLS = (
         ),
         effect=Effect.ERASES,
         arguments=arguments.ForgetArguments,
-        answer=answers.ForgottenOut,
+        answer=answers.ForgetResult,
         run=tools.forget,
     ),
     MemoryTool(
@@ -67,7 +67,7 @@ _TOOLS = (
         ),
         effect=Effect.READS,
         arguments=arguments.ListArguments,
-        answer=answers.Listed,
+        answer=answers.MemoryListResult,
         run=tools.list_memories,
     ),
     MemoryTool(
@@ -78,7 +78,7 @@ _TOOLS = (
         ),
         effect=Effect.READS,
         arguments=arguments.ProfileArguments,
-        answer=answers.ProfileOut,
+        answer=answers.ProfileResult,
         run=tools.profile,
     ),
     MemoryTool(
@@ -90,7 +90,7 @@ _TOOLS = (
         ),
         effect=Effect.READS,
         arguments=arguments.PageArguments,
-        answer=answers.PageOut,
+        answer=answers.PageResult,
         run=tools.read_page,
     ),
     MemoryTool(
@@ -99,7 +99,7 @@ _TOOLS = (
         description="List what the user wants to reach. 列出用户的目标。",
         effect=Effect.READS,
         arguments=arguments.GoalsArguments,
-        answer=answers.GoalsOut,
+        answer=answers.GoalListResult,
         run=tools.goals,
     ),
     MemoryTool(
@@ -108,7 +108,7 @@ _TOOLS = (
         description="Note a goal of the user. 记下用户的目标。",
         effect=Effect.ADDS,
         arguments=arguments.GoalCreateArguments,
-        answer=answers.GoalChanged,
+        answer=answers.GoalUpdateResult,
         run=tools.goal_create,
     ),
     MemoryTool(
@@ -117,7 +117,7 @@ _TOOLS = (
         description="Say how a goal stands: active, paused, done or dropped. 更新目标状态。",
         effect=Effect.ADDS,
         arguments=arguments.GoalUpdateArguments,
-        answer=answers.GoalChanged,
+        answer=answers.GoalUpdateResult,
         run=tools.goal_update,
     ),
     MemoryTool(
@@ -129,7 +129,7 @@ _TOOLS = (
         ),
         effect=Effect.READS,
         arguments=arguments.UpcomingArguments,
-        answer=answers.UpcomingOut,
+        answer=answers.UpcomingResult,
         run=tools.upcoming_events,
     ),
 )

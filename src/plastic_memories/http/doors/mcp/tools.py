@@ -11,23 +11,23 @@ from pydantic import BaseModel
 
 from plastic_memories.errors import InvalidInput
 from plastic_memories.http.doors.mcp import answers, arguments
-from plastic_memories.http.doors.mcp.request_place import Here
-from plastic_memories.http.doors.mcp.resources import page_of
-from plastic_memories.http.routes.memories import write_one, write_talk
-from plastic_memories.http.routes.recall import recollect
+from plastic_memories.http.doors.mcp.request_place import McpRequest
+from plastic_memories.http.doors.mcp.resources import find_page
+from plastic_memories.http.routes.memories import write_conversation, write_one
+from plastic_memories.http.routes.recall import run_recall
 from plastic_memories.hub.erasure.forget import ForgetRequest
-from plastic_memories.hub.memories.browse import Wanted
+from plastic_memories.hub.memories.browse import ListFilter
 from plastic_memories.model.memory import MemoryType, SourceType, Status
 from plastic_memories.model.message import Role
 from plastic_memories.rules.lifecycle.note_keys import note_key
-from plastic_memories.rules.lifecycle.transitions import ConfirmRequest
+from plastic_memories.rules.lifecycle.transitions import ConfirmOptions
 from plastic_memories.wire import memories as wire
 from plastic_memories.wire.recall import RecallRequest
 
 _DAY_S = 86_400
 
 
-class Said(NamedTuple):
+class ToolOutput(NamedTuple):
     """An answer twice: as text for a model, as data for a program."""
 
     text: str
@@ -46,53 +46,53 @@ class MemoryTool:
     title: str
     description: str
     effect: Effect
-    arguments: type[arguments.Asked]
+    arguments: type[arguments.ToolArguments]
     answer: type[BaseModel]
-    run: Callable[[Here, Any], Awaitable[Said]]
+    run: Callable[[McpRequest, Any], Awaitable[ToolOutput]]
 
 
-async def recall(here: Here, asked: arguments.RecallArguments) -> Said:
+async def recall(here: McpRequest, asked: arguments.RecallArguments) -> ToolOutput:
     body = RecallRequest(
-        persona_id=here.persona(asked),
+        persona_id=here.persona_id(asked),
         bot_id=here.bot_id,
         source_app=here.app,
         query=asked.query,
         limit=asked.limit,
     )
-    found = await recollect(body, here.call)
-    rows = [answers.memory_out(hit.memory) for hit in found.hits]
+    found = await run_recall(body, here.call)
+    rows = [answers.tool_memory(hit.memory) for hit in found.hits]
     block = found.injection_block
-    answer = answers.Recalled(block=block, memories=rows, degraded=list(found.degraded))
-    return Said(block or "Nothing is remembered that bears on this.", answer)
+    answer = answers.RecallResult(block=block, memories=rows, degraded=list(found.degraded))
+    return ToolOutput(block or "Nothing is remembered that bears on this.", answer)
 
 
-async def remember(here: Here, asked: arguments.RememberArguments) -> Said:
+async def remember(here: McpRequest, asked: arguments.RememberArguments) -> ToolOutput:
     here.call.check_length(asked.text, "text")
     as_it_is = asked.type or asked.key or asked.tags or asked.expires_in_days or asked.inferred
     if as_it_is or asked.importance is not None:
-        return await _keep(here, asked)
-    return await _learn(here, asked)
+        return await _remember_note(here, asked)
+    return await _remember_extracted(here, asked)
 
 
-async def _learn(here: Here, asked: arguments.RememberArguments) -> Said:
+async def _remember_extracted(here: McpRequest, asked: arguments.RememberArguments) -> ToolOutput:
     """Keep what the text says of the user; if it says nothing of them, keep it as a note."""
-    told = wire.WriteTalk(
-        persona_id=here.persona(asked),
-        messages=[wire.TalkMessage(role=Role.USER, content=asked.text)],
+    told = wire.WriteConversationRequest(
+        persona_id=here.persona_id(asked),
+        messages=[wire.ConversationMessageBody(role=Role.USER, content=asked.text)],
         source_app=here.app,
         bot_id=here.bot_id,
     )
-    found = await write_talk(told, here.call)
+    found = await write_conversation(told, here.call)
     if not found.items and not found.skipped:
-        return await _keep(here, asked)
+        return await _remember_note(here, asked)
     ids = [item.memory_id for item in found.items]
-    return await _remembered(here, asked, ids, [one.reason for one in found.skipped])
+    return await _remember_output(here, asked, ids, [one.reason for one in found.skipped])
 
 
-async def _keep(here: Here, asked: arguments.RememberArguments) -> Said:
+async def _remember_note(here: McpRequest, asked: arguments.RememberArguments) -> ToolOutput:
     days = asked.expires_in_days
-    item = wire.WriteOne(
-        persona_id=here.persona(asked),
+    item = wire.WriteOneRequest(
+        persona_id=here.persona_id(asked),
         type=asked.type or MemoryType.NOTE,
         key=asked.key or note_key(asked.text),
         content=asked.text,
@@ -105,36 +105,38 @@ async def _keep(here: Here, asked: arguments.RememberArguments) -> Said:
     )
     written = await write_one(item, here.call)
     if written.memory_id is None:
-        return await _remembered(here, asked, [], ["The user wants this never to be remembered."])
-    return await _remembered(here, asked, [written.memory_id], [])
+        return await _remember_output(
+            here, asked, [], ["The user wants this never to be remembered."]
+        )
+    return await _remember_output(here, asked, [written.memory_id], [])
 
 
-async def _remembered(
-    here: Here, asked: arguments.Asked, ids: list[int], skipped: list[str]
-) -> Said:
-    rows = await _rows(here, asked, ids)
-    lines = [answers.line(row) for row in rows]
+async def _remember_output(
+    here: McpRequest, asked: arguments.ToolArguments, ids: list[int], skipped: list[str]
+) -> ToolOutput:
+    rows = await _tool_memories(here, asked, ids)
+    lines = [answers.memory_line(row) for row in rows]
     lines += [f"Not remembered: {reason}" for reason in skipped]
     if any(row.status == Status.CANDIDATE for row in rows):
         lines.append("A candidate waits for the user's yes: ask, then call confirm.")
-    answer = answers.Remembered(memories=rows, skipped=skipped)
-    return Said("\n".join(lines) or "There was nothing to remember.", answer)
+    answer = answers.RememberResult(memories=rows, skipped=skipped)
+    return ToolOutput("\n".join(lines) or "There was nothing to remember.", answer)
 
 
-async def confirm(here: Here, asked: arguments.ConfirmArguments) -> Said:
+async def confirm(here: McpRequest, asked: arguments.ConfirmArguments) -> ToolOutput:
     review, caller, view = here.call.hub.review, here.call.caller, here.view(asked)
     if asked.accept:
-        wish = ConfirmRequest(supersedes_id=asked.supersedes_id, coexist=asked.coexist)
+        wish = ConfirmOptions(supersedes_id=asked.supersedes_id, coexist=asked.coexist)
         done = await review.confirm(caller, view, asked.memory_id, wish, None)
     else:
         done = await review.reject(caller, view, asked.memory_id, never_again=asked.never_again)
     status = done.memory.status.value
-    answer = answers.Decided(memory_id=done.memory.id, updated=done.updated, status=status)
+    answer = answers.ReviewResult(memory_id=done.memory.id, updated=done.updated, status=status)
     note = "" if done.updated else " It was so before: nothing has changed."
-    return Said(f"Memory #{done.memory.id} is {status}.{note}", answer)
+    return ToolOutput(f"Memory #{done.memory.id} is {status}.{note}", answer)
 
 
-async def forget(here: Here, asked: arguments.ForgetArguments) -> Said:
+async def forget(here: McpRequest, asked: arguments.ForgetArguments) -> ToolOutput:
     if not asked.memory_ids and not asked.query:
         raise InvalidInput("Give memory_ids, or a query to see what would be forgotten.")
     here.call.check_length(asked.query, "query", here.call.options.max_query_chars)
@@ -149,80 +151,85 @@ async def forget(here: Here, asked: arguments.ForgetArguments) -> Said:
     gone = await here.call.hub.forget(here.call.caller, here.view(asked), wish)
     ids = list(gone.memory_ids)
     if only_look:
-        rows = await _rows(here, asked, ids)
-        lines = [answers.line(row) for row in rows]
+        rows = await _tool_memories(here, asked, ids)
+        lines = [answers.memory_line(row) for row in rows]
         advice = "Nothing is erased yet. Ask the user, then call forget with memory_ids."
-        answer = answers.ForgottenOut(erased=False, memory_ids=ids, memories=rows)
-        return Said("\n".join([*lines, advice]) if rows else "Nothing matches.", answer)
+        answer = answers.ForgetResult(erased=False, memory_ids=ids, memories=rows)
+        return ToolOutput("\n".join([*lines, advice]) if rows else "Nothing matches.", answer)
     text = f"Forgotten for good: {', '.join(f'#{one}' for one in ids) or 'nothing'}."
     receipt = dict(gone.receipt)
-    return Said(text, answers.ForgottenOut(erased=bool(ids), memory_ids=ids, receipt=receipt))
+    return ToolOutput(text, answers.ForgetResult(erased=bool(ids), memory_ids=ids, receipt=receipt))
 
 
-async def list_memories(here: Here, asked: arguments.ListArguments) -> Said:
-    wanted = Wanted(
+async def list_memories(here: McpRequest, asked: arguments.ListArguments) -> ToolOutput:
+    wanted = ListFilter(
         status=None if asked.status == "all" else Status(asked.status),
         type=asked.type,
         containing=asked.containing or None,
         before_id=int(asked.cursor) if asked.cursor else None,
         limit=asked.limit,
     )
-    page = await here.call.hub.browse.page(here.view(asked), wanted)
-    rows = [answers.memory_out(memory) for memory in page.memories]
+    page = await here.call.hub.browse.list_page(here.view(asked), wanted)
+    rows = [answers.tool_memory(memory) for memory in page.memories]
     cursor = None if page.next_before_id is None else str(page.next_before_id)
     more = [] if cursor is None else [f"There are more: cursor={cursor}"]
-    text = "\n".join([*(answers.line(row) for row in rows), *more])
-    return Said(
-        text or "There are no such memories.", answers.Listed(memories=rows, next_cursor=cursor)
+    text = "\n".join([*(answers.memory_line(row) for row in rows), *more])
+    return ToolOutput(
+        text or "There are no such memories.",
+        answers.MemoryListResult(memories=rows, next_cursor=cursor),
     )
 
 
-async def profile(here: Here, asked: arguments.ProfileArguments) -> Said:
+async def profile(here: McpRequest, asked: arguments.ProfileArguments) -> ToolOutput:
     text = await here.call.hub.personas.profile(here.view(asked))
-    answer = answers.ProfileOut(persona_id=here.persona(asked), markdown=text)
-    return Said(text or "Nothing is known yet.", answer)
+    answer = answers.ProfileResult(persona_id=here.persona_id(asked), markdown=text)
+    return ToolOutput(text or "Nothing is known yet.", answer)
 
 
-async def read_page(here: Here, asked: arguments.PageArguments) -> Said:
-    page = await page_of(here, asked, asked.page_id)
-    answer = answers.PageOut(
+async def read_page(here: McpRequest, asked: arguments.PageArguments) -> ToolOutput:
+    page = await find_page(here, asked, asked.page_id)
+    answer = answers.PageResult(
         page_id=page.id, title=page.title, text=page.text, truncated=page.truncated
     )
-    return Said(page.text or "The page is empty.", answer)
+    return ToolOutput(page.text or "The page is empty.", answer)
 
 
-async def goals(here: Here, asked: arguments.GoalsArguments) -> Said:
+async def goals(here: McpRequest, asked: arguments.GoalsArguments) -> ToolOutput:
     found = await here.call.hub.goals.find(here.owner(asked), asked.status)
-    rows = [answers.goal_row(goal) for goal in found]
+    rows = [answers.tool_goal(goal) for goal in found]
     lines = [f"- #{row.id} {row.title} ({row.status}) {row.details}".rstrip() for row in rows]
-    return Said("\n".join(lines) or "There are no such goals.", answers.GoalsOut(goals=rows))
+    return ToolOutput(
+        "\n".join(lines) or "There are no such goals.", answers.GoalListResult(goals=rows)
+    )
 
 
-async def goal_create(here: Here, asked: arguments.GoalCreateArguments) -> Said:
+async def goal_create(here: McpRequest, asked: arguments.GoalCreateArguments) -> ToolOutput:
     here.call.check_length(asked.details, "details")
     made = await here.call.hub.goals.create(
         here.call.caller, here.owner(asked), asked.title, asked.details
     )
-    answer = answers.GoalChanged(goal_id=made.id, updated=True, status=made.status)
-    return Said(f"Goal #{made.id} is noted: {made.title}", answer)
+    answer = answers.GoalUpdateResult(goal_id=made.id, updated=True, status=made.status)
+    return ToolOutput(f"Goal #{made.id} is noted: {made.title}", answer)
 
 
-async def goal_update(here: Here, asked: arguments.GoalUpdateArguments) -> Said:
+async def goal_update(here: McpRequest, asked: arguments.GoalUpdateArguments) -> ToolOutput:
     updated = await here.call.hub.goals.set_status(
         here.call.caller, here.owner(asked), asked.goal_id, asked.status
     )
-    answer = answers.GoalChanged(goal_id=asked.goal_id, updated=updated, status=asked.status)
-    return Said(f"Goal #{asked.goal_id} is {asked.status.value}.", answer)
+    answer = answers.GoalUpdateResult(goal_id=asked.goal_id, updated=updated, status=asked.status)
+    return ToolOutput(f"Goal #{asked.goal_id} is {asked.status.value}.", answer)
 
 
-async def upcoming_events(here: Here, asked: arguments.UpcomingArguments) -> Said:
-    found = await here.call.hub.look_ahead(here.view(asked), asked.days)
-    rows = [answers.event_out(one) for one in found]
+async def upcoming_events(here: McpRequest, asked: arguments.UpcomingArguments) -> ToolOutput:
+    found = await here.call.hub.upcoming_events(here.view(asked), asked.days)
+    rows = [answers.tool_event(one) for one in found]
     lines = [f"- {row.next_date} (in {row.days_away} days) {row.content}" for row in rows]
-    return Said("\n".join(lines) or "Nothing comes up.", answers.UpcomingOut(events=rows))
+    return ToolOutput("\n".join(lines) or "Nothing comes up.", answers.UpcomingResult(events=rows))
 
 
-async def _rows(here: Here, asked: arguments.Asked, ids: list[int]) -> list[answers.MemoryOut]:
+async def _tool_memories(
+    here: McpRequest, asked: arguments.ToolArguments, ids: list[int]
+) -> list[answers.ToolMemory]:
     view = here.view(asked)
-    pages = [await here.call.hub.browse.one(view, memory_id) for memory_id in ids]
-    return [answers.memory_out(memory) for page in pages for memory in page.memories]
+    pages = [await here.call.hub.browse.get_memory(view, memory_id) for memory_id in ids]
+    return [answers.tool_memory(memory) for page in pages for memory in page.memories]

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plastic_memories.errors import NotFound
-from plastic_memories.http.doors.mem0.mem0_items import APP, PERSONA, Json, iso
-from plastic_memories.http.doors.mem0.mem0_route import Call
+from plastic_memories.http.doors.mem0.mem0_items import DEFAULT_APP, DEFAULT_PERSONA, Json, iso_time
+from plastic_memories.http.doors.mem0.mem0_route import Mem0Call
 from plastic_memories.http.doors.mem0.memories import delete_all
-from plastic_memories.model.persona import Holding
+from plastic_memories.model.persona import PersonaMemoryCount
 
 _FIELDS = {"user": "user_id", "agent": "agent_id", "app": "app_id", "run": "run_id"}
 
 
-async def entities(call: Call) -> list[Json]:
+async def entity_list(call: Mem0Call) -> list[Json]:
     """Return everybody who has memories: of the key's user, or of all users of an app key."""
-    held: dict[tuple[str, str], list[Holding]] = {}
+    held: dict[tuple[str, str], list[PersonaMemoryCount]] = {}
     for holding in await _holdings(call):
-        for name in _names(holding) if holding.memories else ():
+        for name in _entity_names(holding) if holding.memories else ():
             held.setdefault(name, []).append(holding)
     order = list(_FIELDS)
     found = sorted(held.items(), key=lambda pair: (order.index(pair[0][0]), pair[0][1]))
@@ -27,38 +27,40 @@ async def entities(call: Call) -> list[Json]:
             "name": name,
             "type": kind,
             "total_memories": sum(one.memories for one in parts),
-            "created_at": iso(min(one.first_at for one in parts)),
-            "updated_at": iso(max(one.last_at for one in parts)),
+            "created_at": iso_time(min(one.first_at for one in parts)),
+            "updated_at": iso_time(max(one.last_at for one in parts)),
         }
         for (kind, name), parts in found
     ]
 
 
-async def delete_entity(call: Call, kind: str, name: str) -> None:
+async def delete_entity(call: Mem0Call, kind: str, name: str) -> None:
     """Forget everything of one user, agent, app or run. Of nobody there is nothing to forget."""
     if kind not in _FIELDS:
         raise NotFound(f"Entities are of the type {', '.join(_FIELDS)}.")
     if kind == "user":
         await delete_all(call, {"user_id": name})
         return
-    concerned = [one.owner.user_id for one in await _holdings(call) if (kind, name) in _all(one)]
+    concerned = [
+        one.owner.user_id for one in await _holdings(call) if (kind, name) in _entity_keys(one)
+    ]
     for user_id in dict.fromkeys(concerned):
         await delete_all(call, {"user_id": user_id, _FIELDS[kind]: name})
 
 
-async def _holdings(call: Call) -> list[Holding]:
+async def _holdings(call: Mem0Call) -> list[PersonaMemoryCount]:
     limits = call.key.limits
-    held = await call.hub.search.holdings(call.key.tenant_id, call.whose, limits.source_app)
+    held = await call.hub.search.holdings(call.key.tenant_id, call.key_user_id, limits.source_app)
     return [one for one in held if limits.persona_id in ("", one.owner.persona_id)]
 
 
-def _names(holding: Holding) -> Iterator[tuple[str, str]]:
+def _entity_names(holding: PersonaMemoryCount) -> Iterator[tuple[str, str]]:
     """Yield whom these memories belong to, as mem0 counts them."""
-    silent = {("agent", PERSONA), ("app", APP)}
-    return (name for name in _all(holding) if name not in silent)
+    silent = {("agent", DEFAULT_PERSONA), ("app", DEFAULT_APP)}
+    return (name for name in _entity_keys(holding) if name not in silent)
 
 
-def _all(holding: Holding) -> list[tuple[str, str]]:
+def _entity_keys(holding: PersonaMemoryCount) -> list[tuple[str, str]]:
     named = {
         "user": holding.owner.user_id,
         "agent": holding.owner.persona_id,

@@ -6,19 +6,24 @@ from typing import Any
 
 from plastic_memories.errors import NotFound
 from plastic_memories.http.doors.mem0 import entities, memories
-from plastic_memories.http.doors.mem0.mem0_items import Json, item
-from plastic_memories.http.doors.mem0.mem0_route import Call, Reading, Writing, as_mem0
+from plastic_memories.http.doors.mem0.mem0_items import Json, memory_item
+from plastic_memories.http.doors.mem0.mem0_route import (
+    Mem0Call,
+    Mem0ReadCall,
+    Mem0WriteCall,
+    mem0_endpoint,
+)
 from plastic_memories.http.routing import Routes
 from plastic_memories.wire import mem0 as wire
 
-router = Routes(as_mem0, in_document=False)
-_SEARCHED = 10
-_ON_A_PAGE = 100
+router = Routes(mem0_endpoint, in_document=False)
+_DEFAULT_TOP_K = 10
+_DEFAULT_PAGE_SIZE = 100
 _ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 @router.get("/v1/ping/")
-async def ping(call: Reading) -> Any:
+async def ping(call: Mem0ReadCall) -> Any:
     """Say that the key is good."""
     return {
         "status": "ok",
@@ -29,7 +34,7 @@ async def ping(call: Reading) -> Any:
 
 
 @router.post("/v3/memories/add/")
-async def add(call: Writing, body: wire.Add) -> Any:
+async def add(call: Mem0WriteCall, body: wire.Mem0AddRequest) -> Any:
     """Take in messages. It is done when this answers: nobody needs to ask again."""
     event_id, results = await memories.add(call, body)
     return {
@@ -41,122 +46,128 @@ async def add(call: Writing, body: wire.Add) -> Any:
 
 
 @router.post("/v1/memories/")
-async def add_v1(call: Writing, body: wire.Add) -> Any:
+async def add_v1(call: Mem0WriteCall, body: wire.Mem0AddRequest) -> Any:
     """Take in messages, for older clients."""
     _, results = await memories.add(call, body)
     return {"results": results}
 
 
 @router.get("/v1/event/{event_id}/")
-async def event(call: Reading, event_id: str) -> Any:
+async def event(call: Mem0ReadCall, event_id: str) -> Any:
     """Return what became of a call of `add`."""
-    left = await memories.of_event(call, event_id)
+    left = await memories.event_results(call, event_id)
     return {"id": event_id, "event_type": "ADD", "status": "SUCCEEDED", "results": left}
 
 
 @router.post("/v3/memories/search/")
-async def search(call: Reading, body: wire.Search) -> Any:
+async def search(call: Mem0ReadCall, body: wire.Mem0SearchRequest) -> Any:
     """Return the memories that bear on a query, best first."""
-    return {"results": await memories.search(call, body, _SEARCHED)}
+    return {"results": await memories.search(call, body, _DEFAULT_TOP_K)}
 
 
 @router.post("/v2/memories/search/")
 @router.post("/v1/memories/search/")
-async def search_before(call: Reading, body: wire.Search) -> Any:
+async def search_bare_list(call: Mem0ReadCall, body: wire.Mem0SearchRequest) -> Any:
     """Return the same as a bare list, for older clients."""
-    return await memories.search(call, body, _SEARCHED)
+    return await memories.search(call, body, _DEFAULT_TOP_K)
 
 
 @router.post("/v3/memories/")
-async def listed(call: Reading, body: wire.Listing, asked: wire.Paging) -> Any:
+async def list_memories(
+    call: Mem0ReadCall, body: wire.Mem0ListRequest, asked: wire.Mem0PageQuery
+) -> Any:
     """Return memories, newest first, a page at a time."""
     return await _page(call, body, asked)
 
 
 @router.post("/v2/memories/")
-async def listed_v2(call: Reading, body: wire.Listing, asked: wire.Paging) -> Any:
+async def list_page_or_all(
+    call: Mem0ReadCall, body: wire.Mem0ListRequest, asked: wire.Mem0PageQuery
+) -> Any:
     """Return the same; without a page, as a bare list of all."""
     return await _page_or_all(call, body, asked)
 
 
 @router.get("/v1/memories/")
-async def listed_v1(call: Reading, asked: wire.ListQuery) -> Any:
+async def list_by_query_string(call: Mem0ReadCall, asked: wire.Mem0ListQuery) -> Any:
     """Return the same, with everything in the query string."""
     return await _page_or_all(call, asked, asked)
 
 
-async def _page_or_all(call: Call, body: wire.Listing, asked: wire.Paging) -> Any:
+async def _page_or_all(
+    call: Mem0Call, body: wire.Mem0ListRequest, asked: wire.Mem0PageQuery
+) -> Any:
     if asked.page is not None or asked.page_size is not None:
         return await _page(call, body, asked)
-    return [item(one) for one in (await memories.listed(call, body)).found]
+    return [memory_item(one) for one in (await memories.list_memories(call, body)).items]
 
 
-async def _page(call: Call, body: wire.Listing, asked: wire.Paging) -> Json:
-    number, size = asked.page or 1, asked.page_size or _ON_A_PAGE
+async def _page(call: Mem0Call, body: wire.Mem0ListRequest, asked: wire.Mem0PageQuery) -> Json:
+    number, size = asked.page or 1, asked.page_size or _DEFAULT_PAGE_SIZE
     start = (number - 1) * size
-    page = await memories.listed(call, body, start, size)
+    page = await memories.list_memories(call, body, start, size)
     has_more = start + size < page.count
     return {
         "count": page.count,
-        "next": _address(call, number + 1, size) if has_more else None,
-        "previous": _address(call, number - 1, size) if number > 1 else None,
-        "results": [item(one) for one in page.found],
+        "next": _page_url(call, number + 1, size) if has_more else None,
+        "previous": _page_url(call, number - 1, size) if number > 1 else None,
+        "results": [memory_item(one) for one in page.items],
     }
 
 
-def _address(call: Call, page: int, size: int) -> str:
+def _page_url(call: Mem0Call, page: int, size: int) -> str:
     return str(call.request.url.include_query_params(page=page, page_size=size))
 
 
 @router.get("/v1/memories/{memory_id}/")
-async def get(call: Reading, memory_id: str) -> Any:
+async def get(call: Mem0ReadCall, memory_id: str) -> Any:
     """Return one memory."""
-    return item(await memories.one(call, memory_id))
+    return memory_item(await memories.get_memory(call, memory_id))
 
 
 @router.put("/v1/memories/{memory_id}/")
-async def update(call: Writing, memory_id: str, body: wire.Update) -> Any:
+async def update(call: Mem0WriteCall, memory_id: str, body: wire.Mem0UpdateRequest) -> Any:
     """Change a memory; return it as it now is."""
-    changed = item(await memories.update(call, memory_id, body))
+    changed = memory_item(await memories.update(call, memory_id, body))
     return {**changed, "text": changed["memory"]}
 
 
 @router.delete("/v1/memories/{memory_id}/")
-async def delete(call: Writing, memory_id: str) -> Any:
+async def delete(call: Mem0WriteCall, memory_id: str) -> Any:
     """Forget a memory."""
     await memories.delete(call, memory_id)
     return {"message": "Memory deleted successfully!"}
 
 
 @router.delete("/v1/memories/")
-async def delete_all(call: Writing, asked: wire.ListQuery) -> Any:
+async def delete_all(call: Mem0WriteCall, asked: wire.Mem0ListQuery) -> Any:
     """Forget all memories of a user, an agent, an app or a run."""
-    await memories.delete_all(call, asked.all_filters())
+    await memories.delete_all(call, asked.merged_filters())
     return {"message": "Memories deleted successfully!"}
 
 
 @router.get("/v1/memories/{memory_id}/history/")
-async def history(call: Reading, memory_id: str) -> Any:
+async def history(call: Mem0ReadCall, memory_id: str) -> Any:
     """Return what happened to a memory, oldest first."""
-    return await memories.past(call, memory_id)
+    return await memories.memory_history(call, memory_id)
 
 
 @router.put("/v1/batch/")
-async def batch_update(call: Writing, body: wire.Batch) -> Any:
+async def batch_update(call: Mem0WriteCall, body: wire.Mem0BatchRequest) -> Any:
     """Change several memories, or none if one of them is not there."""
     for each in body.memories:
-        await memories.one(call, each.memory_id)
+        await memories.get_memory(call, each.memory_id)
     for each in body.memories:
         await memories.update(call, each.memory_id, each)
     return {"message": f"Successfully updated {len(body.memories)} memories"}
 
 
 @router.delete("/v1/batch/")
-async def batch_delete(call: Writing, body: wire.Batch) -> Any:
+async def batch_delete(call: Mem0WriteCall, body: wire.Mem0BatchRequest) -> Any:
     """Forget several memories, or none if one of them is not there."""
     named = list(dict.fromkeys(each.memory_id for each in body.memories))
     for memory_id in named:
-        await memories.one(call, memory_id)
+        await memories.get_memory(call, memory_id)
     for memory_id in named:
         await memories.delete(call, memory_id)
     return {"message": f"Successfully deleted {len(named)} memories"}
@@ -164,28 +175,28 @@ async def batch_delete(call: Writing, body: wire.Batch) -> Any:
 
 @router.get("/v1/entities/")
 @router.get("/v2/entities/")
-async def list_entities(call: Reading) -> Any:
+async def list_entities(call: Mem0ReadCall) -> Any:
     """Return who has memories, all of them on one page."""
-    found = await entities.entities(call)
+    found = await entities.entity_list(call)
     return {"count": len(found), "next": None, "previous": None, "results": found}
 
 
 @router.delete("/v1/entities/{kind}/{name:path}/")
 @router.delete("/v2/entities/{kind}/{name:path}/")
-async def delete_entity(call: Writing, kind: str, name: str) -> Any:
+async def delete_entity(call: Mem0WriteCall, kind: str, name: str) -> Any:
     """Forget all of a user, an agent, an app or a run."""
     await entities.delete_entity(call, kind, name)
     return {"message": "Entity deleted successfully!"}
 
 
-@router.on(_ALL_METHODS, "/v1/exports/{rest:path}")
-@router.on(_ALL_METHODS, "/v1/summary/{rest:path}")
-@router.on(_ALL_METHODS, "/v1/feedback/{rest:path}")
-@router.on(_ALL_METHODS, "/v2/profiles/{rest:path}")
-@router.on(_ALL_METHODS, "/v2/entities/user/{name}/profile/")
-@router.on(_ALL_METHODS, "/api/v1/orgs/{rest:path}")
-@router.on(_ALL_METHODS, "/api/v1/webhooks/{rest:path}")
-async def not_here(call: Reading) -> Any:
+@router.api_route(_ALL_METHODS, "/v1/exports/{rest:path}")
+@router.api_route(_ALL_METHODS, "/v1/summary/{rest:path}")
+@router.api_route(_ALL_METHODS, "/v1/feedback/{rest:path}")
+@router.api_route(_ALL_METHODS, "/v2/profiles/{rest:path}")
+@router.api_route(_ALL_METHODS, "/v2/entities/user/{name}/profile/")
+@router.api_route(_ALL_METHODS, "/api/v1/orgs/{rest:path}")
+@router.api_route(_ALL_METHODS, "/api/v1/webhooks/{rest:path}")
+async def not_supported(call: Mem0ReadCall) -> Any:
     """Say of what belongs to mem0's own cloud that it is not here, and what is instead."""
     raise NotFound(
         "The hub has no such thing: it stands in for mem0's memories, not for its cloud. "

@@ -8,22 +8,22 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from plastic_memories.errors import BadRequest
-from plastic_memories.http.doors.mem0.memory_ids import id_of, written
-from plastic_memories.hub.conversation.ingest import Learned
-from plastic_memories.hub.memories.search import Found
+from plastic_memories.http.doors.mem0.memory_ids import encode_id, memory_item_id
+from plastic_memories.hub.conversation.ingest import IngestOutcome
+from plastic_memories.hub.memories.search import FoundMemory
 from plastic_memories.model.memory import Memory, Status
-from plastic_memories.model.outline import Outline
+from plastic_memories.model.outline import MemoryOutline
 
 Json = dict[str, Any]
 # What is taken in without an agent or an app belongs to these, and is shown without them.
-PERSONA = "default"
-APP = "mem0"
+DEFAULT_PERSONA = "default"
+DEFAULT_APP = "mem0"
 
 
-class Fields(Mapping[str, Any]):
+class FilterFields(Mapping[str, Any]):
     """What filters can ask of a memory, worked out when they do: most rows are asked little."""
 
-    def __init__(self, row: Outline) -> None:
+    def __init__(self, row: MemoryOutline) -> None:
         self._row = row
 
     def __getitem__(self, name: str) -> Any:
@@ -39,69 +39,69 @@ class Fields(Mapping[str, Any]):
         return len(_FIELDS)
 
 
-def item(found: Found) -> Json:
+def memory_item(found: FoundMemory) -> Json:
     """Return a memory in the shape both of mem0's interfaces share."""
     memory = found.memory
     made = {
-        "id": id_of(memory),
+        "id": memory_item_id(memory),
         "memory": memory.content,
         "hash": hashlib.md5(memory.content.encode(), usedforsecurity=False).hexdigest(),
         "metadata": dict(memory.metadata) or None,
         "categories": _categories(memory),
         "user_id": memory.owner.user_id,
-        "agent_id": _unless(PERSONA, memory.owner.persona_id),
+        "agent_id": _none_if_default(DEFAULT_PERSONA, memory.owner.persona_id),
         "run_id": memory.session_id or None,
-        "app_id": _unless(APP, memory.source_app),
+        "app_id": _none_if_default(DEFAULT_APP, memory.source_app),
         "actor_id": memory.speaker or None,
         "role": _role(memory),
-        "created_at": iso(found.made_at),
-        "updated_at": iso(memory.updated_at),
+        "created_at": iso_time(found.first_created_at),
+        "updated_at": iso_time(memory.updated_at),
         "expiration_date": _last_day(memory.expires_at),
     }
     return made if found.score is None else {**made, "score": round(found.score, 6)}
 
 
-def _said_at(row: Outline) -> float:
+def _statement_time(row: MemoryOutline) -> float:
     return row.created_at if row.occurred_at is None else row.occurred_at
 
 
-def _categories(memory: Memory | Outline) -> list[str]:
+def _categories(memory: Memory | MemoryOutline) -> list[str]:
     return [memory.type.value, *memory.tags]
 
 
-def _role(memory: Memory | Outline) -> str:
+def _role(memory: Memory | MemoryOutline) -> str:
     return str(memory.attributes.get("role") or "user")
 
 
-_FIELDS: dict[str, Callable[[Outline], Any]] = {
+_FIELDS: dict[str, Callable[[MemoryOutline], Any]] = {
     "user_id": lambda row: row.owner.user_id,
     "agent_id": lambda row: row.owner.persona_id,
     "run_id": lambda row: row.session_id or None,
     "app_id": lambda row: row.source_app or None,
     "created_at": lambda row: row.made_at,
     "updated_at": lambda row: row.updated_at,
-    "timestamp": _said_at,
+    "timestamp": _statement_time,
     "metadata": lambda row: row.metadata,
     "categories": _categories,
     "keywords": lambda row: row.content,
     "memory": lambda row: row.content,
-    "id": id_of,
-    "memory_ids": lambda row: [id_of(row)],
+    "id": memory_item_id,
+    "memory_ids": lambda row: [memory_item_id(row)],
     "actor_id": lambda row: row.speaker or None,
     "role": _role,
 }
 
 
-def _unless(silent: str, name: str) -> str | None:
+def _none_if_default(silent: str, name: str) -> str | None:
     return None if name in ("", silent) else name
 
 
-def result(learned: Learned) -> Json:
+def add_result(learned: IngestOutcome) -> Json:
     """Return what `add` says of one memory."""
-    memory, before = learned.memory, learned.before
+    memory, before = learned.memory, learned.previous
     event = "NONE" if learned.is_known else "ADD" if before is None else "UPDATE"
     made = {
-        "id": id_of(memory),
+        "id": memory_item_id(memory),
         "memory": memory.content,
         "event": event,
         "actor_id": memory.speaker or None,
@@ -110,23 +110,23 @@ def result(learned: Learned) -> Json:
     return {**made, "previous_memory": before.content} if event == "UPDATE" and before else made
 
 
-def history(versions: Sequence[Memory]) -> list[Json]:
+def history_events(versions: Sequence[Memory]) -> list[Json]:
     """Return what happened to a memory, oldest first."""
     events: list[Json] = []
     before: Memory | None = None
     for version in versions:
-        events.append(_event("UPDATE" if before else "ADD", version, before, version))
+        events.append(_history_event("UPDATE" if before else "ADD", version, before, version))
         before = version
     if before is not None and before.status is Status.REVOKED and before.superseded_by is None:
-        events.append(_event("DELETE", before, before, None))
+        events.append(_history_event("DELETE", before, before, None))
     return events
 
 
-def _event(kind: str, row: Memory, old: Memory | None, new: Memory | None) -> Json:
-    at = iso(row.created_at if new else row.updated_at)
+def _history_event(kind: str, row: Memory, old: Memory | None, new: Memory | None) -> Json:
+    at = iso_time(row.created_at if new else row.updated_at)
     return {
-        "id": f"{written(row.owner, row.id)}-{kind.lower()}",
-        "memory_id": id_of(row),
+        "id": f"{encode_id(row.owner, row.id)}-{kind.lower()}",
+        "memory_id": memory_item_id(row),
         "old_memory": old.content if old else None,
         "new_memory": new.content if new else None,
         "event": kind,
@@ -140,7 +140,7 @@ def _event(kind: str, row: Memory, old: Memory | None, new: Memory | None) -> Js
     }
 
 
-def deleted(memory_id: str, at: float) -> Json:
+def deletion_event(memory_id: str, at: float) -> Json:
     """Return the one event that is left of a memory that was forgotten: its words are gone."""
     return {
         "id": f"{memory_id}-delete",
@@ -148,19 +148,19 @@ def deleted(memory_id: str, at: float) -> Json:
         "old_memory": None,
         "new_memory": None,
         "event": "DELETE",
-        "created_at": iso(at),
-        "updated_at": iso(at),
+        "created_at": iso_time(at),
+        "updated_at": iso_time(at),
         "is_deleted": True,
         "actor_id": None,
         "role": None,
     }
 
 
-def iso(at: float) -> str:
+def iso_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat()
 
 
-def end_of(day: str | None) -> float | None:
+def end_of_day(day: str | None) -> float | None:
     """Return when a memory ends that is good up to and with a day."""
     if day is None:
         return None

@@ -17,22 +17,33 @@ from plastic_memories.errors import (
     PlasticMemoriesError,
     TooManyRequests,
 )
-from plastic_memories.http.caller_context import is_user_id, key_of, named_user, valid
-from plastic_memories.http.envelope import DoesNotFit, status_of
+from plastic_memories.http.caller_context import (
+    is_user_id,
+    request_key,
+    requested_user,
+    validate_input,
+)
+from plastic_memories.http.envelope import InvalidRequest, http_status
 from plastic_memories.http.options import HttpOptions
-from plastic_memories.http.routing import WRITES, Endpoint, Handler, Taken, taken_by
+from plastic_memories.http.routing import (
+    WRITES,
+    Endpoint,
+    EndpointParameters,
+    Handler,
+    endpoint_parameters,
+)
 from plastic_memories.hub.hub import Hub
 from plastic_memories.logs import request_fields
 from plastic_memories.model.key import ApiKey, Caller
 from plastic_memories.model.owner import User
-from plastic_memories.runtime.metered_storage import working_for
+from plastic_memories.runtime.metered_storage import current_tenant
 
 logger = logging.getLogger(__name__)
-_UNREADABLE = ("json_invalid", "bytes_invalid")
+_UNREADABLE_ERRORS = ("json_invalid", "bytes_invalid")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Mem0Call:
     """One request with a valid key. For whom it is stands in its body, filters or ids."""
 
     request: Request
@@ -42,13 +53,13 @@ class Call:
 
     def caller(self, user_id: str) -> Caller:
         """Act for a user; a user key for its own only, an app key for any of its tenant."""
-        own = self.whose
+        own = self.key_user_id
         if own and user_id not in ("", own):
             raise NotAllowed(
                 "This key belongs to another user. Leave user_id out, or use an app key: "
                 "plastic-memories keys create --app-key"
             )
-        chosen = own or user_id or named_user(self.request.headers)
+        chosen = own or user_id or requested_user(self.request.headers)
         if own is None and not is_user_id(chosen):
             raise BadRequest("This is an app key: name the user in user_id.")
         user = User(self.key.tenant_id, chosen)
@@ -58,78 +69,80 @@ class Call:
         return caller
 
     @property
-    def whose(self) -> str | None:
+    def key_user_id(self) -> str | None:
         """The one user this key is for; None for an app key, which is for all of its tenant."""
         return None if self.key.is_app_key else self.key.user_id
 
     def now(self) -> float:
-        return self.hub.ledger.clock.now()
+        return self.hub.storage.clock.now()
 
     def check_length(self, text: str, limit: int) -> None:
         if len(text) > limit:
             raise BadRequest(f"A text is longer than {limit} characters.")
 
 
-Reading = Annotated[Call, "reads"]
-Writing = Annotated[Call, WRITES]
+Mem0ReadCall = Annotated[Mem0Call, "reads"]
+Mem0WriteCall = Annotated[Mem0Call, WRITES]
 
 
-def as_mem0(endpoint: Endpoint) -> Handler:
+def mem0_endpoint(endpoint: Endpoint) -> Handler:
     """Serve `async def route(call, body, asked, …)`: what it names of these, parts of its path."""
 
     async def handle(request: Request) -> Response:
         try:
-            call = await _admitted(request)
-            taken = taken_by(endpoint)
+            call = await _admit_request(request)
+            taken = endpoint_parameters(endpoint)
             if taken.writes and call.key.limits.read_only:
                 raise NotAllowed("This key may only read.")
-            answer = await endpoint(call=call, **await _read(taken, request))
+            answer = await endpoint(call=call, **await _read_arguments(taken, request))
         except PlasticMemoriesError as error:
             logger.info("api.error", extra={"fields": {"code": error.code}})
-            return _refusal(error)
-        except DoesNotFit as error:
-            return _invalid(error)
+            return _error_response(error)
+        except InvalidRequest as error:
+            return _validation_response(error)
         body = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
         return Response(body, media_type="application/json")
 
     return handle
 
 
-async def _admitted(request: Request) -> Call:
+async def _admit_request(request: Request) -> Mem0Call:
     state = request.app.state
-    text = key_of(request.headers)
+    text = request_key(request.headers)
     if not text:
         raise NotAuthenticated("Authentication credentials were not provided.")
     key = await state.hub.keys.authenticate(text)
     if state.rate is not None:
         state.rate.spend(key.digest)
-    working_for.set(key.tenant_id)
-    return Call(request, key, state.hub, state.options)
+    current_tenant.set(key.tenant_id)
+    return Mem0Call(request, key, state.hub, state.options)
 
 
-async def _read(taken: Taken, request: Request) -> dict[str, Any]:
+async def _read_arguments(taken: EndpointParameters, request: Request) -> dict[str, Any]:
     found = {name: part for name, part in request.path_params.items() if name in taken.names}
     if "body" in taken.models:
         raw = await request.body() or b"{}"
-        found["body"] = valid(lambda: taken.models["body"].validate_json(raw), "body")
+        found["body"] = validate_input(lambda: taken.models["body"].validate_json(raw), "body")
     if "asked" in taken.models:
         params = dict(request.query_params)
-        found["asked"] = valid(lambda: taken.models["asked"].validate_python(params), "query")
+        found["asked"] = validate_input(
+            lambda: taken.models["asked"].validate_python(params), "query"
+        )
     return found
 
 
-def _refusal(error: PlasticMemoriesError) -> Response:
+def _error_response(error: PlasticMemoriesError) -> Response:
     headers = {}
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, TooManyRequests):
         headers["Retry-After"] = str((error.detail or {}).get("seconds", 1))
-    return JSONResponse({"detail": error.message}, status_of(type(error)), headers)
+    return JSONResponse({"detail": error.message}, http_status(type(error)), headers)
 
 
-def _invalid(error: DoesNotFit) -> Response:
+def _validation_response(error: InvalidRequest) -> Response:
     found = error.problems
-    if any(part["type"] in _UNREADABLE for part in found):
-        return _refusal(BadRequest("The body is not readable JSON."))
+    if any(part["type"] in _UNREADABLE_ERRORS for part in found):
+        return _error_response(BadRequest("The body is not readable JSON."))
     detail = [{"loc": list(p["loc"]), "msg": p["msg"], "type": p["type"]} for p in found]
     return JSONResponse({"detail": detail}, 422)

@@ -8,13 +8,25 @@ from dataclasses import replace
 from plastic_memories.errors import BadRequest, NotAllowed, NotFound
 from plastic_memories.formats.export_lines import EARLIEST, LATEST
 from plastic_memories.http.doors.mem0 import memory_ids
-from plastic_memories.http.doors.mem0.mem0_items import Json, deleted, end_of, history, item, result
-from plastic_memories.http.doors.mem0.mem0_route import Call
-from plastic_memories.http.doors.mem0.request_scope import Reach, home_of, place_of, reach_of
-from plastic_memories.hub.conversation.ingest import Marked
+from plastic_memories.http.doors.mem0.mem0_items import (
+    Json,
+    add_result,
+    deletion_event,
+    end_of_day,
+    history_events,
+    memory_item,
+)
+from plastic_memories.http.doors.mem0.mem0_route import Mem0Call
+from plastic_memories.http.doors.mem0.request_scope import (
+    RequestScope,
+    resolve_reference,
+    resolve_scope,
+    resolve_write_target,
+)
+from plastic_memories.hub.conversation.ingest import IngestAttributes
 from plastic_memories.hub.erasure.forget import ForgetRequest
 from plastic_memories.hub.memories.review import Correction
-from plastic_memories.hub.memories.search import Found, FoundPage
+from plastic_memories.hub.memories.search import FoundMemory, SearchPage
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Status
 from plastic_memories.model.message import Message, Role
@@ -22,17 +34,17 @@ from plastic_memories.model.owner import Viewpoint
 from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.rules.lifecycle.filter_conditions import time_span
-from plastic_memories.rules.lifecycle.transitions import ConfirmRequest
+from plastic_memories.rules.lifecycle.transitions import ConfirmOptions
 from plastic_memories.wire import mem0 as wire
 
-_AT_A_TIME = 200
+_FORGET_BATCH = 200
 _IDS = ("user_id", "agent_id", "run_id", "app_id")
 _ROLES = {role.value: role for role in Role}
 
 
-async def add(call: Call, body: wire.Add) -> tuple[str, list[Json]]:
+async def add(call: Mem0Call, body: wire.Mem0AddRequest) -> tuple[str, list[Json]]:
     """Take in messages; return the id of what happened, and what is remembered of them."""
-    caller, home = home_of(call, body.all_filters())
+    caller, home = resolve_write_target(call, body.merged_filters())
     for message in body.messages:
         call.check_length(message.content, call.options.max_content_chars)
     talk = [
@@ -42,18 +54,18 @@ async def add(call: Call, body: wire.Add) -> tuple[str, list[Json]]:
     ]
     if not talk:
         raise BadRequest("The messages hold no text.")
-    marked = Marked(
+    marked = IngestAttributes(
         metadata=body.metadata or {},
-        expires_at=end_of(body.expiration_date),
+        expires_at=end_of_day(body.expiration_date),
         said_at=body.timestamp,
     )
-    take = call.hub.take_in.as_said if body.infer is False else call.hub.take_in.inferring
+    take = call.hub.ingest.store_verbatim if body.infer is False else call.hub.ingest.extract
     learned = await take(caller, home.owner, talk, marked)
     roots = [one.memory.root_id for one in learned]
-    return memory_ids.written(home.owner, *roots), [result(one) for one in learned]
+    return memory_ids.encode_id(home.owner, *roots), [add_result(one) for one in learned]
 
 
-def _message(message: wire.SaidMessage, home: Viewpoint, ts: float) -> Message:
+def _message(message: wire.Mem0MessageBody, home: Viewpoint, ts: float) -> Message:
     return Message(
         owner=home.owner,
         role=_ROLES.get(message.role.lower(), Role.USER),
@@ -65,25 +77,25 @@ def _message(message: wire.SaidMessage, home: Viewpoint, ts: float) -> Message:
     )
 
 
-async def search(call: Call, body: wire.Search, most: int) -> list[Json]:
+async def search(call: Mem0Call, body: wire.Mem0SearchRequest, most: int) -> list[Json]:
     """Return what bears on the query, best first."""
     call.check_length(body.query, call.options.max_query_chars)
-    reach = await reach_of(call, _narrowed(body.all_filters(), body.categories))
+    reach = await resolve_scope(call, _combined_filters(body.merged_filters(), body.categories))
     if not reach.views:
         return []
     query = RecallQuery(
         viewpoint=reach.views[0],
         text=body.query,
-        now=_instant(body.reference_date, call.now()),
+        now=_timestamp(body.reference_date, call.now()),
         limit=body.top_k or body.limit or most,
         deadline_s=call.options.recall_deadline_s,
     )
-    found = await call.hub.search.best(query, reach.views, reach.wanted)
+    found = await call.hub.search.search_best(query, reach.views, reach.wanted)
     least = body.threshold or 0.0
-    return [item(one) for one in found if (one.score or 0.0) >= least]
+    return [memory_item(one) for one in found if (one.score or 0.0) >= least]
 
 
-def _instant(given: str | float | None, now: float) -> float:
+def _timestamp(given: str | float | None, now: float) -> float:
     if given is None:
         return now
     try:
@@ -95,7 +107,7 @@ def _instant(given: str | float | None, now: float) -> float:
     return at
 
 
-def _narrowed(
+def _combined_filters(
     filters: wire.Filters,
     categories: Sequence[str] | None,
     start: str | None = None,
@@ -112,13 +124,15 @@ def _narrowed(
     return {"AND": parts} if len(parts) > 1 else (parts[0] if parts else {})
 
 
-async def listed(
-    call: Call, body: wire.Listing, start: int = 0, size: int | None = None
-) -> FoundPage:
+async def list_memories(
+    call: Mem0Call, body: wire.Mem0ListRequest, start: int = 0, size: int | None = None
+) -> SearchPage:
     """Return a page (or all) of the memories that are asked for, newest first."""
-    filters = _narrowed(body.all_filters(), body.categories, body.start_date, body.end_date)
-    reach = await reach_of(call, filters)
-    return await call.hub.search.page(
+    filters = _combined_filters(
+        body.merged_filters(), body.categories, body.start_date, body.end_date
+    )
+    reach = await resolve_scope(call, filters)
+    return await call.hub.search.list_page(
         reach.views,
         reach.wanted,
         start=start,
@@ -127,33 +141,33 @@ async def listed(
     )
 
 
-async def one(call: Call, memory_id: str) -> Found:
+async def get_memory(call: Mem0Call, memory_id: str) -> FoundMemory:
     """Return a memory as it stands now."""
-    reference = memory_ids.read(memory_id)
-    _, view = place_of(call, reference)
-    return await call.hub.search.one(view, _row(reference))
+    reference = memory_ids.decode_id(memory_id)
+    _, view = resolve_reference(call, reference)
+    return await call.hub.search.get_memory(view, _row_id(reference))
 
 
-def _row(reference: memory_ids.Reference) -> int:
+def _row_id(reference: memory_ids.MemoryReference) -> int:
     if len(reference.rows) != 1:
         raise NotFound("Memory not found")
     return reference.rows[0]
 
 
-async def of_event(call: Call, event_id: str) -> list[Json]:
+async def event_results(call: Mem0Call, event_id: str) -> list[Json]:
     """Return what is left of the memories that one call of `add` has made."""
-    reference = memory_ids.read(event_id)
-    _, view = place_of(call, reference)
+    reference = memory_ids.decode_id(event_id)
+    _, view = resolve_reference(call, reference)
     left: list[Json] = []
     for row in reference.rows:
         try:
-            left.append(item(await call.hub.search.one(view, row)))
+            left.append(memory_item(await call.hub.search.get_memory(view, row)))
         except NotFound:
             continue
     return left
 
 
-async def update(call: Call, memory_id: str, body: wire.Update) -> Found:
+async def update(call: Mem0Call, memory_id: str, body: wire.Mem0UpdateRequest) -> FoundMemory:
     """Store a new version of a memory. It holds at once: the caller has said so."""
     changed = {"expires_at"} if "expiration_date" in body.model_fields_set else set()
     if body.metadata is not None:
@@ -162,56 +176,56 @@ async def update(call: Call, memory_id: str, body: wire.Update) -> Found:
         raise BadRequest("At least one of text, metadata or expiration_date must be given.")
     if body.text is not None:
         call.check_length(body.text, call.options.max_content_chars)
-    caller, view = place_of(call, memory_ids.read(memory_id))
-    before = (await one(call, memory_id)).memory
+    caller, view = resolve_reference(call, memory_ids.decode_id(memory_id))
+    before = (await get_memory(call, memory_id)).memory
     correction = Correction(
         content=body.text,
         metadata=body.metadata or {},
-        expires_at=end_of(body.expiration_date),
-        given=changed,
+        expires_at=end_of_day(body.expiration_date),
+        changed_fields=changed,
     )
     done = await call.hub.review.correct(caller, view, before.id, correction)
     if done.memory.status is Status.CANDIDATE:
-        wish = ConfirmRequest(supersedes_id=before.id)
+        wish = ConfirmOptions(supersedes_id=before.id)
         await call.hub.review.confirm(caller, view, done.memory.id, wish)
-    return await one(call, memory_id)
+    return await get_memory(call, memory_id)
 
 
-async def delete(call: Call, memory_id: str) -> None:
+async def delete(call: Mem0Call, memory_id: str) -> None:
     """Forget a memory with all its versions."""
-    caller, view = place_of(call, memory_ids.read(memory_id))
-    found = await one(call, memory_id)
+    caller, view = resolve_reference(call, memory_ids.decode_id(memory_id))
+    found = await get_memory(call, memory_id)
     await call.hub.forget(caller, view, ForgetRequest(memory_ids=[found.memory.id], receipt=False))
 
 
-async def past(call: Call, memory_id: str) -> list[Json]:
+async def memory_history(call: Mem0Call, memory_id: str) -> list[Json]:
     """Return the history of a memory; of one that was forgotten, that it was."""
-    reference = memory_ids.read(memory_id)
-    caller, view = place_of(call, reference)
-    row = _row(reference)
+    reference = memory_ids.decode_id(memory_id)
+    caller, view = resolve_reference(call, reference)
+    row = _row_id(reference)
     try:
-        return history(await call.hub.search.versions(view, row))
+        return history_events(await call.hub.search.versions(view, row))
     except NotFound:
-        changes = await call.hub.browse.audit(
+        changes = await call.hub.browse.audit_events(
             caller, since=0.0, after_id=0, memory_id=row, limit=1000
         )
         own = [one for one in changes if one.persona_id == reference.persona_id]
         gone = [one.ts for one in own if one.event == "memory.forget"]
         if not gone:
             raise
-        return [deleted(memory_id, gone[-1])]
+        return [deletion_event(memory_id, gone[-1])]
 
 
-async def delete_all(call: Call, filters: wire.Filters) -> None:
+async def delete_all(call: Mem0Call, filters: wire.Filters) -> None:
     """Forget everything that is asked for, and the talk it was learned from."""
     if not filters:
         raise BadRequest("At least one of user_id, agent_id, run_id or filters must be given.")
-    reach = await reach_of(call, filters)
+    reach = await resolve_scope(call, filters)
     # Only whoever names an entity means its talk as well.
     whole = all(name in _IDS and isinstance(value, str) for name, value in filters.items())
     wish = ForgetRequest(include_messages=whole, receipt=False)
     for caller, view in reach.places:
-        await _forget_all(call, caller, view, reach, wish)
+        await _forget_in_batches(call, caller, view, reach, wish)
         if whole:
             talk = MessageFilter(
                 session_id=view.session_id or None, source_app=view.source_app, bot_id=""
@@ -219,17 +233,17 @@ async def delete_all(call: Call, filters: wire.Filters) -> None:
             await call.hub.messages.purge(caller, view.owner, talk)
 
 
-async def _forget_all(
-    call: Call, caller: Caller, view: Viewpoint, reach: Reach, wish: ForgetRequest
+async def _forget_in_batches(
+    call: Mem0Call, caller: Caller, view: Viewpoint, reach: RequestScope, wish: ForgetRequest
 ) -> None:
-    left = await call.hub.search.everything(view, reach.wanted)
+    left = await call.hub.search.list_ids(view, reach.wanted)
     while left:
-        wanted = replace(wish, memory_ids=left[:_AT_A_TIME])
+        wanted = replace(wish, memory_ids=left[:_FORGET_BATCH])
         try:
             done = await call.hub.forget(caller, view, wanted)
         except NotFound:
             # Some went with an earlier lot: what is made from forgotten messages goes too.
-            before, left = len(left), await call.hub.search.everything(view, reach.wanted)
+            before, left = len(left), await call.hub.search.list_ids(view, reach.wanted)
             if len(left) >= before:
                 raise
         else:
@@ -237,14 +251,14 @@ async def _forget_all(
             left = [memory_id for memory_id in left if memory_id not in gone]
 
 
-async def reset(call: Call) -> None:
+async def reset(call: Mem0Call) -> None:
     """Erase everything of the key's user, or, with an app key, of its tenant."""
     limits = call.key.limits
     if not limits.allow_reset or limits.source_app:
         raise NotAllowed(
             "This key may not reset. Make one that may: plastic-memories keys create --allow-reset"
         )
-    held = await call.hub.search.holdings(call.key.tenant_id, call.whose)
+    held = await call.hub.search.holdings(call.key.tenant_id, call.key_user_id)
     for owner in dict.fromkeys(one.owner for one in held):
         if limits.persona_id in ("", owner.persona_id):
             caller = call.caller(owner.user_id)

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from plastic_memories.errors import NotFound
 from plastic_memories.model.memory import Memory
-from plastic_memories.model.outline import Outline
+from plastic_memories.model.outline import MemoryOutline
 from plastic_memories.model.owner import Owner
 
-_LARGEST = 2**62
+_MAX_ROW_ID = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class MemoryReference:
     """A user's persona and rows of it. Whether the caller may see them is asked elsewhere."""
 
     user_id: str
@@ -24,17 +24,17 @@ class Reference:
     rows: tuple[int, ...]
 
 
-def id_of(memory: Memory | Outline) -> str:
+def memory_item_id(memory: Memory | MemoryOutline) -> str:
     """Return the id of a memory: that of its first version, so that it outlives every update."""
-    return written(memory.owner, memory.root_id)
+    return encode_id(memory.owner, memory.root_id)
 
 
-def written(owner: Owner, *rows: int) -> str:
+def encode_id(owner: Owner, *rows: int) -> str:
     text = json.dumps([owner.user_id, owner.persona_id, *rows], ensure_ascii=False)
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def read(text: str) -> Reference:
+def decode_id(text: str) -> MemoryReference:
     """Read an id; whatever is none of ours names nothing that exists."""
     try:
         padded = text + "=" * (-len(text) % 4)
@@ -44,6 +44,6 @@ def read(text: str) -> Reference:
     except (binascii.Error, ValueError, TypeError, RecursionError):
         raise NotFound("Memory not found") from None
     names = isinstance(user_id, str) and isinstance(persona_id, str)
-    if not names or not all(type(row) is int and 0 < row < _LARGEST for row in rows):
+    if not names or not all(type(row) is int and 0 < row < _MAX_ROW_ID for row in rows):
         raise NotFound("Memory not found")
-    return Reference(user_id, persona_id, tuple(rows))
+    return MemoryReference(user_id, persona_id, tuple(rows))

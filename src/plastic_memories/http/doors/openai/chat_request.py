@@ -11,19 +11,24 @@ from urllib.parse import unquote
 from starlette.datastructures import Headers
 
 from plastic_memories.errors import BadRequest
-from plastic_memories.http.caller_context import named_user
-from plastic_memories.http.doors.openai.json_splice import Part, members, with_members, written
+from plastic_memories.http.caller_context import requested_user
+from plastic_memories.http.doors.openai.json_splice import (
+    JsonSpan,
+    object_members,
+    replace_members,
+    to_json,
+)
 from plastic_memories.model.message import Role
-from plastic_memories.rules.conversation.history_diff import Line
+from plastic_memories.rules.conversation.history_diff import HistoryLine
 
 # Who is meant, in headers as X-Persona-Id and so on, in `metadata` under the same names.
 _NAMES = ("user_id", "persona_id", "session_id", "source_app", "bot_id", "memory")
 _REWRITE = "mem0_query_rewrite_enabled"
 _PROMPT = "mem0_query_rewrite_prompt"
 _ENHANCEMENT = "queryEnhancement"
-_WISHES = (_REWRITE, _PROMPT, _ENHANCEMENT)
-_GOOD_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
-_YES = (True, 1, "1", "true", "True", "on", "yes")
+_REWRITE_FIELDS = (_REWRITE, _PROMPT, _ENHANCEMENT)
+_VALID_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
+_TRUE_VALUES = (True, 1, "1", "true", "True", "on", "yes")
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 DEFAULT_PERSONA = "default"
 DEFAULT_APP = "proxy"
@@ -42,7 +47,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class RewriteOverrides:
     """How a request wants its question to be made better; None where it says nothing."""
 
     rewrite: bool | None = None
@@ -58,12 +63,12 @@ class ChatRequest:
     """A request as it came, and the values of its members."""
 
     text: str
-    parts: Sequence[Part]
-    fields: Mapping[str, Part]  # by name; of two with the same name, the last
+    members: Sequence[JsonSpan]
+    fields: Mapping[str, JsonSpan]  # by name; of two with the same name, the last
 
     @property
     def model(self) -> str:
-        return _string(self._value("model"))
+        return _text_value(self._value("model"))
 
     @property
     def messages(self) -> Sequence[Mapping[str, Any]] | None:
@@ -79,22 +84,26 @@ class ChatRequest:
         return found if isinstance(found, dict) else {}
 
     @property
-    def wishes(self) -> Wishes:
-        return _wishes({**self.metadata, **{name: self._value(name) for name in self.fields}})
+    def rewrite_overrides(self) -> RewriteOverrides:
+        return _parse_rewrite_overrides(
+            {**self.metadata, **{name: self._value(name) for name in self.fields}}
+        )
 
     def _value(self, name: str) -> Any:
         return self.fields[name].value if name in self.fields else None
 
-    def part(self, name: str) -> str:
+    def raw_value(self, name: str) -> str:
         """Return a member's value as it is written."""
         found = self.fields[name]
         return self.text[found.start : found.end]
 
     def identity(self, headers: Headers) -> Identity:
         """Say whose conversation it is: by header, else by `metadata`, else by the model's name."""
-        named = {_plain(name): _name(value) for name, value in self.metadata.items()}
-        given = {name: header(headers, name) or named.get(name, "") for name in _NAMES}
-        given["user_id"] = named_user(headers) or given["user_id"] or _string(self._value("user"))
+        named = {_field_name(name): _name_value(value) for name, value in self.metadata.items()}
+        given = {name: memory_header(headers, name) or named.get(name, "") for name in _NAMES}
+        given["user_id"] = (
+            requested_user(headers) or given["user_id"] or _text_value(self._value("user"))
+        )
         identity = Identity(**given)
         persona, at, model = self.model.partition("@")
         if at and persona and model and not identity.persona_id:
@@ -108,31 +117,33 @@ class ChatRequest:
 
     def for_upstream(self, identity: Identity, messages: str | None) -> bytes:
         """Return the body without what is meant for us; the rest keeps its bytes."""
-        changes: dict[str, str | None] = dict.fromkeys(self.fields.keys() & set(_WISHES))
+        changes: dict[str, str | None] = dict.fromkeys(self.fields.keys() & set(_REWRITE_FIELDS))
         if (model := self.upstream_model(identity)) != self.model:
-            changes["model"] = written(model)
-        ours = [name for name in self.metadata if _plain(name) in _NAMES or name in _WISHES]
+            changes["model"] = to_json(model)
+        ours = [
+            name for name in self.metadata if _field_name(name) in _NAMES or name in _REWRITE_FIELDS
+        ]
         if ours:
-            metadata = self.part("metadata")
-            rest = with_members(metadata, members(metadata), dict.fromkeys(ours))
+            metadata = self.raw_value("metadata")
+            rest = replace_members(metadata, object_members(metadata), dict.fromkeys(ours))
             changes["metadata"] = None if len(ours) == len(self.metadata) else rest
         if messages is not None:
             changes["messages"] = messages
-        text = with_members(self.text, self.parts, changes) if changes else self.text
+        text = replace_members(self.text, self.members, changes) if changes else self.text
         return text.encode("utf-8", "replace")
 
 
-def read_chat(body: bytes) -> ChatRequest:
+def parse_chat_request(body: bytes) -> ChatRequest:
     """Read a request; raise `BadRequest` if it is no JSON object."""
     try:
         text = body.decode()
-        found = members(text)
+        found = object_members(text)
     except ValueError:
         raise BadRequest("The body is not a readable JSON object.") from None
     return ChatRequest(text, found, {part.key: part for part in found})
 
 
-def header(headers: Headers, name: str) -> str:
+def memory_header(headers: Headers, name: str) -> str:
     """Return one of our headers. Its bytes may be UTF-8, or percent-encoded for old clients."""
     value = headers.get(f"x-{name.replace('_', '-')}", "")
     try:
@@ -141,51 +152,53 @@ def header(headers: Headers, name: str) -> str:
         raise BadRequest(f"X-{name.replace('_', '-').title()} is not readable UTF-8.") from None
 
 
-def checked_name(name: str, value: str) -> str:
+def validate_name(name: str, value: str) -> str:
     """Return a name that can be stored, or raise `BadRequest`."""
-    if value and not _GOOD_NAME.fullmatch(value):
+    if value and not _VALID_NAME.fullmatch(value):
         raise BadRequest(f"{name} must have 1 to 200 characters and no control characters.")
     return value
 
 
-def conversation(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Line], str]:
+def conversation_lines(messages: Iterable[Mapping[str, Any]]) -> tuple[list[HistoryLine], str]:
     """Return what user and assistant said, and the beginning of a reply that the client made."""
-    lines: list[Line] = []
+    lines: list[HistoryLine] = []
     ends_with_assistant = False
     for message in messages:
-        role = _ROLES.get(_string(message.get("role")))
-        text = text_of(message.get("content"))
+        role = _ROLES.get(_text_value(message.get("role")))
+        text = content_text(message.get("content"))
         ends_with_assistant = role is Role.ASSISTANT and not message.get("tool_calls")
         if role is not None and text.strip():
-            lines.append(Line(role, text))
+            lines.append(HistoryLine(role, text))
     if lines and ends_with_assistant and lines[-1].role is Role.ASSISTANT:
         return lines[:-1], lines[-1].text
     return lines, ""
 
 
-def text_of(content: Any) -> str:
+def content_text(content: Any) -> str:
     """Return the text of a message; of one in parts, its texts. Pictures and sounds say nothing."""
     if isinstance(content, list):
-        texts = [_string(part.get("text")) for part in content if isinstance(part, dict)]
+        texts = [_text_value(part.get("text")) for part in content if isinstance(part, dict)]
         content = "\n".join(text for text in texts if text)
     # Half a character and a null cannot be stored; whoever sends them does not miss them.
-    return _string(content).encode("utf-8", "replace").decode().replace("\0", "")
+    return _text_value(content).encode("utf-8", "replace").decode().replace("\0", "")
 
 
-def _plain(name: str) -> str:
+def _field_name(name: str) -> str:
     """Return a name as we write it: `X-Persona-Id` is `persona_id`."""
     return name.lower().replace("-", "_").removeprefix("x_")
 
 
-def _string(value: Any) -> str:
+def _text_value(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _name(value: Any) -> str:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _string(value)
+def _name_value(value: Any) -> str:
+    return (
+        str(value) if isinstance(value, int) and not isinstance(value, bool) else _text_value(value)
+    )
 
 
-def _number(value: Any, least: int, most: int) -> int | None:
+def _bounded_number(value: Any, least: int, most: int) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -194,15 +207,15 @@ def _number(value: Any, least: int, most: int) -> int | None:
         return None
 
 
-def _wishes(given: Mapping[str, Any]) -> Wishes:
+def _parse_rewrite_overrides(given: Mapping[str, Any]) -> RewriteOverrides:
     found = given.get(_ENHANCEMENT)
     more: Mapping[str, Any] = found if isinstance(found, dict) else {}
-    timeout_ms = _number(more.get("rewriteTimeoutMs"), 1, 30_000)
-    return Wishes(
-        rewrite=given[_REWRITE] in _YES if given.get(_REWRITE) is not None else None,
-        prompt=_string(given.get(_PROMPT)),
-        context_messages=_number(more.get("contextMessages"), 0, 50),
-        max_query_chars=_number(more.get("maxQueryLength"), 1, 100_000),
+    timeout_ms = _bounded_number(more.get("rewriteTimeoutMs"), 1, 30_000)
+    return RewriteOverrides(
+        rewrite=given[_REWRITE] in _TRUE_VALUES if given.get(_REWRITE) is not None else None,
+        prompt=_text_value(given.get(_PROMPT)),
+        context_messages=_bounded_number(more.get("contextMessages"), 0, 50),
+        max_query_chars=_bounded_number(more.get("maxQueryLength"), 1, 100_000),
         timeout_s=None if timeout_ms is None else timeout_ms / 1000,
-        model=_string(more.get("rewriteModel")),
+        model=_text_value(more.get("rewriteModel")),
     )

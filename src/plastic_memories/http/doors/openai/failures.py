@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from plastic_memories.errors import NotAuthenticated, PlasticMemoriesError, TooManyRequests
-from plastic_memories.http.envelope import status_of
+from plastic_memories.http.envelope import http_status
 from plastic_memories.http.routing import Endpoint, Handler
 
 logger = logging.getLogger(__name__)
-_KINDS = {
+_ERROR_TYPES = {
     401: "authentication_error",
     403: "permission_error",
     404: "not_found_error",
@@ -21,7 +21,7 @@ _KINDS = {
 _SERVER_FAULT = 500
 
 
-class UpstreamFailed(Exception):
+class UpstreamError(Exception):
     """The server behind this one did not do its part."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -31,28 +31,28 @@ class UpstreamFailed(Exception):
         self.message = message
 
 
-def failure(status: int, code: str, message: str, headers: dict[str, str]) -> Response:
+def openai_error(status: int, code: str, message: str, headers: dict[str, str]) -> Response:
     """Write an error."""
     other = "api_error" if status >= _SERVER_FAULT else "invalid_request_error"
     error = {
         "message": message,
-        "type": _KINDS.get(status, other),
+        "type": _ERROR_TYPES.get(status, other),
         "param": None,
         "code": code,
     }
     return JSONResponse({"error": error}, status, headers)
 
 
-def _failure_of(error: PlasticMemoriesError) -> Response:
+def _openai_error_of(error: PlasticMemoriesError) -> Response:
     headers: dict[str, str] = {}
     if isinstance(error, TooManyRequests):
         headers["Retry-After"] = str((error.detail or {}).get("seconds", 1))
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = "Bearer"
-    return failure(status_of(type(error)), error.code, error.message, headers)
+    return openai_error(http_status(type(error)), error.code, error.message, headers)
 
 
-def as_openai(endpoint: Endpoint) -> Handler:
+def openai_endpoint(endpoint: Endpoint) -> Handler:
     """Serve `async def route(request)`, with refusals that look like OpenAI's.
 
     The route lets the caller in itself, because the body may name the user.
@@ -63,10 +63,10 @@ def as_openai(endpoint: Endpoint) -> Handler:
             answer: Response = await endpoint(request)
         except PlasticMemoriesError as error:
             logger.info("api.error", extra={"fields": {"code": error.code}})
-            return _failure_of(error)
-        except UpstreamFailed as error:
+            return _openai_error_of(error)
+        except UpstreamError as error:
             logger.warning("proxy.upstream", extra={"fields": {"code": error.code}})
-            return failure(error.status, error.code, error.message, {})
+            return openai_error(error.status, error.code, error.message, {})
         return answer
 
     return handle

@@ -20,85 +20,85 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JsonSpan:
     """A value inside a text: a member of an object, or an element of an array."""
 
     value: Any
     start: int
     end: int
     key: str = ""
-    begins: int = 0  # where the member begins, with its key
+    member_start: int = 0  # where the member begins, with its key
 
 
-def members(text: str) -> list[Part]:
+def object_members(text: str) -> list[JsonSpan]:
     """Return the members of an object; raise `ValueError` if the text is no object."""
-    return list(_parts(text, "{}"))
+    return list(_iterate_spans(text, "{}"))
 
 
-def elements(text: str) -> list[Part]:
+def array_elements(text: str) -> list[JsonSpan]:
     """Return the elements of an array; raise `ValueError` if the text is no array."""
-    return list(_parts(text, "[]"))
+    return list(_iterate_spans(text, "[]"))
 
 
-def _parts(text: str, brackets: str) -> Iterator[Part]:
-    at = _expected(text, _skipped(text, 0), brackets[0])
+def _iterate_spans(text: str, brackets: str) -> Iterator[JsonSpan]:
+    at = _expect_char(text, _skip_space(text, 0), brackets[0])
     is_last = text[at : at + 1] == brackets[1]
     while not is_last:
         begins, key = at, ""
         if brackets == "{}":
-            key, at = _read(text, at)
-            at = _expected(text, _skipped(text, at), ":")
-        value, end = _read(text, at)
-        yield Part(value, at, end, key, begins)
-        at = _skipped(text, end)
+            key, at = _decode_value(text, at)
+            at = _expect_char(text, _skip_space(text, at), ":")
+        value, end = _decode_value(text, at)
+        yield JsonSpan(value, at, end, key, begins)
+        at = _skip_space(text, end)
         is_last = text[at : at + 1] == brackets[1]
         if not is_last:
-            at = _expected(text, at, ",")
-    if _skipped(text, at + 1) < len(text):
+            at = _expect_char(text, at, ",")
+    if _skip_space(text, at + 1) < len(text):
         raise ValueError("more than one value")
 
 
-def _read(text: str, at: int) -> tuple[Any, int]:
+def _decode_value(text: str, at: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, at)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def _skipped(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     assert found is not None, "it matches nothing, too"
     return found.end()
 
 
-def _expected(text: str, at: int, char: str) -> int:
+def _expect_char(text: str, at: int, char: str) -> int:
     if text[at : at + 1] != char:
         raise ValueError(f"{char} expected")
-    return _skipped(text, at + 1)
+    return _skip_space(text, at + 1)
 
 
-def with_members(text: str, found: Sequence[Part], changes: Mapping[str, str | None]) -> str:
+def replace_members(text: str, found: Sequence[JsonSpan], changes: Mapping[str, str | None]) -> str:
     """Return an object with other values, as JSON, for some of its members; None removes one.
 
     >>> text = '{"a": 1.0, "b": 2,  "c": 3}'
-    >>> with_members(text, members(text), {"a": "7", "b": None})
+    >>> replace_members(text, object_members(text), {"a": "7", "b": None})
     '{"a": 7,  "c": 3}'
     """
     kept = [place for place, part in enumerate(found) if changes.get(part.key, "") is not None]
     if not kept:
         return "{}"
-    pieces = [text[: found[0].begins]]
+    pieces = [text[: found[0].member_start]]
     for place in kept:
         part = found[place]
         if place != kept[0]:
-            pieces.append(text[found[place - 1].end : part.begins])
-        pieces.append(text[part.begins : part.start])
+            pieces.append(text[found[place - 1].end : part.member_start])
+        pieces.append(text[part.member_start : part.start])
         pieces.append(changes.get(part.key) or text[part.start : part.end])
     pieces.append(text[found[-1].end :])
     return "".join(pieces)
 
 
-def insertion(found: Sequence[Part], place: int, element: str) -> Edit:
+def insertion_edit(found: Sequence[JsonSpan], place: int, element: str) -> Edit:
     """Return what puts a new element, as JSON, before the one at a place, or at the end."""
     if place < len(found):
         at = found[place].start
@@ -106,11 +106,11 @@ def insertion(found: Sequence[Part], place: int, element: str) -> Edit:
     return found[-1].end, found[-1].end, f",{element}"
 
 
-def spliced(text: str, edits: Sequence[Edit]) -> str:
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
     """Return a text with other words in some places, none of which touch each other.
 
     >>> text = '[1, 2]'
-    >>> spliced(text, [insertion(elements(text), 2, "3"), (1, 2, "0")])
+    >>> apply_edits(text, [insertion_edit(array_elements(text), 2, "3"), (1, 2, "0")])
     '[0, 2,3]'
     """
     for start, end, new in sorted(edits, reverse=True):
@@ -118,5 +118,5 @@ def spliced(text: str, edits: Sequence[Edit]) -> str:
     return text
 
 
-def written(value: Any) -> str:
+def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

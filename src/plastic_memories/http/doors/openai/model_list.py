@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plastic_memories.http.doors.openai.json_splice import members, spliced, written
+from plastic_memories.http.doors.openai.json_splice import apply_edits, object_members, to_json
 
 # A longer list helps nobody to choose; then personas are named in the model's place by hand.
-_MOST = 200
+_MAX_MODELS = 200
 
 
 def with_personas(body: bytes, personas: Sequence[str]) -> bytes:
@@ -19,7 +19,7 @@ def with_personas(body: bytes, personas: Sequence[str]) -> bytes:
     """
     try:
         text = body.decode()
-        data = next((part for part in members(text) if part.key == "data"), None)
+        data = next((part for part in object_members(text) if part.key == "data"), None)
     except ValueError:
         return body
     if data is None or not _are_models(data.value):
@@ -27,11 +27,11 @@ def with_personas(body: bytes, personas: Sequence[str]) -> bytes:
     new = [
         {**model, "id": f"{persona}@{model['id']}"} for persona in personas for model in data.value
     ]
-    if not new or len(new) > _MOST:
+    if not new or len(new) > _MAX_MODELS:
         return body
     last = data.end - 1
-    more = ",".join(map(written, new))
-    return spliced(text, [(last, last, f",{more}")]).encode("utf-8", "replace")
+    more = ",".join(map(to_json, new))
+    return apply_edits(text, [(last, last, f",{more}")]).encode("utf-8", "replace")
 
 
 def _are_models(value: Any) -> bool:

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from plastic_memories.http.doors.openai.failures import UpstreamFailed, failure
+from plastic_memories.http.doors.openai.failures import UpstreamError, openai_error
 from plastic_memories.http.doors.openai.upstream import Headers, Upstream
 
 logger = logging.getLogger(__name__)
 # A reply longer than this is passed on, and not read.
-_READ_AT_MOST = 4 * 1024 * 1024
+_MAX_KEPT_BYTES = 4 * 1024 * 1024
 _OK = range(200, 300)
 
 
 @dataclass(slots=True)
-class Passed:
+class RelayedReply:
     """What has reached the client so far."""
 
     status: int = 0
@@ -29,13 +29,13 @@ class Passed:
     body: bytearray = field(default_factory=bytearray)
 
     @property
-    def seen(self) -> bool:
+    def was_visible(self) -> bool:
         """Whether the client can have shown any of it: a stream from its first words on."""
         return self.status in _OK and (self.is_whole or (self.is_stream and bool(self.body)))
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class UpstreamRequest:
     """One request to the upstream."""
 
     path: str
@@ -43,7 +43,7 @@ class Ask:
     body: bytes
 
 
-class Relay(Response):
+class RelayResponse(Response):
     """Asks the upstream while it answers; a client that leaves ends both.
 
     `finished` is told what has reached the client, if it can have been seen.
@@ -52,16 +52,16 @@ class Relay(Response):
     def __init__(
         self,
         upstream: Upstream,
-        ask: Ask,
+        ask: UpstreamRequest,
         own_headers: dict[str, str],
-        finished: Callable[[Passed], None],
+        finished: Callable[[RelayedReply], None],
     ) -> None:
         super().__init__()
         self._upstream = upstream
         self._ask = ask
         self._own_headers = own_headers
         self._finished = finished
-        self._passed = Passed()
+        self._passed = RelayedReply()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # It never runs out by itself: it is what ends the work of this very task from outside,
@@ -69,25 +69,27 @@ class Relay(Response):
         presence = asyncio.timeout(None)
         try:
             async with presence:
-                watching = asyncio.create_task(_watch(receive, presence), name="client")
+                watching = asyncio.create_task(
+                    _cancel_on_disconnect(receive, presence), name="client"
+                )
                 try:
-                    await self._answer(scope, receive, send)
+                    await self._respond(scope, receive, send)
                 finally:
                     watching.cancel()
         except TimeoutError:
             if not presence.expired():
                 raise
         finally:
-            if self._passed.seen:
+            if self._passed.was_visible:
                 self._finished(self._passed)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._relay(send)
-        except UpstreamFailed as error:
+        except UpstreamError as error:
             logger.warning("proxy.upstream", extra={"fields": {"code": error.code}})
             if not self._passed.status:
-                whole = failure(error.status, error.code, error.message, self._own_headers)
+                whole = openai_error(error.status, error.code, error.message, self._own_headers)
                 await whole(scope, receive, send)
             # Else the answer ends here without its end, as the upstream's did: the server closes
             # the connection, and the client sees what it would have seen without us.
@@ -95,21 +97,21 @@ class Relay(Response):
     async def _relay(self, send: Send) -> None:
         ask, passed = self._ask, self._passed
         own = [(name.lower().encode(), text.encode()) for name, text in self._own_headers.items()]
-        async with self._upstream.ask("POST", ask.path, ask.headers, ask.body) as answer:
-            headers = [*answer.returned, *own]
+        async with self._upstream.stream_request("POST", ask.path, ask.headers, ask.body) as answer:
+            headers = [*answer.forwarded_headers, *own]
             passed.status, passed.is_stream = answer.status, answer.is_stream
             start = {"type": "http.response.start", "status": passed.status, "headers": headers}
             await send(start)
             while not passed.is_whole:
-                chunk = await answer.more()
-                if len(passed.body) < _READ_AT_MOST:
+                chunk = await answer.next_chunk()
+                if len(passed.body) < _MAX_KEPT_BYTES:
                     passed.body += chunk
                 passed.is_whole = answer.is_whole
                 more = not passed.is_whole
                 await send({"type": "http.response.body", "body": chunk, "more_body": more})
 
 
-async def _watch(receive: Receive, presence: asyncio.Timeout) -> None:
+async def _cancel_on_disconnect(receive: Receive, presence: asyncio.Timeout) -> None:
     """End what is done for a client when it leaves."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -6,23 +6,23 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from plastic_memories.http.doors.openai.chat_request import text_of
+from plastic_memories.http.doors.openai.chat_request import content_text
 
 _DONE = "[DONE]"
 
 
-def reply_in(body: bytes, *, streamed: bool) -> str:
+def reply_text(body: bytes, *, streamed: bool) -> str:
     """Return the text of the first choice; nothing, if there is none that can be read.
 
-    >>> reply_in(b'data: {"choices":[{"delta":{"content":"hi"}}]}', streamed=True)
+    >>> reply_text(b'data: {"choices":[{"delta":{"content":"hi"}}]}', streamed=True)
     'hi'
     """
     if not streamed:
-        return _first_choice(_loaded(body.decode("utf-8", "replace")), "message")
-    return "".join(_first_choice(_loaded(data), "delta") for data in _events(body))
+        return _first_choice_text(_parse_json(body.decode("utf-8", "replace")), "message")
+    return "".join(_first_choice_text(_parse_json(data), "delta") for data in _stream_events(body))
 
 
-def _events(body: bytes) -> Iterator[str]:
+def _stream_events(body: bytes) -> Iterator[str]:
     """Yield the data of each event of a stream; comments and half a last line are left out."""
     for line in body.decode("utf-8", "replace").splitlines():
         name, _, value = line.partition(":")
@@ -30,17 +30,17 @@ def _events(body: bytes) -> Iterator[str]:
             yield value
 
 
-def _loaded(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _first_choice(answer: Any, member: str) -> str:
+def _first_choice_text(answer: Any, member: str) -> str:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict) and choice.get("index", 0) == 0:
             said = choice.get(member)
-            return text_of(said.get("content")) if isinstance(said, dict) else ""
+            return content_text(said.get("content")) if isinstance(said, dict) else ""
     return ""

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plastic_memories.http.doors.openai.failures import UpstreamFailed
-from plastic_memories.http.doors.openai.json_splice import written
-from plastic_memories.http.doors.openai.reply_reading import reply_in
+from plastic_memories.http.doors.openai.failures import UpstreamError
+from plastic_memories.http.doors.openai.json_splice import to_json
+from plastic_memories.http.doors.openai.reply_reading import reply_text
 from plastic_memories.http.doors.openai.upstream import Upstream
-from plastic_memories.rules.conversation.history_diff import Line, spoken
+from plastic_memories.rules.conversation.history_diff import HistoryLine, without_thoughts
 
 PROMPT = (
     "You write search queries for the long-term memory of a chat. Read the end of the "
@@ -20,12 +20,12 @@ PROMPT = (
     "用名字代替代词。只输出这一行。"
 )
 _ANSWER_TOKENS = 200
-_LARGEST = 256 * 1024
+_MAX_REPLY_BYTES = 256 * 1024
 _OK = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriting:
+class RewriteOptions:
     """How a question is to be rewritten."""
 
     prompt: str
@@ -34,7 +34,9 @@ class Rewriting:
     max_chars: int
 
 
-async def rewritten(upstream: Upstream, how: Rewriting, lines: Sequence[Line]) -> str | None:
+async def rewrite_question(
+    upstream: Upstream, how: RewriteOptions, lines: Sequence[HistoryLine]
+) -> str | None:
     """Return the question in other words; None if there is no answer in time."""
     talk = "\n".join(f"{line.role.value}: {line.text[-how.max_chars :]}" for line in lines)
     asked = {
@@ -49,19 +51,19 @@ async def rewritten(upstream: Upstream, how: Rewriting, lines: Sequence[Line]) -
     }
     try:
         async with asyncio.timeout(how.timeout_s):
-            answer = await _asked(upstream, written(asked).encode("utf-8", "replace"))
-    except (UpstreamFailed, TimeoutError):
+            answer = await _request_rewrite(upstream, to_json(asked).encode("utf-8", "replace"))
+    except (UpstreamError, TimeoutError):
         return None
-    said = spoken(answer).strip().strip("\"'“”「」")
+    said = without_thoughts(answer).strip().strip("\"'“”「」")
     return said[: how.max_chars] or None
 
 
-async def _asked(upstream: Upstream, body: bytes) -> str:
+async def _request_rewrite(upstream: Upstream, body: bytes) -> str:
     headers = [(b"content-type", b"application/json"), (b"user-agent", b"plastic-memories")]
     found = bytearray()
-    async with upstream.ask("POST", "/chat/completions", headers, body) as answer:
-        while chunk := await answer.more():
+    async with upstream.stream_request("POST", "/chat/completions", headers, body) as answer:
+        while chunk := await answer.next_chunk():
             found += chunk
-            if len(found) > _LARGEST:
+            if len(found) > _MAX_REPLY_BYTES:
                 return ""
-        return reply_in(bytes(found), streamed=False) if answer.status == _OK else ""
+        return reply_text(bytes(found), streamed=False) if answer.status == _OK else ""

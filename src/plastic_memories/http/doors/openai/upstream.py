@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from plastic_memories.http.doors.openai.failures import UpstreamFailed
+from plastic_memories.http.doors.openai.failures import UpstreamError
 from plastic_memories.http.options import ProxyOptions
 
 if TYPE_CHECKING:
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 
 Headers = Iterable[tuple[bytes, bytes]]
 # Between two neighbours only (RFC 9110, 7.6.1).
-_HOP = frozenset(
+_HOP_BY_HOP = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
     b"transfer-encoding upgrade".split()
 )
 # Ours to set, or for the hub alone: its keys and names are nobody else's business.
-_NOT_SENT = _HOP | frozenset(
+_UNSENT_HEADERS = _HOP_BY_HOP | frozenset(
     b"host content-length accept-encoding expect authorization x-api-key cookie origin referer "
     b"x-user-id x-persona-id x-session-id x-source-app x-bot-id x-memory x-request-id "
     b"forwarded x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip".split()
 )
-_NOT_RETURNED = _HOP | frozenset(b"date server set-cookie".split())
+_UNFORWARDED_HEADERS = _HOP_BY_HOP | frozenset(b"date server set-cookie".split())
 _CORS = b"access-control-"
 _REDIRECTS = range(300, 400)
 # What the client library would add by itself, and the client has not said.
-_NOT_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+_SKIPPED_AUTO_HEADERS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 # A server's longest header, and how many of them: some put whole policies there.
-_LONGEST_HEADER = 64 * 1024
-_MOST_HEADERS = 1000
+_MAX_HEADER_BYTES = 64 * 1024
+_MAX_HEADERS = 1000
 # As long as most servers keep a connection that nobody uses.
-_KEPT_S = 5.0
+_KEEPALIVE_S = 5.0
 _STREAM = "text/event-stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class UpstreamResponse:
     """An answer of which the head is there; the rest is read as it comes."""
 
     idle_s: float
@@ -66,20 +66,20 @@ class Answer:
         return self._raw.content.at_eof()
 
     @property
-    def returned(self) -> list[tuple[bytes, bytes]]:
+    def forwarded_headers(self) -> list[tuple[bytes, bytes]]:
         """Return the headers that go on to the client."""
         found = [(name.lower(), value) for name, value in self._raw.raw_headers]
         # The hub has an id of its own for the request.
         return [
             (b"x-upstream-request-id" if name == b"x-request-id" else name, value)
             for name, value in found
-            if name not in _NOT_RETURNED and not name.startswith(_CORS)
+            if name not in _UNFORWARDED_HEADERS and not name.startswith(_CORS)
         ]
 
-    async def more(self) -> bytes:
+    async def next_chunk(self) -> bytes:
         """Return what has come, or wait for it: no bytes at the end.
 
-        Raise `UpstreamFailed` if they stop before.
+        Raise `UpstreamError` if they stop before.
         """
         import aiohttp  # noqa: PLC0415 - see Upstream._opened
 
@@ -92,7 +92,7 @@ class Answer:
             # library's own ways do not give it out any more. Next time there is nothing left.
             if left := content._read_nowait(-1):  # noqa: SLF001
                 return left
-            raise _failed(502, "broken", "broke off in the middle of its answer") from None
+            raise _upstream_error(502, "broken", "broke off in the middle of its answer") from None
 
 
 @dataclass(slots=True)
@@ -102,10 +102,10 @@ class Upstream:
     options: ProxyOptions
     _session: aiohttp.ClientSession | None = field(default=None, repr=False)
 
-    def check(self) -> None:
-        """Raise `UpstreamFailed` if no server is configured."""
+    def check_configured(self) -> None:
+        """Raise `UpstreamError` if no server is configured."""
         if not self.options.url:
-            raise UpstreamFailed(
+            raise UpstreamError(
                 503,
                 "upstream_not_configured",
                 "The proxy has no upstream. Set PLASTIC_MEMORIES_PROXY_UPSTREAM_URL to the address "
@@ -114,24 +114,26 @@ class Upstream:
             )
 
     @asynccontextmanager
-    async def ask(
+    async def stream_request(
         self, method: str, path: str, headers: Headers, body: bytes = b""
-    ) -> AsyncIterator[Answer]:
-        """Yield the answer as soon as its head is there; raise `UpstreamFailed` if none comes."""
-        raw = await self._asked(method, path, headers, body)
+    ) -> AsyncIterator[UpstreamResponse]:
+        """Yield the answer as soon as its head is there; raise `UpstreamError` if none comes."""
+        raw = await self._send_request(method, path, headers, body)
         try:
             if raw.status in _REDIRECTS:
                 # Who follows it carries words of the user to a server that nobody configured.
-                raise _failed(502, "redirect", "sends elsewhere; configure the final address")
-            yield Answer(self.options.idle_s, raw)
+                raise _upstream_error(
+                    502, "redirect", "sends elsewhere; configure the final address"
+                )
+            yield UpstreamResponse(self.options.idle_s, raw)
         finally:
             # A connection whose answer was read to its end is back in the pool by now.
             raw.close()
 
-    async def _asked(
+    async def _send_request(
         self, method: str, path: str, headers: Headers, body: bytes
     ) -> aiohttp.ClientResponse:
-        session = self._opened()
+        session = self._open_session()
         import aiohttp  # noqa: PLC0415 - see _opened
 
         try:
@@ -139,21 +141,21 @@ class Upstream:
                 return await session.request(
                     method,
                     f"{self.options.url}{path}",
-                    headers=self._sent(headers),
+                    headers=self._request_headers(headers),
                     # As a file, it is sent in pieces: a picture does not hold up other calls.
                     data=io.BytesIO(body) if body else None,
                     allow_redirects=False,
                 )
         except aiohttp.ConnectionTimeoutError:
-            raise _failed(504, "timeout", "cannot be reached in time") from None
+            raise _upstream_error(504, "timeout", "cannot be reached in time") from None
         except TimeoutError:
-            raise _failed(504, "timeout", "did not begin to answer in time") from None
+            raise _upstream_error(504, "timeout", "did not begin to answer in time") from None
         except aiohttp.ClientConnectorError:
-            raise _failed(502, "unreachable", "cannot be reached") from None
+            raise _upstream_error(502, "unreachable", "cannot be reached") from None
         except aiohttp.ClientError:
-            raise _failed(502, "broken", "broke off before it answered") from None
+            raise _upstream_error(502, "broken", "broke off before it answered") from None
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             # Here, because it takes longer to import than all the rest of the proxy, and most
             # hubs have none.
@@ -162,29 +164,29 @@ class Upstream:
             url = self.options.url
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(
-                    limit=0, keepalive_timeout=_KEPT_S, ssl=_certificates(url) or True
+                    limit=0, keepalive_timeout=_KEEPALIVE_S, ssl=_ssl_context(url) or True
                 ),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.options.connect_s),
-                proxy=_way_to(url),
-                skip_auto_headers=_NOT_ADDED,
+                proxy=_proxy_for(url),
+                skip_auto_headers=_SKIPPED_AUTO_HEADERS,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
-                max_line_size=_LONGEST_HEADER,
-                max_field_size=_LONGEST_HEADER,
-                max_headers=_MOST_HEADERS,
+                max_line_size=_MAX_HEADER_BYTES,
+                max_field_size=_MAX_HEADER_BYTES,
+                max_headers=_MAX_HEADERS,
             )
         return self._session
 
-    def _sent(self, headers: Headers) -> list[tuple[str, str]]:
+    def _request_headers(self, headers: Headers) -> list[tuple[str, str]]:
         # What is compressed cannot be read as it passes.
         own = [("accept-encoding", "identity")]
         # Who is named in the address asks by that name; a server hears one.
         if self.options.key and "@" not in urlsplit(self.options.url).netloc:
             own.append(("authorization", f"Bearer {self.options.key}"))
         passed_on = [
-            (name.decode("latin-1"), _text(value))
+            (name.decode("latin-1"), _header_value(value))
             for name, value in headers
-            if name not in _NOT_SENT
+            if name not in _UNSENT_HEADERS
         ]
         return [*own, *passed_on]
 
@@ -193,7 +195,7 @@ class Upstream:
             await self._session.close()
 
 
-def _text(value: bytes) -> str:
+def _header_value(value: bytes) -> str:
     """Return a header's value; it is sent as UTF-8, whatever it was."""
     try:
         return value.decode()
@@ -201,7 +203,7 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def _certificates(url: str) -> ssl.SSLContext | None:
+def _ssl_context(url: str) -> ssl.SSLContext | None:
     """Return whom to believe that it is the server: those that every other part believes."""
     if urlsplit(url).scheme != "https":
         return None
@@ -212,24 +214,24 @@ def _certificates(url: str) -> ssl.SSLContext | None:
     return context
 
 
-def _way_to(url: str) -> str | None:
+def _proxy_for(url: str) -> str | None:
     """Return the proxy that the environment names for an address, if there is one."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     # A proxy of the environment leads away from this machine, not to it.
-    if _is_here(host) or proxy_bypass(host):
+    if _is_loopback(host) or proxy_bypass(host):
         return None
     known = getproxies()
     found = known.get(parts.scheme) or known.get("all")
     return found if not found or "://" in found else f"http://{found}"
 
 
-def _is_here(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _failed(status: int, code: str, what: str) -> UpstreamFailed:
-    return UpstreamFailed(status, f"upstream_{code}", f"The upstream {what}.")
+def _upstream_error(status: int, code: str, what: str) -> UpstreamError:
+    return UpstreamError(status, f"upstream_{code}", f"The upstream {what}.")

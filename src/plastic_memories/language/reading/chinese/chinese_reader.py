@@ -15,20 +15,24 @@ from plastic_memories.language.reading.chinese import (
     tastes,
     work,
 )
-from plastic_memories.language.reading.chinese.clause import Said, Subject, read
+from plastic_memories.language.reading.chinese.clause import (
+    ChineseClause,
+    ChineseSubject,
+    parse_chinese_clause,
+)
 from plastic_memories.language.reading.chinese.lexicon import KIN_WORD, PET_WORD
-from plastic_memories.language.reading.clauses import Clause
-from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.clauses import MessageClause
+from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.text.lazy_regex import regex
 
 _FINDERS = (
-    identity.find,
-    work.find,
-    tastes.find,
-    constraints.find,
-    reactions.find,
-    people.find,
-    events.find,
+    identity.find_identity,
+    work.find_work,
+    tastes.find_tastes,
+    constraints.find_constraints,
+    reactions.find_reactions,
+    people.find_people,
+    events.find_events,
 )
 _NOT_BUT = regex(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
 _BUT = regex(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
@@ -52,36 +56,46 @@ _DAY_ONLY = regex(
 _NOT_BUT_INSIDE = regex(r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$")
 
 
-def find(clauses: Sequence[Clause], now: datetime) -> Iterator[tuple[Clause, Found]]:
+def read_chinese_clauses(
+    clauses: Sequence[MessageClause], now: datetime
+) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     """Yield what the clauses of one message say, carrying the subject from one to the next."""
-    subject, topic = Subject.NONE, ""
-    for clause in _corrected(clauses):
-        said = read(clause, now, subject, topic)
+    subject, topic = ChineseSubject.NONE, ""
+    for clause in _apply_corrections(clauses):
+        said = parse_chinese_clause(clause, now, subject, topic)
         items = [item for finder in _FINDERS for item in finder(said)]
         for item in items:
             yield clause, item
-        subject, topic = _carried(said, bool(items)), _topic(said, items)
+        subject, topic = _carried_subject(said, bool(items)), _carried_topic(said, items)
 
 
-def _carried(said: Said, understood: bool) -> Subject:
+def _carried_subject(said: ChineseClause, understood: bool) -> ChineseSubject:
     """Who the next clause is about if it does not say."""
-    if not said.left_out:
-        topic = said.subject is Subject.KIN or (said.whole.startswith("我的") and not understood)
-        if topic:
-            return Subject.OTHER
-        lost = (
-            said.subject is Subject.USER and not understood and not _CHANGED.match(said.predicate)
+    if not said.is_subject_implied:
+        topic = said.subject is ChineseSubject.KIN or (
+            said.whole.startswith("我的") and not understood
         )
-        return Subject.NONE if lost else said.subject
+        if topic:
+            return ChineseSubject.OTHER
+        lost = (
+            said.subject is ChineseSubject.USER
+            and not understood
+            and not _CHANGED.match(said.predicate)
+        )
+        return ChineseSubject.NONE if lost else said.subject
     if understood or not said.predicate:
         return said.subject
     if _NO_NOUN.match(said.predicate):
         return said.subject
     # A clause that begins with a noun of its own is about that noun.
-    return said.subject if said.subject is Subject.USER or "我" in said.whole else Subject.OTHER
+    return (
+        said.subject
+        if said.subject is ChineseSubject.USER or "我" in said.whole
+        else ChineseSubject.OTHER
+    )
 
 
-def _topic(said: Said, items: Sequence[Found]) -> str:
+def _carried_topic(said: ChineseClause, items: Sequence[ExtractedItem]) -> str:
     """The relative or pet a clause was about, for the next one to go on with."""
     if said.kin:
         return said.kin
@@ -91,37 +105,37 @@ def _topic(said: Said, items: Sequence[Found]) -> str:
     return str(named[-1]) if named else ""
 
 
-def _corrected(clauses: Sequence[Clause]) -> list[Clause]:
+def _apply_corrections(clauses: Sequence[MessageClause]) -> list[MessageClause]:
     """Join "not A" and "but B" into what holds: 我的生日不是3号，是4号 → 我的生日是4号."""
-    kept: list[Clause] = []
+    kept: list[MessageClause] = []
     for clause in clauses:
-        joined = _joined(kept[-1], clause) if kept and not clause.opens else None
+        joined = _join_correction(kept[-1], clause) if kept and not clause.opens_sentence else None
         if joined:
             kept[-1] = joined
         else:
-            kept.append(_corrected_inside(clause))
+            kept.append(_apply_inner_correction(clause))
     return kept
 
 
-def _joined(first: Clause, clause: Clause) -> Clause | None:
+def _join_correction(first: MessageClause, clause: MessageClause) -> MessageClause | None:
     """One clause out of two, if the second says what the first has left open."""
     if _BIRTHDAY_OPEN.search(first.text) and _DAY_ONLY.match(clause.text):
-        return _reworded(first, clause, f"我的生日是{_DAY_ONLY.sub('', clause.text)}")
+        return _with_text(first, clause, f"我的生日是{_DAY_ONLY.sub('', clause.text)}")
     before, but = _NOT_BUT.match(first.text), _BUT.match(clause.text)
     if not before or not but:
         return None
     verb = "是" if before["verb"] in {"是", "在", "对"} else before["verb"]
-    return _reworded(first, clause, f"{before['head']}{verb}{but['new']}")
+    return _with_text(first, clause, f"{before['head']}{verb}{but['new']}")
 
 
-def _corrected_inside(clause: Clause) -> Clause:
+def _apply_inner_correction(clause: MessageClause) -> MessageClause:
     inside, but_not = _NOT_BUT_INSIDE.match(clause.text), _BUT_NOT.match(clause.text)
     if inside:
-        return _reworded(clause, clause, f"{inside['head']}是{inside['new']}")
+        return _with_text(clause, clause, f"{inside['head']}是{inside['new']}")
     if but_not and not _HEAD_ONLY.search(but_not["head"]):
-        return _reworded(clause, clause, but_not["head"])
+        return _with_text(clause, clause, but_not["head"])
     return clause
 
 
-def _reworded(first: Clause, last: Clause, text: str) -> Clause:
-    return replace(last, text=text, said=text, opens=first.opens)
+def _with_text(first: MessageClause, last: MessageClause, text: str) -> MessageClause:
+    return replace(last, text=text, display_text=text, opens_sentence=first.opens_sentence)

@@ -8,11 +8,11 @@ from datetime import datetime
 from enum import StrEnum
 
 from plastic_memories.language.reading.chinese.lexicon import KIN_WORD, PET_WORD
-from plastic_memories.language.reading.clauses import Clause
+from plastic_memories.language.reading.clauses import MessageClause
 from plastic_memories.language.text.lazy_regex import at_start, regex
 
 
-class Subject(StrEnum):
+class ChineseSubject(StrEnum):
     USER = "user"
     WE = "we"
     KIN = "kin"  # or a pet: somebody of the user's own
@@ -21,17 +21,17 @@ class Subject(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ChineseClause:
     """What one clause says, with everything before the predicate taken off."""
 
     predicate: str
     whole: str
     content: str
-    subject: Subject
-    clause: Clause
+    subject: ChineseSubject
+    clause: MessageClause
     now: datetime
     kin: str = ""
-    left_out: bool = False  # the subject is carried over or understood
+    is_subject_implied: bool = False  # the subject is carried over or understood
 
     @property
     def is_past(self) -> bool:
@@ -40,8 +40,8 @@ class Said:
         return bool(_LAST_TIME.search(self.whole)) and not _LASTING.search(self.whole)
 
     @property
-    def is_passing(self) -> bool:
-        return _PASSING.search(self.whole) is not None
+    def is_temporary(self) -> bool:
+        return _TEMPORARY.search(self.whole) is not None
 
     def with_item(self, item: str, text: str) -> str:
         """The sentence to keep for one item of a list."""
@@ -54,7 +54,7 @@ _PAST = regex(
 )
 _LAST_TIME = regex(r"去年|前年|上个?月|上周|上个?星期|昨天|前天")
 _LASTING = regex(r"搬|毕业|开始|养|生日|出生|入职")
-_PASSING = regex(
+_TEMPORARY = regex(
     r"今天|今晚|今早|今儿|这会儿|刚才|刚刚|此刻|暂时|临时|这几天|这两天|这次|这回|最近|"
     r"这周|这阵子|这段时间|昨天|昨晚|一时|等会|待会"
 )
@@ -124,58 +124,68 @@ _ADVERBS = regex(
 )
 
 
-def read(clause: Clause, now: datetime, before: Subject, topic: str = "") -> Said:
+def parse_chinese_clause(
+    clause: MessageClause, now: datetime, before: ChineseSubject, topic: str = ""
+) -> ChineseClause:
     """Take a clause apart; a subject that is left out is the one before.
 
     `topic` is the relative or pet just spoken of: 我养了一只狗，叫旺财.
     """
     whole = _FILLER.sub("", clause.text, count=1) if _FILLER.match(clause.text) else clause.text
-    content = _FILLER.sub("", clause.said, count=1) if _FILLER.match(clause.said) else clause.said
+    content = (
+        _FILLER.sub("", clause.display_text, count=1)
+        if _FILLER.match(clause.display_text)
+        else clause.display_text
+    )
     lead = _LEAD.match(whole)
     body = whole[lead.end() :] if lead else whole
-    subject, kin, rest = _subject(body)
-    if topic and subject is Subject.OTHER and _ABOUT_TOPIC.match(body):
-        subject = Subject.NONE
-    if subject is Subject.NONE and (whose := _somebody_near(rest, before, topic)):
-        stated = _with_owner(content, whose[0])
-        return Said(_bare(whose[1]), whole, stated, Subject.KIN, clause, now, kin=whose[0])
-    if subject is Subject.NONE:
+    subject, kin, rest = _split_subject(body)
+    if topic and subject is ChineseSubject.OTHER and _ABOUT_TOPIC.match(body):
+        subject = ChineseSubject.NONE
+    if subject is ChineseSubject.NONE and (whose := _implied_relative(rest, before, topic)):
+        stated = _with_possessor(content, whose[0])
+        return ChineseClause(
+            _without_adverbs(whose[1]), whole, stated, ChineseSubject.KIN, clause, now, kin=whose[0]
+        )
+    if subject is ChineseSubject.NONE:
         stated = content if "我" in content else f"我{content}"
-        return Said(_bare(rest), whole, stated, before, clause, now, left_out=True)
-    return Said(_bare(rest), whole, content, subject, clause, now, kin=kin)
+        return ChineseClause(
+            _without_adverbs(rest), whole, stated, before, clause, now, is_subject_implied=True
+        )
+    return ChineseClause(_without_adverbs(rest), whole, content, subject, clause, now, kin=kin)
 
 
-def _with_owner(content: str, kin: str) -> str:
+def _with_possessor(content: str, kin: str) -> str:
     """Say whose it is, so that the statement stands alone: 叫豆豆 becomes 我的猫叫豆豆."""
     return f"我{content}" if kin in content else f"我的{kin}{content.lstrip('它他她')}"
 
 
-def _somebody_near(rest: str, before: Subject, topic: str) -> tuple[str, str] | None:
+def _implied_relative(rest: str, before: ChineseSubject, topic: str) -> tuple[str, str] | None:
     """A relative named without "my", or the one just spoken of."""
     if topic and (about := _ABOUT_TOPIC.match(rest)):
         return topic, rest[about.end() :]
     near = _NEAR_KIN.match(rest)
-    if near and before in {Subject.USER, Subject.NONE}:
+    if near and before in {ChineseSubject.USER, ChineseSubject.NONE}:
         return near["kin"], rest[near.end() :]
     return None
 
 
-def _subject(body: str) -> tuple[Subject, str, str]:
+def _split_subject(body: str) -> tuple[ChineseSubject, str, str]:
     kin = _KIN.match(body)
     if kin:
-        return Subject.KIN, kin["kin"], body[kin.end() :]
+        return ChineseSubject.KIN, kin["kin"], body[kin.end() :]
     we = _WE.match(body)
     if we:
-        return Subject.WE, "", body[we.end() :]
+        return ChineseSubject.WE, "", body[we.end() :]
     me = _ME.match(body)
     if me:
-        return Subject.USER, "", body[me.end() :]
+        return ChineseSubject.USER, "", body[me.end() :]
     if _OTHER.match(body):
-        return Subject.OTHER, "", body
-    return Subject.NONE, "", body
+        return ChineseSubject.OTHER, "", body
+    return ChineseSubject.NONE, "", body
 
 
-def _bare(rest: str) -> str:
+def _without_adverbs(rest: str) -> str:
     adverbs = _ADVERBS.match(rest)
     # "最" and "不" belong to the predicate; a lone adverb is one as well ("我很好").
     return rest[adverbs.end() :] if adverbs and adverbs.end() < len(rest) else rest
@@ -189,14 +199,14 @@ _LIST = regex(
     r"|(?:(?<!\s)\s++)?&\s*+|(?<!\s)\s++and\s++|，"
 )
 
-_LONGEST_ITEM = 12
+_MAX_ITEM_CHARS = 12
 _PREPOSITIONS = ("在", "用", "把", "给", "为", "对", "从", "让", "和", "跟", "与", "边")
 
 
-def tidy(value: str) -> str:
+def clean_value(value: str) -> str:
     """Take particles and quote marks off the end of a value.
 
-    >>> tidy("火锅啦~"), tidy("《三体》")
+    >>> clean_value("火锅啦~"), clean_value("《三体》")
     ('火锅', '《三体》')
     """
     return _without_trailing(value.strip(" '\"“”「」‘’『』")).strip()
@@ -214,15 +224,15 @@ def _without_word(value: str) -> str:
     return value.removesuffix(word)
 
 
-def listed(text: str) -> list[str]:
+def split_list(text: str) -> list[str]:
     """Split an enumeration into its items; one that does not look like one stays whole.
 
-    >>> listed("猫和狗"), listed("和朋友聊天"), listed("温和的天气")
+    >>> split_list("猫和狗"), split_list("和朋友聊天"), split_list("温和的天气")
     (['猫', '狗'], ['和朋友聊天'], ['温和的天气'])
     """
-    items = [tidy(item) for item in _LIST.split(text)]
+    items = [clean_value(item) for item in _LIST.split(text)]
     if text.startswith(_PREPOSITIONS):
-        return [tidy(text)]
-    if all(1 <= len(item) <= _LONGEST_ITEM for item in items):
+        return [clean_value(text)]
+    if all(1 <= len(item) <= _MAX_ITEM_CHARS for item in items):
         return items
-    return [tidy(text)]
+    return [clean_value(text)]

@@ -5,8 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.chinese.clause import Said, Subject, listed, tidy
-from plastic_memories.language.reading.finding import LIKELY, SURE, Found
+from plastic_memories.language.reading.chinese.clause import (
+    ChineseClause,
+    ChineseSubject,
+    clean_value,
+    split_list,
+)
+from plastic_memories.language.reading.finding import (
+    CERTAIN_CONFIDENCE,
+    LIKELY_CONFIDENCE,
+    ExtractedItem,
+)
 from plastic_memories.language.reading.memory_keys import slug, style_key
 from plastic_memories.language.text.lazy_regex import at_start, regex
 
@@ -148,59 +157,61 @@ _ONE_OFF = regex(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_constraints(said: ChineseClause) -> Iterator[ExtractedItem]:
     """Find what must be heeded, and how the user wants to be spoken to."""
     wished = list(_wishes(said))
     yield from wished or _taboos(said)
-    if said.subject not in {Subject.USER, Subject.NONE} or said.is_past:
+    if said.subject not in {ChineseSubject.USER, ChineseSubject.NONE} or said.is_past:
         return
     yield from _allergies(said)
-    if not said.is_passing:
+    if not said.is_temporary:
         yield from _diets(said)
         yield from _illnesses(said)
 
 
-def _sure(said: Said) -> float:
-    return LIKELY if said.left_out else SURE
+def _confidence(said: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE
 
 
-def _as_wish(said: Said) -> str:
-    return said.content.removeprefix("我") if said.left_out else said.content
+def _as_imperative(said: ChineseClause) -> str:
+    return said.content.removeprefix("我") if said.is_subject_implied else said.content
 
 
-def _wishes(said: Said) -> Iterator[Found]:
-    if _ONE_OFF.search(said.whole) or said.subject is Subject.KIN:
+def _wishes(said: ChineseClause) -> Iterator[ExtractedItem]:
+    if _ONE_OFF.search(said.whole) or said.subject is ChineseSubject.KIN:
         return
     # 用英语说“…” asks for one sentence, not for a language.
-    if said.clause.introduces or re.match(r"(?:请|帮我)?用[^跟和对]{1,5}[说讲写念]$", said.whole):
+    if said.clause.is_followed_by_colon or re.match(
+        r"(?:请|帮我)?用[^跟和对]{1,5}[说讲写念]$", said.whole
+    ):
         return
     language = _LANGUAGE.match(said.whole)
     if language:
         value = language["v"] or language["w"] or language["x"]
         value = re.sub(r"^默认|(?:回答|回复|交流)$", "", value)
-        yield Found("preference.reply_language", value, _as_wish(said))
+        yield ExtractedItem("preference.reply_language", value, _as_imperative(said))
         return
     for pattern in _STYLES:
         found = pattern.match(said.whole)
         if found:
             value = found["v"].rstrip("啊呀哦吧的")
-            yield Found(style_key(value), value, _as_wish(said))
+            yield ExtractedItem(style_key(value), value, _as_imperative(said))
             return
 
 
-def _taboos(said: Said) -> Iterator[Found]:
+def _taboos(said: ChineseClause) -> Iterator[ExtractedItem]:
     subject = _TABOO_SUBJECT.match(said.whole) or _TABOO_SUBJECT.match(said.predicate)
-    text = said.whole.removeprefix("我") if said.subject is Subject.USER else said.whole
+    text = said.whole.removeprefix("我") if said.subject is ChineseSubject.USER else said.whole
     found = subject or _TABOO.match(text)
-    if not found or _ONE_OFF.search(said.whole) or said.is_passing:
+    if not found or _ONE_OFF.search(said.whole) or said.is_temporary:
         return
-    value = tidy((found["v"] or found["w"]) if subject else found["v"])
+    value = clean_value((found["v"] or found["w"]) if subject else found["v"])
     value = re.sub(r"^(?:到|起|我的)|的$", "", value)
     if value and not _TABOO_VAGUE.search(value):
-        yield Found(f"constraint.taboo.{slug(value)}", value, _as_wish(said))
+        yield ExtractedItem(f"constraint.taboo.{slug(value)}", value, _as_imperative(said))
 
 
-def _allergies(said: Said) -> Iterator[Found]:
+def _allergies(said: ChineseClause) -> Iterator[ExtractedItem]:
     if not re.search(r"过敏|allergic", said.whole) or re.search(
         r"不过敏|不会过敏|没有?过敏|不再过敏|没.{0,6}过敏|不是.{0,8}过敏|不对", said.whole
     ):
@@ -209,61 +220,67 @@ def _allergies(said: Said) -> Iterator[Found]:
     found = first or _ALLERGY.match(said.predicate) or _CAUSE.match(said.whole)
     if not found:
         return
-    text = tidy(next(value for value in found.groupdict().values() if value))
-    for item in listed(text):
+    text = clean_value(next(value for value in found.groupdict().values() if value))
+    for item in split_list(text):
         value = re.sub(
             r"^(?:吃|喝|对|所有的?|一切|(?:比较|非常|很)?(?:严重|轻微|重度|轻度|季节性)的?)|类$",
             "",
             item,
         )
         if value and not _NOT_AN_ALLERGEN.search(value):
-            yield Found(
+            yield ExtractedItem(
                 f"constraint.allergy.{slug(value)}",
                 value,
                 said.with_item(item, text),
-                confidence=_sure(said),
+                confidence=_confidence(said),
             )
 
 
-def _diets(said: Said) -> Iterator[Found]:
+def _diets(said: ChineseClause) -> Iterator[ExtractedItem]:
     text = said.predicate
     diet = _DIET.match(text)
     if diet:
-        yield Found(
-            f"constraint.diet.{slug(diet['v'])}", diet["v"], said.content, confidence=_sure(said)
+        yield ExtractedItem(
+            f"constraint.diet.{slug(diet['v'])}",
+            diet["v"],
+            said.content,
+            confidence=_confidence(said),
         )
         return
     intolerant = _INTOLERANT.match(text)
     if intolerant:
         value = intolerant["v"]
-        yield Found(
-            f"constraint.diet.{slug(value)}", f"{value}不耐受", said.content, confidence=_sure(said)
+        yield ExtractedItem(
+            f"constraint.diet.{slug(value)}",
+            f"{value}不耐受",
+            said.content,
+            confidence=_confidence(said),
         )
         return
     food = _NO_FOOD.match(text)
     if food and (food["a"] or food["b"] or food["x"] or re.match(r"忌口?|戒", text)):
-        yield from _foods(food["v"] or food["w"] or food["x"], said)
+        yield from _forbidden_foods(food["v"] or food["w"] or food["x"], said)
 
 
-def _foods(text: str, said: Said) -> Iterator[Found]:
-    text = tidy(re.sub(r"(?:因为|但是?|的东西|的食物|的菜|制品).*$", "", text))
-    for item in listed(text):
+def _forbidden_foods(text: str, said: ChineseClause) -> Iterator[ExtractedItem]:
+    text = clean_value(re.sub(r"(?:因为|但是?|的东西|的食物|的菜|制品).*$", "", text))
+    for item in split_list(text):
         value = re.sub(r"^(?:吃|喝|任何|一点|所有|太|有)|(?:的|也|都)$", "", item)
         if value and not _NOT_FOOD.search(value):
-            yield Found(
+            yield ExtractedItem(
                 f"constraint.diet.{slug(value)}",
                 value,
                 said.with_item(item, text),
-                confidence=_sure(said),
+                confidence=_confidence(said),
             )
 
 
-def _illnesses(said: Said) -> Iterator[Found]:
+def _illnesses(said: ChineseClause) -> Iterator[ExtractedItem]:
     found = _ILLNESS.match(said.predicate)
     if found:
-        yield Found(
+        yield ExtractedItem(
             f"constraint.health.{slug(found['v'])}",
             found["v"],
             said.content,
-            confidence=_sure(said),
+            confidence=_confidence(said),
         )

@@ -6,10 +6,14 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.language.dates import mentions
-from plastic_memories.language.dates.mentions import Lean, Mention
-from plastic_memories.language.reading.chinese.clause import Said, Subject, tidy
+from plastic_memories.language.dates.mentions import DateMention, DatePreference
+from plastic_memories.language.reading.chinese.clause import (
+    ChineseClause,
+    ChineseSubject,
+    clean_value,
+)
 from plastic_memories.language.reading.chinese.lexicon import PLACE
-from plastic_memories.language.reading.finding import LIKELY, Found
+from plastic_memories.language.reading.finding import LIKELY_CONFIDENCE, ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.model.memory import MemoryType
@@ -73,7 +77,7 @@ _ANNIVERSARY = regex(
     r"(?:我们的?|我和.{1,6}?的?|我跟.{1,6}?的?|的)?(?P<v>(?:结婚|恋爱|相识|在一起|订婚|"
     r"相恋|领证)?.{0,3}周?年?纪念日)"
 )
-_TURNS: tuple[tuple[str, str, str], ...] = (
+_LIFE_EVENTS: tuple[tuple[str, str, str], ...] = (
     (
         "achievement",
         "positive",
@@ -114,7 +118,7 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
         r"(?:和|跟).{1,8}?(?:分手|吵架|闹翻|绝交|冷战)|分手|失恋|被(?:甩|分手|劈腿|出轨)",
     ),
 )
-_TURN_RULES = tuple(
+_LIFE_EVENT_RULES = tuple(
     (
         kind,
         mood,
@@ -127,22 +131,22 @@ _TURN_RULES = tuple(
             + rf"(?P<v>{pattern})(?P<done>了|啦|的(?=$))?(?:(?!的)[^，,]{{0,6}}(?:了|啦))?$"
         ),
     )
-    for kind, mood, pattern in _TURNS
+    for kind, mood, pattern in _LIFE_EVENTS
 )
 # "今天去了公园" is over; "订了机票" and "约了牙医" are still to come.
 _DONE = regex(r"每|过$|的$|了$|(?<![约订定买名好排])了")
-_TRIFLE = regex(r"不|没|今天|今晚|现在|睡|出门|吃|洗|先|一些|推荐|再|试试|看看|这|那")
-_NEAR_THE_FRONT = 6
+_TRIVIAL_ACTIVITY = regex(r"不|没|今天|今晚|现在|睡|出门|吃|洗|先|一些|推荐|再|试试|看看|这|那")
+_MAX_DATE_POSITION = 6
 _SOON = regex(r"(?:终于|刚刚|刚|已经|正式|顺利|成功|自己)++")
 _LOSS = regex(
     r"(?:昨天|今天|上周|上个月|前天|去年|今年|.{0,8})?(?:去世|过世|走|离世|离开|离开我|"
     r"病逝|不在)(?:了|啦)$|(?:.{0,4}[天周月年])?(?P<v>住院|生病|出车祸)了$|(?P<born>出生)(?:了|啦)$"
 )
-_UNDONE = regex(
+_NOT_COMPLETED = regex(
     r"没|还没|未|不想|不打算|不|想(?!到)|差点|快要?|马上|就要|打算|准备|即将|希望|"
     r"[一二两三四五六七八九十几\d](?:年|个月|周|天)了?$|(?<![一二三特优])等|吗|如果|总|每"
 )
-_WENT = at_start(
+_PAST_ACTIVITY = at_start(
     _adverbs("一个人|第一次|又|也|终于|刚", "[跟和].{1,6}?") + rf"(?P<v>(?:去了?(?:趟|"
     rf"一趟)?(?:{PLACE}|[^，,]{{0,8}}(?:演唱会|音乐节|医院|婚礼|迪士尼|"
     rf"环球影城)).{{0,8}}|第一次.{{2,12}}|参加了?.{{1,8}}(?:婚礼|比赛|马拉松|葬礼|聚会|"
@@ -151,24 +155,28 @@ _WENT = at_start(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_events(said: ChineseClause) -> Iterator[ExtractedItem]:
     """Find what has a day, or changes a life."""
-    if said.subject is Subject.OTHER:
+    if said.subject is ChineseSubject.OTHER:
         return
     anniversary = list(_anniversaries(said))
-    if anniversary or said.subject is Subject.KIN:
+    if anniversary or said.subject is ChineseSubject.KIN:
         yield from anniversary or _losses(said)
         return
     promised = list(_promises(said))
     if promised:
         yield from promised
         return
-    yield from _dated(said) or _undated(said)
+    yield from _dated_events(said) or _undated_events(said)
 
 
-def event(
-    said: Said, kind: str, title: str, mention: Mention | None, emotion: str = "neutral"
-) -> Found:
+def build_event(
+    said: ChineseClause,
+    kind: str,
+    title: str,
+    mention: DateMention | None,
+    emotion: str = "neutral",
+) -> ExtractedItem:
     """One event, keyed by its kind, its day and what it is."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
     date, content = "", said.content
@@ -176,30 +184,30 @@ def event(
         date, words = mention.span.start.isoformat(), said.whole[mention.start : mention.end]
         attributes |= {"date": date, "date_text": words}
         # Whoever reads it later must not take "tomorrow" for their own.
-        content = mentions.dated(content, words, mention.span.written("至"))
+        content = mentions.insert_date(content, words, mention.span.to_text("至"))
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
     key = ".".join(part for part in (kind, date, slug(title)) if part)
-    return Found(
+    return ExtractedItem(
         key,
         date or title,
         content,
         MemoryType.EVENT,
         attributes,
-        LIKELY if said.left_out else 0.85,
+        LIKELY_CONFIDENCE if said.is_subject_implied else 0.85,
     )
 
 
-def _mention(said: Said, lean: Lean) -> Mention | None:
-    return mentions.find(said.whole, said.now, lean=lean)
+def _date_mention(said: ChineseClause, lean: DatePreference) -> DateMention | None:
+    return mentions.find_date(said.whole, said.now, lean=lean)
 
 
-def _anniversaries(said: Said) -> Iterator[Found]:
+def _anniversaries(said: ChineseClause) -> Iterator[ExtractedItem]:
     found = _ANNIVERSARY.search(said.whole)
     if not found or re.search(r"礼物|快乐|怎么|忘", said.whole):
         return
-    stated = said.clause.said if said.left_out else said.content
-    day = mentions.yearly(said.whole, stated, said.now)
+    stated = said.clause.display_text if said.is_subject_implied else said.content
+    day = mentions.yearly_date(said.whole, stated, said.now)
     if not day:
         return
     date, content = day
@@ -210,63 +218,69 @@ def _anniversaries(said: Said) -> Iterator[Found]:
         "recurrence": "yearly",
         "emotion": "positive",
     }
-    yield Found(f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes)
+    yield ExtractedItem(
+        f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes
+    )
 
 
-def _promises(said: Said) -> Iterator[Found]:
+def _promises(said: ChineseClause) -> Iterator[ExtractedItem]:
     found = _PROMISE.match(said.predicate)
-    if not found or said.subject not in {Subject.USER, Subject.WE}:
+    if not found or said.subject not in {ChineseSubject.USER, ChineseSubject.WE}:
         return
-    mention = _mention(said, Lean.FUTURE)
-    yield event(said, "plan", tidy(said.predicate), mention)
+    mention = _date_mention(said, DatePreference.FUTURE)
+    yield build_event(said, "plan", clean_value(said.predicate), mention)
 
 
-def _dated(said: Said) -> list[Found]:
+def _dated_events(said: ChineseClause) -> list[ExtractedItem]:
     """What the clause dates: a plan if it lies ahead, a turning point if it is done."""
-    ahead = _mention(said, Lean.FUTURE)
+    ahead = _date_mention(said, DatePreference.FUTURE)
     if ahead is None:
         return []
     # With no subject the day must come first: otherwise the clause is about something else.
-    if said.left_out and said.subject is Subject.NONE and ahead.start > _NEAR_THE_FRONT:
+    if (
+        said.is_subject_implied
+        and said.subject is ChineseSubject.NONE
+        and ahead.start > _MAX_DATE_POSITION
+    ):
         return []
     rest = _without_date(said, ahead)
     today = said.now.date()
-    done = list(_turning_points(said, rest, _mention(said, Lean.PAST)))
+    done = list(_turning_points(said, rest, _date_mention(said, DatePreference.PAST)))
     if done and not (ahead.span.start > today):
         return done
     if ahead.span.end < today:
-        return _remembered(said, rest, ahead)
-    return _planned(said, rest, ahead)
+        return _past_event(said, rest, ahead)
+    return _planned_event(said, rest, ahead)
 
 
-def _remembered(said: Said, rest: str, day: Mention) -> list[Found]:
-    past = _WENT.match(rest)
-    if not past or _UNDONE.search(rest):
+def _past_event(said: ChineseClause, rest: str, day: DateMention) -> list[ExtractedItem]:
+    past = _PAST_ACTIVITY.match(rest)
+    if not past or _NOT_COMPLETED.search(rest):
         return []
-    return [event(said, "memory", tidy(past["v"]), day)]
+    return [build_event(said, "memory", clean_value(past["v"]), day)]
 
 
-def _planned(said: Said, rest: str, day: Mention) -> list[Found]:
+def _planned_event(said: ChineseClause, rest: str, day: DateMention) -> list[ExtractedItem]:
     if re.match(r"\A(?:就|快|马上)*要", rest):
         rest = rest.removesuffix("了")
     rest = rest.rstrip("哈啊呀哦喔啦嘛呢~～")
-    if _is_everyones(said, rest, day) or _NOT_A_PLAN.search(rest) or _DONE.search(rest):
+    if _is_not_personal(said, rest, day) or _NOT_A_PLAN.search(rest) or _DONE.search(rest):
         return []
     if not _PLAN.match(rest):
         return []
     title = re.sub(rf"^(?:{_INTENT}|还|也|就|有个?|一?场)+(?=.{{2}})", "", rest)
-    return [event(said, "plan", tidy(title), day)]
+    return [build_event(said, "plan", clean_value(title), day)]
 
 
-def _is_everyones(said: Said, rest: str, mention: Mention) -> bool:
+def _is_not_personal(said: ChineseClause, rest: str, mention: DateMention) -> bool:
     """明天放假 is the calendar's, 今天加班 is nothing to remember; 今天要面试 is a plan."""
-    if said.left_out and re.match(r"放假|开学|上课|上班", rest):
+    if said.is_subject_implied and re.match(r"放假|开学|上课|上班", rest):
         return True
     today = mention.span.start == mention.span.end == said.now.date()
     return today and not re.match(rf"{_INTENT}|有", rest)
 
 
-def _without_date(said: Said, mention: Mention) -> str:
+def _without_date(said: ChineseClause, mention: DateMention) -> str:
     after = _TIME_OF_DAY.sub("", said.whole[mention.end :], count=1)
     rest = said.whole[: mention.start] + after
     rest = re.sub(r"^(?:请?提醒我?|记得提醒我)", "", rest)
@@ -277,8 +291,10 @@ def _without_date(said: Said, mention: Mention) -> str:
     return re.sub(r"^(?:在|于|是我们?的?|是|就|的)(?=.{2})", "", rest)
 
 
-def _turning_points(said: Said, text: str, mention: Mention | None) -> Iterator[Found]:
-    for kind, mood, pattern in _TURN_RULES:
+def _turning_points(
+    said: ChineseClause, text: str, mention: DateMention | None
+) -> Iterator[ExtractedItem]:
+    for kind, mood, pattern in _LIFE_EVENT_RULES:
         found = pattern.match(text)
         if (
             found
@@ -289,33 +305,37 @@ def _turning_points(said: Said, text: str, mention: Mention | None) -> Iterator[
                 or mention
                 or _SOON.search(said.whole)
             )
-            and not _UNDONE.search(text)
+            and not _NOT_COMPLETED.search(text)
         ):
-            title = tidy(_SOON.sub("", text)).removeprefix("的").removesuffix("的")
-            yield event(said, kind, title, mention, mood)
+            title = clean_value(_SOON.sub("", text)).removeprefix("的").removesuffix("的")
+            yield build_event(said, kind, title, mention, mood)
             return
 
 
-def _undated(said: Said) -> Iterator[Found]:
+def _undated_events(said: ChineseClause) -> Iterator[ExtractedItem]:
     if said.is_past:
         return
     turned = list(_turning_points(said, said.predicate, None))
     yield from turned
-    if turned or (said.left_out and said.subject is not Subject.USER):
+    if turned or (said.is_subject_implied and said.subject is not ChineseSubject.USER):
         return
     goal = _GOAL.match(said.predicate)
     if goal:
-        yield Found("basic_info.goal", tidy(goal["v"]), said.content)
+        yield ExtractedItem("basic_info.goal", clean_value(goal["v"]), said.content)
         return
     plan = _UNDATED.match(said.predicate)
-    if plan and not _TRIFLE.search(said.whole) and plan["v"] not in {"好了", "好啦", "完了"}:
-        yield event(said, "plan", tidy(plan["v"] or plan["w"]), None)
+    if (
+        plan
+        and not _TRIVIAL_ACTIVITY.search(said.whole)
+        and plan["v"] not in {"好了", "好啦", "完了"}
+    ):
+        yield build_event(said, "plan", clean_value(plan["v"] or plan["w"]), None)
 
 
-def _losses(said: Said) -> Iterator[Found]:
+def _losses(said: ChineseClause) -> Iterator[ExtractedItem]:
     found, text = _LOSS.match(said.predicate), said.predicate.replace("去世", "")
     if found and not re.search(r"没|快|要|吗|不会|去(?!年).{1,4}了$", text):
-        mention = _mention(said, Lean.PAST)
+        mention = _date_mention(said, DatePreference.PAST)
         born = found["born"]
         title = f"{said.kin}{found['v'] or born or '去世'}"
-        yield event(said, "life_event", title, mention, "positive" if born else "sad")
+        yield build_event(said, "life_event", title, mention, "positive" if born else "sad")

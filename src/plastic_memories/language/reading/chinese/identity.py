@@ -6,8 +6,17 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.language.dates import chinese, mentions
-from plastic_memories.language.reading.chinese.clause import Said, Subject, tidy
-from plastic_memories.language.reading.finding import AGES, LIKELY, SURE, Found
+from plastic_memories.language.reading.chinese.clause import (
+    ChineseClause,
+    ChineseSubject,
+    clean_value,
+)
+from plastic_memories.language.reading.finding import (
+    CERTAIN_CONFIDENCE,
+    LIKELY_CONFIDENCE,
+    PLAUSIBLE_AGES,
+    ExtractedItem,
+)
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.numerals import zh_number
 
@@ -100,76 +109,88 @@ _GENDER = regex(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_identity(said: ChineseClause) -> Iterator[ExtractedItem]:
     """Find what the user says of who they are."""
     yield from _address(said)
-    if said.subject not in {Subject.USER, Subject.NONE}:
+    if said.subject not in {ChineseSubject.USER, ChineseSubject.NONE}:
         return
     yield from _birthday(said)
     if said.is_past:
         return
-    for rule in (_names, _years, _marks):
+    for rule in (_names, _age_and_birth_year, _zodiac_and_gender):
         yield from rule(said)
 
 
-def _sure(said: Said) -> float:
-    return LIKELY if said.left_out else SURE
+def _confidence(said: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE
 
 
-def _address(said: Said) -> Iterator[Found]:
+def _address(said: ChineseClause) -> Iterator[ExtractedItem]:
     found = _ADDRESS.match(said.whole)
     if not found or _REFUSED.search(said.whole):
         return
-    name = tidy(found["v"])
+    name = clean_value(found["v"])
     if name and not _NOT_A_NAME.match(name) and not re.search(r"[何就怎哪啥吗]", name):
-        yield Found("basic_info.address", name, _imperative(said))
+        yield ExtractedItem("basic_info.address", name, _as_imperative(said))
 
 
-def _imperative(said: Said) -> str:
+def _as_imperative(said: ChineseClause) -> str:
     """A wish has no subject to be added."""
-    return said.content.removeprefix("我") if said.left_out else said.content
+    return said.content.removeprefix("我") if said.is_subject_implied else said.content
 
 
-def _names(said: Said) -> Iterator[Found]:
+def _names(said: ChineseClause) -> Iterator[ExtractedItem]:
     text = said.predicate
     named = _NAMED.match(text) or _NAMED_PLAINLY.match(text)
-    called = _CALLED.match(text) if not said.left_out or said.subject is Subject.USER else None
+    called = (
+        _CALLED.match(text)
+        if not said.is_subject_implied or said.subject is ChineseSubject.USER
+        else None
+    )
     found = named or called
     if found:
-        name = tidy(found["v"])
+        name = clean_value(found["v"])
         if name and not _NOT_A_NAME.match(name):
             # After "我住的小区不错" the name that follows is not the user's.
-            if said.left_out and said.subject is Subject.NONE and not said.clause.opens:
+            if (
+                said.is_subject_implied
+                and said.subject is ChineseSubject.NONE
+                and not said.clause.opens_sentence
+            ):
                 return
             key = _NAME_WORDS[named["w"]] if named else "name"
-            yield Found(f"basic_info.{key}", name, said.content, confidence=_sure(said))
+            yield ExtractedItem(
+                f"basic_info.{key}", name, said.content, confidence=_confidence(said)
+            )
         return
     surname = _SURNAME.match(text)
     if surname and surname["n"]:
-        yield Found("basic_info.name", surname["v"] + surname["n"], said.content)
+        yield ExtractedItem("basic_info.name", surname["v"] + surname["n"], said.content)
     elif surname:
-        yield Found("basic_info.surname", surname["v"], said.content)
+        yield ExtractedItem("basic_info.surname", surname["v"], said.content)
     plain = _I_AM_NAME.match(text)
-    if plain and not said.left_out and not _NO_NAME_SO.match(plain["v"]):
-        yield Found("basic_info.name", plain["v"], said.content, confidence=LIKELY)
+    if plain and not said.is_subject_implied and not _NO_NAME_SO.match(plain["v"]):
+        yield ExtractedItem(
+            "basic_info.name", plain["v"], said.content, confidence=LIKELY_CONFIDENCE
+        )
 
 
-def _birthday(said: Said) -> Iterator[Found]:
+def _birthday(said: ChineseClause) -> Iterator[ExtractedItem]:
     whole = said.whole
     if not _BIRTHDAY.search(whole) or re.search(r"不是|礼物|蛋糕|派对|聚会|快乐|不过生日", whole):
         return
     if re.search(r"(?<!出)生日", whole) and not _OWN_BIRTHDAY.search(whole):
         return
-    lunar = mentions.lunar(whole)
+    lunar = mentions.lunar_date(whole)
     if lunar:
-        yield Found(
+        yield ExtractedItem(
             "basic_info.birthday", lunar, said.content, attributes={"date_text": lunar, **_YEARLY}
         )
-    elif (day := mentions.yearly(whole, said.content, said.now)) and _is_exact(whole, said):
-        yield _born(said, *day)
+    elif (day := mentions.yearly_date(whole, said.content, said.now)) and _is_exact(whole, said):
+        yield _birthday_item(said, *day)
 
 
-def _is_exact(whole: str, said: Said) -> bool:
+def _is_exact(whole: str, said: ChineseClause) -> bool:
     """我是上周三生的: only a birthday may be told by a day seen from now."""
     written = mentions.calendar_date(whole, said.now.date())
     return written is not None or bool(re.search(r"(?<!出)生日", whole))
@@ -178,35 +199,41 @@ def _is_exact(whole: str, said: Said) -> bool:
 _YEARLY = {"event_type": "birthday", "recurrence": "yearly"}
 
 
-def _born(said: Said, day: str, content: str) -> Found:
-    return Found(
+def _birthday_item(said: ChineseClause, day: str, content: str) -> ExtractedItem:
+    return ExtractedItem(
         "basic_info.birthday",
         day,
         content,
         attributes={"date": day, **_YEARLY},
-        confidence=_sure(said),
+        confidence=_confidence(said),
     )
 
 
-def _years(said: Said) -> Iterator[Found]:
+def _age_and_birth_year(said: ChineseClause) -> Iterator[ExtractedItem]:
     text = said.predicate
     age = _AGE.match(text) or _AGE.match(said.whole.removeprefix("我"))
-    if age and said.whole.isdigit() and not (said.left_out and said.subject is Subject.USER):
+    if (
+        age
+        and said.whole.isdigit()
+        and not (said.is_subject_implied and said.subject is ChineseSubject.USER)
+    ):
         return
     if age and not re.search(
         r"快|马上|不到|差不多|左右|将近|心理年龄|明年|后年|等我|到我|的时候", said.whole
     ):
         number = zh_number(age["n"] or age["m"] or age["k"])
-        if number in AGES:
-            yield Found("basic_info.age", str(number), said.content, confidence=_sure(said))
+        if number in PLAUSIBLE_AGES:
+            yield ExtractedItem(
+                "basic_info.age", str(number), said.content, confidence=_confidence(said)
+            )
     born = _BIRTH_YEAR.match(text)
-    if born and (not said.left_out or said.subject is Subject.USER):
+    if born and (not said.is_subject_implied or said.subject is ChineseSubject.USER):
         year = chinese.full_year(born["y"] or born["y2"], said.now.date())
-        if said.now.year - year in AGES:
-            yield Found("basic_info.birth_year", str(year), said.content)
+        if said.now.year - year in PLAUSIBLE_AGES:
+            yield ExtractedItem("basic_info.birth_year", str(year), said.content)
 
 
-def _marks(said: Said) -> Iterator[Found]:
+def _zodiac_and_gender(said: ChineseClause) -> Iterator[ExtractedItem]:
     for key, pattern in (("zodiac", _ZODIAC), ("star_sign", _STAR), ("gender", _GENDER)):
         found = pattern.match(said.predicate)
         if found:
@@ -214,4 +241,6 @@ def _marks(said: Said) -> Iterator[Found]:
                 re.sub(r"(?:的|生|性|孩子|孩)$", "", found["v"]) if key == "gender" else found["v"]
             )
             value = {"妹子": "女", "汉子": "男"}.get(value, value)
-            yield Found(f"basic_info.{key}", value, said.content, confidence=_sure(said))
+            yield ExtractedItem(
+                f"basic_info.{key}", value, said.content, confidence=_confidence(said)
+            )

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from plastic_memories.language.dates import mentions
-from plastic_memories.language.reading.chinese.clause import Said, Subject, tidy
+from plastic_memories.language.reading.chinese.clause import (
+    ChineseClause,
+    ChineseSubject,
+    clean_value,
+)
 from plastic_memories.language.reading.chinese.lexicon import (
     DISTANT,
     JOB,
@@ -17,7 +21,7 @@ from plastic_memories.language.reading.chinese.lexicon import (
     PETS,
     PLACE,
 )
-from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.numerals import ZH_NUMBER, zh_number
@@ -68,29 +72,29 @@ _NOT_A_NAME = regex(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_people(said: ChineseClause) -> Iterator[ExtractedItem]:
     """Find who belongs to the user."""
     if said.is_past:
         return
     whose = _WHOSE_BIRTHDAY.search(said.whole)
-    if whose and said.subject is not Subject.KIN:
-        yield from _kin_birthday(replace(said, kin=whose["kin"]), key_of(whose["kin"]))
+    if whose and said.subject is not ChineseSubject.KIN:
+        yield from _kin_birthday(replace(said, kin=whose["kin"]), relation_key(whose["kin"]))
         return
-    if said.subject is Subject.KIN:
-        yield from _of_kin(said)
+    if said.subject is ChineseSubject.KIN:
+        yield from _relative_facts(said)
         return
-    if said.subject in {Subject.USER, Subject.NONE, Subject.WE}:
-        yield from _has(said)
-    if said.subject is Subject.USER or said.left_out:
+    if said.subject in {ChineseSubject.USER, ChineseSubject.NONE, ChineseSubject.WE}:
+        yield from _owned_relations(said)
+    if said.subject is ChineseSubject.USER or said.is_subject_implied:
         status = _STATUS.match(said.predicate)
         if status:
-            yield Found("relationship.status", status["v"].removesuffix("狗"), said.content)
+            yield ExtractedItem("relationship.status", status["v"].removesuffix("狗"), said.content)
 
 
-def key_of(word: str) -> str:
+def relation_key(word: str) -> str:
     """Return the key of a relation.
 
-    >>> key_of("老婆"), key_of("柯基")
+    >>> relation_key("老婆"), relation_key("柯基")
     ('relationship.wife', 'relationship.pet.dog')
     """
     if word in PETS:
@@ -99,24 +103,24 @@ def key_of(word: str) -> str:
     return f"relationship.{KIN[word]}"
 
 
-def _has(said: Said) -> Iterator[Found]:
+def _owned_relations(said: ChineseClause) -> Iterator[ExtractedItem]:
     text = said.predicate if not said.whole.startswith(("家里", "家")) else said.whole
     found = _HAS.match(text) or _HAS.match(re.sub(r"^的?家里?", "", text))
-    several = _several(text) if not found else []
+    several = _household_members(text) if not found else []
     for word, value in several:
-        yield Found(key_of(word), value, said.content)
+        yield ExtractedItem(relation_key(word), value, said.content)
     if not found or re.search(r"没有?|没养|想养|想有|不养|如果", said.whole):
         return
     word = found["who"]
     if KIN.get(word) in DISTANT and not found["name"]:
         return
-    name = tidy(found["name"] or found["called"] or "")
+    name = clean_value(found["name"] or found["called"] or "")
     if name and _NOT_A_NAME.search(name):
         return
-    yield Found(key_of(word), name or _described(found), said.content)
+    yield ExtractedItem(relation_key(word), name or _relation_description(found), said.content)
 
 
-def _described(found: re.Match[str]) -> str:
+def _relation_description(found: re.Match[str]) -> str:
     count = found["count"]
     plural = count and (not count[0].isascii() or count.isdigit()) and count not in {"一", "1"}
     unit = "只" if found["who"] in PETS else "个"
@@ -126,7 +130,7 @@ def _described(found: re.Match[str]) -> str:
     return f"{count}{unit}{kind}{found['who']}" if plural else f"{kind}{found['who']}"
 
 
-def _several(text: str) -> list[tuple[str, str]]:
+def _household_members(text: str) -> list[tuple[str, str]]:
     """A whole household in one breath: 一只猫和一条狗."""
     start = re.match(
         rf"(?:有|养了?|养着){_COUNT}(?P<who>{KIN_WORD}|{PET_WORD})(?=和|、|还有|以及|跟)", text
@@ -137,13 +141,13 @@ def _several(text: str) -> list[tuple[str, str]]:
     return [(word, word) for word in words if KIN.get(word) not in DISTANT]
 
 
-def _of_kin(said: Said) -> Iterator[Found]:
-    text, key = said.predicate, key_of(said.kin)
+def _relative_facts(said: ChineseClause) -> Iterator[ExtractedItem]:
+    text, key = said.predicate, relation_key(said.kin)
     named = _NAMED.match(text)
     if named:
-        name = tidy(named["name"])
+        name = clean_value(named["name"])
         if name and not _NOT_A_NAME.search(name):
-            yield Found(key, name, said.content)
+            yield ExtractedItem(key, name, said.content)
         return
     if _KIN_BIRTHDAY.match(text):
         yield from _kin_birthday(said, key)
@@ -158,13 +162,13 @@ def _of_kin(said: Said) -> Iterator[Found]:
                 if part == "age" and found["unit"] != "个月"
                 else found["v"].rsplit("的", 1)[-1]
             )
-            yield Found(f"{key}.{part}", value, said.content)
+            yield ExtractedItem(f"{key}.{part}", value, said.content)
             return
 
 
-def _kin_birthday(said: Said, key: str) -> Iterator[Found]:
-    day, content = mentions.yearly(said.whole, said.content, said.now) or ("", said.content)
-    lunar = mentions.lunar(said.whole)
+def _kin_birthday(said: ChineseClause, key: str) -> Iterator[ExtractedItem]:
+    day, content = mentions.yearly_date(said.whole, said.content, said.now) or ("", said.content)
+    lunar = mentions.lunar_date(said.whole)
     title = f"{said.kin}的生日"
     attributes = {
         "title": title,
@@ -178,4 +182,6 @@ def _kin_birthday(said: Said, key: str) -> Iterator[Found]:
         attributes["date"] = day
     if day or lunar:
         who = slug(key.removeprefix("relationship."))
-        yield Found(f"birthday.{who}", day or lunar or "", content, MemoryType.EVENT, attributes)
+        yield ExtractedItem(
+            f"birthday.{who}", day or lunar or "", content, MemoryType.EVENT, attributes
+        )

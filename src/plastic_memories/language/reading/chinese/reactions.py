@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.chinese.clause import Said, Subject, listed, tidy
-from plastic_memories.language.reading.finding import LIKELY, SURE, Found
+from plastic_memories.language.reading.chinese.clause import (
+    ChineseClause,
+    ChineseSubject,
+    clean_value,
+    split_list,
+)
+from plastic_memories.language.reading.finding import (
+    CERTAIN_CONFIDENCE,
+    LIKELY_CONFIDENCE,
+    ExtractedItem,
+)
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import regex
 
@@ -38,39 +47,43 @@ _SICKENS = regex(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_reactions(said: ChineseClause) -> Iterator[ExtractedItem]:
     """Find what the user's body does not bear."""
-    if said.subject not in {Subject.USER, Subject.NONE} or said.is_past or said.is_passing:
+    if (
+        said.subject not in {ChineseSubject.USER, ChineseSubject.NONE}
+        or said.is_past
+        or said.is_temporary
+    ):
         return
     yield from _reactions(said)
     yield from _states(said)
 
 
-def _reactions(said: Said) -> Iterator[Found]:
+def _reactions(said: ChineseClause) -> Iterator[ExtractedItem]:
     found = _REACTION.match(said.predicate) or _REACTION.match(said.whole)
     if not found:
         return
     kind = "allergy" if found["swells"] else "diet"
-    text = tidy(found["v"])
-    for item in listed(text):
+    text = clean_value(found["v"])
+    for item in split_list(text):
         if item and not _NOT_A_THING.search(item):
-            yield Found(
+            yield ExtractedItem(
                 f"constraint.{kind}.{slug(item)}",
                 item,
                 said.with_item(item, text),
-                confidence=_sure(said),
+                confidence=_confidence(said),
             )
 
 
-def _states(said: Said) -> Iterator[Found]:
-    if said.subject is Subject.USER and _EXPECTING.match(said.predicate):
-        yield Found("constraint.health.pregnancy", "怀孕", said.content)
+def _states(said: ChineseClause) -> Iterator[ExtractedItem]:
+    if said.subject is ChineseSubject.USER and _EXPECTING.match(said.predicate):
+        yield ExtractedItem("constraint.health.pregnancy", "怀孕", said.content)
     for pattern, kind in ((_PHOBIA, "personality.fear"), (_SICKENS, "constraint.health")):
         found = pattern.match(said.predicate)
         if found:
             key = f"{kind}.{slug(found['v'])}"
-            yield Found(key, found["v"], said.content, confidence=_sure(said))
+            yield ExtractedItem(key, found["v"], said.content, confidence=_confidence(said))
 
 
-def _sure(said: Said) -> float:
-    return LIKELY if said.left_out else SURE
+def _confidence(said: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE

@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.chinese.clause import Said, Subject, listed, tidy
+from plastic_memories.language.reading.chinese.clause import (
+    ChineseClause,
+    ChineseSubject,
+    clean_value,
+    split_list,
+)
 from plastic_memories.language.reading.chinese.lexicon import TRAIT
-from plastic_memories.language.reading.finding import LIKELY, SURE, Found
-from plastic_memories.language.reading.memory_keys import FAVORITES, favorite, slug
+from plastic_memories.language.reading.finding import (
+    CERTAIN_CONFIDENCE,
+    LIKELY_CONFIDENCE,
+    ExtractedItem,
+)
+from plastic_memories.language.reading.memory_keys import FAVORITES, favorite_key, slug
 from plastic_memories.language.text.lazy_regex import at_start, regex
 
-_LONGEST = 16
+_MAX_VALUE_CHARS = 16
 _LIKE = regex(
     r"(?:最|最最|更)?(?:不要太)?(?:喜欢上?|喜爱|热爱|钟爱|偏爱|酷爱|挚爱|爱上|爱(?!好|情|"
     r"人|心|国|哭|操心|豆|称|尔)|迷上|迷恋|痴迷于?|沉迷于?|着迷于?|"
@@ -107,50 +116,55 @@ _FEAR = at_start(
 _ABSTAIN = regex(r"(?:从来?)?不(?:会)?(?P<v>抽烟|吸烟|熬夜|赌博|化妆|打游戏)(?:的)?$")
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_tastes(said: ChineseClause) -> Iterator[ExtractedItem]:
     """Find what the user likes, dislikes and is like."""
     if said.is_past:
         return
     yield from _is_favorite(said)
-    if said.subject not in {Subject.USER, Subject.NONE}:
+    if said.subject not in {ChineseSubject.USER, ChineseSubject.NONE}:
         return
     named = list(_favorites(said))
     yield from named or _tastes(said)
-    if not said.is_passing:
+    if not said.is_temporary:
         yield from _character(said)
 
 
-def _sure(said: Said) -> float:
-    return LIKELY if said.left_out else SURE
+def _confidence(said: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE
 
 
-def _is_favorite(said: Said) -> Iterator[Found]:
+def _is_favorite(said: ChineseClause) -> Iterator[ExtractedItem]:
     found = _IS_FAVORITE.match(said.whole)
     if not found or "不是" in said.whole or said.whole.startswith("我"):
         return
-    value = tidy(found["v"])
+    value = clean_value(found["v"])
     if value and not _VAGUE.search(value):
-        key = favorite(found["c"]) if found["c"] else f"preference.like.{slug(value)}"
-        yield Found(key, value, said.clause.said)
+        key = favorite_key(found["c"]) if found["c"] else f"preference.like.{slug(value)}"
+        yield ExtractedItem(key, value, said.clause.display_text)
 
 
-def _favorites(said: Said) -> Iterator[Found]:
+def _favorites(said: ChineseClause) -> Iterator[ExtractedItem]:
     found = _FAVORITE.match(said.predicate)
     if found:
-        value = tidy(_CUT.sub("", found["v"]))
+        value = clean_value(_CUT.sub("", found["v"]))
         if value and not _VAGUE.search(value):
-            yield Found(favorite(_kind(found["c"])), value, said.content, confidence=_sure(said))
+            yield ExtractedItem(
+                favorite_key(_category_head(found["c"])),
+                value,
+                said.content,
+                confidence=_confidence(said),
+            )
         return
     other = _OTHER_FAVORITE.match(said.predicate)
     if other:
-        yield from _each("like", other["v"] or other["w"], said)
+        yield from _taste_items("like", other["v"] or other["w"], said)
         return
     best = _BEST_LOVED.match(said.predicate) or _HOBBY.match(said.predicate)
     if best:
-        yield from _each("like", best["v"] or best.groupdict()["w"], said)
+        yield from _taste_items("like", best["v"] or best.groupdict()["w"], said)
 
 
-def _kind(category: str) -> str:
+def _category_head(category: str) -> str:
     """The known word a longer one ends with: 科幻电影 is a 电影."""
     if category in FAVORITES:
         return category
@@ -158,14 +172,14 @@ def _kind(category: str) -> str:
     return next((ending for ending in endings if ending in FAVORITES), category)
 
 
-def _tastes(said: Said) -> Iterator[Found]:
+def _tastes(said: ChineseClause) -> Iterator[ExtractedItem]:
     if re.search(r"今天|今晚|这次|刚才|不再|不是不|没有?不|没说|装作", said.whole):
         return
     if _IDIOM.search(said.whole):
         return
     first = _OBJECT_FIRST.match(said.whole)
     if first:
-        yield from _each("dislike" if first["not"] else "like", first["v"], said)
+        yield from _taste_items("dislike" if first["not"] else "like", first["v"], said)
         return
     text = said.predicate
     for taste, patterns in (
@@ -175,46 +189,57 @@ def _tastes(said: Said) -> Iterator[Found]:
         for pattern in patterns:
             found = pattern.match(text)
             if found:
-                yield from _each(taste, found["v"], said)
+                yield from _taste_items(taste, found["v"], said)
                 return
 
 
-def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
-    text = tidy(_CUT.sub("", text))
+def _taste_items(taste: str, text: str, said: ChineseClause) -> Iterator[ExtractedItem]:
+    text = clean_value(_CUT.sub("", text))
     if text.startswith(("的", "里面", "其中")):
         return
     reply = _REPLY.match(text)
     if reply:
         if taste == "like" and not re.search(r"你|他|她|这|那", text):
-            yield Found("preference.reply_style", reply["s"], said.content)
+            yield ExtractedItem("preference.reply_style", reply["s"], said.content)
         return
-    for item in listed(text):
+    for item in split_list(text):
         value = re.sub(r"^一些|的$", "", _VERB_ONLY.sub("", item))
-        if value and len(value) <= _LONGEST and not _VAGUE.search(item) and not _VAGUE.match(value):
+        if (
+            value
+            and len(value) <= _MAX_VALUE_CHARS
+            and not _VAGUE.search(item)
+            and not _VAGUE.match(value)
+        ):
             content = said.with_item(item, text)
-            yield Found(f"preference.{taste}.{slug(value)}", value, content, confidence=_sure(said))
+            yield ExtractedItem(
+                f"preference.{taste}.{slug(value)}", value, content, confidence=_confidence(said)
+            )
 
 
-def _character(said: Said) -> Iterator[Found]:
+def _character(said: ChineseClause) -> Iterator[ExtractedItem]:
     text = said.predicate
     mbti = _MBTI.match(text)
     if mbti:
-        yield Found("personality.mbti", mbti["v"].upper(), said.content, confidence=_sure(said))
+        yield ExtractedItem(
+            "personality.mbti", mbti["v"].upper(), said.content, confidence=_confidence(said)
+        )
         return
     trait = _TRAIT.match(text) or _KIND_OF_PERSON.match(text)
     if trait and "不" not in text[: trait.start("v")]:
-        value = tidy(trait["v"]).removeprefix("有")
+        value = clean_value(trait["v"]).removeprefix("有")
         if not re.search(r"好$|坏$|普通|什么|有钱|喜欢|爱|讨厌|怎样|不错|不$|^认真", value):
-            yield Found(f"personality.{slug(value)}", value, said.content, confidence=_sure(said))
+            yield ExtractedItem(
+                f"personality.{slug(value)}", value, said.content, confidence=_confidence(said)
+            )
         return
     yield from _habits(said)
 
 
-def _habits(said: Said) -> Iterator[Found]:
+def _habits(said: ChineseClause) -> Iterator[ExtractedItem]:
     text = said.predicate
     fear = _FEAR.match(text)
     if fear and not text.endswith("了"):
-        value = tidy(fear["v"] or fear["w"]).removeprefix("有")
+        value = clean_value(fear["v"] or fear["w"]).removeprefix("有")
         if (
             value
             and not _VAGUE.search(value)
@@ -223,19 +248,21 @@ def _habits(said: Said) -> Iterator[Found]:
                 value,
             )
         ):
-            yield Found(
-                f"personality.fear.{slug(value)}", value, said.content, confidence=_sure(said)
+            yield ExtractedItem(
+                f"personality.fear.{slug(value)}", value, said.content, confidence=_confidence(said)
             )
         return
     abstain = _ABSTAIN.match(text)
     if abstain:
-        yield Found(
+        yield ExtractedItem(
             f"personality.habit.{slug(abstain['v'])}",
             f"不{abstain['v']}",
             said.content,
-            confidence=_sure(said),
+            confidence=_confidence(said),
         )
     habit = _HABIT.match(text)
     if habit and (text.startswith("习惯") or text.endswith("的习惯")):
-        value = tidy(habit["v"])
-        yield Found(f"personality.habit.{slug(value)}", value, said.content, confidence=_sure(said))
+        value = clean_value(habit["v"])
+        yield ExtractedItem(
+            f"personality.habit.{slug(value)}", value, said.content, confidence=_confidence(said)
+        )

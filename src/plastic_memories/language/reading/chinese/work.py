@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.chinese.clause import Said, Subject, tidy
+from plastic_memories.language.reading.chinese.clause import (
+    ChineseClause,
+    ChineseSubject,
+    clean_value,
+)
 from plastic_memories.language.reading.chinese.lexicon import JOB, PLACE
-from plastic_memories.language.reading.finding import LIKELY, SURE, Found
+from plastic_memories.language.reading.finding import (
+    CERTAIN_CONFIDENCE,
+    LIKELY_CONFIDENCE,
+    ExtractedItem,
+)
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.numerals import ZH_NUMBER
 
@@ -98,24 +106,24 @@ _HOMETOWN = regex(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_work(said: ChineseClause) -> Iterator[ExtractedItem]:
     """Find what the user does, learns, and where they are at home."""
     if said.is_past:
         return
-    if said.subject is Subject.WE:
+    if said.subject is ChineseSubject.WE:
         yield from _place(said)
-    if said.subject in {Subject.USER, Subject.NONE}:
+    if said.subject in {ChineseSubject.USER, ChineseSubject.NONE}:
         for rule in (_work, _study, _place):
             yield from rule(said)
 
 
-def _sure(said: Said) -> float:
-    return LIKELY if said.left_out else SURE
+def _confidence(said: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE
 
 
-def _work(said: Said) -> Iterator[Found]:
+def _work(said: ChineseClause) -> Iterator[ExtractedItem]:
     text = said.predicate
-    if said.is_passing and "最近" not in said.whole:
+    if said.is_temporary and "最近" not in said.whole:
         return
     works_as = _WORKS_AS.match(text)
     if works_as:
@@ -124,27 +132,31 @@ def _work(said: Said) -> Iterator[Found]:
             if not re.match(r"数学|语文|英语|物理|化学|历史|书$", works_as["v"])
             else works_as[0][works_as[0].rindex("教") :]
         )
-        yield Found("basic_info.job", tidy(job), said.content, confidence=_sure(said))
+        yield ExtractedItem(
+            "basic_info.job", clean_value(job), said.content, confidence=_confidence(said)
+        )
         return
     found = (
         _JOB_IS.match(text) or _TRADE.match(text) or _DOES_TRADE.match(text) or _DOES.match(text)
     )
     if found:
-        value = tidy(next(part for part in found.groupdict().values() if part))
+        value = clean_value(next(part for part in found.groupdict().values() if part))
         value = value.rsplit("的", 1)[-1]
         if value and not re.search(
             r"你|他|她|自己|好事|坏事|这个|那个|这行|什么|一样|喜欢|(?<!撰稿)(?<!主持)(?<!经纪)(?<!媒体)(?<!音乐)(?<!投资)(?<!合伙)(?<!创始)人$|对$|大事|不|玩笑|开心|着玩|作业",
             value,
         ):
-            yield Found("basic_info.job", value, said.content, confidence=_sure(said))
+            yield ExtractedItem("basic_info.job", value, said.content, confidence=_confidence(said))
     at = _WORKS_AT.match(text)
     if at:
-        place = tidy(at["v"] or at["w"])
+        place = clean_value(at["v"] or at["w"])
         if not _NOT_A_WORKPLACE.search(place):
-            yield Found("basic_info.workplace", place, said.content, confidence=_sure(said))
+            yield ExtractedItem(
+                "basic_info.workplace", place, said.content, confidence=_confidence(said)
+            )
 
 
-def _study(said: Said) -> Iterator[Found]:
+def _study(said: ChineseClause) -> Iterator[ExtractedItem]:
     text = said.predicate
     school = _AT_SCHOOL.match(text)
     generic = school and re.fullmatch(
@@ -155,28 +167,40 @@ def _study(said: Said) -> Iterator[Found]:
         and not generic
         and not re.search(r"老师|教|上班|工作|一所|某|附近|旁边|门口|对面|住", text)
     ):
-        yield Found("basic_info.school", school["v"], said.content, confidence=_sure(said))
+        yield ExtractedItem(
+            "basic_info.school", school["v"], said.content, confidence=_confidence(said)
+        )
         if school["major"]:
-            yield Found("basic_info.major", school["major"], said.content, confidence=_sure(said))
+            yield ExtractedItem(
+                "basic_info.major", school["major"], said.content, confidence=_confidence(said)
+            )
     major = _MAJOR.match(text)
     if major:
-        value = tidy(next(part for part in major.groupdict().values() if part)).removesuffix("专业")
+        value = clean_value(next(part for part in major.groupdict().values() if part)).removesuffix(
+            "专业"
+        )
         if not re.search(r"大$|大学$|学院$", value):
-            yield Found("basic_info.major", value, said.content, confidence=_sure(said))
+            yield ExtractedItem(
+                "basic_info.major", value, said.content, confidence=_confidence(said)
+            )
     grade = _GRADE.match(text)
     if grade and "学生" not in text:
-        yield Found("basic_info.grade", grade["v"], said.content, confidence=_sure(said))
+        yield ExtractedItem(
+            "basic_info.grade", grade["v"], said.content, confidence=_confidence(said)
+        )
 
 
-def _place(said: Said) -> Iterator[Found]:
+def _place(said: ChineseClause) -> Iterator[ExtractedItem]:
     text = said.predicate
     hometown = _HOMETOWN.match(text)
     if hometown:
-        value = tidy(hometown["v"] or hometown["w"] or hometown["x"]).removesuffix("人")
+        value = clean_value(hometown["v"] or hometown["w"] or hometown["x"]).removesuffix("人")
         if value and not _NOT_A_PLACE.search(value):
-            yield Found("basic_info.hometown", value, said.content, confidence=_sure(said))
+            yield ExtractedItem(
+                "basic_info.hometown", value, said.content, confidence=_confidence(said)
+            )
         return
-    if said.is_passing:
+    if said.is_temporary:
         return
     text = _WHEN.sub("", text)
     settled = _LIVES_IN.match(text)
@@ -187,6 +211,6 @@ def _place(said: Said) -> Iterator[Found]:
         and not re.fullmatch(rf"在{PLACE}(?:这边|那边)?", text)
     ):
         return
-    value = re.sub(r"^(?:了|在)|(?:这个小区|这个地方)$", "", tidy(lives["v"]))
+    value = re.sub(r"^(?:了|在)|(?:这个小区|这个地方)$", "", clean_value(lives["v"]))
     if len(value) > 1 and not _NOT_A_PLACE.search(value):
-        yield Found("basic_info.place", value, said.content, confidence=_sure(said))
+        yield ExtractedItem("basic_info.place", value, said.content, confidence=_confidence(said))

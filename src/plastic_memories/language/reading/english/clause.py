@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from plastic_memories.language.reading.clauses import Clause
+from plastic_memories.language.reading.clauses import MessageClause
 from plastic_memories.language.text.lazy_regex import at_start, regex
 
 
-class Subject(StrEnum):
+class EnglishSubject(StrEnum):
     USER = "user"
     WE = "we"
     OTHER = "other"
@@ -19,13 +19,13 @@ class Subject(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EnglishClause:
     """One clause; `text` has its contractions written out and begins with its subject."""
 
     text: str
     content: str
-    subject: Subject
-    clause: Clause
+    subject: EnglishSubject
+    clause: MessageClause
     now: datetime
 
     @property
@@ -33,8 +33,8 @@ class Said:
         return _PAST.search(self.text) is not None
 
     @property
-    def is_passing(self) -> bool:
-        return _PASSING.search(self.text) is not None
+    def is_temporary(self) -> bool:
+        return _TEMPORARY.search(self.text) is not None
 
     def with_item(self, item: str, text: str) -> str:
         """The sentence to keep for one item of a list."""
@@ -47,7 +47,7 @@ _PAST = regex(
     r"not anymore|any ?more|before)\b",
     re.IGNORECASE,
 )
-_PASSING = regex(
+_TEMPORARY = regex(
     r"\b(?:today|tonight|right now|at the moment|this (?:morning|afternoon|evening|time|"
     r"week)|for now|currently craving|"
     r"yesterday|just now|lately|these days|temporarily)\b",
@@ -146,28 +146,30 @@ def _with_subject(text: str, content: str) -> tuple[str, str]:
     return text, content
 
 
-def read(clause: Clause, now: datetime, before: Subject) -> Said:
+def parse_english_clause(
+    clause: MessageClause, now: datetime, before: EnglishSubject
+) -> EnglishClause:
     """Take a clause apart; a verb without a subject has the one before."""
-    content = _CHATTER.sub("", _FILLER.sub("", clause.said)).strip()
+    content = _CHATTER.sub("", _FILLER.sub("", clause.display_text)).strip()
     text = content
     for pattern, full in _EXPANDED:
         text = pattern.sub(full, text)
-    if _CARRIED.match(text) and before is Subject.USER:
+    if _CARRIED.match(text) and before is EnglishSubject.USER:
         text, content = f"I {text}", f"I {content}"
-    if before is Subject.USER and _AGE_ALONE.fullmatch(text):
+    if before is EnglishSubject.USER and _AGE_ALONE.fullmatch(text):
         text, content = f"I am {text}", f"I am {content}"
-    if clause.opens or before is Subject.USER:
+    if clause.opens_sentence or before is EnglishSubject.USER:
         text, content = _with_subject(text, content)
     text = _AFTER_I.sub(r"\1 ", text)
-    return Said(text, content, _subject(text), clause, now)
+    return EnglishClause(text, content, _clause_subject(text), clause, now)
 
 
-def _subject(text: str) -> Subject:
+def _clause_subject(text: str) -> EnglishSubject:
     if _WE.match(text):
-        return Subject.WE
+        return EnglishSubject.WE
     if _USER.match(text) or _OWN.match(text):
-        return Subject.USER
-    return Subject.OTHER if _OTHER.match(text) else Subject.NONE
+        return EnglishSubject.USER
+    return EnglishSubject.OTHER if _OTHER.match(text) else EnglishSubject.NONE
 
 
 _EDGES = " '\"“”.,!;:~"
@@ -191,10 +193,10 @@ _LIST = regex(
 )
 
 
-def tidy(value: str) -> str:
+def clean_value(value: str) -> str:
     """Cut a value where its reason or its afterthought begins.
 
-    >>> tidy("hot chocolate because it is sweet"), tidy("tea too.")
+    >>> clean_value("hot chocolate because it is sweet"), clean_value("tea too.")
     ('hot chocolate', 'tea')
     """
     return _TAIL.sub("", _CUT.sub("", value).strip(_EDGES)).strip(_EDGES)
@@ -204,14 +206,14 @@ _GERUND = at_start(r"\w+ing\b", re.IGNORECASE)
 _DOING = at_start(r"\w+ing \w", re.IGNORECASE)
 
 
-def listed(text: str) -> list[str]:
+def split_list(text: str) -> list[str]:
     """Split an enumeration into its items.
 
-    >>> listed("tea, coffee and long walks")
+    >>> split_list("tea, coffee and long walks")
     ['tea', 'coffee', 'long walks']
     """
-    items = [item for part in _LIST.split(text) if (item := tidy(part))]
+    items = [item for part in _LIST.split(text) if (item := clean_value(part))]
     # "making new and powerful models" is one thing, "cooking and reading" are two.
     if _DOING.match(items[0] if items else "") and not all(_GERUND.match(item) for item in items):
-        return [tidy(text)]
+        return [clean_value(text)]
     return items

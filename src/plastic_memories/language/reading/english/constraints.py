@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.english.clause import Said, Subject, listed, tidy
-from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.english.clause import (
+    EnglishClause,
+    EnglishSubject,
+    clean_value,
+    split_list,
+)
+from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug, style_key
 from plastic_memories.language.text.lazy_regex import regex
 
@@ -128,52 +133,54 @@ _ONE_OFF = regex(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_constraints(said: EnglishClause) -> Iterator[ExtractedItem]:
     """Find what must be heeded, and how the user wants to be spoken to."""
     wished = list(_wishes(said))
     yield from wished or _taboos(said)
-    if said.subject is Subject.USER or re.match(r"allergic to", said.text, _I):
+    if said.subject is EnglishSubject.USER or re.match(r"allergic to", said.text, _I):
         if said.is_past:
             return
         yield from _allergies(said)
-        if not said.is_passing:
+        if not said.is_temporary:
             yield from _diets(said)
 
 
-def _wishes(said: Said) -> Iterator[Found]:
-    if said.clause.introduces or _ONE_OFF.search(said.text):
+def _wishes(said: EnglishClause) -> Iterator[ExtractedItem]:
+    if said.clause.is_followed_by_colon or _ONE_OFF.search(said.text):
         return
     language = _LANGUAGE.match(said.text)
     if language:
-        yield Found("preference.reply_language", language["v"] or language["w"], said.content)
+        yield ExtractedItem(
+            "preference.reply_language", language["v"] or language["w"], said.content
+        )
         return
     for pattern in _STYLES:
         found = pattern.match(said.text)
         if found:
             value = found["v"].lower()
-            yield Found(style_key(value), value, said.content)
+            yield ExtractedItem(style_key(value), value, said.content)
             return
 
 
-def _taboos(said: Said) -> Iterator[Found]:
+def _taboos(said: EnglishClause) -> Iterator[ExtractedItem]:
     found = _TABOO.match(said.text) or _TABOO_SUBJECT.match(said.text)
-    if not found or said.is_passing or _TABOO_VAGUE.search(found["v"]):
+    if not found or said.is_temporary or _TABOO_VAGUE.search(found["v"]):
         return
     value = re.sub(
         r"^(?:the topic of|my) | (?:to|around|with|near) me$| again$",
         "",
-        tidy(found["v"]),
+        clean_value(found["v"]),
         flags=_I,
     )
-    yield Found(f"constraint.taboo.{slug(value)}", value, said.content)
+    yield ExtractedItem(f"constraint.taboo.{slug(value)}", value, said.content)
 
 
-def _allergies(said: Said) -> Iterator[Found]:
+def _allergies(said: EnglishClause) -> Iterator[ExtractedItem]:
     found = _ALLERGIC.match(said.text)
     if not found or re.search(r"\b(?:not|never|no) ", said.text, _I):
         return
-    text = tidy(next(value for value in found.groupdict().values() if value))
-    for item in listed(text):
+    text = clean_value(next(value for value in found.groupdict().values() if value))
+    for item in split_list(text):
         if not re.match(
             r"(?:you|him|her|it|work|bullshit|stupidity|people|this|that|any|"
             r"some|my|mornings?|mondays?|commitment|drama|math|fun|exercise|being|doing|waking|"
@@ -182,25 +189,29 @@ def _allergies(said: Said) -> Iterator[Found]:
             _I,
         ):
             value = re.sub(r"^(?:all |any |some |the )", "", item, flags=_I)
-            yield Found(f"constraint.allergy.{slug(value)}", value, said.with_item(item, text))
+            yield ExtractedItem(
+                f"constraint.allergy.{slug(value)}", value, said.with_item(item, text)
+            )
 
 
-def _diets(said: Said) -> Iterator[Found]:
+def _diets(said: EnglishClause) -> Iterator[ExtractedItem]:
     diet, intolerant = _DIET.match(said.text), _INTOLERANT.match(said.text)
     if diet:
-        yield Found(f"constraint.diet.{slug(diet['v'])}", diet["v"].lower(), said.content)
+        yield ExtractedItem(f"constraint.diet.{slug(diet['v'])}", diet["v"].lower(), said.content)
     if intolerant:
         value = (intolerant["v"] or intolerant["w"]).lower()
-        yield Found(f"constraint.diet.{slug(value)}", f"{value} intolerant", said.content)
+        yield ExtractedItem(f"constraint.diet.{slug(value)}", f"{value} intolerant", said.content)
     if re.match(r"i (?:do not|never) drink(?: at all| alcohol)?$", said.text, _I):
-        yield Found("constraint.diet.alcohol", "alcohol", said.content)
+        yield ExtractedItem("constraint.diet.alcohol", "alcohol", said.content)
         return
     food = _NO_FOOD.match(said.text)
     if food and not _NOT_FOOD.match(food["v"] or food["w"]):
-        text = tidy(food["v"] or food["w"])
-        for item in listed(text):
+        text = clean_value(food["v"] or food["w"])
+        for item in split_list(text):
             value = re.sub(r"^(?:any|raw and) ", "", item)
-            yield Found(f"constraint.diet.{slug(value)}", value, said.with_item(item, text))
+            yield ExtractedItem(f"constraint.diet.{slug(value)}", value, said.with_item(item, text))
     illness = _ILLNESS.match(said.text)
     if illness:
-        yield Found(f"constraint.health.{slug(illness['v'])}", illness["v"].lower(), said.content)
+        yield ExtractedItem(
+            f"constraint.health.{slug(illness['v'])}", illness["v"].lower(), said.content
+        )

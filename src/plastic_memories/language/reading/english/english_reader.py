@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from plastic_memories.language.reading.clauses import Clause
+from plastic_memories.language.reading.clauses import MessageClause
 from plastic_memories.language.reading.english import (
     constraints,
     events,
@@ -15,28 +15,30 @@ from plastic_memories.language.reading.english import (
     tastes,
     work,
 )
-from plastic_memories.language.reading.english.clause import Subject, read
-from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.english.clause import EnglishSubject, parse_english_clause
+from plastic_memories.language.reading.finding import ExtractedItem
 
 _FINDERS = (
-    identity.find,
-    work.find,
-    tastes.find,
-    constraints.find,
-    reactions.find,
-    people.find,
-    events.find,
+    identity.find_identity,
+    work.find_work,
+    tastes.find_tastes,
+    constraints.find_constraints,
+    reactions.find_reactions,
+    people.find_people,
+    events.find_events,
 )
 
 
-def find(clauses: Sequence[Clause], now: datetime) -> Iterator[tuple[Clause, Found]]:
+def read_english_clauses(
+    clauses: Sequence[MessageClause], now: datetime
+) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     """Yield what the clauses of one message say, carrying the subject from one to the next."""
-    subject, somebody = Subject.NONE, ""
+    subject, somebody = EnglishSubject.NONE, ""
     for clause in clauses:
-        said = read(clause, now, subject)
+        said = parse_english_clause(clause, now, subject)
         items = [item for finder in _FINDERS for item in finder(said)]
         if somebody and not items:
-            items = list(people.named_later(said, somebody))
+            items = list(people.find_later_name(said, somebody))
         for item in items:
             yield clause, item
-        subject, somebody = said.subject, people.spoken_of(items)
+        subject, somebody = said.subject, people.last_relative_key(items)

@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.language.dates import mentions
-from plastic_memories.language.dates.mentions import Lean, Mention
-from plastic_memories.language.reading.english.clause import Said, Subject, tidy
-from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.dates.mentions import DateMention, DatePreference
+from plastic_memories.language.reading.english.clause import (
+    EnglishClause,
+    EnglishSubject,
+    clean_value,
+)
+from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.memory import MemoryType
@@ -56,7 +60,7 @@ _PROMISE = regex(
     _I,
 )
 _ANNIVERSARY = regex(r"\b(?:our|my) (?P<v>(?:wedding |dating |first |\w+th )?anniversary)\b", _I)
-_TURNS: tuple[tuple[str, str, str], ...] = (
+_LIFE_EVENTS: tuple[tuple[str, str, str], ...] = (
     (
         "achievement",
         "positive",
@@ -95,7 +99,7 @@ _TURNS: tuple[tuple[str, str, str], ...] = (
     ),
     ("emotional", "sad", r"broke up(?: with [\w ]+)?|(?:got|was) dumped"),
 )
-_TURN_RULES = tuple(
+_LIFE_EVENT_RULES = tuple(
     (
         kind,
         mood,
@@ -105,7 +109,7 @@ _TURN_RULES = tuple(
             _I,
         ),
     )
-    for kind, mood, pattern in _TURNS
+    for kind, mood, pattern in _LIFE_EVENTS
 )
 _SOMEBODY = (
     "mother|mom|mum|father|dad|brother|sister|wife|husband|son|daughter|grandfather|grandpa|"
@@ -117,7 +121,7 @@ _LOSS = regex(
     r"(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",
     _I,
 )
-_WENT = regex(
+_PAST_ACTIVITY = regex(
     r"^(?:i|we) (?P<v>(?:went to|visited|travell?ed to|flew to|met|attended|hiked|"
     r"climbed|saw|ran|took a trip to) [\w' ]{2,40})$",
     _I,
@@ -141,24 +145,31 @@ _CLOCK = regex(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_events(said: EnglishClause) -> Iterator[ExtractedItem]:
     """Find what has a day, or changes a life."""
-    if said.subject is Subject.OTHER:
+    if said.subject is EnglishSubject.OTHER:
         return
     anniversary = list(_anniversaries(said))
     if anniversary:
         yield from anniversary
         return
-    text, ahead = _without_date(said, Lean.FUTURE)
+    text, ahead = _without_date(said, DatePreference.FUTURE)
     found = (
-        _promised(said, text, ahead) or _turned(said) or _lost(said) or _planned(said, text, ahead)
+        _promise_events(said, text, ahead)
+        or _life_events(said)
+        or _loss_events(said)
+        or _planned_events(said, text, ahead)
     )
-    yield from found or _undated(said, ahead)
+    yield from found or _undated_events(said, ahead)
 
 
-def event(
-    said: Said, kind: str, title: str, mention: Mention | None, emotion: str = "neutral"
-) -> Found:
+def build_event(
+    said: EnglishClause,
+    kind: str,
+    title: str,
+    mention: DateMention | None,
+    emotion: str = "neutral",
+) -> ExtractedItem:
     """One event, keyed by its kind, its day and what it is."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
     date, content = "", said.content
@@ -166,15 +177,15 @@ def event(
         date, words = mention.span.start.isoformat(), said.text[mention.start : mention.end].strip()
         attributes |= {"date": date, "date_text": words}
         # Whoever reads it later must not take "tomorrow" for their own.
-        content = mentions.dated(content, words, mention.span.written())
+        content = mentions.insert_date(content, words, mention.span.to_text())
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
     key = ".".join(part for part in (kind, date, slug(title)) if part)
-    return Found(key, date or title, content, MemoryType.EVENT, attributes, 0.85)
+    return ExtractedItem(key, date or title, content, MemoryType.EVENT, attributes, 0.85)
 
 
-def _without_date(said: Said, lean: Lean) -> tuple[str, Mention | None]:
-    mention = mentions.find(said.text, said.now, lean=lean)
+def _without_date(said: EnglishClause, lean: DatePreference) -> tuple[str, DateMention | None]:
+    mention = mentions.find_date(said.text, said.now, lean=lean)
     if mention is None:
         return said.text, None
     rest = f"{said.text[: mention.start].rstrip(' ,')} {said.text[mention.end :].lstrip(' ,')}"
@@ -184,7 +195,7 @@ def _without_date(said: Said, lean: Lean) -> tuple[str, Mention | None]:
     ), mention
 
 
-def _anniversaries(said: Said) -> Iterator[Found]:
+def _anniversaries(said: EnglishClause) -> Iterator[ExtractedItem]:
     found = _ANNIVERSARY.search(said.text)
     if (
         not found
@@ -192,7 +203,7 @@ def _anniversaries(said: Said) -> Iterator[Found]:
         or re.search(r"gift|present|happy|not", said.text, _I)
     ):
         return
-    day = mentions.yearly(said.text, said.content, said.now)
+    day = mentions.yearly_date(said.text, said.content, said.now)
     if day:
         date, content = day
         attributes = {
@@ -202,37 +213,45 @@ def _anniversaries(said: Said) -> Iterator[Found]:
             "recurrence": "yearly",
             "emotion": "positive",
         }
-        yield Found(f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes)
+        yield ExtractedItem(
+            f"anniversary.{slug(found['v'])}", date, content, MemoryType.EVENT, attributes
+        )
 
 
-def _promised(said: Said, text: str, mention: Mention | None) -> list[Found]:
+def _promise_events(
+    said: EnglishClause, text: str, mention: DateMention | None
+) -> list[ExtractedItem]:
     found = _PROMISE.match(text)
-    return [event(said, "plan", tidy(found["v"]), mention)] if found else []
+    return [build_event(said, "plan", clean_value(found["v"]), mention)] if found else []
 
 
-def _turned(said: Said) -> list[Found]:
-    text, mention = _without_date(said, Lean.PAST)
+def _life_events(said: EnglishClause) -> list[ExtractedItem]:
+    text, mention = _without_date(said, DatePreference.PAST)
     if mention and mention.span.start > said.now.date():
         return []
-    for kind, mood, pattern in _TURN_RULES:
+    for kind, mood, pattern in _LIFE_EVENT_RULES:
         found = pattern.match(text)
         if found and not re.search(r"\bnot\b|almost|nearly|with it\b", text, _I):
-            return [event(said, kind, found["v"].strip(), mention, mood)]
-    went = _WENT.match(text)
+            return [build_event(said, kind, found["v"].strip(), mention, mood)]
+    went = _PAST_ACTIVITY.match(text)
     if went and mention and mention.span.end < said.now.date() and not _TRIVIAL_VISIT.search(text):
-        return [event(said, "memory", tidy(went["v"]), mention)]
+        return [build_event(said, "memory", clean_value(went["v"]), mention)]
     return []
 
 
-def _lost(said: Said) -> list[Found]:
-    text, mention = _without_date(said, Lean.PAST)
+def _loss_events(said: EnglishClause) -> list[ExtractedItem]:
+    text, mention = _without_date(said, DatePreference.PAST)
     found = _LOSS.match(text)
     return (
-        [event(said, "life_event", f"{found['who']} {found['v']}", mention, "sad")] if found else []
+        [build_event(said, "life_event", f"{found['who']} {found['v']}", mention, "sad")]
+        if found
+        else []
     )
 
 
-def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
+def _planned_events(
+    said: EnglishClause, text: str, mention: DateMention | None
+) -> list[ExtractedItem]:
     today = said.now.date()
     # What reaches from the past to today is over: "in the last three months".
     over = mention is not None and mention.span.start < mention.span.end <= today
@@ -244,28 +263,28 @@ def _planned(said: Said, text: str, mention: Mention | None) -> list[Found]:
     plan = _PLAN.match(text)
     found = remind or own
     if found:
-        return [event(said, "plan", tidy(found["v"]), mention)]
+        return [build_event(said, "plan", clean_value(found["v"]), mention)]
     dated_first = re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I)
     if plan and plan["e"] and mention.span.start <= today and re.match(r"\A\w+ \w+ed\b", text, _I):
         return []  # signed up today: done, not planned
-    if plan and (said.subject is not Subject.NONE or dated_first):
-        return [event(said, "plan", tidy(_MODAL.sub("", text)), mention)]
+    if plan and (said.subject is not EnglishSubject.NONE or dated_first):
+        return [build_event(said, "plan", clean_value(_MODAL.sub("", text)), mention)]
     return []
 
 
-def _ahead(said: Said, mention: Mention | None) -> Mention | None:
+def _future_mention(said: EnglishClause, mention: DateMention | None) -> DateMention | None:
     return mention if mention and mention.span.end >= said.now.date() else None
 
 
-def _undated(said: Said, mention: Mention | None) -> list[Found]:
+def _undated_events(said: EnglishClause, mention: DateMention | None) -> list[ExtractedItem]:
     if said.is_past or re.search(r"\bnot\b", said.text, _I):
         return []
     goal = _GOAL.match(said.text)
     if goal:
-        return [Found("basic_info.goal", tidy(goal["v"]), said.content)]
+        return [ExtractedItem("basic_info.goal", clean_value(goal["v"]), said.content)]
     plan = _UNDATED.match(said.text)
     return (
-        [event(said, "plan", tidy(plan["v"]), _ahead(said, mention))]
-        if plan and not said.is_passing and not _NOT_A_PLAN.search(plan["v"])
+        [build_event(said, "plan", clean_value(plan["v"]), _future_mention(said, mention))]
+        if plan and not said.is_temporary and not _NOT_A_PLAN.search(plan["v"])
         else []
     )

@@ -6,8 +6,13 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.language.dates import mentions
-from plastic_memories.language.reading.english.clause import Said, Subject
-from plastic_memories.language.reading.finding import AGES, LIKELY, SURE, Found
+from plastic_memories.language.reading.english.clause import EnglishClause, EnglishSubject
+from plastic_memories.language.reading.finding import (
+    CERTAIN_CONFIDENCE,
+    LIKELY_CONFIDENCE,
+    PLAUSIBLE_AGES,
+    ExtractedItem,
+)
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.numerals import en_number
 
@@ -69,22 +74,24 @@ _STAR = regex(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_identity(said: EnglishClause) -> Iterator[ExtractedItem]:
     """Find what the user says of who they are."""
     yield from _names(said)
     yield from _birthday(said)
-    if said.subject is not Subject.USER or said.is_past:
+    if said.subject is not EnglishSubject.USER or said.is_past:
         return
     yield from _age(said)
     if star := _STAR.match(said.text):
-        yield _found("star_sign", star["v"], said)
+        yield _identity_item("star_sign", star["v"], said)
 
 
-def _found(key: str, value: str, said: Said, confidence: float = SURE) -> Found:
-    return Found(f"basic_info.{key}", value, said.content, confidence=confidence)
+def _identity_item(
+    key: str, value: str, said: EnglishClause, confidence: float = CERTAIN_CONFIDENCE
+) -> ExtractedItem:
+    return ExtractedItem(f"basic_info.{key}", value, said.content, confidence=confidence)
 
 
-def _names(said: Said) -> Iterator[Found]:
+def _names(said: EnglishClause) -> Iterator[ExtractedItem]:
     text = said.text
     if re.search(r"\bnot\b|\bnever\b|\bdo not\b", text, _I):
         return
@@ -100,11 +107,11 @@ def _names(said: Said) -> Iterator[Found]:
             return
         if called and re.match(r"i prefer \w+$", text, _I):
             return
-        yield _found(_name_key(named, called), name, said)
+        yield _identity_item(_name_key(named, called), name, said)
         return
     plain = _I_AM_NAME.match(text)
     if plain and not _NOT_A_PERSON.match(plain["v"]) and not _NOT_A_NAME.search(plain["v"]):
-        yield _found("name", plain["v"], said, LIKELY)
+        yield _identity_item("name", plain["v"], said, LIKELY_CONFIDENCE)
 
 
 def _name_key(named: re.Match[str] | None, called: re.Match[str] | None) -> str:
@@ -116,22 +123,22 @@ def _name_key(named: re.Match[str] | None, called: re.Match[str] | None) -> str:
     return {"english": "english_name", "pen": "pen_name"}.get(kind, "name")
 
 
-def _birthday(said: Said) -> Iterator[Found]:
+def _birthday(said: EnglishClause) -> Iterator[ExtractedItem]:
     text = said.text
     if not _BIRTHDAY.match(text) or re.search(r"\bnot\b|party|cake|gift|present", text, _I):
         return
-    day = None if _BORN_YEAR.match(text) else mentions.yearly(text, said.content, said.now)
+    day = None if _BORN_YEAR.match(text) else mentions.yearly_date(text, said.content, said.now)
     if day:
         value, content = day
         attributes = {"date": value, "event_type": "birthday", "recurrence": "yearly"}
-        yield Found("basic_info.birthday", value, content, attributes=attributes)
+        yield ExtractedItem("basic_info.birthday", value, content, attributes=attributes)
         return
     year = _BORN_YEAR.match(text)
     if year:
-        yield _found("birth_year", year["y"], said)
+        yield _identity_item("birth_year", year["y"], said)
 
 
-def _age(said: Said) -> Iterator[Found]:
+def _age(said: EnglishClause) -> Iterator[ExtractedItem]:
     found = _AGE.match(said.text)
-    if found and en_number(found["n"]) in AGES:
-        yield _found("age", str(en_number(found["n"])), said)
+    if found and en_number(found["n"]) in PLAUSIBLE_AGES:
+        yield _identity_item("age", str(en_number(found["n"])), said)

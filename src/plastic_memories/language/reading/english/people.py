@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plastic_memories.language.dates import mentions
-from plastic_memories.language.reading.english.clause import Said, Subject
+from plastic_memories.language.reading.english.clause import EnglishClause, EnglishSubject
 from plastic_memories.language.reading.english.work import JOBS
-from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.numerals import EN_NUMBER
 from plastic_memories.model.memory import MemoryType
@@ -104,27 +104,33 @@ _STATUS = regex(
 _MARRIED_TO = regex(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_people(said: EnglishClause) -> Iterator[ExtractedItem]:
     """Find who belongs to the user."""
-    if said.is_past or re.search(r"\bnot\b|\bno\b", said.text, _I) or said.subject is Subject.OTHER:
+    if (
+        said.is_past
+        or re.search(r"\bnot\b|\bno\b", said.text, _I)
+        or said.subject is EnglishSubject.OTHER
+    ):
         return
-    yield from _has(said)
+    yield from _owned_relations(said)
     named = _NAMED.match(said.text)
     if named:
-        yield Found(_key(named["who"]), named["name"], said.content)
+        yield ExtractedItem(_relation_key(named["who"]), named["name"], said.content)
         return
     for part, pattern in (("job", _KIN_JOB), ("job", _KIN_TRADE), ("age", _KIN_AGE)):
         found = pattern.match(said.text)
-        if found and _kind(found["who"]) not in _DISTANT:
+        if found and _relation_kind(found["who"]) not in _DISTANT:
             if found["name"]:
-                yield Found(_key(found["who"]), found["name"], said.content)
-            yield Found(f"{_key(found['who'])}.{part}", found["v"], said.content)
+                yield ExtractedItem(_relation_key(found["who"]), found["name"], said.content)
+            yield ExtractedItem(f"{_relation_key(found['who'])}.{part}", found["v"], said.content)
     yield from _birthday(said)
     spouse, status = _MARRIED_TO.match(said.text), _STATUS.match(said.text)
     if spouse:
-        yield Found("relationship.spouse", spouse["v"], said.content)
+        yield ExtractedItem("relationship.spouse", spouse["v"], said.content)
     elif status:
-        yield Found("relationship.status", re.sub(r"^an? ", "", status["v"].lower()), said.content)
+        yield ExtractedItem(
+            "relationship.status", re.sub(r"^an? ", "", status["v"].lower()), said.content
+        )
 
 
 _NAMED_LATER = regex(
@@ -134,35 +140,35 @@ _NAMED_LATER = regex(
 )
 
 
-def spoken_of(items: Sequence[Found]) -> str:
+def last_relative_key(items: Sequence[ExtractedItem]) -> str:
     """The key of the relative or pet a clause was about, for the next one to name."""
     keys = [item.key for item in items if item.key.startswith("relationship.")]
     return keys[-1] if keys and keys[-1] != "relationship.status" else ""
 
 
-def named_later(said: Said, key: str) -> Iterator[Found]:
+def find_later_name(said: EnglishClause, key: str) -> Iterator[ExtractedItem]:
     """I have a cat, her name is Olive."""
     found = _NAMED_LATER.match(said.text)
     if found:
         kind = key.rsplit(".", 1)[-1].replace("_", " ")
-        yield Found(key, found["name"], f"My {kind} is called {found['name']}")
+        yield ExtractedItem(key, found["name"], f"My {kind} is called {found['name']}")
 
 
-def _kind(word: str) -> str:
+def _relation_kind(word: str) -> str:
     for kind, pattern in (_KIN | _PETS).items():
         if re.fullmatch(pattern, word, _I):
             return kind
     return "pet"
 
 
-def _key(word: str) -> str:
-    kind = _kind(word)
+def _relation_key(word: str) -> str:
+    kind = _relation_kind(word)
     if kind in _PETS:
         return f"relationship.pet.{kind}"
     return f"relationship.{kind}"
 
 
-def _has(said: Said) -> Iterator[Found]:
+def _owned_relations(said: EnglishClause) -> Iterator[ExtractedItem]:
     several = re.match(
         rf"^(?:i|we) have (?:{EN_NUMBER}) (?P<a>{_WORDS}) and (?:{EN_NUMBER}) (?P<b>{_WORDS})$",
         said.text,
@@ -170,22 +176,22 @@ def _has(said: Said) -> Iterator[Found]:
     )
     if several:
         for word in (several["a"], several["b"]):
-            yield Found(_key(word), word, said.content)
+            yield ExtractedItem(_relation_key(word), word, said.content)
         return
     found = _HAS.match(said.text)
-    if not found or (_kind(found["who"]) in _DISTANT and not found["name"]):
+    if not found or (_relation_kind(found["who"]) in _DISTANT and not found["name"]):
         return
     count = (found["count"] or "").lower()
     one = count in {"a", "an", "one", "1", ""}
     value = found["name"] or f"{'' if one else count + ' '}{found['kind']}{found['who']}"
-    yield Found(_key(found["who"]), value, said.content)
+    yield ExtractedItem(_relation_key(found["who"]), value, said.content)
 
 
-def _birthday(said: Said) -> Iterator[Found]:
+def _birthday(said: EnglishClause) -> Iterator[ExtractedItem]:
     found = _KIN_BIRTHDAY.match(said.text)
     if not found:
         return
-    day = mentions.yearly(said.text, said.content, said.now)
+    day = mentions.yearly_date(said.text, said.content, said.now)
     if not day:
         return
     date, content = day
@@ -196,5 +202,5 @@ def _birthday(said: Said) -> Iterator[Found]:
         "recurrence": "yearly",
         "emotion": "positive",
     }
-    key = f"birthday.{_key(found['who']).removeprefix('relationship.').replace('.', '_')}"
-    yield Found(key, date, content, MemoryType.EVENT, attributes)
+    key = f"birthday.{_relation_key(found['who']).removeprefix('relationship.').replace('.', '_')}"
+    yield ExtractedItem(key, date, content, MemoryType.EVENT, attributes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.english.clause import Said, listed, tidy
-from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.english.clause import EnglishClause, clean_value, split_list
+from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import regex
 
@@ -52,26 +52,28 @@ _SICKENS = regex(
 )
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_reactions(said: EnglishClause) -> Iterator[ExtractedItem]:
     """Find what the user's body does not bear."""
-    if said.is_past or said.is_passing:
+    if said.is_past or said.is_temporary:
         return
     yield from _reactions(said)
     if _EXPECTING.match(said.text):
-        yield Found("constraint.health.pregnancy", "pregnant", said.content)
+        yield ExtractedItem("constraint.health.pregnancy", "pregnant", said.content)
     for pattern, kind in ((_PHOBIA, "personality.fear"), (_SICKENS, "constraint.health")):
         found = pattern.match(said.text)
         if found:
             value = found["v"].lower()
-            yield Found(f"{kind}.{slug(value)}", value, said.content)
+            yield ExtractedItem(f"{kind}.{slug(value)}", value, said.content)
 
 
-def _reactions(said: Said) -> Iterator[Found]:
+def _reactions(said: EnglishClause) -> Iterator[ExtractedItem]:
     found = next(filter(None, (cause.match(said.text) for cause in _CAUSES)), None)
     if not found or re.search(r"\b(?:not|never|no)\b(?! breathe)", said.text, _I):
         return
     kind = "allergy" if found["swells"] else "diet"
-    text = tidy(found["v"])
-    for item in listed(text):
+    text = clean_value(found["v"])
+    for item in split_list(text):
         if not _NOT_A_THING.match(item):
-            yield Found(f"constraint.{kind}.{slug(item)}", item.lower(), said.with_item(item, text))
+            yield ExtractedItem(
+                f"constraint.{kind}.{slug(item)}", item.lower(), said.with_item(item, text)
+            )

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.english.clause import Said, Subject, listed, tidy
-from plastic_memories.language.reading.finding import Found
-from plastic_memories.language.reading.memory_keys import favorite, slug
+from plastic_memories.language.reading.english.clause import (
+    EnglishClause,
+    EnglishSubject,
+    clean_value,
+    split_list,
+)
+from plastic_memories.language.reading.finding import ExtractedItem
+from plastic_memories.language.reading.memory_keys import favorite_key, slug
 from plastic_memories.language.text.lazy_regex import regex
 
 _I = re.IGNORECASE
-_MOST_WORDS = 6
+_MAX_VALUE_WORDS = 6
 _LIKE = regex(
     r"^i (?:(?:have )?(?:like|love|enjoy|adore|cherish|come to love)(?: love)*(?! (?:it|you|to be "
     r"called))|am (?:(?:really |totally |so |very |big )?(?:into|fond of|keen on|"
@@ -92,46 +97,46 @@ _FEAR = regex(
 _ABSTAIN = regex(r"^i (?:do not|never) (?P<v>smoke|vape|gamble)$", _I)
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_tastes(said: EnglishClause) -> Iterator[ExtractedItem]:
     """Find what the user likes, dislikes and is like."""
     if said.is_past:
         return
     yield from _favorites(said)
-    if said.subject is not Subject.USER:
+    if said.subject is not EnglishSubject.USER:
         return
     if not re.search(r"\b(?:today|tonight|right now|this time)\b", said.text, _I):
         yield from _tastes(said)
-    if not said.is_passing:
+    if not said.is_temporary:
         yield from _character(said)
 
 
-def _favorites(said: Said) -> Iterator[Found]:
+def _favorites(said: EnglishClause) -> Iterator[ExtractedItem]:
     best = _BEST.match(said.text)
     if best:
-        yield from _each("like", best["v"], said)
+        yield from _taste_items("like", best["v"], said)
         return
     found = _FAVORITE.match(said.text) or _IS_FAVORITE.match(said.text)
     if not found or re.search(r"\bnot\b", said.text):
         return
-    value = tidy(found["v"])
+    value = clean_value(found["v"])
     if not value or _VAGUE.match(value):
         return
     key = (
-        favorite(found["c"].removesuffix(" of all time"))
+        favorite_key(found["c"].removesuffix(" of all time"))
         if found["c"]
         else f"preference.like.{slug(value)}"
     )
-    yield Found(key, value, said.content)
+    yield ExtractedItem(key, value, said.content)
 
 
-def _tastes(said: Said) -> Iterator[Found]:
+def _tastes(said: EnglishClause) -> Iterator[ExtractedItem]:
     dislike = _DISLIKE.match(said.text)
     if dislike:
-        yield from _each("dislike", dislike["v"], said)
+        yield from _taste_items("dislike", dislike["v"], said)
         return
     hobby = _HOBBY.match(said.text) or _LIKE.match(said.text) or _PREFER.match(said.text)
     if hobby:
-        yield from _each("like", hobby["v"], said)
+        yield from _taste_items("like", hobby["v"], said)
         return
     lover = _LOVER.match(said.text)
     if lover and not re.search(
@@ -140,42 +145,46 @@ def _tastes(said: Said) -> Iterator[Found]:
         lover["v"],
         _I,
     ):
-        yield from _each("like", re.sub(r"^(?:huge|big|real|total|true|a) ", "", lover["v"]), said)
+        yield from _taste_items(
+            "like", re.sub(r"^(?:huge|big|real|total|true|a) ", "", lover["v"]), said
+        )
 
 
-def _each(taste: str, text: str, said: Said) -> Iterator[Found]:
+def _taste_items(taste: str, text: str, said: EnglishClause) -> Iterator[ExtractedItem]:
     text = text.strip(" .!")
-    reply = _REPLY.match(tidy(text))
+    reply = _REPLY.match(clean_value(text))
     if reply:
         if taste == "like":
-            yield Found("preference.reply_style", reply["s"].strip(), said.content)
+            yield ExtractedItem("preference.reply_style", reply["s"].strip(), said.content)
         return
     if _VAGUE.match(text):
         return
-    cut = tidy(text)
-    for item in listed(cut):
+    cut = clean_value(text)
+    for item in split_list(cut):
         value = re.sub(
             r"^(?:to|the|a|an|some|all kinds of|all sorts of|eating|drinking) (?=\w)",
             "",
             item,
             flags=_I,
         )
-        if value and len(value.split()) <= _MOST_WORDS and not _VAGUE.search(item):
+        if value and len(value.split()) <= _MAX_VALUE_WORDS and not _VAGUE.search(item):
             content = said.with_item(item, cut)
-            yield Found(f"preference.{taste}.{slug(value)}", value, content)
+            yield ExtractedItem(f"preference.{taste}.{slug(value)}", value, content)
 
 
-def _character(said: Said) -> Iterator[Found]:
+def _character(said: EnglishClause) -> Iterator[ExtractedItem]:
     mbti = _MBTI.match(said.text)
     if mbti:
-        yield Found("personality.mbti", mbti["v"].upper(), said.content)
+        yield ExtractedItem("personality.mbti", mbti["v"].upper(), said.content)
     trait = _TRAIT.match(said.text)
     if trait:
-        yield Found(f"personality.{slug(trait['v'])}", trait["v"].lower(), said.content)
+        yield ExtractedItem(f"personality.{slug(trait['v'])}", trait["v"].lower(), said.content)
     fear = _FEAR.match(said.text)
     if fear and not _VAGUE.match(fear["v"]):
-        value = tidy(fear["v"])
-        yield Found(f"personality.fear.{slug(value)}", value, said.content)
+        value = clean_value(fear["v"])
+        yield ExtractedItem(f"personality.fear.{slug(value)}", value, said.content)
     abstain = _ABSTAIN.match(said.text)
     if abstain:
-        yield Found(f"personality.habit.{slug(abstain['v'])}", f"no {abstain['v']}", said.content)
+        yield ExtractedItem(
+            f"personality.habit.{slug(abstain['v'])}", f"no {abstain['v']}", said.content
+        )

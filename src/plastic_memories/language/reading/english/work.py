@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.english.clause import Said, Subject, tidy
-from plastic_memories.language.reading.finding import Found
+from plastic_memories.language.reading.english.clause import (
+    EnglishClause,
+    EnglishSubject,
+    clean_value,
+)
+from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.text.lazy_regex import regex
 
 _I = re.IGNORECASE
@@ -111,23 +115,23 @@ _NOT_A_PLACE = regex(
 _LANGUAGE = regex(r"^my (?:native language|mother tongue|first language) is (?P<v>\w+)$", _I)
 
 
-def find(said: Said) -> Iterator[Found]:
+def find_work(said: EnglishClause) -> Iterator[ExtractedItem]:
     """Find what the user does, learns, and where they are at home."""
-    if said.subject is not Subject.USER or said.is_past:
+    if said.subject is not EnglishSubject.USER or said.is_past:
         return
     for rule in (_work, _study, _place):
         yield from rule(said)
 
 
-def _found(key: str, value: str, said: Said) -> Found:
-    return Found(f"basic_info.{key}", value, said.content)
+def _work_item(key: str, value: str, said: EnglishClause) -> ExtractedItem:
+    return ExtractedItem(f"basic_info.{key}", value, said.content)
 
 
-def _work(said: Said) -> Iterator[Found]:
+def _work(said: EnglishClause) -> Iterator[ExtractedItem]:
     text = said.text
     teach = _TEACH.match(text)
     if teach and not re.match(r"(?:you|him|her|them|my|me)\b", teach["v"], _I):
-        yield _found("job", f"teach {teach['v']}", said)
+        yield _work_item("job", f"teach {teach['v']}", said)
         return
     found = (
         _FOR_A_LIVING.match(text)
@@ -138,7 +142,7 @@ def _work(said: Said) -> Iterator[Found]:
     )
     if found:
         named = next(value for value in (found.groupdict().get(part) for part in "vw") if value)
-        value = re.sub(r"^(?:an?|the) ", "", tidy(named), flags=_I)
+        value = re.sub(r"^(?:an?|the) ", "", clean_value(named), flags=_I)
         if re.search(
             r"\bnot\b|\bno\b|\bbad\b|\bgood\b|\bterrible\b|boring|hard|stressful|killing|"
             r"going|great|fan of|like an?",
@@ -146,18 +150,18 @@ def _work(said: Said) -> Iterator[Found]:
             _I,
         ):
             return
-        yield _found("job", value, said)
+        yield _work_item("job", value, said)
         if "at" in found.re.groupindex and found["at"]:
-            yield from _at(found[0], said)
+            yield from _workplace_or_school(found[0], said)
         return
-    yield from _at(text, said)
+    yield from _workplace_or_school(text, said)
 
 
-def _at(text: str, said: Said) -> Iterator[Found]:
+def _workplace_or_school(text: str, said: EnglishClause) -> Iterator[ExtractedItem]:
     """Where the user works, or learns."""
     place = re.search(r"\bat (?:the |an? )?(?P<v>(?-i:[A-Z])[\w&.' -]{1,40})$", text, _I)
     works = _WORKS.match(text)
-    value = tidy(works["v"] if works else place["v"] if place else "")
+    value = clean_value(works["v"] if works else place["v"] if place else "")
     value = re.sub(r" (?:downtown|nearby|in town|around here)$", "", value, flags=_I)
     if not value or re.match(
         r"(?:home|night|the|least|all|it|this|that|my|a|progress)\b", value, _I
@@ -170,13 +174,13 @@ def _at(text: str, said: Said) -> Iterator[Found]:
         # "in marketing" and "in HR" are trades, "in Berlin" a place.
         is_trade = value.islower() or re.fullmatch(r"HR|IT|PR|AI|R&D|QA", value)
         trade = works is not None and works["p"].lower() == "in" and is_trade
-        yield _found("school" if school else "job" if trade else "workplace", value, said)
+        yield _work_item("school" if school else "job" if trade else "workplace", value, said)
 
 
-def _study(said: Said) -> Iterator[Found]:
+def _study(said: EnglishClause) -> Iterator[ExtractedItem]:
     school = _SCHOOL.match(said.text)
     if school and re.search(r"[A-Z]", school["v"]):
-        yield _found("school", tidy(school["v"]), said)
+        yield _work_item("school", clean_value(school["v"]), said)
         return
     major = _STUDY.match(said.text) or _MAJOR_IS.match(said.text)
     if major and not re.match(
@@ -184,32 +188,32 @@ def _study(said: Said) -> Iterator[Found]:
         major["v"],
         _I,
     ):
-        yield _found("major", tidy(major["v"]), said)
+        yield _work_item("major", clean_value(major["v"]), said)
         if "at" in major.re.groupindex and major["at"]:
-            yield _found("school", tidy(major["at"]), said)
+            yield _work_item("school", clean_value(major["at"]), said)
 
 
-def _place(said: Said) -> Iterator[Found]:
+def _place(said: EnglishClause) -> Iterator[ExtractedItem]:
     came = _FROM.match(said.text) or _BORN_PLACE.match(said.text)
     if came:
-        value = tidy(next(value for value in came.groupdict().values() if value))
+        value = clean_value(next(value for value in came.groupdict().values() if value))
         if not _NOT_A_PLACE.match(value) and not re.match(
             r"(?:january|february|march|april|may|june|july|august|september|october|"
             r"november|december)\b",
             value,
             _I,
         ):
-            yield _found("hometown", value, said)
+            yield _work_item("hometown", value, said)
         return
     lives = _LIVES.match(said.text) or _BASED.match(said.text)
-    if lives and not said.is_passing and not _NOT_A_PLACE.match(lives["v"]):
-        yield _found("place", _no_date(tidy(lives["v"])), said)
+    if lives and not said.is_temporary and not _NOT_A_PLACE.match(lives["v"]):
+        yield _work_item("place", _without_date(clean_value(lives["v"])), said)
     native = _LANGUAGE.match(said.text)
     if native:
-        yield _found("native_language", native["v"], said)
+        yield _work_item("native_language", native["v"], said)
 
 
-def _no_date(value: str) -> str:
+def _without_date(value: str) -> str:
     return re.sub(
         r" (?:last|this|next|in|two|three|a few|\d+) .*$| (?:yesterday|recently)$",
         "",
