@@ -249,7 +249,7 @@ class BrokenFolders:
     async def read_page(self, folder: Owner, name: str) -> PageFile | None:
         raise NotImplementedError
 
-    core = stamps = put_core = read
+    read_core = core_stamps = write_core = read_page
 
     def close(self) -> None:
         raise NotImplementedError

@@ -133,12 +133,9 @@ class Recall:
     recall_counts: RecallCountBuffer
     meter: Meter
     pages: PageReader
-    _snapshot_engine: SnapshotEngine | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        # Once: to compare an engine with a protocol takes as long as many a search.
-        engine = self.engine if isinstance(self.engine, SnapshotEngine) else None
-        object.__setattr__(self, "_in_snapshots", engine)
+    # The engine again, if it can search inside a snapshot. Decided when the hub is built: to
+    # compare an object with a protocol takes as long as many a search.
+    snapshot_engine: SnapshotEngine | None
 
     async def __call__(
         self, query: RecallQuery, include: Collection[str] = ("profile", "memory", "snippets")
@@ -168,7 +165,7 @@ class Recall:
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the parts by name, and the names of those that did not come in time."""
         started = time.monotonic()
-        engine, storage = self._snapshot_engine, self.storage.backend
+        engine, storage = self.snapshot_engine, self.storage.backend
         works: dict[str, SnapshotWork] = {"structure": self._load_core}
         if "snippets" in include:
             works["snippets"] = self.snippets.find_snippets
