@@ -13,8 +13,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.sqlite.backend import SqliteStores
 from plastic_memories.adapters.sqlite.connection import connect
+from plastic_memories.adapters.sqlite.session import SqliteStores
 from plastic_memories.language.text.tokens import query_terms
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.settings import load_settings

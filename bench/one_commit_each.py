@@ -15,13 +15,9 @@ from typing import TypeVar
 
 import apsw
 
-from plastic_memories.adapters.sqlite.backend import (
-    SqliteBackend,
-    SqliteOptions,
-    SqliteStores,
-    open_sqlite,
-)
+from plastic_memories.adapters.sqlite.backend import SqliteBackend, SqliteOptions, open_sqlite
 from plastic_memories.adapters.sqlite.connection import connect
+from plastic_memories.adapters.sqlite.session import SqliteStores
 from plastic_memories.ports.storage import Stores
 
 T = TypeVar("T")

@@ -12,12 +12,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from plastic_memories.adapters.sqlite import message_store
+from plastic_memories.adapters.sql.rows import view_params
+from plastic_memories.adapters.sql.stores import message_store
 from plastic_memories.adapters.sqlite.backend import SqliteBackend, open_sqlite
 from plastic_memories.adapters.sqlite.connection import fetch
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import view_params
+from plastic_memories.adapters.sqlite.session import SqliteStores
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.storage import Residue, StorageBackend, Stores
@@ -31,6 +32,11 @@ from plastic_memories.testing.samples import (
     store_memories,
     store_messages,
 )
+
+
+def connection_of(stores: Stores) -> apsw.Connection:
+    assert isinstance(stores, SqliteStores)
+    return stores.connection
 
 
 @dataclass(frozen=True)
@@ -77,8 +83,8 @@ class TestSqlite(StorageContract):
 
         plan = await storage.read(
             lambda stores: fetch(
-                stores.memories._db,  # type: ignore[attr-defined]
-                "EXPLAIN QUERY PLAN " + QUERIES["seen_memory"],
+                connection_of(stores),
+                "EXPLAIN QUERY PLAN " + QUERIES["seen_memory"].text,
                 params,
             )
         )
@@ -139,9 +145,7 @@ class TestSqlite(StorageContract):
         self, storage: StorageBackend
     ) -> None:
         is_stable = await storage.read(
-            lambda stores: stores.memories._db.config(  # type: ignore[attr-defined]
-                apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1
-            )
+            lambda stores: connection_of(stores).config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1)
         )
 
         assert is_stable == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness import Api, StartHub, StillClock
-from plastic_memories.adapters.sqlite import message_store
+from plastic_memories.adapters.sql.stores import message_store
 from plastic_memories.hub.recall import snippets
 
 DAY = 86_400.0
@@ -315,8 +315,8 @@ async def test_without_the_text_index_it_is_found_all_the_same(api: Api, clock: 
     await _chat(api, clock)
     assert api.hub is not None
     await api.hub.storage.write(
-        lambda stores: stores.messages._db.execute("DROP TABLE fts_messages")
-    )  # type: ignore[attr-defined]
+        lambda stores: stores.connection.execute("DROP TABLE fts_messages")  # type: ignore[attr-defined]
+    )
 
     assert await _said(api, "Where does Priya live these days?") == ["Priya moved to Oslo"]
 

@@ -251,7 +251,7 @@ async def test_vectors_and_index_may_be_away_together(storage: StorageBackend) -
 
 
 async def test_without_index_and_text_index_rows_are_scanned(storage: StorageBackend) -> None:
-    await storage.write(lambda stores: stores.memories._db.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
+    await storage.write(lambda stores: stores.connection.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
 
     found = await hybrid_engine(Parts(Unreadable(storage, Unavailable("away")))).find(asking("tea"))
 

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import apsw
 
-from plastic_memories.adapters.sqlite.connection import Params, fetch_one, run
-from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import owner_params, to_json, user_params
+from plastic_memories.adapters.sql.record_columns import to_json
+from plastic_memories.adapters.sql.session import Params, Row
+from plastic_memories.adapters.sql.text_index import TextIndexUnavailable
+from plastic_memories.adapters.sqlite.connection import fetch_one
 from plastic_memories.language.text.tokens import index_terms
-from plastic_memories.model.owner import Owner, User
 
 logger = logging.getLogger(__name__)
 # Nothing that could end a quoted string.
 _SAFE = re.compile(r'[^"\x00]+')
 # A term that more rows than this hold costs more than it tells.
 _COMMON_SHARE = 0.1
+_Fetch = Callable[[str, Params], list[Row]]
 
 
-class Fts5Index:
+class SqliteTextIndex:
     """One of the two indexes: `memory` or `messages`."""
 
-    def __init__(self, db: apsw.Connection, kind: str) -> None:
+    def __init__(self, db: apsw.Connection, kind: str, fetch: _Fetch) -> None:
         self._db = db
-        self._kind = kind
+        self._fetch = fetch  # runs a statement by its name
         self._table = f"fts_{kind}"
 
     def put(self, rows: Iterable[tuple[int, str, list[str]]]) -> None:
@@ -38,11 +40,13 @@ class Fts5Index:
         )
 
     def remove(self, row_id: int, partition: str, text: str) -> None:
-        """Take a row out of the index; `text` must be what it was indexed with.
+        """Take a row out of the index if it is in; `text` must be what it was indexed with.
 
         The index keeps no text of its own, so it is told again which words to take out. A change
         of `TERMS_VERSION` therefore makes the whole index anew (backend.py).
         """
+        if not self._is_indexed(row_id):
+            return
         sql = f"INSERT INTO {self._table} ({self._table}, rowid, terms) VALUES ('delete', ?, ?)"  # noqa: S608
         self._execute_rows(sql, [(row_id, _partition_tokens(partition, index_terms(text)))])
 
@@ -71,7 +75,9 @@ class Fts5Index:
             f"FROM (SELECT DISTINCT segid FROM {self._table}_idx) s, json_each(?) w) "
             "WHERE substr(CAST(word AS BLOB), 1, length(term)) = term"
         )
-        return [(segment, bytes(name)) for segment, name in run(self._db, sql, (to_json(words),))]
+        return [
+            (segment, bytes(name)) for segment, name in self._db.execute(sql, (to_json(words),))
+        ]
 
     def _rename_page(self, segment: int, name: bytes) -> None:
         """Give a page another name, if no word that is left begins with this one.
@@ -82,7 +88,7 @@ class Fts5Index:
         if word is not None and word.startswith(name):
             return
         after = f"SELECT min(term) FROM {self._table}_idx WHERE segid = ? AND term > ?"  # noqa: S608
-        [(following,)] = run(self._db, after, (segment, name))
+        [(following,)] = self._db.execute(after, (segment, name))
         if word is None or (following is not None and word >= following):
             # No word is left on the page: any name before the next page's will do.
             word = _just_before(following) if following else b"0\xff"
@@ -95,7 +101,7 @@ class Fts5Index:
         row = fetch_one(self._db, sql, (start,))
         return b"0" + row["term"].encode() if row else None
 
-    def is_indexed(self, row_id: int) -> bool:
+    def _is_indexed(self, row_id: int) -> bool:
         sql = f"SELECT 1 AS x FROM {self._table}_docsize WHERE id = ?"  # noqa: S608 - a constant
         try:
             return fetch_one(self._db, sql, (row_id,)) is not None
@@ -109,11 +115,13 @@ class Fts5Index:
             # Dropped while we run: rows are still kept, and searched without it. `doctor` says so.
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
 
-    def match_expression(self, partitions: Sequence[str], terms: Sequence[str]) -> str:
-        """Write terms as an FTS5 search of these partitions; empty if there is nothing to find."""
-        # A term has letters and digits only (language/text/tokens.py), and is quoted all the same.
-        terms = [term for term in terms if _SAFE.fullmatch(term)]
-        return " OR ".join(f'"{part}x{term}"' for part in partitions for term in terms)
+    def search(
+        self, statement: str, partitions: Sequence[str], terms: Sequence[str], params: Params
+    ) -> list[Row]:
+        """Run a search by its name, whose `:match` is written here: best first."""
+        match = _match_expression(partitions, terms)
+        with _unavailable_if_broken():
+            return self._fetch(statement, {**params, "match": match}) if match else []
 
     def document_counts(self, partition: str, terms: Sequence[str], most: int) -> dict[str, int]:
         """Return how many rows of a partition hold each term; counts no further than `most`."""
@@ -124,16 +132,18 @@ class Fts5Index:
             f"WHERE {self._table} MATCH ? LIMIT ?)"
         )
         counts = dict.fromkeys(terms, 0)
-        for term in terms:
-            if match := self.match_expression([partition], [term]):
-                [(counts[term],)] = run(self._db, sql, (match, most))
+        with _unavailable_if_broken():
+            for term in terms:
+                if match := _match_expression([partition], [term]):
+                    [(counts[term],)] = self._db.execute(sql, (match, most))
         return counts
 
     def without_common_terms(
         self, partitions: Sequence[str], terms: Sequence[str], documents: int
     ) -> list[str]:
         """Leave out the terms that too many rows of a large partition hold, if others remain."""
-        frequency = self._document_frequencies(partitions, terms)
+        with _unavailable_if_broken():
+            frequency = self._document_frequencies(partitions, terms)
         known = [term for term in terms if frequency[term]]
         rare = [term for term in known if frequency[term] <= documents * _COMMON_SHARE]
         return rare or sorted(known, key=lambda term: frequency[term])[:1]
@@ -153,6 +163,22 @@ class Fts5Index:
         return counts
 
 
+@contextmanager
+def _unavailable_if_broken() -> Iterator[None]:
+    try:
+        yield
+    except apsw.SQLError as error:
+        # The index can be damaged or dropped while we run.
+        raise TextIndexUnavailable(str(error)[:200]) from error
+
+
+def _match_expression(partitions: Sequence[str], terms: Sequence[str]) -> str:
+    """Write terms as an FTS5 search of these partitions; empty if there is nothing to find."""
+    # A term has letters and digits only (language/text/tokens.py), and is quoted all the same.
+    terms = [term for term in terms if _SAFE.fullmatch(term)]
+    return " OR ".join(f'"{part}x{term}"' for part in partitions for term in terms)
+
+
 def _partition_tokens(partition: str, terms: list[str]) -> str:
     before = f" {partition}x"
     return before + before.join(terms) if terms else ""
@@ -161,31 +187,3 @@ def _partition_tokens(partition: str, terms: list[str]) -> str:
 def _just_before(name: bytes) -> bytes:
     # No UTF-8 holds that byte, so nothing lies in between.
     return name[:-1] + bytes([name[-1] - 1]) + b"\xff"
-
-
-class PartitionLookup:
-    """Where the rows of an owner stand in the index; what one transaction was told, it knows."""
-
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
-        self._known: dict[Owner | User, str] = {}
-
-    def of_persona(self, owner: Owner) -> str | None:
-        """Return the partition of what one persona knows; None if there is no such persona."""
-        return self._known.get(owner) or self._lookup(
-            "p", "get_persona", owner, owner_params(owner)
-        )
-
-    def of_user(self, user: User) -> str | None:
-        """Return the partition of what all personas of a user share."""
-        return self._known.get(user) or self._lookup("g", "get_user", user, user_params(user))
-
-    def clear_cache(self) -> None:
-        """Ask anew: a persona is gone."""
-        self._known.clear()
-
-    def _lookup(self, kind: str, query: str, whose: Owner | User, params: Params) -> str | None:
-        row = fetch_one(self._db, QUERIES[query], params)
-        if row is not None:
-            self._known[whose] = f"{kind}{row['id']}"
-        return self._known.get(whose)

@@ -1,15 +1,12 @@
-"""Conversations and their branches in the embedded database."""
+"""Conversations and their branches in an SQL database."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
 
-import apsw
-
-from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
-from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import message_of, owner_of, owner_params
+from plastic_memories.adapters.sql.rows import message_of, owner_of, owner_params
+from plastic_memories.adapters.sql.session import Row, SqlSession
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.session import Branch, Conversation, Session, merge_sessions
@@ -20,17 +17,17 @@ _SHARED_COLUMNS = (
 )  # fmt: skip
 
 
-class SqliteSessionStore:
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+class SqlSessionStore:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
 
     def record_messages(
         self, place: Conversation, messages: int, rounds: int, now: float
     ) -> Session:
         params = {**_place_params(place), "messages": messages, "rounds": rounds, "now": now}
-        if not execute(self._db, QUERIES["heard_again"], params):
-            execute(self._db, QUERIES["heard_first"], params)
-        [row] = fetch(self._db, QUERIES["session_at"], params)
+        if not self._session.execute("heard_again", params):
+            self._session.execute("heard_first", params)
+        [row] = self._session.fetch("session_at", params)
         return session_of(row)
 
     def find(
@@ -49,17 +46,17 @@ class SqliteSessionStore:
             "source_app": source_app,
             "branch_id": branch_id,
         }
-        return [session_of(row) for row in fetch(self._db, QUERIES["find_sessions"], params)]
+        return [session_of(row) for row in self._session.fetch("find_sessions", params)]
 
     def get(self, owner: Owner, ref: int) -> Session | None:
-        row = fetch_one(self._db, QUERIES["get_session"], {**owner_params(owner), "id": ref})
+        row = self._session.fetch_one("get_session", {**owner_params(owner), "id": ref})
         return session_of(row) if row else None
 
     def save(self, session: Session) -> None:
         same = {name: getattr(session, name) for name in _SHARED_COLUMNS}
         realm = session.realm.value if session.realm else ""
         params = {**owner_params(session.owner), **same, "realm": realm}
-        self._db.execute(QUERIES["save_session"], params)
+        self._session.execute("save_session", params)
 
     def move(self, session: Session, place: Conversation) -> None:
         params = {**_place_params(place), "id": session.id, "was": session.place.session_id}
@@ -70,36 +67,36 @@ class SqliteSessionStore:
             source_app=place.source_app,
             branch_id=place.branch_id,
         )
-        self._db.execute(QUERIES["move_branches"], params)
+        self._session.execute("move_branches", params)
         if not there:
-            self._db.execute(QUERIES["move_session"], params)
+            self._session.execute("move_session", params)
             return
         params["ref"] = there[0].id
         for name in ("move_jobs", "drop_jobs", "drop_session"):
-            self._db.execute(QUERIES[name], params)
+            self._session.execute(name, params)
         self.save(merge_sessions(there[0], session))
 
     def realm_of(self, owner: Owner, session_id: str, bot_id: str) -> Realm | None:
         params = {**owner_params(owner), "session_id": session_id, "bot_id": bot_id}
-        row = fetch_one(self._db, QUERIES["session_realm"], params)
+        row = self._session.fetch_one("session_realm", params)
         return Realm(row["realm"]) if row else None
 
     def messages_after(self, session: Session, message_id: int, limit: int) -> list[Message]:
         params = {**_place_params(session.place), "after": message_id, "limit": limit}
-        return [message_of(row) for row in fetch(self._db, QUERIES["messages_after"], params)]
+        return [message_of(row) for row in self._session.fetch("messages_after", params)]
 
     def add_branch(self, branch: Branch) -> None:
         params = {**owner_params(branch.owner), **asdict(branch)}
         del params["owner"]
-        self._db.execute(QUERIES["add_branch"], params)
+        self._session.execute("add_branch", params)
 
     def branches(self, owner: Owner) -> Sequence[Branch]:
-        rows = fetch(self._db, QUERIES["all_branches"], owner_params(owner))
+        rows = self._session.fetch("all_branches", owner_params(owner))
         return [_branch(owner, row) for row in rows]
 
     def drop_branches(self, owner: Owner, session_id: str) -> None:
         params = {**owner_params(owner), "session_id": session_id}
-        self._db.execute(QUERIES["drop_branches"], params)
+        self._session.execute("drop_branches", params)
 
 
 def session_of(row: Row) -> Session:

@@ -1,4 +1,4 @@
-"""What ranking reads, in the embedded database: one table, clustered by partition."""
+"""What ranking reads, in an SQL database: one table, clustered by partition."""
 
 from __future__ import annotations
 
@@ -6,18 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-import apsw
-
-from plastic_memories.adapters.sqlite.connection import (
-    Params,
-    execute,
-    fetch,
-    fetch_one,
-    run,
-    run_all,
-)
-from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import user_params
+from plastic_memories.adapters.sql.rows import user_params
+from plastic_memories.adapters.sql.session import Params, SqlSession
 from plastic_memories.language.text.tokens import is_question, term_codes
 from plastic_memories.model.entry import (
     EntryVisibility,
@@ -31,21 +21,21 @@ from plastic_memories.model.owner import Realm
 from plastic_memories.rules.prompt.always_told import is_exempt_from_decay
 
 
-class SqliteEntryStore:
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+class SqlEntryStore:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
         self._revisions: dict[tuple[Partition, bool], int] = {}
 
     def changes_since(self, partition: Partition, known: int = 0) -> PartitionChanges:
         params = partition_params(partition)
-        now = fetch_one(self._db, QUERIES["get_partition"], params)
+        now = self._session.fetch_one("get_partition", params)
         if now is None or now["revision"] <= known:
             return PartitionChanges(known)
         params["known"] = known
-        entries = [_entry(row) for row in run(self._db, QUERIES["changed_entries"], params)]
+        entries = [_entry(row) for row in self._session.fetch_tuples("changed_entries", params)]
         if known == 0 or now["removed"] <= known:
             return PartitionChanges(now["revision"], entries)
-        present = [row["memory_id"] for row in fetch(self._db, QUERIES["present_entries"], params)]
+        present = [row["memory_id"] for row in self._session.fetch("present_entries", params)]
         return PartitionChanges(now["revision"], entries, present)
 
     def put(self, memories: Iterable[tuple[Memory, list[str]]], *, same_text: bool = False) -> None:
@@ -54,7 +44,7 @@ class SqliteEntryStore:
         A vector stays as long as the terms are the same, or the text is said to be.
         """
         rows = (self._params(memory, terms, same_text) for memory, terms in memories)
-        run_all(self._db, QUERIES["put_entry"], rows)
+        self._session.execute_many("put_entry", rows)
 
     def _params(self, memory: Memory, terms: list[str], same_text: bool) -> Params:
         partition = partition_of(memory)
@@ -81,7 +71,7 @@ class SqliteEntryStore:
     def remove(self, memory: Memory) -> None:
         partition = partition_of(memory)
         params = {**partition_params(partition), "memory_id": memory.id}
-        if execute(self._db, QUERIES["remove_entry"], params):
+        if self._session.execute("remove_entry", params):
             self.next_revision(partition, removed=True)
 
     def next_revision(self, partition: Partition, *, removed: bool) -> int:
@@ -92,9 +82,9 @@ class SqliteEntryStore:
         change = partition, removed
         if change not in self._revisions:
             params = {**partition_params(partition), "removed": removed}
-            if not execute(self._db, QUERIES["next_revision"], params):
-                execute(self._db, QUERIES["first_revision"], params)
-            [row] = fetch(self._db, QUERIES["get_partition"], params)
+            if not self._session.execute("next_revision", params):
+                self._session.execute("first_revision", params)
+            [row] = self._session.fetch("get_partition", params)
             self._revisions[change] = int(row["revision"])
         return self._revisions[change]
 

@@ -1,4 +1,4 @@
-"""Messages in the embedded database."""
+"""Messages in an SQL database."""
 
 from __future__ import annotations
 
@@ -6,26 +6,16 @@ import logging
 import math
 from collections.abc import Collection, Sequence
 
-import apsw
-
-from plastic_memories.adapters.sqlite.connection import (
-    Params,
-    Row,
-    execute,
-    fetch,
-    fetch_one,
-    insert,
-)
-from plastic_memories.adapters.sqlite.filters import select
-from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import (
+from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
+from plastic_memories.adapters.sql.rows import (
     message_of,
     message_params,
     owner_params,
-    to_json,
     view_params,
 )
-from plastic_memories.adapters.sqlite.text_index import Fts5Index, PartitionLookup
+from plastic_memories.adapters.sql.session import Params, Row, SqlSession
+from plastic_memories.adapters.sql.statement_builder import select
+from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.message import AppendOutcome, Message, TermDocumentCounts
 from plastic_memories.model.owner import Owner, Viewpoint
@@ -39,14 +29,13 @@ _MAX_SCANNED = 1000
 _MAX_TERM_COUNT = 2_000
 _MAX_MESSAGE_COUNT = 20_000
 _ALL_TIME = (-math.inf, math.inf)
-_OWNED = "tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id"
 
 
-class SqliteMessageStore:
+class SqlMessageStore:
     def __init__(
-        self, db: apsw.Connection, index: Fts5Index | None, partitions: PartitionLookup
+        self, session: SqlSession, index: TextIndex | None, partitions: PartitionLookup
     ) -> None:
-        self._db = db
+        self._session = session
         self._index = index
         self._partitions = partitions
 
@@ -54,14 +43,16 @@ class SqliteMessageStore:
         return [self._append(message) for message in messages]
 
     def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
-        sql, params = select("messages", wanted)
-        return [message_of(row) for row in fetch(self._db, sql, {**owner_params(owner), **params})]
+        sql, params = select(self._session.dialect, "messages", wanted)
+        return [
+            message_of(row) for row in self._session.fetch(sql, {**owner_params(owner), **params})
+        ]
 
     def recent(
         self, view: Viewpoint, since_ts: float, limit: int, until_ts: float = math.inf
     ) -> list[Message]:
         params = {**view_params(view), "since_ts": since_ts, "until_ts": until_ts, "limit": limit}
-        return [message_of(row) for row in fetch(self._db, QUERIES["recent_messages"], params)]
+        return [message_of(row) for row in self._session.fetch("recent_messages", params)]
 
     def search(
         self,
@@ -76,10 +67,10 @@ class SqliteMessageStore:
         params = {**view_params(view), "limit": limit}
         try:
             if self._index is not None:
-                params["match"] = self._index.match_expression([partition], terms)
-                return [message_of(row) for row in self._search_rows(params, within)]
-        except apsw.SQLError as error:
-            logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
+                rows = self._search_rows(self._index, partition, terms, params, within)
+                return [message_of(row) for row in rows]
+        except TextIndexUnavailable as error:
+            logger.warning("fts.fallback", extra={"fields": {"err": str(error)}})
         since, until = within or _ALL_TIME
         newest = self.recent(view, since, _MAX_SCANNED, until)
         return _containing_terms(newest, frozenset(terms))[:limit]
@@ -91,12 +82,12 @@ class SqliteMessageStore:
         holding, counted = self._count_documents(partition, terms)
         # Beside a hundred times as many every word is as rare as can be: no need to count on.
         most = min(_MAX_MESSAGE_COUNT, 100 * max(holding.values()))
-        row = fetch_one(self._db, QUERIES["count_messages"], {**owner_params(owner), "limit": most})
+        row = self._session.fetch_one("count_messages", {**owner_params(owner), "limit": most})
         return TermDocumentCounts(int(row["n"]) if row else 0, holding, counted)
 
     def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
         params = {**view_params(view), "session_id": message.session_id, "id": message.id}
-        found = [fetch(self._db, QUERIES[name], params) for name in ("said_before", "said_after")]
+        found = [self._session.fetch(name, params) for name in ("said_before", "said_after")]
         return [message_of(row) for rows in found for row in rows]
 
     def edit(self, message: Message) -> None:
@@ -105,27 +96,24 @@ class SqliteMessageStore:
             return
         self._unindex(before)
         params = {**owner_params(message.owner), "id": message.id, "content": message.content}
-        self._db.execute(QUERIES["edit_message"], params)
+        self._session.execute("edit_message", params)
         self._erase_words(before)
         if before[0].hidden_at is None:
             self._index_message(message.owner, message.id, message.content)
 
     def move(self, message: Message) -> None:
         params = message_params(message)
-        known = fetch_one(self._db, QUERIES["known_message"], params)
+        known = self._session.fetch_one("known_message", params)
         if known is not None and known["id"] != message.id:
             params["client_msg_id"] = ""
-        self._db.execute(QUERIES["move_message"], params)
+        self._session.execute("move_message", params)
 
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
         own = self.find(owner, MessageFilter(ids=message_ids, hidden=False))
         self._unindex(own)
-        sql = (
-            f"UPDATE messages SET hidden_at = :now WHERE {_OWNED} "  # noqa: S608 - constants
-            "AND id IN (SELECT value FROM json_each(:ids))"
-        )
-        ids = to_json([message.id for message in own])
-        return execute(self._db, sql, {**owner_params(owner), "now": now, "ids": ids})
+        ids = self._session.dialect.array([message.id for message in own])
+        params = {**owner_params(owner), "now": now, "ids": ids}
+        return self._session.execute("hide_messages", params)
 
     def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
         ids = self.drop(owner, wanted)
@@ -135,11 +123,15 @@ class SqliteMessageStore:
     def record_erased(self, owner: Owner, message_ids: Collection[int], now: float) -> None:
         for message_id in message_ids:
             noted = {**owner_params(owner), "kind": "message", "row_id": message_id, "now": now}
-            self._db.execute(QUERIES["note_erasure"], noted)
+            self._session.execute("note_erasure", noted)
 
     def find_erased(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
-        params = {**owner_params(owner), "kind": "message", "ids": to_json(list(message_ids))}
-        return {row["row_id"] for row in fetch(self._db, QUERIES["erased_among"], params)}
+        params = {
+            **owner_params(owner),
+            "kind": "message",
+            "ids": self._session.dialect.array(message_ids),
+        }
+        return {row["row_id"] for row in self._session.fetch("erased_among", params)}
 
     def drop(self, owner: Owner, wanted: MessageFilter) -> list[int]:
         """Remove messages without a note: their time was over, nobody asked to forget them."""
@@ -147,11 +139,8 @@ class SqliteMessageStore:
         self._unindex(gone)
         self._erase_words(gone)
         ids = [message.id for message in gone]
-        self._db.execute(
-            f"DELETE FROM messages WHERE {_OWNED} "  # noqa: S608 - constants
-            "AND id IN (SELECT value FROM json_each(:ids))",
-            {**owner_params(owner), "ids": to_json(ids)},
-        )
+        params = {**owner_params(owner), "ids": self._session.dialect.array(ids)}
+        self._session.execute("drop_messages", params)
         return ids
 
     def reindex(self, owner: Owner) -> int:
@@ -171,26 +160,33 @@ class SqliteMessageStore:
                 return self._index.document_counts(
                     partition, terms, _MAX_TERM_COUNT
                 ), _MAX_TERM_COUNT
-        except apsw.SQLError as error:
-            logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
+        except TextIndexUnavailable as error:
+            logger.warning("fts.fallback", extra={"fields": {"err": str(error)}})
         # Without the index nobody knows: each word may be rare, and is searched for.
         return dict.fromkeys(terms, 1), None
 
-    def _search_rows(self, params: Params, within: tuple[float, float] | None) -> list[Row]:
+    def _search_rows(
+        self,
+        index: TextIndex,
+        partition: str,
+        terms: Sequence[str],
+        params: Params,
+        within: tuple[float, float] | None,
+    ) -> list[Row]:
         if within is None:
-            return fetch(self._db, QUERIES["search_messages"], params)
+            return index.search("search_messages", [partition], terms, params)
         timed = {**params, "since_ts": within[0], "until_ts": within[1]}
-        ids = fetch_one(self._db, QUERIES["ids_between"], timed)
+        ids = self._session.fetch_one("ids_between", timed)
         if ids is None or ids["first_id"] is None:
             return []
-        return fetch(self._db, QUERIES["search_messages_of"], {**timed, **ids})
+        return index.search("search_messages_of", [partition], terms, {**timed, **ids})
 
     def _append(self, message: Message) -> AppendOutcome:
         params = message_params(message)
-        known = fetch_one(self._db, QUERIES["known_message"], params)
+        known = self._session.fetch_one("known_message", params)
         if known is not None:
             return AppendOutcome(known["id"], deduped=True)
-        message_id = insert(self._db, QUERIES["add_message"], params)
+        message_id = self._session.insert("add_message", params)
         self._index_message(message.owner, message_id, message.content)
         return AppendOutcome(message_id, deduped=False)
 
@@ -203,9 +199,10 @@ class SqliteMessageStore:
         if self._index is None or not messages:
             return
         partition = self._partitions.of_persona(messages[0].owner)
+        if partition is None:
+            return
         for message in messages:
-            if partition and self._index.is_indexed(message.id):
-                self._index.remove(message.id, partition, message.content)
+            self._index.remove(message.id, partition, message.content)
 
     def _erase_words(self, messages: Sequence[Message]) -> None:
         partition = self._partitions.of_persona(messages[0].owner) if messages else None

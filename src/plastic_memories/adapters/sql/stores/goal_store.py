@@ -1,24 +1,21 @@
-"""Goals in the embedded database."""
+"""Goals in an SQL database."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import apsw
-
-from plastic_memories.adapters.sqlite.connection import Row, fetch, insert
-from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import owner_of, owner_params, to_json
+from plastic_memories.adapters.sql.rows import owner_of, owner_params
+from plastic_memories.adapters.sql.session import Row, SqlSession
 from plastic_memories.model.goal import Goal, GoalLink, GoalStatus
 from plastic_memories.model.owner import Owner
 
 
-class SqliteGoalStore:
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+class SqlGoalStore:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
 
     def add(self, goal: Goal) -> Goal:
-        return replace(goal, id=insert(self._db, QUERIES["add_goal"], _params(goal)))
+        return replace(goal, id=self._session.insert("add_goal", _params(goal)))
 
     def get(self, owner: Owner, goal_id: int) -> Goal | None:
         found = self._find(owner, None, goal_id)
@@ -28,7 +25,7 @@ class SqliteGoalStore:
         return self._find(owner, status, None)
 
     def save(self, goal: Goal) -> None:
-        self._db.execute(QUERIES["save_goal"], _params(goal))
+        self._session.execute("save_goal", _params(goal))
 
     def link(self, owner: Owner, link: GoalLink) -> GoalLink:
         params = {
@@ -38,7 +35,7 @@ class SqliteGoalStore:
             "note": link.note,
             "created_at": link.created_at,
         }
-        return replace(link, id=insert(self._db, QUERIES["add_goal_link"], params))
+        return replace(link, id=self._session.insert("add_goal_link", params))
 
     def _find(self, owner: Owner, status: GoalStatus | None, goal_id: int | None) -> list[Goal]:
         params = {
@@ -46,14 +43,14 @@ class SqliteGoalStore:
             "status": status.value if status else None,
             "id": goal_id,
         }
-        rows = fetch(self._db, QUERIES["find_goals"], params)
+        rows = self._session.fetch("find_goals", params)
         links = self._links(owner, [row["id"] for row in rows])
         return [_goal(row, links.get(row["id"], ())) for row in rows]
 
     def _links(self, owner: Owner, goal_ids: list[int]) -> dict[int, tuple[GoalLink, ...]]:
-        params = {**owner_params(owner), "goal_ids": to_json(goal_ids)}
+        params = {**owner_params(owner), "goal_ids": self._session.dialect.array(goal_ids)}
         links: dict[int, tuple[GoalLink, ...]] = {}
-        for row in fetch(self._db, QUERIES["goal_links"], params):
+        for row in self._session.fetch("goal_links", params):
             link = GoalLink(
                 id=row["id"],
                 goal_id=row["goal_id"],

@@ -1,4 +1,4 @@
-"""Memories in the embedded database."""
+"""Memories in an SQL database."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-import apsw
-
-from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one, insert_all, run
-from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore
-from plastic_memories.adapters.sqlite.filters import OUTLINE, select
-from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import (
+from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
+from plastic_memories.adapters.sql.record_columns import to_json
+from plastic_memories.adapters.sql.rows import (
     memory_of,
     memory_params,
     outline_of,
     owner_params,
-    to_json,
     view_params,
 )
-from plastic_memories.adapters.sqlite.text_index import Fts5Index, PartitionLookup
+from plastic_memories.adapters.sql.session import SqlSession
+from plastic_memories.adapters.sql.statement_builder import OUTLINE, select
+from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
+from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.entry import is_shared
 from plastic_memories.model.memory import Draft, Memory, Status
@@ -40,15 +38,15 @@ _LARGE_PARTITION = 2000
 _MAX_SCANNED = 5000
 
 
-class SqliteMemoryStore:
+class SqlMemoryStore:
     def __init__(
         self,
-        db: apsw.Connection,
-        index: Fts5Index | None,
+        session: SqlSession,
+        index: TextIndex | None,
         partitions: PartitionLookup,
-        entries: SqliteEntryStore,
+        entries: SqlEntryStore,
     ) -> None:
-        self._db = db
+        self._session = session
         self._index = index
         self._partitions = partitions
         self._entries = entries
@@ -57,22 +55,22 @@ class SqliteMemoryStore:
         self._free: set[tuple[Owner, str, str]] = set()  # no live row has this type and key
 
     def get(self, owner: Owner, memory_id: int) -> Memory | None:
-        row = fetch_one(self._db, QUERIES["get_memory"], {**owner_params(owner), "id": memory_id})
+        row = self._session.fetch_one("get_memory", {**owner_params(owner), "id": memory_id})
         return memory_of(row) if row else None
 
     def find(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
-        sql, params = select("memory_items", wanted)
-        rows = fetch(self._db, sql, {**owner_params(owner), **params})
+        sql, params = select(self._session.dialect, "memory_items", wanted)
+        rows = self._session.fetch(sql, {**owner_params(owner), **params})
         return [memory_of(row) for row in rows]
 
     def outlines(self, owner: Owner, wanted: MemoryFilter) -> list[MemoryOutline]:
-        sql, params = select("memory_items", wanted, columns=OUTLINE)
-        rows = run(self._db, sql, {**owner_params(owner), **params})
+        sql, params = select(self._session.dialect, "memory_items", wanted, columns=OUTLINE)
+        rows = self._session.fetch_tuples(sql, {**owner_params(owner), **params})
         return [outline_of(owner, row) for row in rows]
 
     def find_global(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
-        sql, params = select("memory_items", wanted, all_personas=True)
-        rows = fetch(self._db, sql, {**owner_params(owner), **params})
+        sql, params = select(self._session.dialect, "memory_items", wanted, all_personas=True)
+        rows = self._session.fetch(sql, {**owner_params(owner), **params})
         return [memory_of(row) for row in rows]
 
     def find_same_key(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
@@ -88,19 +86,23 @@ class SqliteMemoryStore:
             "scope_ref": memory.scope_ref,
             "branch_id": memory.branch_id,
         }
-        return [memory_of(row) for row in fetch(self._db, QUERIES["same_place"], params)]
+        return [memory_of(row) for row in self._session.fetch("same_place", params)]
 
     def prefetch_same_key(self, owner: Owner, drafts: Sequence[Draft]) -> None:
         # Only what JSON is sure to carry as it is; other keys are asked for one by one.
         wanted = {(d.type.value, d.key) for d in drafts if d.key.isprintable()}
         for kind in {kind for kind, _ in wanted}:
             keys = [key for its, key in wanted if its == kind]
-            params = {**owner_params(owner), "type": kind, "keys": to_json(keys)}
-            live = {row[0] for row in run(self._db, QUERIES["live_keys"], params)}
+            params = {
+                **owner_params(owner),
+                "type": kind,
+                "keys": self._session.dialect.array(keys),
+            }
+            live = {row[0] for row in self._session.fetch_tuples("live_keys", params)}
             self._free.update((owner, kind, key) for key in keys if key not in live)
 
     def core(self, view: Viewpoint, now: float) -> list[Memory]:
-        rows = fetch(self._db, QUERIES["core_memories"], {**view_params(view), "now": now})
+        rows = self._session.fetch("core_memories", {**view_params(view), "now": now})
         return [memory_of(row) for row in rows]
 
     def search(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
@@ -110,18 +112,17 @@ class SqliteMemoryStore:
             return self._scan(view, terms, limit, now)
         try:
             return self._search(self._index, view, terms, limit, now)
-        except apsw.SQLError as error:
-            # The index can be damaged or dropped while we run; the rows are still there.
-            logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
+        except TextIndexUnavailable as error:
+            logger.warning("fts.fallback", extra={"fields": {"err": str(error)}})
             return self._scan(view, terms, limit, now)
 
     def visible(self, view: Viewpoint, memory_ids: Collection[int], now: float) -> list[Memory]:
-        params = {**view_params(view), "now": now, "ids": to_json(list(memory_ids))}
-        return [memory_of(row) for row in fetch(self._db, QUERIES["seen_memory"], params)]
+        params = {**view_params(view), "now": now, "ids": self._session.dialect.array(memory_ids)}
+        return [memory_of(row) for row in self._session.fetch("seen_memory", params)]
 
     def ids_in_session(self, view: Viewpoint) -> list[int]:
         params = {**view_params(view), "only_session": True}
-        return [row["id"] for row in fetch(self._db, QUERIES["ids_in_session"], params)]
+        return [row["id"] for row in self._session.fetch("ids_in_session", params)]
 
     def next_expiry(self) -> float:
         """Return when the next of all memories expires.
@@ -130,8 +131,8 @@ class SqliteMemoryStore:
         a memory that expires.
         """
         if self._first_end is None:
-            row = run(self._db, QUERIES["first_end"]).fetchone()
-            self._first_end = math.inf if row is None else float(row[0])
+            row = self._session.fetch_one("first_end")
+            self._first_end = math.inf if row is None else float(row["expires_at"])
         return self._first_end
 
     def add(self, memory: Memory) -> Memory:
@@ -139,7 +140,7 @@ class SqliteMemoryStore:
         return added
 
     def add_all(self, memories: Sequence[Memory]) -> list[Memory]:
-        ids = insert_all(self._db, QUERIES["add_memory"], map(memory_params, memories))
+        ids = self._session.insert_many("add_memory", map(memory_params, memories))
         added = [
             replace(memory, id=row_id, root_id=memory.root_id or row_id)
             for row_id, memory in zip(ids, memories, strict=True)
@@ -158,7 +159,7 @@ class SqliteMemoryStore:
         self._unindex(before)
         if before.status is Status.ACTIVE is not memory.status:
             self._entries.remove(before)
-        execute(self._db, QUERIES["save_memory"], memory_params(memory))
+        self._session.execute("save_memory", memory_params(memory))
         self._free.clear()
         self._track_expiry(memory)
         self._index_rows([memory])
@@ -169,7 +170,7 @@ class SqliteMemoryStore:
             return
         self._unindex(before)
         self._entries.remove(before)
-        execute(self._db, QUERIES["move_memory"], memory_params(memory))
+        self._session.execute("move_memory", memory_params(memory))
         self._free.clear()
         self._track_expiry(memory)
         self._index_rows([memory])
@@ -200,8 +201,8 @@ class SqliteMemoryStore:
 
     def touch(self, recalled: Sequence[tuple[Owner, int]], now: float) -> None:
         for owner, memory_id in recalled:
-            self._db.execute(
-                QUERIES["touch_memory"], {**owner_params(owner), "id": memory_id, "now": now}
+            self._session.execute(
+                "touch_memory", {**owner_params(owner), "id": memory_id, "now": now}
             )
 
     def reindex(self, owner: Owner, *, keep_vectors: bool = False) -> int:
@@ -220,10 +221,10 @@ class SqliteMemoryStore:
 
     def _execute(self, query: str, memory: Memory, **more: Any) -> None:
         params = {**owner_params(memory.owner), "id": memory.id, **more}
-        self._db.execute(QUERIES[query], params)
+        self._session.execute(query, params)
 
     def _search(
-        self, index: Fts5Index, view: Viewpoint, terms: Sequence[str], limit: int, now: float
+        self, index: TextIndex, view: Viewpoint, terms: Sequence[str], limit: int, now: float
     ) -> TextMatches:
         own = self._partitions.of_persona(view.owner)
         shared = self._partitions.of_user(view.owner.user)
@@ -231,18 +232,14 @@ class SqliteMemoryStore:
         documents = self._count_up_to_large(view)
         if documents >= _LARGE_PARTITION:
             terms = index.without_common_terms(partitions, terms, documents)
-        match = index.match_expression(partitions, terms)
-        if not match:
-            return TextMatches()
-        params = {**view_params(view), "now": now, "match": match, "limit": limit}
-        rows = fetch(self._db, QUERIES["search_memory"], params)
+        params = {**view_params(view), "now": now, "limit": limit}
+        rows = index.search("search_memory", partitions, terms, params)
         return TextMatches([memory_of(row) for row in rows], [row["score"] for row in rows])
 
     def _count_up_to_large(self, view: Viewpoint) -> int:
         """Count the active rows, but no further than it takes to call them many."""
-        row = fetch_one(
-            self._db,
-            QUERIES["count_active"],
+        row = self._session.fetch_one(
+            "count_active",
             {**owner_params(view.owner), "limit": _LARGE_PARTITION},
         )
         return int(row["n"]) if row else 0
@@ -250,7 +247,7 @@ class SqliteMemoryStore:
     def _scan(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
         """Search without an index: the newest visible rows are looked at one by one."""
         params = {**view_params(view), "now": now, "limit": _MAX_SCANNED}
-        rows = [memory_of(row) for row in fetch(self._db, QUERIES["scan_memory"], params)]
+        rows = [memory_of(row) for row in self._session.fetch("scan_memory", params)]
         wanted = frozenset(terms)
         scored = [
             (len(wanted.intersection(index_terms(searchable_text(row)))), row) for row in rows
@@ -275,7 +272,7 @@ class SqliteMemoryStore:
             self._index.put((row.id, self._partition(row), terms) for row, terms in active)
 
     def _unindex(self, memory: Memory) -> None:
-        if self._index is not None and self._index.is_indexed(memory.id):
+        if self._index is not None:
             self._index.remove(memory.id, self._partition(memory), searchable_text(memory))
 
     def _partition(self, memory: Memory) -> str:

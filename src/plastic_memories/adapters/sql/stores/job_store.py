@@ -1,4 +1,4 @@
-"""Jobs in the embedded database."""
+"""Jobs in an SQL database."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import apsw
-
-from plastic_memories.adapters.sqlite.connection import Row, execute, fetch, fetch_one
-from plastic_memories.adapters.sqlite.migrate import set_meta
-from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import owner_of, owner_params, to_json, user_params
-from plastic_memories.adapters.sqlite.session_store import session_of
+from plastic_memories.adapters.sql.record_columns import to_json
+from plastic_memories.adapters.sql.rows import owner_of, owner_params, user_params
+from plastic_memories.adapters.sql.session import Row, SqlSession
+from plastic_memories.adapters.sql.stores.session_store import session_of
 from plastic_memories.model.job import (
     Job,
     JobStatus,
@@ -29,29 +26,31 @@ _SHARED_COLUMNS = (
     "id", "session_ref", "retry_count", "max_retries", "error_message", "created_at",
     "started_at", "completed_at", "next_try_at", "lease_owner",
 )  # fmt: skip
+_OFF_KEY = "formation_off"
 
 
-class SqliteJobStore:
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+class SqlJobStore:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
 
     def open(self, job: Job) -> Job:
-        if execute(self._db, QUERIES["open_job"], _params(job)):
-            return replace(job, id=self._db.last_insert_rowid())
+        new_id = self._session.insert_new("open_job", _params(job))
+        if new_id is not None:
+            return replace(job, id=new_id)
         there = self.find_open(job.owner, job.session_ref, job.task_type)
         assert there, "only an open job of the session keeps another from being stored"
         return there
 
     def find_open(self, owner: Owner, session_ref: int, task_type: TaskType) -> Job | None:
         params = {**owner_params(owner), "session_ref": session_ref, "task_type": task_type.value}
-        row = fetch_one(self._db, QUERIES["the_open_job"], params)
+        row = self._session.fetch_one("the_open_job", params)
         return _job(row) if row else None
 
     def save(self, job: Job) -> None:
-        self._db.execute(QUERIES["save_job"], _params(job))
+        self._session.execute("save_job", _params(job))
 
     def get(self, user: User, job_id: int) -> Job | None:
-        row = fetch_one(self._db, QUERIES["get_job"], {**user_params(user), "id": job_id})
+        row = self._session.fetch_one("get_job", {**user_params(user), "id": job_id})
         return _job(row) if row else None
 
     def find(
@@ -64,53 +63,53 @@ class SqliteJobStore:
     ) -> list[Job]:
         wanted = status.value if status else None
         params = {**user_params(user), "status": wanted, "only_app": only_app, "limit": limit}
-        return [_job(row) for row in fetch(self._db, QUERIES["find_jobs"], params)]
+        return [_job(row) for row in self._session.fetch("find_jobs", params)]
 
     def due(self, now: float, limit: int = 1) -> list[Job]:
-        rows = fetch(self._db, QUERIES["due_jobs"], {"now": now, "limit": limit})
+        rows = self._session.fetch("due_jobs", {"now": now, "limit": limit})
         return [_job(row) for row in rows]
 
     def idle_sessions(self, idle_before: float, waiting_before: float, limit: int) -> list[Session]:
         params = {"idle_before": idle_before, "waiting_before": waiting_before, "limit": limit}
-        return [session_of(row) for row in fetch(self._db, QUERIES["quiet_sessions"], params)]
+        return [session_of(row) for row in self._session.fetch("quiet_sessions", params)]
 
     def unarchived_sessions(
         self, before_ts: float, max_per_persona: int | None, limit: int
     ) -> list[Session]:
         params = {"before_ts": before_ts, "max": max_per_persona, "limit": limit}
-        rows = fetch(self._db, QUERIES["unarchived_old"], params)
+        rows = self._session.fetch("unarchived_old", params)
         if max_per_persona is not None:
-            rows += fetch(self._db, QUERIES["unarchived_crowd"], params)
+            rows += self._session.fetch("unarchived_crowd", params)
         return list({row["id"]: session_of(row) for row in rows}.values())
 
     def prune(self, before_ts: float) -> int:
-        return execute(self._db, QUERIES["prune_jobs"], {"before_ts": before_ts})
+        return self._session.execute("prune_jobs", {"before_ts": before_ts})
 
     def depth(self) -> Sequence[QueueDepth]:
-        rows = fetch(self._db, QUERIES["queue_depth"])
+        rows = self._session.fetch("queue_depth")
         return [
             QueueDepth(row["tenant_id"], row["waiting"], row["oldest"], row["dead"]) for row in rows
         ]
 
     def reconcile(self) -> Reconciliation:
-        [row] = fetch(self._db, QUERIES["reconcile"])
+        [row] = self._session.fetch("reconcile")
         waiting = row["waiting"] + (row["unclaimed"] if self._is_off() else 0)
         known = row["digested"] + row["dead"] + waiting
         return Reconciliation(row["digested"], waiting, row["dead"], row["messages"] - known)
 
     def set_formation_enabled(self, *, on: bool, now: float) -> None:
         if not on:
-            set_meta(self._db, "formation_off", "1")
+            self._session.execute("set_meta", {"key": _OFF_KEY, "value": "1"})
         elif self._is_off():
-            self._db.execute(QUERIES["adopt_messages"], {"now": now})
-            self._db.execute("DELETE FROM meta WHERE key = 'formation_off'")
+            self._session.execute("adopt_messages", {"now": now})
+            self._session.execute("drop_meta", {"key": _OFF_KEY})
 
     def recount(self) -> None:
         """Let everything wait that was not digested, whatever the sessions say."""
-        self._db.execute(QUERIES["adopt_messages"], {"now": 0.0})
+        self._session.execute("adopt_messages", {"now": 0.0})
 
     def _is_off(self) -> bool:
-        found = fetch_one(self._db, "SELECT 1 AS x FROM meta WHERE key = 'formation_off'")
+        found = self._session.fetch_one("get_meta", {"key": _OFF_KEY})
         return found is not None
 
 

@@ -1,29 +1,26 @@
-"""What is known of Markdown pages, in the embedded database."""
+"""What is known of Markdown pages, in an SQL database."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-import apsw
-
-from plastic_memories.adapters.sqlite.connection import execute, fetch, fetch_one
-from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import owner_of, owner_params, user_params
+from plastic_memories.adapters.sql.rows import owner_of, owner_params, user_params
+from plastic_memories.adapters.sql.session import SqlSession
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.page import SyncedFolder
 
 _FIRST_CURSOR = Owner("", "", "")
 
 
-class SqlitePageStore:
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+class SqlPageStore:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
 
     def synced_folders(self, after: Owner | None, limit: int) -> list[SyncedFolder]:
         params = {**owner_params(after or _FIRST_CURSOR), "limit": limit}
         return [
             SyncedFolder(owner_of(row), row["kept_for"], row["stamp"], row["audit_id"])
-            for row in fetch(self._db, QUERIES["kept_page_folders"], params)
+            for row in self._session.fetch("kept_page_folders", params)
         ]
 
     def save_folder(self, kept: SyncedFolder) -> None:
@@ -33,36 +30,36 @@ class SqlitePageStore:
             "stamp": kept.stamp,
             "audit_id": kept.audit_id,
         }
-        self._db.execute(QUERIES["keep_page_folder"], params)
+        self._session.execute("keep_page_folder", params)
 
     def add_all_folders(self, kept_for: str) -> int:
-        personas = execute(self._db, QUERIES["keep_pages_of_personas"])
-        return personas + execute(self._db, QUERIES["keep_pages_of_users"], {"kept_for": kept_for})
+        personas = self._session.execute("keep_pages_of_personas")
+        return personas + self._session.execute("keep_pages_of_users", {"kept_for": kept_for})
 
     def line_digests(self, folder: Owner) -> Mapping[int, str]:
-        rows = fetch(self._db, QUERIES["page_lines"], owner_params(folder))
+        rows = self._session.fetch("page_lines", owner_params(folder))
         return {row["root_id"]: row["digest"] for row in rows}
 
     def save_line_digests(self, folder: Owner, lines: Mapping[int, str]) -> None:
         before = self.line_digests(folder)
         for root in before.keys() - lines.keys():
             params = {**owner_params(folder), "root_id": root}
-            self._db.execute(QUERIES["erase_page_line"], params)
+            self._session.execute("erase_page_line", params)
         for root, digest in lines.items():
             if before.get(root) != digest:
                 params = {**owner_params(folder), "root_id": root, "digest": digest}
-                self._db.execute(QUERIES["put_page_line"], params)
+                self._session.execute("put_page_line", params)
 
     def last_change_after(self, user: User, audit_id: int) -> int:
         params = {**user_params(user), "after_id": audit_id}
-        row = fetch_one(self._db, QUERIES["last_memory_event"], params)
+        row = self._session.fetch_one("last_memory_event", params)
         return row["id"] if row else 0
 
     def muted_lines(self, user: User) -> frozenset[str]:
-        rows = fetch(self._db, QUERIES["page_mutes"], user_params(user))
+        rows = self._session.fetch("page_mutes", user_params(user))
         return frozenset(row["digest"] for row in rows)
 
     def mute_lines(self, user: User, marks: Collection[str], now: float) -> None:
         for digest in marks:
             params = {**user_params(user), "digest": digest, "now": now}
-            self._db.execute(QUERIES["mute_page_line"], params)
+            self._session.execute("mute_page_line", params)

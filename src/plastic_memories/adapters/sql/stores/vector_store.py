@@ -1,17 +1,13 @@
-"""Vectors in the embedded database: a column of the entries, and the model's name beside them."""
+"""Vectors in an SQL database: a column of the entries, and the model's name beside them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 
-import apsw
-
-from plastic_memories.adapters.sqlite.connection import Params, execute, fetch, fetch_one
-from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore, partition_params
-from plastic_memories.adapters.sqlite.migrate import set_meta
-from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import memory_of
+from plastic_memories.adapters.sql.rows import memory_of
+from plastic_memories.adapters.sql.session import Params, SqlSession
+from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore, partition_params
 from plastic_memories.model.entry import Partition
 from plastic_memories.model.owner import User
 from plastic_memories.model.vector import EntryCursor, PendingEmbedding
@@ -20,20 +16,20 @@ from plastic_memories.rules.ranking.searchable_text import searchable_text
 _MODEL_KEY = "vector_model"
 
 
-class SqliteVectorStore:
-    def __init__(self, db: apsw.Connection, entries: SqliteEntryStore) -> None:
-        self._db = db
+class SqlVectorStore:
+    def __init__(self, session: SqlSession, entries: SqlEntryStore) -> None:
+        self._session = session
         self._entries = entries
 
     def model(self) -> str:
-        row = fetch_one(self._db, "SELECT value FROM meta WHERE key = ?", (_MODEL_KEY,))
+        row = self._session.fetch_one("get_meta", {"key": _MODEL_KEY})
         return str(row["value"]) if row else ""
 
     def set_model(self, name: str) -> None:
-        set_meta(self._db, _MODEL_KEY, name)
+        self._session.execute("set_meta", {"key": _MODEL_KEY, "value": name})
 
     def list_missing(self, after_id: int, limit: int) -> list[PendingEmbedding]:
-        rows = fetch(self._db, QUERIES["unembedded"], {"after_id": after_id, "limit": limit})
+        rows = self._session.fetch("unembedded", {"after_id": after_id, "limit": limit})
         return [
             PendingEmbedding(
                 Partition(User(row["tenant_id"], row["user_id"]), row.pop("partition_id")),
@@ -61,7 +57,7 @@ class SqliteVectorStore:
             params["revision"] = self._entries.next_revision(partition, removed=False)
             for row, vector in some:
                 more = {"memory_id": row.memory_id, "terms": row.terms, "vector": vector}
-                stored += execute(self._db, QUERIES["put_vector"], {**params, **more})
+                stored += self._session.execute("put_vector", {**params, **more})
         return stored
 
     def clear(self, after: EntryCursor, limit: int) -> EntryCursor | None:
@@ -72,7 +68,7 @@ class SqliteVectorStore:
             "after_id": after.memory_id,
             "limit": limit,
         }
-        rows = fetch(self._db, QUERIES["entries_after"], params)
+        rows = self._session.fetch("entries_after", params)
         ids: defaultdict[Partition, list[int]] = defaultdict(list)
         for row in rows:
             if row.pop("embedded"):
@@ -86,10 +82,10 @@ class SqliteVectorStore:
         params = partition_params(partition)
         params["revision"] = self._entries.next_revision(partition, removed=False)
         for memory_id in memory_ids:
-            self._db.execute(QUERIES["clear_vector"], {**params, "memory_id": memory_id})
+            self._session.execute("clear_vector", {**params, "memory_id": memory_id})
 
     def _count(self, query: str, params: Params | None = None) -> int:
-        row = fetch_one(self._db, QUERIES[query], params or {})
+        row = self._session.fetch_one(query, params or {})
         return int(row["n"]) if row else 0
 
 
