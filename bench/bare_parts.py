@@ -66,7 +66,7 @@ def bare_parts(data: Path, questions: Sequence[str]) -> Iterator[BareParts]:
         index.refresh(stores)
 
         def by_text(text: str) -> None:
-            stores.memories.search(Viewpoint(_OWNER), query_terms(text), _LIMIT, time.time())
+            stores.memory_search.search(Viewpoint(_OWNER), query_terms(text), _LIMIT, time.time())
 
         def by_vector(text: str) -> None:
             near = index.vectors.similarity(vectors[text], len(index), _PASSAGE)

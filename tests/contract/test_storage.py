@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from plastic_memories.adapters.sql.rows import view_params
-from plastic_memories.adapters.sql.stores import message_store
+from plastic_memories.adapters.sql.stores import message_search
 from plastic_memories.adapters.sqlite.backend import SqliteBackend, open_sqlite
 from plastic_memories.adapters.sqlite.connection import fetch
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
@@ -65,13 +65,13 @@ class TestSqlite(StorageContract):
     async def test_where_counting_stops_is_said(
         self, storage: StorageBackend, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(message_store, "_MAX_TERM_COUNT", 3)
+        monkeypatch.setattr(message_search, "_MAX_TERM_COUNT", 3)
         await store_messages(
             storage, *(message(f"茶 tea {n}") for n in range(5)), message("green tea 绿茶")
         )
 
         spread = await storage.read(
-            lambda s: s.messages.term_statistics(MINE, ["茶", "tea", "green"])
+            lambda s: s.message_search.document_counts(MINE, ["茶", "tea", "green"])
         )
 
         assert spread.counts == {"茶": 3, "tea": 3, "green": 1}
@@ -137,7 +137,7 @@ class TestSqlite(StorageContract):
         assert await storage.read(lambda s: s.upkeep.check()) == []
         left = [said[n] for n in range(len(said)) if n not in {*gone, last}]
         spread = await storage.read(
-            lambda s: s.messages.term_statistics(MINE, [text.split()[1] for text in left])
+            lambda s: s.message_search.document_counts(MINE, [text.split()[1] for text in left])
         )
         assert set(spread.counts.values()) == {1}
 

@@ -84,11 +84,11 @@ class UpkeepLoop:
             options = self.work.jobs.options
             return [
                 open_job(stores, session, Trigger.IDLE, now, options)
-                for session in stores.jobs.unarchived_sessions(before_ts, most, _PRUNE_BATCH)
+                for session in stores.formation.unarchived_sessions(before_ts, most, _PRUNE_BATCH)
             ]
 
         if not await self.storage.read(
-            lambda stores: stores.jobs.unarchived_sessions(before_ts, most, 1)
+            lambda stores: stores.formation.unarchived_sessions(before_ts, most, 1)
         ):
             return
         for job in await self.storage.write(work):

@@ -121,7 +121,7 @@ async def search_contents(
     """Return the contents that a search for a text finds, best first."""
     terms = query_terms(text)
     matches = await storage.read(
-        lambda stores: stores.memories.search(view or viewpoint_of(), terms, limit, now)
+        lambda stores: stores.memory_search.search(view or viewpoint_of(), terms, limit, now)
     )
     return contents(matches.memories)
 
@@ -130,7 +130,7 @@ async def core_contents(
     storage: StorageBackend, view: Viewpoint | None = None, now: float = NOW
 ) -> list[str]:
     """Return the contents that are recalled whatever the query is, oldest first."""
-    rows = await storage.read(lambda stores: stores.memories.core(view or viewpoint_of(), now))
+    rows = await storage.read(lambda stores: stores.memory_search.core(view or viewpoint_of(), now))
     return contents(rows)
 
 

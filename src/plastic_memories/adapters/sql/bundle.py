@@ -10,13 +10,15 @@ from plastic_memories.adapters.sql.session import SqlSession
 from plastic_memories.adapters.sql.stores.card_store import SqlCardStore
 from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
 from plastic_memories.adapters.sql.stores.goal_store import SqlGoalStore
-from plastic_memories.adapters.sql.stores.job_store import SqlJobStore
+from plastic_memories.adapters.sql.stores.job_store import SqlFormationBacklog, SqlJobStore
 from plastic_memories.adapters.sql.stores.ledgers import SqlAuditLog, SqlKeyStore
+from plastic_memories.adapters.sql.stores.memory_search import SqlMemorySearch
 from plastic_memories.adapters.sql.stores.memory_store import SqlMemoryStore
+from plastic_memories.adapters.sql.stores.message_search import SqlMessageSearch
 from plastic_memories.adapters.sql.stores.message_store import SqlMessageStore
 from plastic_memories.adapters.sql.stores.page_store import SqlPageStore
 from plastic_memories.adapters.sql.stores.persona_store import SqlPersonaStore
-from plastic_memories.adapters.sql.stores.session_store import SqlSessionStore
+from plastic_memories.adapters.sql.stores.session_store import SqlBranchStore, SqlSessionStore
 from plastic_memories.adapters.sql.stores.slot_store import SqlSlotStore
 from plastic_memories.adapters.sql.stores.tombstone_store import SqlTombstoneStore
 from plastic_memories.adapters.sql.stores.vector_store import SqlVectorStore
@@ -33,6 +35,10 @@ class SqlStores:
     @cached_property
     def memories(self) -> SqlMemoryStore:
         return SqlMemoryStore(self._session, self._memory_index, self._partitions, self.entries)
+
+    @cached_property
+    def memory_search(self) -> SqlMemorySearch:
+        return SqlMemorySearch(self._session, self._memory_index, self._partitions)
 
     @cached_property
     def entries(self) -> SqlEntryStore:
@@ -55,6 +61,10 @@ class SqlStores:
         return SqlMessageStore(self._session, self._message_index, self._partitions)
 
     @cached_property
+    def message_search(self) -> SqlMessageSearch:
+        return SqlMessageSearch(self._session, self._message_index, self._partitions)
+
+    @cached_property
     def personas(self) -> SqlPersonaStore:
         return SqlPersonaStore(self._session, self.memories, self.messages, self._partitions)
 
@@ -67,8 +77,16 @@ class SqlStores:
         return SqlSessionStore(self._session)
 
     @cached_property
+    def branches(self) -> SqlBranchStore:
+        return SqlBranchStore(self._session)
+
+    @cached_property
     def jobs(self) -> SqlJobStore:
         return SqlJobStore(self._session)
+
+    @cached_property
+    def formation(self) -> SqlFormationBacklog:
+        return SqlFormationBacklog(self._session)
 
     @cached_property
     def goals(self) -> SqlGoalStore:

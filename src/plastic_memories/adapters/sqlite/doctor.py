@@ -152,7 +152,7 @@ def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, 
                 counts[kind] += number
             progress(done, len(personas))
         counts["slots"] = execute(db, _EMPTY_SLOTS)
-        stores.jobs.recount()
+        stores.formation.recount()
         set_meta(db, "terms_version", str(TERMS_VERSION))
         db.execute("COMMIT")
     finally:
@@ -174,5 +174,5 @@ def _examine(db: apsw.Connection) -> Examination:
     # The finer questions name tables that only the wanted schema is sure to have.
     problems = stores.upkeep.check() if version == wanted and indexed else integrity_problems(db)
     counts = stores.upkeep.counts() if version == wanted else {}
-    messages = stores.jobs.reconcile() if version == wanted else Reconciliation()
+    messages = stores.formation.reconcile() if version == wanted else Reconciliation()
     return Examination(version, wanted, indexed, problems, counts, messages)

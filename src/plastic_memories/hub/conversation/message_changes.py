@@ -118,7 +118,7 @@ class ConversationTimeline:
         name = branch_id or f"b{token_hex(6)}"
 
         def work(stores: Stores) -> Branch:
-            for known in stores.sessions.branches(owner):
+            for known in stores.branches.all(owner):
                 if (known.session_id, known.branch_id) == (session_id, name):
                     return known
             message, _ = _find_message(stores, which)
@@ -130,7 +130,7 @@ class ConversationTimeline:
                 from_message_id=message.id,
                 created_at=now,
             )
-            stores.sessions.add_branch(branch)
+            stores.branches.add(branch)
             stores.sessions.record_messages(
                 replace(conversation_of(message), branch_id=name), 0, 0, now
             )

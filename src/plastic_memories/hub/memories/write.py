@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from plastic_memories.errors import Conflict, NotFound
@@ -60,8 +60,8 @@ class WriteMemory:
         screened, skipped = self.screening.screen_drafts(drafts)
 
         def work(stores: Stores) -> BatchWriteOutcome:
-            stores.memories.prefetch_same_key(owner, [draft for _, draft in screened])
-            batch = _WriteBatch(stores, caller, owner, now)
+            keys = {(draft.type, draft.key) for _, draft in screened}
+            batch = _WriteBatch(stores, caller, owner, now, keys)
             for index, draft in screened:
                 batch.add_draft(index, draft)
             return batch.finish(skipped)
@@ -100,11 +100,20 @@ class _NewRow:
 class _WriteBatch:
     """The drafts of one request. New rows that end no other wait, and are stored together."""
 
-    def __init__(self, stores: Stores, caller: Caller, owner: Owner, now: float) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        caller: Caller,
+        owner: Owner,
+        now: float,
+        keys: Collection[tuple[MemoryType, str]],
+    ) -> None:
         self._stores = stores
         self._caller = caller
         self._owner = owner
         self._now = now
+        # One look for all: most drafts have a key that no row has.
+        self._live_keys = stores.memories.find_live_keys(owner, keys)
         self._waiting: dict[tuple[MemoryType, str], tuple[int, Memory]] = {}
         self._idempotency_keys: set[str] = set()  # of what waits
         self._outcomes: dict[int, WriteOutcome] = {}
@@ -117,7 +126,10 @@ class _WriteBatch:
             self._flush()  # the rules may ask for what waits
         try:
             view = _seen_by(self._caller, self._owner, draft)
-            decided = _apply_write_rules(self._stores, view, draft, self._now, learned=False)
+            is_new = place not in self._live_keys
+            decided = _apply_write_rules(
+                self._stores, view, draft, self._now, learned=False, is_new_key=is_new
+            )
         except (Conflict, NotFound) as error:
             decided = WriteOutcome(None, updated=False, skipped=error.message)
         if isinstance(decided, WriteOutcome):
@@ -125,6 +137,7 @@ class _WriteBatch:
         elif decided.replaced:
             self._flush()  # what came first has the smaller id
             self._outcomes[index] = _store_new_row(self._stores, self._caller, decided, self._now)
+            self._live_keys.add(place)
         else:
             self._waiting[place] = index, decided.memory
             if draft.idempotency_key:
@@ -143,6 +156,7 @@ class _WriteBatch:
         if not self._waiting:
             return
         places, rows = zip(*self._waiting.values(), strict=True)
+        self._live_keys.update(self._waiting)
         self._waiting.clear()
         self._idempotency_keys.clear()
         self._stores.personas.ensure(self._owner, self._now)
@@ -158,9 +172,18 @@ def _seen_by(caller: Caller, owner: Owner, draft: Draft) -> Viewpoint:
 
 
 def _apply_write_rules(
-    stores: Stores, view: Viewpoint, draft: Draft, now: float, *, learned: bool
+    stores: Stores,
+    view: Viewpoint,
+    draft: Draft,
+    now: float,
+    *,
+    learned: bool,
+    is_new_key: bool = False,
 ) -> WriteOutcome | _NewRow:
-    """Say what the write rules make of a draft: a row to store, or why there is none."""
+    """Say what the write rules make of a draft: a row to store, or why there is none.
+
+    If its key is known to be new, no row has to be looked for that it repeats or replaces.
+    """
     owner = view.owner
     earlier = _find_idempotent(stores, view, draft)
     if earlier is not None:
@@ -168,7 +191,7 @@ def _apply_write_rules(
     stated = not learned and draft.source_type is SourceType.USER_EXPLICIT
     if not stated and has_tombstone(stores, owner, draft):
         return WriteOutcome(None, updated=False, skipped="forgotten, never again")
-    plan = plan_write(draft, stores.memories.find_same_key(owner, draft))
+    plan = plan_write(draft, [] if is_new_key else stores.memories.find_same_key(owner, draft))
     replaced = plan.replaces
     if plan.status is Status.ACTIVE and draft.supersedes_id is not None:
         replaced = (*replaced, *_explicitly_replaced(stores, view, draft, replaced))

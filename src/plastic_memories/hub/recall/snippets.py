@@ -68,7 +68,7 @@ class SnippetFinder:
         known = query.exclude_message_ids
         since = query.now - self.days * _DAY_S
         most = self.limit + len(known) + min(len(query.shown_texts), _MAX_SHOWN)
-        last = stores.messages.recent(query.viewpoint, since, most)
+        last = stores.message_search.recent(query.viewpoint, since, most)
         known |= {row.id for row in last if row.content in query.shown_texts}
         recent = [row for row in last if row.id not in known][: self.limit][::-1]
         left_out = {*known, *(row.id for row in recent)}
@@ -112,7 +112,7 @@ class _SnippetSearch:
         turns = [row for hit in hits for row in self._surrounding_turns(hit)]
         for span, rows in then.items():
             if not rows and _is_short(span) and span[1] <= self.query.now:
-                turns += self.stores.messages.recent(
+                turns += self.stores.message_search.recent(
                     self.query.viewpoint, span[0], _SHORT_SPAN_MESSAGES, span[1]
                 )
         news = {row.id: row for row in turns if self._is_new(row)}
@@ -125,7 +125,7 @@ class _SnippetSearch:
         spans, rest = time_spans_and_rest(last, query.now, zone)
         # What names a time says when, not what: the `上个月` of May is not that of June.
         told = evidence_terms("\n".join([*before, rest]))
-        spread = self.stores.messages.term_statistics(query.viewpoint.owner, list(told))
+        spread = self.stores.message_search.document_counts(query.viewpoint.owner, list(told))
         begun = [span for span in spans if span[0] <= query.now]
         return _QuestionTerms(told, spread, begun)
 
@@ -165,7 +165,7 @@ class _SnippetSearch:
         """
         if not terms:
             return [], []
-        search, view = self.stores.messages.search, self.query.viewpoint
+        search, view = self.stores.message_search.search, self.query.viewpoint
         most = _SEARCH_LIMIT + min(len(self.excluded_ids), _MAX_SHOWN)
         repeats, others = self._split_repeats(search(view, terms, most, within))
         if len(repeats) == most:
@@ -203,7 +203,7 @@ class _SnippetSearch:
     def _neighbours(self, hit: Message) -> list[Message]:
         return [
             row
-            for row in self.stores.messages.neighbours(self.query.viewpoint, hit)
+            for row in self.stores.message_search.neighbours(self.query.viewpoint, hit)
             if abs(row.ts - hit.ts) <= _NEIGHBOUR_WINDOW_S
         ]
 

@@ -69,6 +69,20 @@ class SqlJobStore:
         rows = self._session.fetch("due_jobs", {"now": now, "limit": limit})
         return [_job(row) for row in rows]
 
+    def prune(self, before_ts: float) -> int:
+        return self._session.execute("prune_jobs", {"before_ts": before_ts})
+
+    def depth(self) -> Sequence[QueueDepth]:
+        rows = self._session.fetch("queue_depth")
+        return [
+            QueueDepth(row["tenant_id"], row["waiting"], row["oldest"], row["dead"]) for row in rows
+        ]
+
+
+class SqlFormationBacklog:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+
     def idle_sessions(self, idle_before: float, waiting_before: float, limit: int) -> list[Session]:
         params = {"idle_before": idle_before, "waiting_before": waiting_before, "limit": limit}
         return [session_of(row) for row in self._session.fetch("quiet_sessions", params)]
@@ -82,22 +96,13 @@ class SqlJobStore:
             rows += self._session.fetch("unarchived_crowd", params)
         return list({row["id"]: session_of(row) for row in rows}.values())
 
-    def prune(self, before_ts: float) -> int:
-        return self._session.execute("prune_jobs", {"before_ts": before_ts})
-
-    def depth(self) -> Sequence[QueueDepth]:
-        rows = self._session.fetch("queue_depth")
-        return [
-            QueueDepth(row["tenant_id"], row["waiting"], row["oldest"], row["dead"]) for row in rows
-        ]
-
     def reconcile(self) -> Reconciliation:
         [row] = self._session.fetch("reconcile")
         waiting = row["waiting"] + (row["unclaimed"] if self._is_off() else 0)
         known = row["digested"] + row["dead"] + waiting
         return Reconciliation(row["digested"], waiting, row["dead"], row["messages"] - known)
 
-    def set_formation_enabled(self, *, on: bool, now: float) -> None:
+    def set_enabled(self, *, on: bool, now: float) -> None:
         if not on:
             self._session.execute("set_meta", {"key": _OFF_KEY, "value": "1"})
         elif self._is_off():

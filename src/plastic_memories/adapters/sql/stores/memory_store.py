@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -14,28 +13,20 @@ from plastic_memories.adapters.sql.record_columns import to_json
 from plastic_memories.adapters.sql.rows import (
     memory_of,
     memory_params,
-    outline_of,
     owner_params,
-    view_params,
 )
 from plastic_memories.adapters.sql.session import SqlSession
-from plastic_memories.adapters.sql.statement_builder import OUTLINE, select
+from plastic_memories.adapters.sql.statement_builder import select
 from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
-from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable
+from plastic_memories.adapters.sql.text_index import TextIndex
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.entry import is_shared
-from plastic_memories.model.memory import Draft, Memory, Status
-from plastic_memories.model.outline import MemoryOutline
-from plastic_memories.model.owner import Owner, Viewpoint
-from plastic_memories.model.recall import TextMatches
+from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
+from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.rules.ranking.searchable_text import searchable_text
 
-logger = logging.getLogger(__name__)
-# With this many rows it pays to look up how common each term is before searching for it.
-_LARGE_PARTITION = 2000
-# Without the index, this many of the newest rows are searched.
-_MAX_SCANNED = 5000
+_LIVE = (Status.ACTIVE, Status.CANDIDATE)
 
 
 class SqlMemoryStore:
@@ -50,9 +41,7 @@ class SqlMemoryStore:
         self._index = index
         self._partitions = partitions
         self._entries = entries
-        # What this transaction was told.
-        self._first_end: float | None = None
-        self._free: set[tuple[Owner, str, str]] = set()  # no live row has this type and key
+        self._first_end: float | None = None  # what this transaction was told
 
     def get(self, owner: Owner, memory_id: int) -> Memory | None:
         row = self._session.fetch_one("get_memory", {**owner_params(owner), "id": memory_id})
@@ -63,19 +52,7 @@ class SqlMemoryStore:
         rows = self._session.fetch(sql, {**owner_params(owner), **params})
         return [memory_of(row) for row in rows]
 
-    def outlines(self, owner: Owner, wanted: MemoryFilter) -> list[MemoryOutline]:
-        sql, params = select(self._session.dialect, "memory_items", wanted, columns=OUTLINE)
-        rows = self._session.fetch_tuples(sql, {**owner_params(owner), **params})
-        return [outline_of(owner, row) for row in rows]
-
-    def find_global(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
-        sql, params = select(self._session.dialect, "memory_items", wanted, all_personas=True)
-        rows = self._session.fetch(sql, {**owner_params(owner), **params})
-        return [memory_of(row) for row in rows]
-
     def find_same_key(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
-        if (owner, memory.type.value, memory.key) in self._free:
-            return []
         params = {
             **owner_params(owner),
             "type": memory.type,
@@ -88,41 +65,23 @@ class SqlMemoryStore:
         }
         return [memory_of(row) for row in self._session.fetch("same_place", params)]
 
-    def prefetch_same_key(self, owner: Owner, drafts: Sequence[Draft]) -> None:
-        # Only what JSON is sure to carry as it is; other keys are asked for one by one.
-        wanted = {(d.type.value, d.key) for d in drafts if d.key.isprintable()}
-        for kind in {kind for kind, _ in wanted}:
-            keys = [key for its, key in wanted if its == kind]
+    def find_live_keys(
+        self, owner: Owner, keys: Collection[tuple[MemoryType, str]]
+    ) -> set[tuple[MemoryType, str]]:
+        live: set[tuple[MemoryType, str]] = set()
+        for kind in {kind for kind, _ in keys}:
+            of_kind = {key for its, key in keys if its is kind}
+            # An array may carry only what is printable as it is; other keys are asked one by one.
+            many = [key for key in of_kind if key.isprintable()]
             params = {
                 **owner_params(owner),
                 "type": kind,
-                "keys": self._session.dialect.array(keys),
+                "keys": self._session.dialect.array(many),
             }
-            live = {row[0] for row in self._session.fetch_tuples("live_keys", params)}
-            self._free.update((owner, kind, key) for key in keys if key not in live)
-
-    def core(self, view: Viewpoint, now: float) -> list[Memory]:
-        rows = self._session.fetch("core_memories", {**view_params(view), "now": now})
-        return [memory_of(row) for row in rows]
-
-    def search(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
-        if not terms:
-            return TextMatches()
-        if self._index is None:
-            return self._scan(view, terms, limit, now)
-        try:
-            return self._search(self._index, view, terms, limit, now)
-        except TextIndexUnavailable as error:
-            logger.warning("fts.fallback", extra={"fields": {"err": str(error)}})
-            return self._scan(view, terms, limit, now)
-
-    def visible(self, view: Viewpoint, memory_ids: Collection[int], now: float) -> list[Memory]:
-        params = {**view_params(view), "now": now, "ids": self._session.dialect.array(memory_ids)}
-        return [memory_of(row) for row in self._session.fetch("seen_memory", params)]
-
-    def ids_in_session(self, view: Viewpoint) -> list[int]:
-        params = {**view_params(view), "only_session": True}
-        return [row["id"] for row in self._session.fetch("ids_in_session", params)]
+            live.update((kind, row["mkey"]) for row in self._session.fetch("live_keys", params))
+            odd = of_kind.difference(many)
+            live.update((kind, key) for key in odd if self._is_live(owner, kind, key))
+        return live
 
     def next_expiry(self) -> float:
         """Return when the next of all memories expires.
@@ -146,7 +105,6 @@ class SqlMemoryStore:
             for row_id, memory in zip(ids, memories, strict=True)
         ]
         for memory in added:
-            self._free.discard((memory.owner, memory.type.value, memory.key))
             self._track_expiry(memory)
             self._add_sources(memory)
         self._index_rows(added)
@@ -160,7 +118,6 @@ class SqlMemoryStore:
         if before.status is Status.ACTIVE is not memory.status:
             self._entries.remove(before)
         self._session.execute("save_memory", memory_params(memory))
-        self._free.clear()
         self._track_expiry(memory)
         self._index_rows([memory])
 
@@ -171,7 +128,6 @@ class SqlMemoryStore:
         self._unindex(before)
         self._entries.remove(before)
         self._session.execute("move_memory", memory_params(memory))
-        self._free.clear()
         self._track_expiry(memory)
         self._index_rows([memory])
 
@@ -199,12 +155,6 @@ class SqlMemoryStore:
             for partition, erased in texts.items():
                 self._index.erase_words(partition, erased)
 
-    def touch(self, recalled: Sequence[tuple[Owner, int]], now: float) -> None:
-        for owner, memory_id in recalled:
-            self._session.execute(
-                "touch_memory", {**owner_params(owner), "id": memory_id, "now": now}
-            )
-
     def reindex(self, owner: Owner, *, keep_vectors: bool = False) -> int:
         """Make the index entries of this owner's rows anew; return how many."""
         rows = self.find(owner, MemoryFilter())
@@ -215,6 +165,9 @@ class SqlMemoryStore:
         self._index_rows(rows, same_text=True)
         return sum(memory.status is Status.ACTIVE for memory in rows)
 
+    def _is_live(self, owner: Owner, kind: MemoryType, key: str) -> bool:
+        return bool(self.find(owner, MemoryFilter(types=[kind], key=key, statuses=_LIVE, limit=1)))
+
     def _track_expiry(self, memory: Memory) -> None:
         if memory.expires_at is not None:
             self._first_end = None
@@ -222,40 +175,6 @@ class SqlMemoryStore:
     def _execute(self, query: str, memory: Memory, **more: Any) -> None:
         params = {**owner_params(memory.owner), "id": memory.id, **more}
         self._session.execute(query, params)
-
-    def _search(
-        self, index: TextIndex, view: Viewpoint, terms: Sequence[str], limit: int, now: float
-    ) -> TextMatches:
-        own = self._partitions.of_persona(view.owner)
-        shared = self._partitions.of_user(view.owner.user)
-        partitions = [part for part in (own, shared) if part]
-        documents = self._count_up_to_large(view)
-        if documents >= _LARGE_PARTITION:
-            terms = index.without_common_terms(partitions, terms, documents)
-        params = {**view_params(view), "now": now, "limit": limit}
-        rows = index.search("search_memory", partitions, terms, params)
-        return TextMatches([memory_of(row) for row in rows], [row["score"] for row in rows])
-
-    def _count_up_to_large(self, view: Viewpoint) -> int:
-        """Count the active rows, but no further than it takes to call them many."""
-        row = self._session.fetch_one(
-            "count_active",
-            {**owner_params(view.owner), "limit": _LARGE_PARTITION},
-        )
-        return int(row["n"]) if row else 0
-
-    def _scan(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
-        """Search without an index: the newest visible rows are looked at one by one."""
-        params = {**view_params(view), "now": now, "limit": _MAX_SCANNED}
-        rows = [memory_of(row) for row in self._session.fetch("scan_memory", params)]
-        wanted = frozenset(terms)
-        scored = [
-            (len(wanted.intersection(index_terms(searchable_text(row)))), row) for row in rows
-        ]
-        found = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:limit]
-        return TextMatches(
-            [row for _, row in found], [float(score) for score, _ in found], degraded=True
-        )
 
     def _add_sources(self, memory: Memory) -> None:
         for message_id in memory.source_message_ids:

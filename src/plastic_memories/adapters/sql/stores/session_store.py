@@ -85,16 +85,21 @@ class SqlSessionStore:
         params = {**_place_params(session.place), "after": message_id, "limit": limit}
         return [message_of(row) for row in self._session.fetch("messages_after", params)]
 
-    def add_branch(self, branch: Branch) -> None:
+
+class SqlBranchStore:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+
+    def add(self, branch: Branch) -> None:
         params = {**owner_params(branch.owner), **asdict(branch)}
         del params["owner"]
         self._session.execute("add_branch", params)
 
-    def branches(self, owner: Owner) -> Sequence[Branch]:
+    def all(self, owner: Owner) -> Sequence[Branch]:
         rows = self._session.fetch("all_branches", owner_params(owner))
         return [_branch(owner, row) for row in rows]
 
-    def drop_branches(self, owner: Owner, session_id: str) -> None:
+    def drop(self, owner: Owner, session_id: str) -> None:
         params = {**owner_params(owner), "session_id": session_id}
         self._session.execute("drop_branches", params)
 
