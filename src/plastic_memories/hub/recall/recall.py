@@ -7,7 +7,8 @@ import logging
 import time
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros
@@ -123,6 +124,17 @@ class _StableBlock:
     truncated: bool
 
 
+def _snapshot_engine(engine: RecallEngine) -> SnapshotEngine | None:
+    """Return the engine if it can search inside a snapshot."""
+    return cast("SnapshotEngine", engine) if _reads_snapshots(type(engine)) else None
+
+
+@lru_cache
+def _reads_snapshots(kind: type) -> bool:
+    # Cached: to compare a class with a protocol takes as long as many a search.
+    return issubclass(kind, SnapshotEngine)
+
+
 @dataclass(frozen=True, slots=True)
 class Recall:
     storage: AuditedStorage
@@ -133,9 +145,6 @@ class Recall:
     recall_counts: RecallCountBuffer
     meter: Meter
     pages: PageReader
-    # The engine again, if it can search inside a snapshot. Decided when the hub is built: to
-    # compare an object with a protocol takes as long as many a search.
-    snapshot_engine: SnapshotEngine | None
 
     async def __call__(
         self, query: RecallQuery, include: Collection[str] = ("profile", "memory", "snippets")
@@ -165,7 +174,7 @@ class Recall:
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the parts by name, and the names of those that did not come in time."""
         started = time.monotonic()
-        engine, storage = self.snapshot_engine, self.storage.backend
+        engine, storage = _snapshot_engine(self.engine), self.storage.backend
         works: dict[str, SnapshotWork] = {"structure": self._load_core}
         if "snippets" in include:
             works["snippets"] = self.snippets.find_snippets
