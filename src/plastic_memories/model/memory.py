@@ -150,3 +150,24 @@ class Memory:
     def is_expired_at(self, now: float) -> bool:
         """Say whether the memory's own expiry has come, swept or not."""
         return self.expires_at is not None and self.expires_at <= now
+
+
+@record(frozen=True, slots=True)
+class MemoryOutline:
+    """A memory without what only its reader needs, and when its first version was made."""
+
+    owner: Owner
+    id: int
+    root_id: int
+    type: MemoryType
+    content: str
+    tags: tuple[str, ...]
+    session_id: str
+    source_app: str
+    speaker: str
+    occurred_at: float | None
+    created_at: float
+    updated_at: float
+    made_at: float
+    metadata: Mapping[str, Any]
+    attributes: Mapping[str, Any]

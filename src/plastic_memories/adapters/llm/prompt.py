@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from plastic_memories.language.checking.event_check import EMOTIONS, EVENT_TYPES, RECURRENCES
 from plastic_memories.language.checking.proposal_check import window_language
 from plastic_memories.language.checking.vocabulary import PROFILE_TYPES
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.talk import TalkWindow
 
 _SHORT_TEXT_SCHEMA = {"type": "string", "maxLength": 60}
 _QUOTE_SCHEMA = {"type": "string", "maxLength": 200}

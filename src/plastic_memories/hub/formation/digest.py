@@ -26,11 +26,11 @@ from plastic_memories.language.reading.talk_window import (
     messages_language,
     without_injected_text,
 )
+from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Role
 from plastic_memories.model.session import Session
-from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.storage import Stores

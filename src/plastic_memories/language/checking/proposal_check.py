@@ -15,9 +15,9 @@ from plastic_memories.language.checking.summary_check import check_summary, majo
 from plastic_memories.language.reading.extraction import extract_drafts
 from plastic_memories.language.reading.group_members import attribute_to_speaker
 from plastic_memories.language.reading.memory_keys import opposite_key
+from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Role
-from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 
 
 def window_language(window: TalkWindow) -> str:

@@ -13,8 +13,8 @@ from plastic_memories.language.reading.clauses import CJK
 from plastic_memories.language.reading.injected_text import has_injection_marker
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import index_terms, query_terms
+from plastic_memories.model.formation import Summary
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.talk import Summary
 
 _HAN = regex(f"[{CJK}]")
 _LATIN_WORD = regex(r"[A-Za-z]{2,}")
