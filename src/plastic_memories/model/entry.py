@@ -74,3 +74,23 @@ class PartitionChanges:
     revision: int
     entries: Sequence[IndexEntry] = ()  # new or changed
     remaining_ids: Sequence[int] | None = None  # all that are left, if some were taken away
+
+
+@dataclass(frozen=True, slots=True)
+class PendingEmbedding:
+    """An entry without a vector, with the text to make one from."""
+
+    partition: Partition
+    memory_id: int
+    text: str
+    terms: bytes  # its words when it was read: a vector of other words is not stored
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCursor:
+    """A place in the order of all entries; the default stands before the first."""
+
+    tenant_id: str = ""
+    user_id: str = ""
+    partition_id: str = ""
+    memory_id: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from plastic_memories.model.talk import Proposal, TalkWindow
+from plastic_memories.model.formation import Proposal, TalkWindow
 
 
 class Extractor(Protocol):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from plastic_memories.model.formation import Verdict
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
-from plastic_memories.model.verdict import Verdict
 
 
 class JudgeEngine(Protocol):

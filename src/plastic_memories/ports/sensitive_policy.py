@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from plastic_memories.model.verdict import ScreeningResult
+from plastic_memories.model.formation import ScreeningResult
 
 
 class SensitivePolicy(Protocol):

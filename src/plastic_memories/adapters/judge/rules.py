@@ -6,9 +6,9 @@ import unicodedata
 from collections.abc import Sequence
 
 from plastic_memories.language.reading.injected_text import has_injection_marker
+from plastic_memories.model.formation import KEEP, Verdict
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
-from plastic_memories.model.verdict import KEEP, Verdict
 from plastic_memories.ports.judge import JudgeEngine
 
 # Punctuation, separators, control and format characters; an emoji does say something.

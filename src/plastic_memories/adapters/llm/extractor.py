@@ -25,7 +25,7 @@ from plastic_memories.errors import Unavailable
 from plastic_memories.language.checking.proposal_check import check_reply, merge_proposals
 from plastic_memories.language.checking.reply_parsing import parse_reply
 from plastic_memories.language.checking.window_split import split_window
-from plastic_memories.model.talk import Proposal, TalkWindow
+from plastic_memories.model.formation import Proposal, TalkWindow
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plastic_memories.language.checking.event_check import EMOTIONS, EVENT_TYPES, RECURRENCES
 from plastic_memories.language.checking.proposal_check import window_language
 from plastic_memories.language.checking.vocabulary import PROFILE_TYPES
+from plastic_memories.language.dates.time_zones import zone_or_utc
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.talk import TalkWindow
 
 _SHORT_TEXT_SCHEMA = {"type": "string", "maxLength": 60}
 _QUOTE_SCHEMA = {"type": "string", "maxLength": 200}
@@ -196,7 +196,7 @@ def messages_for(window: TalkWindow) -> list[dict[str, str]]:
         _message_json(place, role, "", _EXAMPLE_TIME, text)
         for place, (role, text) in _numbered(talk)
     ]
-    zone = _zone_or_utc(window.time_zone)
+    zone = zone_or_utc(window.time_zone)
     lines = [
         _message_json(
             place,
@@ -238,10 +238,3 @@ def _speaker_name(message: Message, window: TalkWindow) -> str:
 
 def _local_time(message: Message, zone: tzinfo) -> str:
     return datetime.fromtimestamp(message.ts, zone).strftime("%Y-%m-%d %a %H:%M")
-
-
-def _zone_or_utc(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return UTC

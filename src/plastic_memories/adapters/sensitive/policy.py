@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from plastic_memories.model.verdict import ScreeningResult
+from plastic_memories.model.formation import ScreeningResult
 from plastic_memories.ports.sensitive_policy import SensitivePolicy
 from plastic_memories.rules.privacy.sensitive_spans import (
     CONTACT,

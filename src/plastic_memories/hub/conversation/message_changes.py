@@ -22,14 +22,15 @@ from plastic_memories.hub.transactions.audit_events import hub_caller, record_ev
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.language.reading.rule_summary import summarise_drafts, summary_draft
-from plastic_memories.language.reading.talk_window import messages_language, without_injected_text
+from plastic_memories.language.reading.talk_window import without_injected_text
+from plastic_memories.language.text.majority_language import majority_language
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.job import Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.session import Branch, Session, conversation_of
-from plastic_memories.model.talk import TalkWindow
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
@@ -256,7 +257,8 @@ def _summary_draft(stores: Stores, session: Session, messages: Sequence[Message]
         for row in stores.memories.find(session.owner, wanted)[::-1]
         if row.type is not MemoryType.SUMMARY
     ]
-    summary = summarise_drafts(points, messages_language(messages))
+    language = majority_language(message.content for message in messages)
+    summary = summarise_drafts(points, language)
     if summary is None:
         return None
     window = TalkWindow(owner=session.owner, messages=tuple(messages))

@@ -16,7 +16,7 @@ from plastic_memories.hub.transactions.version_chain import (
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.owner import Owner
-from plastic_memories.model.rekey import BotSessionAddress, RekeyCounts
+from plastic_memories.model.session import BotSessionAddress, RekeyCounts
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter

@@ -23,14 +23,14 @@ from plastic_memories.language.reading.message_reading import latest_by_key
 from plastic_memories.language.reading.rule_summary import summarise_drafts, summary_draft
 from plastic_memories.language.reading.talk_window import (
     is_injected_echo,
-    messages_language,
     without_injected_text,
 )
+from plastic_memories.language.text.majority_language import majority_language
+from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Role
 from plastic_memories.model.session import Session
-from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.storage import Stores
@@ -98,7 +98,7 @@ class Digest:
             messages=talk,
             persona_name=(persona.display_name if persona else "") or job.owner.persona_id,
             time_zone=settings.time_zone,
-            language=settings.language or messages_language(talk),
+            language=settings.language or majority_language(message.content for message in talk),
         )
         upto = messages[-1].id if messages else session.watermark
         return _DigestInput(session, window, upto, _recalled_texts(stores, window))

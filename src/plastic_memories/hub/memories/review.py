@@ -209,9 +209,7 @@ def _with_new_words(memory: Memory, content: str) -> Memory:
 
 def _corrected_version(memory: Memory, correction: Correction, now: float) -> Memory:
     changes = {
-        name: getattr(correction, name)
-        for name in ("tags", "importance", "pinned", "scope", "expires_at", "metadata")
-        if name in correction.changed_fields
+        name: getattr(correction, name) for name in correction.changed_fields if name != "content"
     }
     if correction.content is not None:
         memory = _with_new_words(memory, correction.content)

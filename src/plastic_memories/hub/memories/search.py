@@ -13,8 +13,7 @@ from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.reader_lines import reader_lines
 from plastic_memories.hub.transactions.version_chain import is_visible
 from plastic_memories.language.text.tokens import index_terms, query_terms
-from plastic_memories.model.memory import Memory, Status
-from plastic_memories.model.outline import MemoryOutline
+from plastic_memories.model.memory import Memory, MemoryOutline, Status
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.persona import PersonaMemoryCount
 from plastic_memories.model.recall import Hit, RecallQuery

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from plastic_memories.errors import Rejected
-from plastic_memories.model.memory import Draft
+from plastic_memories.model.memory import TEXT_FIELDS, Draft, Memory, MemoryBase
 from plastic_memories.model.message import Message
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.sensitive_policy import SensitivePolicy
 
-_draft_ids = attrgetter(
-    "key", "source_ref", "source_app", "bot_id", "session_id", "speaker", "idempotency_key"
-)
-_draft_texts = attrgetter("content", "quote", "tags", "metadata", "attributes")
+# Free text; every other text of a memory is a key, an id or a reference.
+_PROSE = ("content", "quote")
+_memory_ids = attrgetter(*(name for name in TEXT_FIELDS if name not in _PROSE))
+_memory_texts = attrgetter(*_PROSE, "tags", "metadata", "attributes")
 _message_ids = attrgetter("source_app", "bot_id", "session_id", "speaker", "client_msg_id")
+# A draft, or a memory that comes from elsewhere.
+_Row = TypeVar("_Row", bound=MemoryBase)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +64,26 @@ class Screening:
                 "The judge refuses to keep this.",
                 {"reason": verdict.reason, "category": verdict.category},
             )
-        for given in set(_draft_ids(draft)) - passed:
+        return self._screen_row(draft, passed)
+
+    def screen_memory(self, memory: Memory) -> Memory:
+        """Return a memory that comes from elsewhere as it may be stored, or raise `Rejected`."""
+        return self._screen_row(memory, set())
+
+    def _screen_row(self, row: _Row, passed: set[str]) -> _Row:
+        for given in set(_memory_ids(row)) - passed:
             self.screen_identifier(given)
             passed.add(given)
-        content, quote = self.screen_text(draft.content), self.screen_text(draft.quote)
-        tags = tuple([self.screen_text(tag) for tag in draft.tags])
+        content, quote = self.screen_text(row.content), self.screen_text(row.quote)
+        tags = tuple([self.screen_text(tag) for tag in row.tags])
         metadata, attributes = (
-            self.screen_values(draft.metadata),
-            self.screen_values(draft.attributes),
+            self.screen_values(row.metadata),
+            self.screen_values(row.attributes),
         )
-        if (content, quote, tags, metadata, attributes) == _draft_texts(draft):
-            return draft
+        if (content, quote, tags, metadata, attributes) == _memory_texts(row):
+            return row
         return replace(
-            draft,
+            row,
             content=content,
             quote=quote,
             tags=tags,

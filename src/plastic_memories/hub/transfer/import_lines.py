@@ -189,7 +189,7 @@ class ExportImporter:
         return None
 
     def _import_memory(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
-        memory = self._screen_memory(export_lines.memory_from_line(line, owner, self.now))
+        memory = self.screening.screen_memory(export_lines.memory_from_line(line, owner, self.now))
         marks = tombstone_digests(self.stores.tombstones.secret(), owner, memory)
         if self.stores.tombstones.covers(owner, marks):
             self.skipped.append({"line": number, "reason": "forgotten, never again"})
@@ -265,19 +265,6 @@ class ExportImporter:
         if memory.is_slot and memory.type not in LIST_SLOTS:
             rivals = active_in_slot(self.stores, memory)
         return rivals[0] if rivals else None
-
-    def _screen_memory(self, memory: Memory) -> Memory:
-        return replace(
-            memory,
-            content=self.screening.screen_text(memory.content),
-            quote=self.screening.screen_text(memory.quote),
-            key=self.screening.screen_identifier(memory.key),
-            source_ref=self.screening.screen_identifier(memory.source_ref),
-            speaker=self.screening.screen_identifier(memory.speaker),
-            tags=tuple(self.screening.screen_text(tag) for tag in memory.tags),
-            metadata=self.screening.screen_values(memory.metadata),
-            attributes=self.screening.screen_values(memory.attributes),
-        )
 
     def _import_goal(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         goal = export_lines.goal_from_line(line, owner, self.now)

@@ -14,7 +14,7 @@ import numpy as np
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError, Unavailable
 from plastic_memories.hub.vectors.embedder_probe import check_shape, probe_embedder
 from plastic_memories.language.text.passages import split_passages
-from plastic_memories.model.vector import PendingEmbedding
+from plastic_memories.model.entry import PendingEmbedding
 from plastic_memories.ports.embedder import Embedder, Vectors
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend

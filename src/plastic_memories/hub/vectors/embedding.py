@@ -13,7 +13,7 @@ from plastic_memories.errors import PlasticMemoriesError, Unavailable
 from plastic_memories.hub.vectors.backfill import READ_BATCH, VectorBackfill
 from plastic_memories.hub.vectors.embedder_probe import probe_embedder
 from plastic_memories.hub.vectors.query_vectors import QueryVectorCache
-from plastic_memories.model.vector import EntryCursor
+from plastic_memories.model.entry import EntryCursor
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend, Stores

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from plastic_memories.language.checking.vocabulary import ENGLISH_KIN_WORD
-from plastic_memories.language.reading.chinese.lexicon import KIN_WORD
+from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, ENGLISH_KIN_WORD
 from plastic_memories.language.text.lazy_regex import regex
 
 
@@ -19,7 +18,7 @@ class ClauseSubject(StrEnum):
 
 _ME = regex(r"我|俺|咱|本人|\b(?:i|i'm|im|i've|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
 _I = regex(r"\b(?:i|i'm|im|i've|i'll|i'd)\b", re.IGNORECASE)
-_ZH_KIN = regex(rf"我们?(?:家的?|的)?{KIN_WORD}")
+_ZH_KIN = regex(rf"我们?(?:家的?|的)?{CHINESE_KIN_WORD}")
 _EN_KIN = regex(rf"\bmy (?:\w+ )?{ENGLISH_KIN_WORD}\b", re.IGNORECASE)
 _OTHER_PEOPLE = regex(
     r"他|她|它|你|您|别人|大家|有人|\b(?:he|she|they|it|you|your|his|her|their|people|everyone)\b",

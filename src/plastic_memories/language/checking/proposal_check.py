@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plastic_memories.language.checking.draft_building import CheckedWindow
 from plastic_memories.language.checking.event_check import check_event
 from plastic_memories.language.checking.profile_check import check_profile
 from plastic_memories.language.checking.reply_parsing import ParsedReply
-from plastic_memories.language.checking.summary_check import check_summary, majority_language
+from plastic_memories.language.checking.summary_check import check_summary
+from plastic_memories.language.dates.time_zones import zone_or_utc
 from plastic_memories.language.reading.extraction import extract_drafts
 from plastic_memories.language.reading.group_members import attribute_to_speaker
 from plastic_memories.language.reading.memory_keys import opposite_key
+from plastic_memories.language.text.majority_language import majority_language
+from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Role
-from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 
 
 def window_language(window: TalkWindow) -> str:
     """Return the language a window is to be summed up in."""
-    return window.language or majority_language([message.content for message in window.messages])
+    return window.language or majority_language(message.content for message in window.messages)
 
 
 def check_reply(reply: ParsedReply, window: TalkWindow) -> Proposal:
@@ -70,7 +70,7 @@ def _checked_window(window: TalkWindow) -> CheckedWindow:
         else []
         for message in window.messages
     ]
-    return CheckedWindow(window.messages, by_rules, _zone_or_utc(window.time_zone))
+    return CheckedWindow(window.messages, by_rules, zone_or_utc(window.time_zone))
 
 
 def _with_speaker(draft: Draft, window: TalkWindow) -> Draft:
@@ -79,13 +79,6 @@ def _with_speaker(draft: Draft, window: TalkWindow) -> Draft:
         each for each in window.messages if (each.id, each.ts) == (source, draft.occurred_at)
     )
     return attribute_to_speaker(message, draft)
-
-
-def _zone_or_utc(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return UTC
 
 
 def _latest_by_key(drafts: Sequence[Draft]) -> tuple[Draft, ...]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from plastic_memories.language.text.lazy_regex import at_start
 from plastic_memories.language.text.token_count import estimate_tokens
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.talk import TalkWindow
 
 # What stands around each message: number, role, name and time.
 _TOKENS_PER_MESSAGE = 40

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, ENGLISH_KIN_WORD
 from plastic_memories.language.text.chinese_variants import to_rule_chinese
 from plastic_memories.language.text.lazy_regex import regex
 
@@ -84,9 +85,7 @@ _HYPOTHETICAL = regex(
     re.IGNORECASE,
 )
 _PERSON = (
-    r"(?:他们|她们|他|她|它|你们|你|您|人家|别人|大家|有人|网上|新闻|老师|医生|同事|朋友|"
-    r"同学|老板|领导|妈妈?|爸爸?|"
-    r"老婆|老公|男朋友|女朋友|男友|女友|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|室友|客户|孩子|"
+    rf"(?:他们|她们|他|她|它|你们|你|您|人家|别人|大家|有人|网上|新闻|医生|{CHINESE_KIN_WORD}|"
     r"书上|作者|歌手|小[一-龥]|老[一-龥])"
 )
 _REPORT = regex(
@@ -97,10 +96,8 @@ _REPORT = regex(
     r"|^(?:听说|据说|据.{1,6}说|传说|听.{1,5}(?:说|讲)|有人说|都说|谣言|传闻|俗话说|"
     r"常言道|所谓|看到.{0,4}(?:说|写)|小红书|微博)"
     r"|^.{0,10}(?:开玩笑(?:的|地)?说)"
-    r"|\b(?:they|he|she|people|everyone|everybody|someone|somebody|you|mom|dad|mother|"
-    r"father|friend|"
-    r"boss|wife|husband|sister|brother|doctor|teacher|colleague|article|rumou?rs?|"
-    r"(?-i:[A-Z][a-z]+)) "
+    rf"|\b(?:they|he|she|people|everyone|everybody|someone|somebody|you|{ENGLISH_KIN_WORD}|"
+    r"doctor|article|rumou?rs?|(?-i:[A-Z][a-z]+)) "
     r"(?:always |often |just |once |also |all |keeps? |even |jokingly )*"
     r"(?:says?|said|saying|tells?|told|thinks?|thought|believes?|claims?|claimed|asked|asks|wrote|"
     r"insists?|insisted|assumes?|assumed|guessed|joked|mentioned|replied)\b"

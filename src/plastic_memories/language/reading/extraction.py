@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
+from plastic_memories.language.dates.time_zones import zone_or_utc
 from plastic_memories.language.reading.group_members import attribute_to_speaker, is_from_bot
 from plastic_memories.language.reading.message_reading import (
     latest_by_key,
     message_drafts,
-    zone_or_utc,
 )
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message, Role

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.chinese import chinese_reader
@@ -42,14 +41,6 @@ _IMPORTANCE_BY_PREFIX = (
     ("preference.", 0.5),
     ("personality.", 0.5),
 )
-
-
-def zone_or_utc(name: str) -> tzinfo:
-    """Return a time zone by its name; one nobody knows is UTC."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
 
 
 def message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from plastic_memories.language.dates import mentions
+from plastic_memories.language.dates.time_zones import zone_or_utc
 from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
 from plastic_memories.language.reading.finding import CERTAIN_CONFIDENCE, ExtractedItem
 from plastic_memories.language.reading.injected_text import without_injected_lines
@@ -21,7 +22,6 @@ from plastic_memories.language.reading.message_reading import (
     extract_items,
     item_draft,
     latest_by_key,
-    zone_or_utc,
 )
 from plastic_memories.language.reading.realm_detection import detect_realm
 from plastic_memories.language.text.lazy_regex import at_start, regex

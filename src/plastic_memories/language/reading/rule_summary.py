@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from plastic_memories.model.formation import Summary, TalkWindow
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.session import Session
-from plastic_memories.model.talk import Summary, TalkWindow
 
 _MAX_POINTS = 8
 _MAX_CHARS = 400

@@ -11,9 +11,7 @@ from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
 
-_HAN = regex(r"[\u3400-\u9fff]")
 _ALL = 0.999
-_WORD = regex(r"[A-Za-z]+")
 # From our mark to its end, or to the end of the text if it was cut.
 _INJECTED = regex(
     re.escape(FENCE) + r"\b.*?(?:</plastic_memories[^>]*>|\Z)", re.IGNORECASE | re.DOTALL
@@ -34,12 +32,3 @@ def without_injected_text(messages: Sequence[Message]) -> list[Message]:
 def is_injected_echo(draft: Draft, known: Set[int]) -> bool:
     """Say whether a draft stands on nothing but words that the hub itself had injected."""
     return bool(draft.quote) and echo_share(draft.quote, known) >= _ALL
-
-
-def messages_language(messages: Sequence[Message]) -> str:
-    """Return the language most of the talk is in: `zh`, or `en`.
-
-    A Chinese character says about as much as an English word.
-    """
-    text = "\n".join(message.content for message in messages)
-    return "zh" if len(_HAN.findall(text)) >= len(_WORD.findall(text)) else "en"

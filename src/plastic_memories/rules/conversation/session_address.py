@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plastic_memories.model.rekey import BotSessionAddress
+from plastic_memories.model.session import BotSessionAddress
 
 _BOT_PREFIX = "bot_"
 

@@ -16,6 +16,7 @@ from plastic_memories.model.memory import (
     MemoryType,
     SourceType,
     Status,
+    base_fields,
 )
 from plastic_memories.model.owner import Owner
 
@@ -50,39 +51,18 @@ def memory_from_draft(
 ) -> Memory:
     """Turn a draft into a row that has no id yet."""
     return Memory(
+        **base_fields(draft),
         id=0,
         owner=owner,
-        type=draft.type,
-        key=draft.key,
-        content=draft.content,
-        tags=draft.tags,
         status=status,
-        scope=draft.scope,
-        realm=draft.realm,
-        source_type=draft.source_type,
-        source_ref=draft.source_ref,
-        source_app=draft.source_app,
-        bot_id=draft.bot_id,
-        session_id=draft.session_id,
-        branch_id=draft.branch_id,
-        speaker=draft.speaker,
-        source_message_ids=draft.source_message_ids,
-        quote=draft.quote,
         confidence=confidence_of(draft),
         importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
-        pinned=draft.pinned,
-        expires_at=draft.expires_at,
-        occurred_at=draft.occurred_at,
-        supersedes_id=draft.supersedes_id,
         superseded_by=None,
         root_id=0,
         created_at=now,
         updated_at=now,
         last_recalled_at=None,
         recall_count=0,
-        metadata=draft.metadata,
-        attributes=draft.attributes,
-        idempotency_key=draft.idempotency_key,
     )
 
 

@@ -20,9 +20,9 @@ from plastic_memories.language.reading.chinese.clause import (
     ChineseSubject,
     parse_chinese_clause,
 )
-from plastic_memories.language.reading.chinese.lexicon import KIN_WORD, PET_WORD
 from plastic_memories.language.reading.clauses import MessageClause
 from plastic_memories.language.reading.finding import ExtractedItem
+from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, CHINESE_PET_WORD
 from plastic_memories.language.text.lazy_regex import regex
 
 _FINDERS = (
@@ -46,7 +46,7 @@ _NO_NOUN = regex(
 _CHANGED = regex(r"(?:改名|改行|转行|跳槽|换工作)了?$")
 # 我最喜欢的颜色不是红色: nothing is said yet.
 _HEAD_ONLY = regex(r"(?:喜欢|爱)的[^的是]{1,5}$")
-_SOMEBODY = regex(f"{KIN_WORD}|{PET_WORD}")
+_SOMEBODY = regex(f"{CHINESE_KIN_WORD}|{CHINESE_PET_WORD}")
 # 我生日快到了，就是下周一: the day comes in a clause of its own.
 _BIRTHDAY_OPEN = regex(r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))")
 _DAY_ONLY = regex(

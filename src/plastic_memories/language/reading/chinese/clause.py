@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from plastic_memories.language.reading.chinese.lexicon import KIN_WORD, PET_WORD
 from plastic_memories.language.reading.clauses import MessageClause
+from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, CHINESE_PET_WORD
 from plastic_memories.language.text.lazy_regex import at_start, regex
 
 
@@ -91,7 +91,7 @@ _ME = regex(
 )
 _KIN = regex(
     rf"(?:我|俺|咱|我们)(?:们?家)?(?:里|里的)?(?:养|领养|收养|捡来?)?的?(?:那只|这只|"
-    rf"那条|(?:一|两|三|四|俩|\d)[个只条])?(?P<kin>{KIN_WORD}|{PET_WORD})(?!控|派|粉|迷|过敏|毛|的?生日礼物|"
+    rf"那条|(?:一|两|三|四|俩|\d)[个只条])?(?P<kin>{CHINESE_KIN_WORD}|{CHINESE_PET_WORD})(?!控|派|粉|迷|过敏|毛|的?生日礼物|"
     rf"咪?咖)"
 )
 _NEAR_KIN = regex(

@@ -12,17 +12,16 @@ from plastic_memories.language.reading.chinese.clause import (
     ChineseSubject,
     clean_value,
 )
-from plastic_memories.language.reading.chinese.lexicon import (
-    DISTANT,
-    JOB,
-    KIN,
-    KIN_WORD,
-    PET_WORD,
-    PETS,
-    PLACE,
-)
+from plastic_memories.language.reading.chinese.lexicon import JOB, PLACE
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.reading.relation_words import (
+    CHINESE_KIN,
+    CHINESE_KIN_WORD,
+    CHINESE_PET_WORD,
+    CHINESE_PETS,
+    DISTANT_RELATIONS,
+)
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.numerals import ZH_NUMBER, zh_number
 from plastic_memories.model.memory import MemoryType
@@ -36,18 +35,18 @@ _KIND = (
 _HAS = at_start(
     rf"(?:家里?|上面|下面|上头|底下)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|"
     rf"捡了?)(?:了)?(?:{ZH_NUMBER}年)?{_COUNT}(?:(?:名?叫|"
-    rf"名为)(?P<called>[^，,的]{{1,8}})的)?(?P<kind>{_KIND})(?P<who>{KIN_WORD}|"
-    rf"{PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME}|"
+    rf"名为)(?P<called>[^，,的]{{1,8}})的)?(?P<kind>{_KIND})(?P<who>{CHINESE_KIN_WORD}|"
+    rf"{CHINESE_PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME}|"
     rf"(?:在|今年|刚|比我|正).{{1,12}})?(?:了|啦|哦|呢)?$"
 )
 _MORE = regex(
-    rf"(?:和|、|还有|以及|跟)(?:{ZH_NUMBER})?(?:个|只|条|位)?(?P<who>{KIN_WORD}|{PET_WORD})"
+    rf"(?:和|、|还有|以及|跟)(?:{ZH_NUMBER})?(?:个|只|条|位)?(?P<who>{CHINESE_KIN_WORD}|{CHINESE_PET_WORD})"
 )
 _NAMED = at_start(
     rf"(?:们)?(?:的?名字|的?大名|的?小名)?(?:就|分别)?(?:叫做|名叫|叫|取名叫?|名字是|"
     rf"是叫){_NAME}(?:啊|哦|呀|啦|呢)?$"
 )
-_WHOSE_BIRTHDAY = regex(rf"是我(?:的)?(?P<kin>{KIN_WORD}|{PET_WORD})的?生日")
+_WHOSE_BIRTHDAY = regex(rf"是我(?:的)?(?P<kin>{CHINESE_KIN_WORD}|{CHINESE_PET_WORD})的?生日")
 _KIN_JOB = at_start(
     rf"(?:也|都|以前)?(?:是|当|做)(?:一|1)?(?:名|个|"
     rf"位)?(?P<v>(?:[^，,]{{1,10}}的)?{JOB})(?:了|啊|哦)?$",
@@ -97,10 +96,10 @@ def relation_key(word: str) -> str:
     >>> relation_key("老婆"), relation_key("柯基")
     ('relationship.wife', 'relationship.pet.dog')
     """
-    if word in PETS:
-        kind = PETS[word]
+    if word in CHINESE_PETS:
+        kind = CHINESE_PETS[word]
         return "relationship.pet" if kind == "pet" else f"relationship.pet.{kind}"
-    return f"relationship.{KIN[word]}"
+    return f"relationship.{CHINESE_KIN[word]}"
 
 
 def _owned_relations(said: ChineseClause) -> Iterator[ExtractedItem]:
@@ -112,7 +111,7 @@ def _owned_relations(said: ChineseClause) -> Iterator[ExtractedItem]:
     if not found or re.search(r"没有?|没养|想养|想有|不养|如果", said.whole):
         return
     word = found["who"]
-    if KIN.get(word) in DISTANT and not found["name"]:
+    if CHINESE_KIN.get(word) in DISTANT_RELATIONS and not found["name"]:
         return
     name = clean_value(found["name"] or found["called"] or "")
     if name and _NOT_A_NAME.search(name):
@@ -123,7 +122,7 @@ def _owned_relations(said: ChineseClause) -> Iterator[ExtractedItem]:
 def _relation_description(found: re.Match[str]) -> str:
     count = found["count"]
     plural = count and (not count[0].isascii() or count.isdigit()) and count not in {"一", "1"}
-    unit = "只" if found["who"] in PETS else "个"
+    unit = "只" if found["who"] in CHINESE_PETS else "个"
     kind = re.sub(r"^.*的", "", found["kind"])
     if count in {"俩", "仨"}:
         return f"{count}{kind}{found['who']}"
@@ -133,12 +132,13 @@ def _relation_description(found: re.Match[str]) -> str:
 def _household_members(text: str) -> list[tuple[str, str]]:
     """A whole household in one breath: 一只猫和一条狗."""
     start = re.match(
-        rf"(?:有|养了?|养着){_COUNT}(?P<who>{KIN_WORD}|{PET_WORD})(?=和|、|还有|以及|跟)", text
+        rf"(?:有|养了?|养着){_COUNT}(?P<who>{CHINESE_KIN_WORD}|{CHINESE_PET_WORD})(?=和|、|还有|以及|跟)",
+        text,
     )
     if not start:
         return []
     words = [start["who"], *(more["who"] for more in _MORE.finditer(text, start.end()))]
-    return [(word, word) for word in words if KIN.get(word) not in DISTANT]
+    return [(word, word) for word in words if CHINESE_KIN.get(word) not in DISTANT_RELATIONS]
 
 
 def _relative_facts(said: ChineseClause) -> Iterator[ExtractedItem]:
@@ -152,7 +152,7 @@ def _relative_facts(said: ChineseClause) -> Iterator[ExtractedItem]:
     if _KIN_BIRTHDAY.match(text):
         yield from _kin_birthday(said, key)
         return
-    if KIN.get(said.kin) in DISTANT:
+    if CHINESE_KIN.get(said.kin) in DISTANT_RELATIONS:
         return
     for part, pattern in (("job", _KIN_JOB), ("age", _KIN_AGE), ("place", _KIN_HOME)):
         found = pattern.match(text)

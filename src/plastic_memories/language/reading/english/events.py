@@ -14,6 +14,7 @@ from plastic_memories.language.reading.english.clause import (
 )
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.reading.relation_words import ENGLISH_KIN_WORD, ENGLISH_PET_WORD
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.memory import MemoryType
 
@@ -111,11 +112,7 @@ _LIFE_EVENT_RULES = tuple(
     )
     for kind, mood, pattern in _LIFE_EVENTS
 )
-_SOMEBODY = (
-    "mother|mom|mum|father|dad|brother|sister|wife|husband|son|daughter|grandfather|grandpa|"
-    "grandmother|grandma|granny|nana|uncle|aunt|cousin|friend|boyfriend|girlfriend|partner|"
-    "dog|cat|hamster|rabbit|parrot|horse|pet|baby|teacher|mentor|boss|neighbou?r"
-)
+_SOMEBODY = f"{ENGLISH_KIN_WORD}|{ENGLISH_PET_WORD}|mentor"
 _LOSS = regex(
     rf"^my (?P<who>(?:\w+ )?(?:{_SOMEBODY})) (?:has )?(?:just |recently )?"
     r"(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",

@@ -9,60 +9,19 @@ from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.english.clause import EnglishClause, EnglishSubject
 from plastic_memories.language.reading.english.work import JOBS
 from plastic_memories.language.reading.finding import ExtractedItem
+from plastic_memories.language.reading.relation_words import (
+    DISTANT_RELATIONS,
+    ENGLISH_KIN,
+    ENGLISH_KIN_WORD,
+    ENGLISH_PET_WORD,
+    ENGLISH_PETS,
+)
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.numerals import EN_NUMBER
 from plastic_memories.model.memory import MemoryType
 
 _I = re.IGNORECASE
-_KIN = {
-    "mother": "mother|mom|mum|mommy",
-    "father": "father|dad|daddy",
-    "parents": "parents",
-    "brother": "brothers?",
-    "sister": "sisters?",
-    "wife": "wife",
-    "husband": "husband",
-    "boyfriend": "boyfriend",
-    "girlfriend": "girlfriend",
-    "partner": "partner",
-    "fiance": "fianc[eé]e?",
-    "son": "sons?",
-    "daughter": "daughters?",
-    "child": "child|children|kids?|baby",
-    "grandfather": "grandfather|grandpa|granddad",
-    "grandmother": "grandmother|grandma|granny|nana",
-    "cousin": "cousins?",
-    "uncle": "uncle",
-    "aunt": "aunt",
-    "nephew": "nephews?",
-    "niece": "nieces?",
-    "twins": "twins",
-    "best_friend": "best friend",
-    "friend": "friend",
-    "roommate": "roommate|flatmate",
-    "colleague": "colleague|coworker",
-    "boss": "boss",
-    "neighbor": "neighbou?r",
-}
-_PETS = {
-    "cat": "cats?|kittens?|kitty",
-    "dog": "dogs?|puppy|puppies|corgi|golden retriever|husky|poodle|labrador|beagle|border "
-    "collie|shiba(?: inu)?|dachshund|german shepherd",
-    "hamster": "hamsters?",
-    "rabbit": "rabbits?|bunny|bunnies",
-    "parrot": "parrots?",
-    "turtle": "turtles?|tortoise",
-    "fish": "goldfish|fish",
-    "bird": "birds?|parakeets?|budgies?",
-    "snake": "pet snake|snakes?",
-    "lizard": "lizards?|gecko",
-    "hedgehog": "hedgehogs?",
-    "guinea_pig": "guinea pigs?",
-    "horse": "horses?",
-    "ferret": "ferrets?",
-}
-_DISTANT = {"friend", "roommate", "colleague", "boss", "neighbor", "best_friend"}
-_WORDS = "|".join([*_KIN.values(), *_PETS.values(), "pet"])
+_WORDS = f"{ENGLISH_KIN_WORD}|{ENGLISH_PET_WORD}"
 _NAME = r"(?P<name>(?-i:[A-Z\u3400-\u9fff])[\w'\u3400-\u9fff-]*(?:(?: and |, )(?-i:[A-Z])[\w'-]*)*)"
 _HAS = regex(
     rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) "
@@ -119,7 +78,7 @@ def find_people(said: EnglishClause) -> Iterator[ExtractedItem]:
         return
     for part, pattern in (("job", _KIN_JOB), ("job", _KIN_TRADE), ("age", _KIN_AGE)):
         found = pattern.match(said.text)
-        if found and _relation_kind(found["who"]) not in _DISTANT:
+        if found and _relation_kind(found["who"]) not in DISTANT_RELATIONS:
             if found["name"]:
                 yield ExtractedItem(_relation_key(found["who"]), found["name"], said.content)
             yield ExtractedItem(f"{_relation_key(found['who'])}.{part}", found["v"], said.content)
@@ -155,7 +114,7 @@ def find_later_name(said: EnglishClause, key: str) -> Iterator[ExtractedItem]:
 
 
 def _relation_kind(word: str) -> str:
-    for kind, pattern in (_KIN | _PETS).items():
+    for kind, pattern in (ENGLISH_KIN | ENGLISH_PETS).items():
         if re.fullmatch(pattern, word, _I):
             return kind
     return "pet"
@@ -163,7 +122,7 @@ def _relation_kind(word: str) -> str:
 
 def _relation_key(word: str) -> str:
     kind = _relation_kind(word)
-    if kind in _PETS:
+    if kind in ENGLISH_PETS:
         return f"relationship.pet.{kind}"
     return f"relationship.{kind}"
 
@@ -179,7 +138,7 @@ def _owned_relations(said: EnglishClause) -> Iterator[ExtractedItem]:
             yield ExtractedItem(_relation_key(word), word, said.content)
         return
     found = _HAS.match(said.text)
-    if not found or (_relation_kind(found["who"]) in _DISTANT and not found["name"]):
+    if not found or (_relation_kind(found["who"]) in DISTANT_RELATIONS and not found["name"]):
         return
     count = (found["count"] or "").lower()
     one = count in {"a", "an", "one", "1", ""}

@@ -1,4 +1,4 @@
-"""A stretch of conversation to learn from, and what somebody proposes to learn."""
+"""A stretch of conversation to learn from, what is proposed, and what is said about it."""
 
 from __future__ import annotations
 
@@ -44,3 +44,24 @@ class Proposal:
     dropped: tuple[str, ...] = ()
     tokens_in: int = 0
     tokens_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Keep it or not, and why; `reason` never repeats the text it is about."""
+
+    keep: bool
+    reason: str = ""
+    category: str = ""
+
+
+KEEP = Verdict(keep=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ScreeningResult:
+    """A text after the sensitive policy: passed, masked, or refused with a category."""
+
+    text: str
+    refused_category: str = ""  # the category, if the policy refuses
+    masked_categories: tuple[str, ...] = ()  # the categories that were masked
