@@ -1,4 +1,4 @@
-"""One thing remembered, and the words around it."""
+"""Memories and drafts, with their types, statuses and scopes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Status(StrEnum):
 
 
 class Scope(StrEnum):
-    """How far a memory reaches: one session, one app, one persona, or all of them."""
+    """Where a memory is visible: in one session, one app, one persona, or all personas."""
 
     SESSION = "session"
     APP = "app"
@@ -50,16 +50,16 @@ class SourceType(StrEnum):
     TOOL = "tool"
 
 
-# The persona's confirmed identity: always a candidate first.
+# The persona's confirmed identity: these always start as candidates.
 SLOT_TYPES = frozenset(
     {MemoryType.IDENTITY, MemoryType.CONSTRAINTS, MemoryType.VALUES, MemoryType.PREFERENCES}
 )
-# These may hold several active rows at once (`coexist`).
+# Slots that may hold several active rows at once (`coexist`).
 LIST_SLOTS = frozenset({MemoryType.PREFERENCES, MemoryType.CONSTRAINTS})
 
 
 def _scope_ref(scope: Scope, session_id: str, source_app: str) -> str:
-    """Return the session or app a narrow scope is bound to."""
+    """Return the session or app to which a narrow scope is bound."""
     if scope is Scope.SESSION:
         return session_id
     return source_app if scope is Scope.APP else ""
@@ -67,7 +67,7 @@ def _scope_ref(scope: Scope, session_id: str, source_app: str) -> str:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What somebody would like remembered, before the rules have spoken."""
+    """A memory that a caller wants stored, before the rules decide on it."""
 
     type: MemoryType
     key: str
@@ -101,7 +101,7 @@ class Draft:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One version of one remembered thing. Empty text means "not given"."""
+    """One version of one memory. Empty text means "not given"."""
 
     id: int
     owner: Owner
@@ -128,8 +128,8 @@ class Memory:
     occurred_at: float | None
     supersedes_id: int | None
     superseded_by: int | None
-    # The first version of this thing: every version carries it, so that history and
-    # forget find the whole chain with one look.
+    # Id of the first version. Every version carries it, so that history and forget find the whole
+    # chain with one query.
     root_id: int
     created_at: float
     updated_at: float
@@ -148,5 +148,5 @@ class Memory:
         return _scope_ref(self.scope, self.session_id, self.source_app)
 
     def is_expired_at(self, now: float) -> bool:
-        """Say whether the memory's own expiry has come, swept or not."""
+        """Return whether the memory's expiry has passed, even if the sweep has not run yet."""
         return self.expires_at is not None and self.expires_at <= now

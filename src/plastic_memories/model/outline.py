@@ -1,4 +1,4 @@
-"""What a filter can ask of a memory, so that of the many nothing else is read."""
+"""Memory outline: the columns of a memory that filters read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plastic_memories.model.record import record
 
 @record(frozen=True, slots=True)
 class MemoryOutline:
-    """A memory without what only its reader needs, and when its first version was made."""
+    """A memory with only the columns that filters need, plus when its first version was created."""
 
     owner: Owner
     id: int

@@ -1,4 +1,4 @@
-"""Where rows stand that are given another bot or session, and what became of them."""
+"""Addresses and counts for moving rows to another bot or session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class BotSessionAddress:
-    """The rows of a bot ('' for none), in one session or (None) in all of them."""
+    """The rows of a bot ('' for none), in one session or (None) in all sessions."""
 
     bot_id: str
     session_id: str | None = None
@@ -15,10 +15,10 @@ class BotSessionAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RekeyCounts:
-    """How many rows were moved, or would be."""
+    """Number of rows that were moved, or would be in a dry run."""
 
     memories: int = 0
-    waiting: int = 0  # of them: something else holds at the new place, so they wait for a yes
+    waiting: int = 0  # of these: await confirmation, because the target has another active row
     messages: int = 0
     sessions: int = 0
 

@@ -1,4 +1,4 @@
-"""A stretch of conversation to learn from, and what somebody proposes to learn."""
+"""A window of messages to extract memories from, and the resulting proposal."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from plastic_memories.model.owner import Owner
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TalkWindow:
-    """The messages of one session since it was last looked at, oldest first.
+    """The messages of one session since the last digest, oldest first.
 
-    `language` is that of the talk (`zh`, `en`); empty means "see for yourself".
+    `language` is that of the conversation (`zh`, `en`); empty means "detect it".
     """
 
     owner: Owner
@@ -25,7 +25,7 @@ class TalkWindow:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a conversation was about, in its own language."""
+    """A summary of a conversation, in the language of the conversation."""
 
     text: str
     topics: tuple[str, ...] = ()
@@ -34,9 +34,9 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What could be learned from a window; every draft carries its quote and its message.
+    """Drafts extracted from a window; every draft carries its quote and its message.
 
-    `dropped` holds one reason for each item that was not worth a draft, never its text.
+    `dropped` holds one reason for each rejected item, never its text.
     """
 
     drafts: tuple[Draft, ...] = ()

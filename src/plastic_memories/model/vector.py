@@ -1,4 +1,4 @@
-"""What waits to be embedded."""
+"""Embedding backfill: entries without a vector, and a cursor over all entries."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from plastic_memories.model.entry import Partition
 
 @dataclass(frozen=True, slots=True)
 class PendingEmbedding:
-    """An entry without a vector, with the text to make one from."""
+    """An entry without a vector, and the text to embed."""
 
     partition: Partition
     memory_id: int
     text: str
-    terms: bytes  # its words when it was read: a vector of other words is not stored
+    terms: bytes  # terms at read time: if they changed since, the vector is not stored
 
 
 @dataclass(frozen=True, slots=True)
 class EntryCursor:
-    """A place in the order of all entries; the default stands before the first."""
+    """A position in the order of all entries; the default is before the first."""
 
     tenant_id: str = ""
     user_id: str = ""

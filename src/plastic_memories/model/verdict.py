@@ -1,4 +1,4 @@
-"""What a judge or a policy says about a text."""
+"""Results of judging or screening a text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Keep it or not, and why; `reason` never repeats the text it is about."""
+    """Whether to keep a text, and why; `reason` never repeats the text."""
 
     keep: bool
     reason: str = ""
@@ -19,8 +19,8 @@ KEEP = Verdict(keep=True)
 
 @dataclass(frozen=True, slots=True)
 class ScreeningResult:
-    """A text after the sensitive policy: passed, masked, or refused with a category."""
+    """A text after the sensitivity policy: passed, masked, or refused with a category."""
 
     text: str
-    refused_category: str = ""  # the category, if the policy refuses
-    masked_categories: tuple[str, ...] = ()  # the categories that were masked
+    refused_category: str = ""  # empty unless the policy refuses
+    masked_categories: tuple[str, ...] = ()
