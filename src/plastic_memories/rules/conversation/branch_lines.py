@@ -1,4 +1,4 @@
-"""Which part of a branched conversation is whose past. Pure: rows in, decisions out."""
+"""Branch ancestry: which messages and memories are visible on a branch of a conversation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MAIN_BRANCH = ""
 
 @dataclass(frozen=True, slots=True)
 class BranchAncestry:
-    """For each branched session the line that counts: its branches, each up to a message."""
+    """For each branched session, its visible branches, each up to a message id."""
 
     limits_by_session: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
 
     def includes(self, session_id: str, branch_id: str, message_id: int) -> bool:
-        """Say whether a message is part of the line of its session."""
+        """Return whether a message is visible in its session."""
         line = self.limits_by_session.get(session_id)
         if line is None or not message_id:
             return True
@@ -33,7 +33,7 @@ class BranchAncestry:
         return [row for row in rows if self.includes(row.session_id, row.branch_id, row.id)]
 
     def visible_hits(self, found: Sequence[Hit]) -> Sequence[Hit]:
-        """Leave out what a viewpoint must not see; the order stays."""
+        """Return the visible hits in the same order."""
         if not self.limits_by_session:
             return found
         kept = {memory.id for memory in self.visible_memories([hit.memory for hit in found])}
@@ -42,9 +42,9 @@ class BranchAncestry:
     def visible_near_misses(
         self, found: Sequence[NearMiss], hits: Sequence[Hit]
     ) -> Sequence[NearMiss]:
-        """Leave out what a viewpoint must not see, by itself or as what another repeats.
+        """Return the visible near misses; a `repeats` that is not visible becomes None.
 
-        The hits beside them count where two branches say one thing.
+        The hits take part where two branches state the same key.
         """
         if not self.limits_by_session:
             return found
@@ -57,9 +57,9 @@ class BranchAncestry:
         ]
 
     def visible_memories(self, rows: Sequence[Memory]) -> list[Memory]:
-        """Leave out what was learned elsewhere; of one thing said on two branches the newer counts.
+        """Return the memories of visible messages; of one key stated on two branches, the newest.
 
-        What was not learned from a message is known on every line.
+        A memory that was not learned from a message is visible on every branch.
         """
         if not self.limits_by_session:
             return list(rows)
@@ -82,7 +82,7 @@ class BranchAncestry:
 
 
 def branch_ancestry(branches: Iterable[Branch], branch_id: str) -> dict[str, int | None]:
-    """Return a branch with its ancestors, each with the message up to which it is the past.
+    """Return a branch and its ancestors, each with the last message id that belongs to the branch.
 
     >>> branch_ancestry([], "")
     {'': None}
@@ -97,7 +97,7 @@ def branch_ancestry(branches: Iterable[Branch], branch_id: str) -> dict[str, int
 
 
 def merged_ancestry(branches: Iterable[Branch], branch_ids: Iterable[str]) -> dict[str, int | None]:
-    """Return several branches with their ancestors: all that at least one of them still says.
+    """Return several branches with their ancestors, each up to the last message any of them sees.
 
     >>> merged_ancestry([], [])
     {}
@@ -112,7 +112,7 @@ def merged_ancestry(branches: Iterable[Branch], branch_ids: Iterable[str]) -> di
 
 
 def statement_time(memory: Memory) -> float:
-    """Return when a memory's statement was made: its message's time, or that of the write."""
+    """Return when the statement was made: the time of its message, else of the write."""
     if memory.source_message_ids and memory.occurred_at is not None:
         return memory.occurred_at
     return memory.created_at

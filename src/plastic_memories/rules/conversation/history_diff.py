@@ -1,4 +1,4 @@
-"""What of a conversation that comes whole with every request is new. Pure rules."""
+"""Diff a resent history against the stored messages."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from itertools import takewhile
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.message import Message, Role
 
-# What a model thinks aloud is not what it says; clients cut it out of what they send back.
+# Clients remove a model's thinking from the history that they send back.
 _THINK_BLOCK = regex(r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL | re.IGNORECASE)
 _MIN_TURNS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One utterance as a client sends it."""
+    """One message as a client sends it."""
 
     role: Role
     text: str
@@ -25,24 +25,24 @@ class HistoryLine:
 
 @dataclass(frozen=True, slots=True)
 class HistoryDiff:
-    """What is to be done so that what is stored says what was said."""
+    """Edits, deletions and appends that bring the stored messages in line with the history."""
 
-    edits: Sequence[tuple[int, str]] = ()  # message id, new text
+    edits: Sequence[tuple[int, str]] = ()  # (message id, new text)
     drops: Sequence[int] = ()
     appends: Sequence[HistoryLine] = ()
 
 
 @dataclass(slots=True)
 class _Turn:
-    """What the user said, and the replies to it."""
+    """A user message and the replies to it."""
 
     user_text: str
     replies: list[str] = field(default_factory=list)
-    ids: list[int] = field(default_factory=list)  # of all of it, if it is stored
+    ids: list[int] = field(default_factory=list)  # of the user message and its replies, if stored
 
 
 def without_thoughts(text: str) -> str:
-    """Return a reply without what the model only thought.
+    """Return a reply without its thinking block.
 
     >>> without_thoughts("<think>she likes tea</think>茶？"), without_thoughts("<think>she li")
     ('茶？', '')
@@ -51,7 +51,7 @@ def without_thoughts(text: str) -> str:
 
 
 def complete_reply(begun: str, reply: str) -> str:
-    """Return a whole reply that the client began; some servers repeat the beginning, some do not.
+    """Return the whole reply to a prefilled beginning; some servers repeat the beginning.
 
     >>> complete_reply("Once", " upon a time"), complete_reply("Once", "Once upon a time")
     ('Once upon a time', 'Once upon a time')
@@ -62,10 +62,10 @@ def complete_reply(begun: str, reply: str) -> str:
 def diff_history(
     stored: Sequence[Message], sent: Sequence[HistoryLine], reply: str, *, named: bool
 ) -> HistoryDiff:
-    """Compare the end of a conversation as it is stored, oldest first, with what was sent.
+    """Compare the stored end of a conversation, oldest first, with the history that was sent.
 
-    `reply` answers the last line that was sent, and may be empty. Only in a session that has a
-    name can it be told that a client has changed the past: without one, several may be mixed.
+    `reply` answers the last line sent, and may be empty. Edits are detected only in a named
+    session: without a name, several conversations may be mixed.
     """
     asked = _turns((line.role, line.text, 0) for line in sent)
     if not asked:
@@ -96,9 +96,9 @@ def _turns(lines: Iterable[tuple[Role, str, int]]) -> list[_Turn]:
 
 
 def _is_same_turn(known: Sequence[_Turn], asked: Sequence[_Turn]) -> bool:
-    """Say whether the last turn is stored: the reply is tried again, or goes on after a tool.
+    """Return whether the last turn is stored: a retried reply, or one that continues after a tool.
 
-    Who says the same twice in a row says it once more than is stored.
+    A user who repeats a message sends it once more often than it is stored.
     """
     said = asked[-1].user_text
     return 0 < _trailing_repeats(said, asked) <= _trailing_repeats(said, known)
@@ -109,7 +109,7 @@ def _trailing_repeats(said: str, turns: Sequence[_Turn]) -> int:
 
 
 def _is_last_turn_edited(known: Sequence[_Turn], asked: Sequence[_Turn]) -> bool:
-    """Say whether the user has changed the last thing they said: what led up to it is the same."""
+    """Return whether the user edited their last message: the turn before it is unchanged."""
     if (
         len(known) < _MIN_TURNS
         or len(asked) < _MIN_TURNS
@@ -123,7 +123,7 @@ def _is_last_turn_edited(known: Sequence[_Turn], asked: Sequence[_Turn]) -> bool
 
 
 def _edited_replies(known: Sequence[_Turn], asked: Sequence[_Turn]) -> list[tuple[int, str]]:
-    """Return the last reply as the client shows it now, if that is another than is stored."""
+    """Return (id, text) of the last replies that the client has edited."""
     if (
         not known
         or len(asked) < _MIN_TURNS
@@ -141,7 +141,7 @@ def _edited_replies(known: Sequence[_Turn], asked: Sequence[_Turn]) -> list[tupl
 
 
 def _place_reply(known: _Turn, now: _Turn, reply: str) -> HistoryDiff:
-    """Put a reply in its place: behind those the client has shown, instead of any later one."""
+    """Place a reply after those the client shows, in place of any later stored reply."""
     if not reply:
         return HistoryDiff()
     place = len(now.replies)
@@ -158,7 +158,7 @@ def _reply_lines(reply: str) -> list[HistoryLine]:
 
 
 def _same_text(one: str, other: str) -> bool:
-    # Clients trim and re-wrap what they show.
+    # Clients trim and re-wrap text.
     return one.split() == other.split()
 
 

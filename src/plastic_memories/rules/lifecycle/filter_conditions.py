@@ -1,4 +1,4 @@
-"""Filters as nested objects (AND, OR, NOT and comparisons), read once into a question to a row."""
+"""Compile filters (nested AND, OR, NOT and comparisons) into a predicate on rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ METADATA = "metadata"
 TIME_FIELDS = frozenset({"created_at", "updated_at", "timestamp"})
 _MAX_CONDITIONS = 500
 _MAX_DEPTH = 16
-# Two times this near are the same: written as text, a time keeps microseconds.
+# Times this close are equal: a time written as text has microseconds.
 _TIME_TOLERANCE_S = 1e-6
 
 
 def parse_filters(filters: Mapping[str, Any]) -> Condition:
-    """Read filters; raise `BadRequest` with what is wrong. No filters hold for every row.
+    """Parse filters; raise `BadRequest` if they are invalid. Empty filters match every row.
 
-    A name that is no field of the row is looked for in its metadata.
+    A name that is not a field of the row is looked up in its metadata.
 
     >>> holds = parse_filters({"OR": [{"city": "北京"}, {"age": {"gte": 18}}]})
     >>> holds({"metadata": {"age": 20}}), holds({"metadata": {"age": 7}})
@@ -35,7 +35,7 @@ def parse_filters(filters: Mapping[str, Any]) -> Condition:
 
 
 def mentioned_values(filters: Mapping[str, Any], field: str) -> list[str]:
-    """Return the texts a field is asked to be equal to, anywhere but under a NOT."""
+    """Return the texts a field is compared with for equality, except under a NOT."""
     found: dict[str, None] = {}
     for name, value in _walk_conditions(filters, 0):
         if name == field:
@@ -44,7 +44,7 @@ def mentioned_values(filters: Mapping[str, Any], field: str) -> list[str]:
 
 
 def required_values(filters: Mapping[str, Any], field: str) -> list[str] | None:
-    """Return the only texts a field may have if the filters are to hold; None for any."""
+    """Return the only texts a field may have if the filters match; None for any."""
     parts = [filters, *_as_objects(filters.get("AND"))]
     for part in parts:
         if field in part and (wanted := _equality_values(part[field])):
@@ -53,7 +53,7 @@ def required_values(filters: Mapping[str, Any], field: str) -> list[str] | None:
 
 
 def exact_value(filters: Mapping[str, Any], field: str) -> str:
-    """Return the one text a field must have if the filters are to hold; empty for any.
+    """Return the one text a field must have if the filters match; empty for any.
 
     >>> exact_value({"AND": [{"run_id": "晚上"}, {"city": "x"}]}, "run_id")
     '晚上'
@@ -136,7 +136,7 @@ class _FilterParser:
 
 
 def _all_of(tests: Sequence[_ValueTest]) -> _ValueTest:
-    """Return a test that asks all of some; one by itself, and without a generator for the many."""
+    """Return the conjunction of tests; a single test is returned as it is, for speed."""
     if len(tests) == 1:
         return tests[0]
 
@@ -185,7 +185,7 @@ def _equals_test(wanted: Any) -> _ValueTest:
     def test(held: Any) -> bool:
         if isinstance(held, list | tuple) and not isinstance(wanted, list):
             return wanted in held
-        # To JSON true and 1 are two things, to Python they are equal.
+        # In JSON true and 1 differ, in Python they are equal.
         return isinstance(held, bool) == isinstance(wanted, bool) and bool(held == wanted)
 
     return test
@@ -259,7 +259,7 @@ def _time_test(compare: Callable[[float, _TimeRange], bool]) -> Callable[[_TimeR
     return lambda span: lambda held: isinstance(held, int | float) and compare(held, span)
 
 
-# A day is all of its hours: what was made on it is neither before nor after it.
+# A date covers all of its hours: a time on that day is neither before nor after it.
 _TIME_OPERATORS: dict[str, Callable[[_TimeRange], _ValueTest]] = {
     "eq": _time_test(lambda held, span: span[0] <= held < span[1]),
     "ne": _time_test(lambda held, span: not span[0] <= held < span[1]),
@@ -278,7 +278,7 @@ def _time_span_of(name: str, wanted: Any) -> _TimeRange:
 
 
 def time_span(value: Any) -> _TimeRange:
-    """Return from when to when a date, a time or a number of seconds lasts.
+    """Return start and end of a date, a time or a number of seconds.
 
     >>> time_span("1970-01-02")
     (86400.0, 172800.0)

@@ -1,4 +1,4 @@
-"""The part of the stable block that a user's Markdown pages make. Pure."""
+"""Render a user's Markdown pages as a part of the stable block."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.page import PageTitle
 from plastic_memories.rules.prompt.blocks import as_text, escape_line
 
-# The index is a help to find things; the core is what matters.
+# The core page takes priority; the index only helps to find pages.
 _INDEX_SHARE = 4
 
 
 def page_block(
     core: Sequence[str], index: Sequence[PageTitle], language: str, budget: int
 ) -> tuple[str, bool]:
-    """Write core and index within a budget; '' if there is nothing. Say whether some was cut.
+    """Return core and index within a budget ('' if both are empty), and whether some was cut.
 
     >>> page_block(["- 喜欢茶"], [PageTitle("memory://extended/a.md", "健康")], "", 100)[0]
     '## 记忆\\n### Core\\n- 喜欢茶\\n### Extended\\n- 健康 (memory://extended/a.md)'
@@ -26,7 +26,7 @@ def page_block(
     left = budget - estimate_tokens(f"{heading}\n### Core\n### Extended\n")
     share, _ = _fit_lines(entries, left // _INDEX_SHARE)
     kept, left = _fit_lines(shown, left - sum(map(_line_tokens, share)))
-    # What the core leaves, the index may have.
+    # The index may use what the core leaves.
     listed, _ = _fit_lines(entries, left + sum(map(_line_tokens, share)))
     lines = [heading] * bool(kept or listed)
     lines += ["### Core", *kept] * bool(kept) + ["### Extended", *listed] * bool(listed)
@@ -34,7 +34,7 @@ def page_block(
 
 
 def _fit_lines(lines: Sequence[str], budget: int) -> tuple[list[str], int]:
-    """Return the lines up to the first that does not fit, and what is left of the budget."""
+    """Return the lines before the first that does not fit, and the budget left."""
     kept: list[str] = []
     for line in lines:
         if _line_tokens(line) > budget:
