@@ -1,4 +1,4 @@
-"""A proposed summary: in the language of the talk, and made of what was said."""
+"""Check a proposed summary: right language, grounded in the messages."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ADDRESS = regex(r"https?://|www\.|```|[<>{}]", re.IGNORECASE)
 _MAX_SUMMARY_CHARS = 600
 _MAX_TOPIC_CHARS = 30
 _MAX_TOPICS = 8
-# A summary has words of its own ("the user told that"); half of them must be the talk's.
+# A summary adds words of its own ("the user said that"); half must be from the messages.
 _MIN_GROUNDED_SHARE = 0.5
 # One English word carries about as much as two Chinese characters.
 _CHARS_PER_WORD = 2
 
 
 def majority_language(texts: Sequence[str]) -> str:
-    """Return the language most of the talk is in: `zh` or `en`.
+    """Return the language of most of the text: `zh` or `en`.
 
     >>> majority_language(["我在用 Python 写代码"]), majority_language(["hello", "你"])
     ('zh', 'en')
@@ -41,7 +41,7 @@ def majority_language(texts: Sequence[str]) -> str:
 
 
 def check_summary(item: Item, messages: Sequence[Message], language: str) -> Summary | str:
-    """Return a summary that can be believed, or the reason why there is none."""
+    """Return a credible summary, or the reason for rejecting it."""
     text = " ".join(first_text_field(item, "text", "summary").split())
     if not 0 < len(text) <= _MAX_SUMMARY_CHARS:
         return "summary empty or too long"
