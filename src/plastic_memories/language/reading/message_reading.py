@@ -1,4 +1,4 @@
-"""One message, read: what the rules find in it, and the drafts they make of that."""
+"""Extract the drafts of one message."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _IMPORTANCE_BY_PREFIX = (
 
 
 def zone_or_utc(name: str) -> tzinfo:
-    """Return a time zone by its name; one nobody knows is UTC."""
+    """Return a time zone by name; UTC if the name is unknown."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -53,7 +53,7 @@ def zone_or_utc(name: str) -> tzinfo:
 
 
 def message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
-    """Yield what one message says of its speaker, as if that were the user."""
+    """Yield the drafts of one message, as if its speaker were the user."""
     realm = detect_realm(message.content, message.realm)
     now = datetime.fromtimestamp(message.ts, zone)
     for clause, found in extract_items(message, now, realm):
@@ -63,7 +63,7 @@ def message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
 def extract_items(
     message: Message, now: datetime, realm: Realm
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
-    """Yield what the rules of both languages find, clause by clause."""
+    """Yield the items that the rules of both languages find, clause by clause."""
     content = without_injected_lines(message.content[:READ_CHARS])
     if realm is Realm.OOC:
         content = without_ooc_marks(content)
@@ -77,7 +77,7 @@ def extract_items(
 def item_draft(
     message: Message, clause: MessageClause, found: ExtractedItem, now: datetime, realm: Realm
 ) -> Draft:
-    # An event's sentence carries its date already.
+    # The sentence of an event already contains its date.
     is_event = found.type is MemoryType.EVENT
     content = found.content if is_event else mentions.resolve_relative_dates(found.content, now)
     value = restore_script(found.value, clause.quote)
@@ -95,7 +95,7 @@ def item_draft(
 
 
 def draft_origin(message: Message) -> dict[str, Any]:
-    """Return what a draft takes over from the message it was found in."""
+    """Return the fields that a draft takes from its message."""
     return {
         "source_app": message.source_app,
         "bot_id": message.bot_id,
@@ -112,13 +112,13 @@ def _importance(key: str) -> float:
 
 
 def latest_by_key(drafts: Iterable[Draft]) -> list[Draft]:
-    """Of two statements with one key keep the later, and of a like and a dislike as well.
+    """Return the drafts with only the latest of each key, and of each like and dislike.
 
-    What is said in a story does not touch what is said of the user.
+    Statements in a story do not replace statements about the user.
     """
     kept: dict[tuple[Realm, MemoryType, str], Draft] = {}
     for draft in drafts:
-        # Taken out first, so that the later statement also takes the later place.
+        # Removed first, so that the later statement also takes the later position.
         kept.pop((draft.realm, draft.type, draft.key), None)
         kept.pop((draft.realm, draft.type, opposite_key(draft.key) or draft.key), None)
         kept[draft.realm, draft.type, draft.key] = draft

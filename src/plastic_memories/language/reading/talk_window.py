@@ -1,4 +1,4 @@
-"""A stretch of talk made ready to be learned from. Pure."""
+"""Prepare messages for extraction: remove injected text, detect the language."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from plastic_memories.model.message import Message
 _HAN = regex(r"[\u3400-\u9fff]")
 _ALL = 0.999
 _WORD = regex(r"[A-Za-z]+")
-# From our mark to its end, or to the end of the text if it was cut.
+# From the opening fence to the closing one, or to the end if the text was truncated.
 _INJECTED = regex(
     re.escape(FENCE) + r"\b.*?(?:</plastic_memories[^>]*>|\Z)", re.IGNORECASE | re.DOTALL
 )
 
 
 def without_injected_text(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages without what the hub itself has put there; empty ones are left out."""
+    """Return the messages without injected blocks; messages that become empty are left out."""
     cleaned = (
         message
         if FENCE not in message.content.lower()
@@ -32,12 +32,12 @@ def without_injected_text(messages: Sequence[Message]) -> list[Message]:
 
 
 def is_injected_echo(draft: Draft, known: Set[int]) -> bool:
-    """Say whether a draft stands on nothing but words that the hub itself had injected."""
+    """Return whether a draft's quote consists only of injected text."""
     return bool(draft.quote) and echo_share(draft.quote, known) >= _ALL
 
 
 def messages_language(messages: Sequence[Message]) -> str:
-    """Return the language most of the talk is in: `zh`, or `en`.
+    """Return the language of most of the messages: `zh` or `en`.
 
     A Chinese character says about as much as an English word.
     """

@@ -1,4 +1,4 @@
-"""Chinese talk: every clause of a message, read in order."""
+"""Run the Chinese rules on every clause of a message, in order."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _FINDERS = (
 )
 _NOT_BUT = regex(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
 _BUT = regex(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
-# 我叫小红不是小明: what comes after "not" is taken back.
+# 我叫小红不是小明: the text after "not" is a correction.
 _BUT_NOT = regex(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$")
 _NO_NOUN = regex(
     r"在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
     r"和|给|把|从|到|吃|喝|看|听|玩|买|做|说|写|学|开始|住|养|面试|上班|下班|毕业|搬"
 )
-# 我改名了，现在叫林一: the next clause says to what.
+# 我改名了，现在叫林一: the next clause has the new value.
 _CHANGED = regex(r"(?:改名|改行|转行|跳槽|换工作)了?$")
-# 我最喜欢的颜色不是红色: nothing is said yet.
+# 我最喜欢的颜色不是红色: no value is stated yet.
 _HEAD_ONLY = regex(r"(?:喜欢|爱)的[^的是]{1,5}$")
 _SOMEBODY = regex(f"{KIN_WORD}|{PET_WORD}")
-# 我生日快到了，就是下周一: the day comes in a clause of its own.
+# 我生日快到了，就是下周一: the date is in a clause of its own.
 _BIRTHDAY_OPEN = regex(r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))")
 _DAY_ONLY = regex(
     r"^(?:具体|准确)?(?:来说|地说)?(?:就|也就)?(?:是|在)?(?=(?:\d{1,2}|[一二三四五六七八九十]{1,2})月.{1,4}$|"
@@ -59,7 +59,7 @@ _NOT_BUT_INSIDE = regex(r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?
 def read_chinese_clauses(
     clauses: Sequence[MessageClause], now: datetime
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
-    """Yield what the clauses of one message say, carrying the subject from one to the next."""
+    """Yield the items of the clauses of one message; a subject carries over to the next clause."""
     subject, topic = ChineseSubject.NONE, ""
     for clause in _apply_corrections(clauses):
         said = parse_chinese_clause(clause, now, subject, topic)
@@ -70,7 +70,7 @@ def read_chinese_clauses(
 
 
 def _carried_subject(said: ChineseClause, understood: bool) -> ChineseSubject:
-    """Who the next clause is about if it does not say."""
+    """Return the subject of the next clause if it has none."""
     if not said.is_subject_implied:
         topic = said.subject is ChineseSubject.KIN or (
             said.whole.startswith("我的") and not understood
@@ -87,7 +87,7 @@ def _carried_subject(said: ChineseClause, understood: bool) -> ChineseSubject:
         return said.subject
     if _NO_NOUN.match(said.predicate):
         return said.subject
-    # A clause that begins with a noun of its own is about that noun.
+    # A clause that begins with its own noun is about that noun.
     return (
         said.subject
         if said.subject is ChineseSubject.USER or "我" in said.whole
@@ -96,7 +96,7 @@ def _carried_subject(said: ChineseClause, understood: bool) -> ChineseSubject:
 
 
 def _carried_topic(said: ChineseClause, items: Sequence[ExtractedItem]) -> str:
-    """The relative or pet a clause was about, for the next one to go on with."""
+    """Return the relative or pet of a clause, as the topic of the next one."""
     if said.kin:
         return said.kin
     if not any(item.key.startswith("relationship.") for item in items):
@@ -106,7 +106,7 @@ def _carried_topic(said: ChineseClause, items: Sequence[ExtractedItem]) -> str:
 
 
 def _apply_corrections(clauses: Sequence[MessageClause]) -> list[MessageClause]:
-    """Join "not A" and "but B" into what holds: 我的生日不是3号，是4号 → 我的生日是4号."""
+    """Return clauses with "not A, but B" joined: 我的生日不是3号，是4号 → 我的生日是4号."""
     kept: list[MessageClause] = []
     for clause in clauses:
         joined = _join_correction(kept[-1], clause) if kept and not clause.opens_sentence else None
@@ -118,7 +118,7 @@ def _apply_corrections(clauses: Sequence[MessageClause]) -> list[MessageClause]:
 
 
 def _join_correction(first: MessageClause, clause: MessageClause) -> MessageClause | None:
-    """One clause out of two, if the second says what the first has left open."""
+    """Return two clauses joined into one, if the second completes the first."""
     if _BIRTHDAY_OPEN.search(first.text) and _DAY_ONLY.match(clause.text):
         return _with_text(first, clause, f"我的生日是{_DAY_ONLY.sub('', clause.text)}")
     before, but = _NOT_BUT.match(first.text), _BUT.match(clause.text)

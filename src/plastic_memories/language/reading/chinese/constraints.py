@@ -1,4 +1,4 @@
-"""Chinese: allergies, diet, illness, taboos, and how the user wants to be answered."""
+"""Chinese rules for allergies, diet, illness, taboos and reply style."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ _ONE_OFF = regex(
 
 
 def find_constraints(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what must be heeded, and how the user wants to be spoken to."""
+    """Yield constraints, and how the user wants to be addressed and answered."""
     wished = list(_wishes(said))
     yield from wished or _taboos(said)
     if said.subject not in {ChineseSubject.USER, ChineseSubject.NONE} or said.is_past:
@@ -180,7 +180,7 @@ def _as_imperative(said: ChineseClause) -> str:
 def _wishes(said: ChineseClause) -> Iterator[ExtractedItem]:
     if _ONE_OFF.search(said.whole) or said.subject is ChineseSubject.KIN:
         return
-    # 用英语说“…” asks for one sentence, not for a language.
+    # 用英语说“…” is about one sentence, not about the reply language.
     if said.clause.is_followed_by_colon or re.match(
         r"(?:请|帮我)?用[^跟和对]{1,5}[说讲写念]$", said.whole
     ):

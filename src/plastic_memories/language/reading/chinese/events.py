@@ -1,4 +1,4 @@
-"""Chinese: plans, promises, anniversaries and the turning points of a life."""
+"""Chinese rules for plans, promises, anniversaries and life events."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _INTENT = (
 
 
 def _adverbs(words: str, phrases: str) -> str:
-    """Return the grammar of adverbs with at most two phrases of open length between them.
+    """Return a pattern of adverbs with at most two open-ended phrases between them.
 
-    Any number of such phrases could be told apart in more ways than can be tried.
+    With any number of them, the number of ways to match would explode.
     """
     return f"(?>{words})*(?:(?:{phrases})(?>{words})*){{0,2}}"
 
@@ -156,7 +156,7 @@ _PAST_ACTIVITY = at_start(
 
 
 def find_events(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what has a day, or changes a life."""
+    """Yield dated events and life events."""
     if said.subject is ChineseSubject.OTHER:
         return
     anniversary = list(_anniversaries(said))
@@ -177,13 +177,13 @@ def build_event(
     mention: DateMention | None,
     emotion: str = "neutral",
 ) -> ExtractedItem:
-    """One event, keyed by its kind, its day and what it is."""
+    """Return an event, keyed by its kind, date and title."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
     date, content = "", said.content
     if mention:
         date, words = mention.span.start.isoformat(), said.whole[mention.start : mention.end]
         attributes |= {"date": date, "date_text": words}
-        # Whoever reads it later must not take "tomorrow" for their own.
+        # A later reader must not take "tomorrow" for their own tomorrow.
         content = mentions.insert_date(content, words, mention.span.to_text("至"))
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
@@ -232,11 +232,11 @@ def _promises(said: ChineseClause) -> Iterator[ExtractedItem]:
 
 
 def _dated_events(said: ChineseClause) -> list[ExtractedItem]:
-    """What the clause dates: a plan if it lies ahead, a turning point if it is done."""
+    """Return the dated events of a clause: a plan if ahead, a life event if it is over."""
     ahead = _date_mention(said, DatePreference.FUTURE)
     if ahead is None:
         return []
-    # With no subject the day must come first: otherwise the clause is about something else.
+    # Without a subject the date must come first: else the clause is about something else.
     if (
         said.is_subject_implied
         and said.subject is ChineseSubject.NONE
@@ -273,7 +273,7 @@ def _planned_event(said: ChineseClause, rest: str, day: DateMention) -> list[Ext
 
 
 def _is_not_personal(said: ChineseClause, rest: str, mention: DateMention) -> bool:
-    """明天放假 is the calendar's, 今天加班 is nothing to remember; 今天要面试 is a plan."""
+    """Return whether it is no plan of the user: 明天放假, 今天加班; but 今天要面试 is one."""
     if said.is_subject_implied and re.match(r"放假|开学|上课|上班", rest):
         return True
     today = mention.span.start == mention.span.end == said.now.date()

@@ -1,4 +1,4 @@
-"""Chinese: name, form of address, birthday and age of the user."""
+"""Chinese rules for the user's name, form of address, birthday and age."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _GENDER = regex(
 
 
 def find_identity(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what the user says of who they are."""
+    """Yield the user's identity facts."""
     yield from _address(said)
     if said.subject not in {ChineseSubject.USER, ChineseSubject.NONE}:
         return
@@ -135,7 +135,7 @@ def _address(said: ChineseClause) -> Iterator[ExtractedItem]:
 
 
 def _as_imperative(said: ChineseClause) -> str:
-    """A wish has no subject to be added."""
+    """Return the content of a request; it has no subject to add."""
     return said.content.removeprefix("我") if said.is_subject_implied else said.content
 
 
@@ -191,7 +191,7 @@ def _birthday(said: ChineseClause) -> Iterator[ExtractedItem]:
 
 
 def _is_exact(whole: str, said: ChineseClause) -> bool:
-    """我是上周三生的: only a birthday may be told by a day seen from now."""
+    """Return whether the date is exact: 我是上周三生的 is not, unless it is called a birthday."""
     written = mentions.calendar_date(whole, said.now.date())
     return written is not None or bool(re.search(r"(?<!出)生日", whole))
 

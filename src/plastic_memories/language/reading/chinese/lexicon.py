@@ -1,4 +1,4 @@
-"""Chinese words the rules know: trades, places, kin and animals."""
+"""Chinese word lists of the rules: jobs, places, relatives and animals."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ _KIN = {
     "idol": "偶像",
 }
 KIN = {word: key for key, words in _KIN.items() for word in words.split()}
-# Of these only the name is the user's to tell; the rest is about somebody else.
+# Only the name of these people is stored; other facts about them are not the user's.
 DISTANT = frozenset(
     {
         "friend",

@@ -1,4 +1,4 @@
-"""Chinese: family, friends and pets of the user."""
+"""Chinese rules for family, friends and pets of the user."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _NOT_A_NAME = regex(
 
 
 def find_people(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find who belongs to the user."""
+    """Yield the people and pets of the user."""
     if said.is_past:
         return
     whose = _WHOSE_BIRTHDAY.search(said.whole)
@@ -131,7 +131,7 @@ def _relation_description(found: re.Match[str]) -> str:
 
 
 def _household_members(text: str) -> list[tuple[str, str]]:
-    """A whole household in one breath: 一只猫和一条狗."""
+    """Return all members of a household in one clause: 一只猫和一条狗."""
     start = re.match(
         rf"(?:有|养了?|养着){_COUNT}(?P<who>{KIN_WORD}|{PET_WORD})(?=和|、|还有|以及|跟)", text
     )

@@ -1,4 +1,4 @@
-"""Chinese: how the user's body answers to food and other things, and states that bind."""
+"""Chinese rules for intolerances, reactions and binding conditions such as pregnancy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SICKENS = regex(
 
 
 def find_reactions(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what the user's body does not bear."""
+    """Yield what the user's body does not tolerate."""
     if (
         said.subject not in {ChineseSubject.USER, ChineseSubject.NONE}
         or said.is_past

@@ -1,4 +1,4 @@
-"""Chinese: likes, dislikes, favourites, character and habits of the user."""
+"""Chinese rules for likes, dislikes, favourites, character and habits of the user."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _VAGUE = regex(
     r"被|这么|那么|东西|一切|让|里面|其中|就是|不起|吧|干嘛|看$|吃$|喝$|玩$|听$|的人|到)|"
     r"你|他们|她们|的时候|的样子|极了$|怎么|什么|一样$|的是$|的话|还是|胜过你|^(?:极|爱|惨|疯|哭|爆|到)+$"
 )
-# What reads like a taste and is a figure of speech.
+# Figures of speech that look like a taste.
 _IDIOM = regex(
     r"恨铁|爱咋|爱谁谁|爱答|爱理|爱莫|爱屋|爱信|爱.{1,2}不.|好吃懒做|喜欢.{1,3}喜欢|恨不|爱死|恨死"
 )
@@ -117,7 +117,7 @@ _ABSTAIN = regex(r"(?:从来?)?不(?:会)?(?P<v>抽烟|吸烟|熬夜|赌博|化�
 
 
 def find_tastes(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what the user likes, dislikes and is like."""
+    """Yield the user's likes, dislikes and traits."""
     if said.is_past:
         return
     yield from _is_favorite(said)
@@ -165,7 +165,7 @@ def _favorites(said: ChineseClause) -> Iterator[ExtractedItem]:
 
 
 def _category_head(category: str) -> str:
-    """The known word a longer one ends with: 科幻电影 is a 电影."""
+    """Return the known word that a longer one ends with: 科幻电影 is a 电影."""
     if category in FAVORITES:
         return category
     endings = (category[start:] for start in range(len(category)))

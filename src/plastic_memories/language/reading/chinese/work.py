@@ -1,4 +1,4 @@
-"""Chinese: work, school and place of the user."""
+"""Chinese rules for job, school and residence of the user."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ _HOMETOWN = regex(
 
 
 def find_work(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what the user does, learns, and where they are at home."""
+    """Yield the user's job, school and places."""
     if said.is_past:
         return
     if said.subject is ChineseSubject.WE:

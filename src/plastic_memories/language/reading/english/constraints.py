@@ -1,4 +1,4 @@
-"""English: allergies, diet, illness, taboos, and how the user wants to be answered."""
+"""English rules for allergies, diet, illness, taboos and reply style."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ _ONE_OFF = regex(
 
 
 def find_constraints(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what must be heeded, and how the user wants to be spoken to."""
+    """Yield constraints, and how the user wants to be addressed and answered."""
     wished = list(_wishes(said))
     yield from wished or _taboos(said)
     if said.subject is EnglishSubject.USER or re.match(r"allergic to", said.text, _I):

@@ -1,4 +1,4 @@
-"""English: plans, promises, anniversaries and the turning points of a life."""
+"""English rules for plans, promises, anniversaries and life events."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ _CLOCK = regex(
 
 
 def find_events(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what has a day, or changes a life."""
+    """Yield dated events and life events."""
     if said.subject is EnglishSubject.OTHER:
         return
     anniversary = list(_anniversaries(said))
@@ -170,13 +170,13 @@ def build_event(
     mention: DateMention | None,
     emotion: str = "neutral",
 ) -> ExtractedItem:
-    """One event, keyed by its kind, its day and what it is."""
+    """Return an event, keyed by its kind, date and title."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
     date, content = "", said.content
     if mention:
         date, words = mention.span.start.isoformat(), said.text[mention.start : mention.end].strip()
         attributes |= {"date": date, "date_text": words}
-        # Whoever reads it later must not take "tomorrow" for their own.
+        # A later reader must not take "tomorrow" for their own tomorrow.
         content = mentions.insert_date(content, words, mention.span.to_text())
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
@@ -253,7 +253,7 @@ def _planned_events(
     said: EnglishClause, text: str, mention: DateMention | None
 ) -> list[ExtractedItem]:
     today = said.now.date()
-    # What reaches from the past to today is over: "in the last three months".
+    # A span from the past to today is over: "in the last three months".
     over = mention is not None and mention.span.start < mention.span.end <= today
     if mention is None or over or mention.span.end < today or _NOT_A_PLAN.search(text):
         return []
@@ -266,7 +266,7 @@ def _planned_events(
         return [build_event(said, "plan", clean_value(found["v"]), mention)]
     dated_first = re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I)
     if plan and plan["e"] and mention.span.start <= today and re.match(r"\A\w+ \w+ed\b", text, _I):
-        return []  # signed up today: done, not planned
+        return []  # "signed up today" is done, not planned
     if plan and (said.subject is not EnglishSubject.NONE or dated_first):
         return [build_event(said, "plan", clean_value(_MODAL.sub("", text)), mention)]
     return []

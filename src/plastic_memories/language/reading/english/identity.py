@@ -1,4 +1,4 @@
-"""English: name, form of address, birthday and age of the user."""
+"""English rules for the user's name, form of address, birthday and age."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _STAR = regex(
 
 
 def find_identity(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what the user says of who they are."""
+    """Yield the user's identity facts."""
     yield from _names(said)
     yield from _birthday(said)
     if said.subject is not EnglishSubject.USER or said.is_past:

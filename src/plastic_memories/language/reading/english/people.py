@@ -1,4 +1,4 @@
-"""English: family, friends and pets of the user."""
+"""English rules for family, friends and pets of the user."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ _MARRIED_TO = regex(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z]
 
 
 def find_people(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find who belongs to the user."""
+    """Yield the people and pets of the user."""
     if (
         said.is_past
         or re.search(r"\bnot\b|\bno\b", said.text, _I)
@@ -141,13 +141,13 @@ _NAMED_LATER = regex(
 
 
 def last_relative_key(items: Sequence[ExtractedItem]) -> str:
-    """The key of the relative or pet a clause was about, for the next one to name."""
+    """Return the key of the relative or pet in a clause, whose name may follow in the next."""
     keys = [item.key for item in items if item.key.startswith("relationship.")]
     return keys[-1] if keys and keys[-1] != "relationship.status" else ""
 
 
 def find_later_name(said: EnglishClause, key: str) -> Iterator[ExtractedItem]:
-    """I have a cat, her name is Olive."""
+    """Yield a name from a later clause: "I have a cat, her name is Olive"."""
     found = _NAMED_LATER.match(said.text)
     if found:
         kind = key.rsplit(".", 1)[-1].replace("_", " ")

@@ -1,4 +1,4 @@
-"""English: how the user's body answers to food and other things, and states that bind."""
+"""English rules for intolerances, reactions and binding conditions such as pregnancy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _SICKENS = regex(
 
 
 def find_reactions(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what the user's body does not bear."""
+    """Yield what the user's body does not tolerate."""
     if said.is_past or said.is_temporary:
         return
     yield from _reactions(said)

@@ -1,4 +1,4 @@
-"""English: likes, dislikes, favourites and character of the user."""
+"""English rules for likes, dislikes, favourites and character of the user."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ _ABSTAIN = regex(r"^i (?:do not|never) (?P<v>smoke|vape|gamble)$", _I)
 
 
 def find_tastes(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what the user likes, dislikes and is like."""
+    """Yield the user's likes, dislikes and traits."""
     if said.is_past:
         return
     yield from _favorites(said)

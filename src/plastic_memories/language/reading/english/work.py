@@ -1,4 +1,4 @@
-"""English: work, school and place of the user."""
+"""English rules for job, school and residence of the user."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ JOBS = (
     "animator|illustrator|composer|producer|filmmaker|carer|caregiver|small business "
     "owner|business owner|contractor"
 )
-# Without an article only plain words may stand before it: "I am considering seeing a doctor".
+# Without an article only plain words may precede it: "I am considering seeing a doctor".
 _JOB = (
     rf"(?:(?:an?|the|your|another) (?P<v>(?:[\w+#./-]+ ){{0,4}}?(?:{JOBS}))|"
     rf"(?P<w>(?:(?!\w+ing |to |an? |the )[\w+#./-]+ ){{0,2}}?(?:{JOBS})))"
@@ -116,7 +116,7 @@ _LANGUAGE = regex(r"^my (?:native language|mother tongue|first language) is (?P<
 
 
 def find_work(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what the user does, learns, and where they are at home."""
+    """Yield the user's job, school and places."""
     if said.subject is not EnglishSubject.USER or said.is_past:
         return
     for rule in (_work, _study, _place):
@@ -158,7 +158,7 @@ def _work(said: EnglishClause) -> Iterator[ExtractedItem]:
 
 
 def _workplace_or_school(text: str, said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Where the user works, or learns."""
+    """Yield the user's workplace or school."""
     place = re.search(r"\bat (?:the |an? )?(?P<v>(?-i:[A-Z])[\w&.' -]{1,40})$", text, _I)
     works = _WORKS.match(text)
     value = clean_value(works["v"] if works else place["v"] if place else "")
@@ -171,7 +171,7 @@ def _workplace_or_school(text: str, said: EnglishClause) -> Iterator[ExtractedIt
         return
     school = re.search(r"student|study|undergrad|freshman|sophomore", text, _I)
     if works or school or re.search(rf"\b(?:{JOBS})\b", text, _I):
-        # "in marketing" and "in HR" are trades, "in Berlin" a place.
+        # "in marketing" and "in HR" are fields of work, "in Berlin" is a place.
         is_trade = value.islower() or re.fullmatch(r"HR|IT|PR|AI|R&D|QA", value)
         trade = works is not None and works["p"].lower() == "in" and is_trade
         yield _work_item("school" if school else "job" if trade else "workplace", value, said)
