@@ -85,12 +85,12 @@ def evidence_terms(text: str) -> dict[str, float]:
     >>> evidence_terms("你觉得今天怎么样")
     {}
     """
-    apart = _COMMON_WORDS.sub(
+    separated = _COMMON_WORDS.sub(
         lambda found: " " if found[0] in SMALL_TALK else f" {found[0]} ", to_simplified(text)
     )
-    told = {term: tells for term in content_terms(apart) if (tells := _term_weight(term))}
-    most = sorted(told, key=lambda term: -told[term])[:_MAX_TERMS]
-    return {term: told[term] for term in most}
+    weights = {term: weight for term in content_terms(separated) if (weight := _term_weight(term))}
+    heaviest = sorted(weights, key=lambda term: -weights[term])[:_MAX_TERMS]
+    return {term: weights[term] for term in heaviest}
 
 
 def _term_weight(term: str) -> float:
@@ -101,54 +101,58 @@ def _term_weight(term: str) -> float:
     return _SINGLE_CHARACTER_WEIGHT if len(term) == 1 else _DISTINCTIVE_WEIGHT
 
 
-def idf_weighted_terms(told: Mapping[str, float], spread: TermDocumentCounts) -> dict[str, float]:
+def idf_weighted_terms(
+    weights: Mapping[str, float], document_counts: TermDocumentCounts
+) -> dict[str, float]:
     """Return the weight of each term by its rarity in the messages.
 
     A distinctive term that no message contains stays, as a sign that something else is asked. An
     everyday one is dropped: answers seldom repeat the words of the question.
     """
-    held = spread.counts
+    counts = document_counts.counts
     return {
-        term: tells * _rarity_factor(term, spread)
-        for term, tells in told.items()
-        if tells > _EVERYDAY_WEIGHT or held.get(term, 0)
+        term: weight * _rarity_factor(term, document_counts)
+        for term, weight in weights.items()
+        if weight > _EVERYDAY_WEIGHT or counts.get(term, 0)
     }
 
 
-def without_common_terms(told: Mapping[str, float]) -> dict[str, float]:
+def without_common_terms(weights: Mapping[str, float]) -> dict[str, float]:
     """Return the terms without everyday words.
 
     >>> without_common_terms(evidence_terms("where did I drink coffee?"))
     {'drink': 1.0, 'coffe': 1.0}
     """
-    return {term: tells for term, tells in told.items() if tells > _EVERYDAY_WEIGHT}
+    return {term: weight for term, weight in weights.items() if weight > _EVERYDAY_WEIGHT}
 
 
-def _rarity_factor(term: str, spread: TermDocumentCounts) -> float:
-    holding = spread.counts.get(term, 0)
-    if not holding:
+def _rarity_factor(term: str, document_counts: TermDocumentCounts) -> float:
+    count = document_counts.counts.get(term, 0)
+    if not count:
         return 1.0
-    if spread.is_common(term):
+    if document_counts.is_common(term):
         return _MIN_RARITY
-    share = holding / (spread.messages + _SMOOTHING_MESSAGES)
+    share = count / (document_counts.messages + _SMOOTHING_MESSAGES)
     return min(1.0, max(_MIN_RARITY, math.log(share) / math.log(_RARE_SHARE)))
 
 
 def search_terms(
-    told: Collection[str], spread: TermDocumentCounts, *, in_short: bool = False
+    terms: Collection[str], document_counts: TermDocumentCounts, *, in_short: bool = False
 ) -> list[str]:
     """Return the terms to search for, rarest first: those that occur and are not too common.
 
     If all are common, only a short history (`in_short`) is searched, by one of them: in a long one
     it would match thousands of messages at random.
     """
-    held = {term: count for term in told if (count := spread.counts.get(term, 0))}
-    rarest = sorted((term for term in held if not spread.is_common(term)), key=held.__getitem__)
+    counts = {term: count for term in terms if (count := document_counts.counts.get(term, 0))}
+    rarest = sorted(
+        (term for term in counts if not document_counts.is_common(term)), key=counts.__getitem__
+    )
     if not rarest:
-        return list(held)[:1] if in_short else []
+        return list(counts)[:1] if in_short else []
     rows = 0
     for position, term in enumerate(rarest):
-        rows += held[term]
+        rows += counts[term]
         if position and rows > _MAX_ROWS:
             return rarest[:position]
     return rarest
@@ -176,5 +180,7 @@ def strongest_evidence(evidence: Mapping[int, float]) -> list[int]:
     [2, 3]
     """
     best = max(evidence.values(), default=0.0)
-    kept = [number for number, tells in evidence.items() if tells > _MIN_SHARE_OF_BEST * best]
-    return sorted(kept, key=lambda number: -evidence[number])
+    strong = [
+        message_id for message_id, score in evidence.items() if score > _MIN_SHARE_OF_BEST * best
+    ]
+    return sorted(strong, key=lambda message_id: -evidence[message_id])

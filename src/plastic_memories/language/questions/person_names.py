@@ -53,20 +53,20 @@ class PersonName:
         return any(form.search(text) for form in self.forms)
 
 
-def aliased_terms(asked: Set[int], said: Sequence[int]) -> frozenset[int]:
+def aliased_terms(question_codes: Set[int], memory_codes: Sequence[int]) -> frozenset[int]:
     """Return the terms near an alias word of a memory, if a term of the question is among them.
 
-    `said` are the memory's terms in order. For "everybody calls Priya Pri" and the question term
-    `pri` this includes `priya`; for "I must call Priya about the tap" and `tap` it is empty.
+    `memory_codes` are in text order. For "everybody calls Priya Pri" and the question term `pri`
+    this includes `priya`; for "I must call Priya about the tap" and `tap` it is empty.
     """
-    told: set[int] = set()
-    for place, number in enumerate(said):
-        if number in _ALIAS_CODES:
-            near = _NEAR_WORDS if number & WORD_TERM_BIT else _NEAR_CHARACTERS
-            beside = said[max(0, place - near) : place + near + 1]
-            if not asked.isdisjoint(beside):
-                told.update(beside)
-    return frozenset(told)
+    aliased: set[int] = set()
+    for position, code in enumerate(memory_codes):
+        if code in _ALIAS_CODES:
+            distance = _NEAR_WORDS if code & WORD_TERM_BIT else _NEAR_CHARACTERS
+            nearby = memory_codes[max(0, position - distance) : position + distance + 1]
+            if not question_codes.isdisjoint(nearby):
+                aliased.update(nearby)
+    return frozenset(aliased)
 
 
 def _name_forms(name: str) -> list[str]:

@@ -126,8 +126,8 @@ def _split_questions(text: str) -> list[str]:
     breaks = list(_QUESTION_BREAK.finditer(plain))
     starts = [0, *(found.end() for found in breaks)]
     ends = [*(found.start() for found in breaks), len(text)]
-    asked = [_question_text(text, plain, *span) for span in zip(starts, ends, strict=True)]
-    parts = [part for part in asked if part.strip().strip(" ，,。.")]
+    questions = [_question_text(text, plain, *span) for span in zip(starts, ends, strict=True)]
+    parts = [part for part in questions if part.strip().strip(" ，,。.")]
     if len(parts) > _MAX_PARTS:
         parts[_MAX_PARTS - 1 :] = [" ".join(parts[_MAX_PARTS - 1 :])]
     return parts or [text]

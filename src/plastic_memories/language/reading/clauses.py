@@ -304,9 +304,9 @@ def _stated_clauses(sentence: str, masked: str) -> Iterator[MessageClause]:
 
 def _without_question_tag(clause: MessageClause) -> MessageClause:
     """Return a request without its question tag: 你回复短一点好不好, 你回答能不能简洁些."""
-    asked = _ASKED_WISH.match(clause.text)
-    if asked:
-        wish = asked["who"] + clause.text[asked.end() :]
+    asked_wish = _ASKED_WISH.match(clause.text)
+    if asked_wish:
+        wish = asked_wish["who"] + clause.text[asked_wish.end() :]
         return replace(clause, text=wish, display_text=wish)
     found = _WISH_TAG.match(clause.text)
     if not found:

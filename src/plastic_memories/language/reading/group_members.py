@@ -22,11 +22,11 @@ def is_from_bot(message: Message) -> bool:
 
 def attribute_to_speaker(message: Message, draft: Draft) -> Draft:
     """Return a draft with its speaker; what another member says is not the user's profile."""
-    spoken = replace(draft, speaker=message.speaker)
+    attributed = replace(draft, speaker=message.speaker)
     if not _is_from_other_member(message):
-        return spoken
+        return attributed
     kind = MemoryType.EVENT if draft.type is MemoryType.EVENT else MemoryType.FACT
-    return replace(spoken, type=kind, key=f"member.{slug(message.speaker)}.{draft.key}")
+    return replace(attributed, type=kind, key=f"member.{slug(message.speaker)}.{draft.key}")
 
 
 def _is_from_other_member(message: Message) -> bool:

@@ -56,8 +56,8 @@ def message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
     """Yield the drafts of one message, as if its speaker were the user."""
     realm = detect_realm(message.content, message.realm)
     now = datetime.fromtimestamp(message.ts, zone)
-    for clause, found in extract_items(message, now, realm):
-        yield item_draft(message, clause, found, now, realm)
+    for clause, item in extract_items(message, now, realm):
+        yield item_draft(message, clause, item, now, realm)
 
 
 def extract_items(
@@ -75,22 +75,22 @@ def extract_items(
 
 
 def item_draft(
-    message: Message, clause: MessageClause, found: ExtractedItem, now: datetime, realm: Realm
+    message: Message, clause: MessageClause, item: ExtractedItem, now: datetime, realm: Realm
 ) -> Draft:
     # The sentence of an event already contains its date.
-    is_event = found.type is MemoryType.EVENT
-    content = found.content if is_event else mentions.resolve_relative_dates(found.content, now)
-    value = restore_script(found.value, clause.quote)
+    is_event = item.type is MemoryType.EVENT
+    content = item.content if is_event else mentions.resolve_relative_dates(item.content, now)
+    value = restore_script(item.value, clause.quote)
     return Draft(
-        type=found.type,
-        key=found.key,
+        type=item.type,
+        key=item.key,
         content=restore_script(content, clause.quote),
         realm=realm,
         quote=clause.quote,
         **draft_origin(message),
-        confidence=found.confidence,
-        importance=_importance(found.key),
-        attributes={"value": value, **found.attributes},
+        confidence=item.confidence,
+        importance=_importance(item.key),
+        attributes={"value": value, **item.attributes},
     )
 
 
@@ -116,10 +116,10 @@ def latest_by_key(drafts: Iterable[Draft]) -> list[Draft]:
 
     Statements in a story do not replace statements about the user.
     """
-    kept: dict[tuple[Realm, MemoryType, str], Draft] = {}
+    latest: dict[tuple[Realm, MemoryType, str], Draft] = {}
     for draft in drafts:
         # Removed first, so that the later statement also takes the later position.
-        kept.pop((draft.realm, draft.type, draft.key), None)
-        kept.pop((draft.realm, draft.type, opposite_key(draft.key) or draft.key), None)
-        kept[draft.realm, draft.type, draft.key] = draft
-    return list(kept.values())
+        latest.pop((draft.realm, draft.type, draft.key), None)
+        latest.pop((draft.realm, draft.type, opposite_key(draft.key) or draft.key), None)
+        latest[draft.realm, draft.type, draft.key] = draft
+    return list(latest.values())

@@ -9,14 +9,14 @@ T = TypeVar("T")
 
 
 class _BoundedCache(dict[str, T]):
-    def __init__(self, made: Callable[[str], T], max_size: int) -> None:
-        self._made = made
+    def __init__(self, function: Callable[[str], T], max_size: int) -> None:
+        self._function = function
         self._max_size = max_size
 
     def __missing__(self, text: str) -> T:
         if len(self) >= self._max_size:
             self.clear()
-        value = self[text] = self._made(text)
+        value = self[text] = self._function(text)
         return value
 
 
@@ -26,4 +26,4 @@ def bounded_cache(max_size: int) -> Callable[[Callable[[str], T]], Callable[[str
     Twice as fast as `lru_cache`, which also tracks the order of use: every term of every stored
     text passes through here.
     """
-    return lambda made: _BoundedCache(made, max_size).__getitem__
+    return lambda function: _BoundedCache(function, max_size).__getitem__

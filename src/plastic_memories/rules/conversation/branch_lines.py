@@ -21,39 +21,41 @@ class BranchAncestry:
 
     def includes(self, session_id: str, branch_id: str, message_id: int) -> bool:
         """Return whether a message is visible in its session."""
-        line = self.limits_by_session.get(session_id)
-        if line is None or not message_id:
+        limits = self.limits_by_session.get(session_id)
+        if limits is None or not message_id:
             return True
-        if branch_id not in line:
+        if branch_id not in limits:
             return False
-        upto = line[branch_id]
-        return upto is None or message_id <= upto
+        last_id = limits[branch_id]
+        return last_id is None or message_id <= last_id
 
     def visible_messages(self, rows: Iterable[Message]) -> list[Message]:
         return [row for row in rows if self.includes(row.session_id, row.branch_id, row.id)]
 
-    def visible_hits(self, found: Sequence[Hit]) -> Sequence[Hit]:
+    def visible_hits(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Return the visible hits in the same order."""
         if not self.limits_by_session:
-            return found
-        kept = {memory.id for memory in self.visible_memories([hit.memory for hit in found])}
-        return [hit for hit in found if hit.memory.id in kept]
+            return hits
+        visible_ids = {memory.id for memory in self.visible_memories([hit.memory for hit in hits])}
+        return [hit for hit in hits if hit.memory.id in visible_ids]
 
     def visible_near_misses(
-        self, found: Sequence[NearMiss], hits: Sequence[Hit]
+        self, misses: Sequence[NearMiss], hits: Sequence[Hit]
     ) -> Sequence[NearMiss]:
         """Return the visible near misses; a `repeats` that is not visible becomes None.
 
         The hits take part where two branches state the same key.
         """
         if not self.limits_by_session:
-            return found
-        rows = [*(hit.memory for hit in hits), *(miss.memory for miss in found)]
-        kept = {memory.id for memory in self.visible_memories(rows)}
+            return misses
+        rows = [*(hit.memory for hit in hits), *(miss.memory for miss in misses)]
+        visible_ids = {memory.id for memory in self.visible_memories(rows)}
         return [
-            miss if miss.repeats is None or miss.repeats in kept else replace(miss, repeats=None)
-            for miss in found
-            if miss.memory.id in kept
+            miss
+            if miss.repeats is None or miss.repeats in visible_ids
+            else replace(miss, repeats=None)
+            for miss in misses
+            if miss.memory.id in visible_ids
         ]
 
     def visible_memories(self, rows: Sequence[Memory]) -> list[Memory]:
@@ -87,13 +89,13 @@ def branch_ancestry(branches: Iterable[Branch], branch_id: str) -> dict[str, int
     >>> branch_ancestry([], "")
     {'': None}
     """
-    known = {branch.branch_id: branch for branch in branches}
-    line: dict[str, int | None] = {branch_id: None}
-    while branch_id in known:
-        branch = known[branch_id]
+    by_id = {branch.branch_id: branch for branch in branches}
+    limits: dict[str, int | None] = {branch_id: None}
+    while branch_id in by_id:
+        branch = by_id[branch_id]
         branch_id = branch.parent_id
-        line[branch_id] = branch.from_message_id
-    return line
+        limits[branch_id] = branch.from_message_id
+    return limits
 
 
 def merged_ancestry(branches: Iterable[Branch], branch_ids: Iterable[str]) -> dict[str, int | None]:
@@ -102,13 +104,13 @@ def merged_ancestry(branches: Iterable[Branch], branch_ids: Iterable[str]) -> di
     >>> merged_ancestry([], [])
     {}
     """
-    known = list(branches)
-    together: dict[str, int | None] = {}
+    all_branches = list(branches)
+    limits: dict[str, int | None] = {}
     for branch_id in branch_ids:
-        for part, upto in branch_ancestry(known, branch_id).items():
-            other = together.get(part, 0)
-            together[part] = None if upto is None or other is None else max(upto, other)
-    return together
+        for ancestor, last_id in branch_ancestry(all_branches, branch_id).items():
+            other = limits.get(ancestor, 0)
+            limits[ancestor] = None if last_id is None or other is None else max(last_id, other)
+    return limits
 
 
 def statement_time(memory: Memory) -> float:

@@ -50,13 +50,13 @@ def without_thoughts(text: str) -> str:
     return _THINK_BLOCK.sub("", text)
 
 
-def complete_reply(begun: str, reply: str) -> str:
+def complete_reply(prefix: str, reply: str) -> str:
     """Return the whole reply to a prefilled beginning; some servers repeat the beginning.
 
     >>> complete_reply("Once", " upon a time"), complete_reply("Once", "Once upon a time")
     ('Once upon a time', 'Once upon a time')
     """
-    return reply if reply.startswith(begun) else begun + reply
+    return reply if reply.startswith(prefix) else prefix + reply
 
 
 def diff_history(
@@ -67,90 +67,94 @@ def diff_history(
     `reply` answers the last line sent, and may be empty. Edits are detected only in a named
     session: without a name, several conversations may be mixed.
     """
-    asked = _turns((line.role, line.text, 0) for line in sent)
-    if not asked:
+    sent_turns = _turns((line.role, line.text, 0) for line in sent)
+    if not sent_turns:
         return HistoryDiff()
-    known = _turns((row.role, row.content, row.id) for row in stored)
-    now = asked[-1]
-    if _is_same_turn(known, asked):
-        return _place_reply(known[-1], now, reply)
-    if named and _is_last_turn_edited(known, asked):
-        answered = _place_reply(known[-1], now, reply)
-        rewritten = (known[-1].ids[0], now.user_text)
-        return replace(answered, edits=[rewritten, *answered.edits])
-    corrected = _edited_replies(known, asked) if named else []
+    stored_turns = _turns((row.role, row.content, row.id) for row in stored)
+    last_turn = sent_turns[-1]
+    if _is_same_turn(stored_turns, sent_turns):
+        return _place_reply(stored_turns[-1], last_turn, reply)
+    if named and _is_last_turn_edited(stored_turns, sent_turns):
+        reply_diff = _place_reply(stored_turns[-1], last_turn, reply)
+        edited_message = (stored_turns[-1].ids[0], last_turn.user_text)
+        return replace(reply_diff, edits=[edited_message, *reply_diff.edits])
+    reply_edits = _edited_replies(stored_turns, sent_turns) if named else []
     return HistoryDiff(
-        corrected, appends=[HistoryLine(Role.USER, now.user_text), *_reply_lines(reply)]
+        reply_edits, appends=[HistoryLine(Role.USER, last_turn.user_text), *_reply_lines(reply)]
     )
 
 
 def _turns(lines: Iterable[tuple[Role, str, int]]) -> list[_Turn]:
     turns: list[_Turn] = []
-    for role, text, number in lines:
+    for role, text, message_id in lines:
         if role is Role.USER:
-            turns.append(_Turn(text, ids=[number]))
+            turns.append(_Turn(text, ids=[message_id]))
         elif role is Role.ASSISTANT and turns and text:
             turns[-1].replies.append(text)
-            turns[-1].ids.append(number)
+            turns[-1].ids.append(message_id)
     return turns
 
 
-def _is_same_turn(known: Sequence[_Turn], asked: Sequence[_Turn]) -> bool:
+def _is_same_turn(stored: Sequence[_Turn], sent: Sequence[_Turn]) -> bool:
     """Return whether the last turn is stored: a retried reply, or one that continues after a tool.
 
     A user who repeats a message sends it once more often than it is stored.
     """
-    said = asked[-1].user_text
-    return 0 < _trailing_repeats(said, asked) <= _trailing_repeats(said, known)
+    text = sent[-1].user_text
+    return 0 < _trailing_repeats(text, sent) <= _trailing_repeats(text, stored)
 
 
-def _trailing_repeats(said: str, turns: Sequence[_Turn]) -> int:
-    return sum(1 for _ in takewhile(lambda turn: _same_text(turn.user_text, said), reversed(turns)))
+def _trailing_repeats(text: str, turns: Sequence[_Turn]) -> int:
+    return sum(1 for _ in takewhile(lambda turn: _same_text(turn.user_text, text), reversed(turns)))
 
 
-def _is_last_turn_edited(known: Sequence[_Turn], asked: Sequence[_Turn]) -> bool:
+def _is_last_turn_edited(stored: Sequence[_Turn], sent: Sequence[_Turn]) -> bool:
     """Return whether the user edited their last message: the turn before it is unchanged."""
     if (
-        len(known) < _MIN_TURNS
-        or len(asked) < _MIN_TURNS
-        or _same_text(asked[-2].user_text, known[-1].user_text)
+        len(stored) < _MIN_TURNS
+        or len(sent) < _MIN_TURNS
+        or _same_text(sent[-2].user_text, stored[-1].user_text)
     ):
         return False
-    before, shown = known[-2], asked[-2]
+    before, shown = stored[-2], sent[-2]
     return _same_text(before.user_text, shown.user_text) and _same_texts(
         before.replies, shown.replies
     )
 
 
-def _edited_replies(known: Sequence[_Turn], asked: Sequence[_Turn]) -> list[tuple[int, str]]:
+def _edited_replies(stored: Sequence[_Turn], sent: Sequence[_Turn]) -> list[tuple[int, str]]:
     """Return (id, text) of the last replies that the client has edited."""
     if (
-        not known
-        or len(asked) < _MIN_TURNS
-        or not _same_text(known[-1].user_text, asked[-2].user_text)
+        not stored
+        or len(sent) < _MIN_TURNS
+        or not _same_text(stored[-1].user_text, sent[-2].user_text)
     ):
         return []
-    kept, shown = known[-1], asked[-2]
-    if len(kept.replies) != len(shown.replies) or _same_texts(kept.replies, shown.replies):
+    old_turn, new_turn = stored[-1], sent[-2]
+    if len(old_turn.replies) != len(new_turn.replies) or _same_texts(
+        old_turn.replies, new_turn.replies
+    ):
         return []
     return [
-        (number, text)
-        for number, old, text in zip(kept.ids[1:], kept.replies, shown.replies, strict=True)
-        if not _same_text(old, text)
+        (message_id, new_text)
+        for message_id, old_text, new_text in zip(
+            old_turn.ids[1:], old_turn.replies, new_turn.replies, strict=True
+        )
+        if not _same_text(old_text, new_text)
     ]
 
 
-def _place_reply(known: _Turn, now: _Turn, reply: str) -> HistoryDiff:
+def _place_reply(stored: _Turn, sent: _Turn, reply: str) -> HistoryDiff:
     """Place a reply after those the client shows, in place of any later stored reply."""
     if not reply:
         return HistoryDiff()
-    place = len(now.replies)
-    old = known.replies[place : place + 1]
-    if not old:
+    place = len(sent.replies)
+    replaced = stored.replies[place : place + 1]
+    if not replaced:
         return HistoryDiff(appends=_reply_lines(reply))
-    numbers = known.ids[1 + place :]
-    edits = [] if _same_text(old[0], reply) else [(numbers[0], reply)]
-    return HistoryDiff(edits, drops=numbers[1:])
+    message_ids = stored.ids[1 + place :]
+    edits = [] if _same_text(replaced[0], reply) else [(message_ids[0], reply)]
+    return HistoryDiff(edits, drops=message_ids[1:])
 
 
 def _reply_lines(reply: str) -> list[HistoryLine]:

@@ -89,16 +89,18 @@ def plan_consolidation(
     """
     free = [row for row in rows if not row.branch_id and row.session_id not in branched]
     proposed = chain(_plan_merges(free), _plan_contradictions(free), _plan_row_changes(free, now))
-    taken: set[int] = set()
+    changed_ids: set[int] = set()
     changes: list[ConsolidationChange] = []
     for change in proposed:
         ids = {row.id for row in change.rows}
-        if taken.isdisjoint(ids):
+        if changed_ids.isdisjoint(ids):
             # Several rows may be merged into one survivor.
-            taken |= {change.memory.id} if change.kind is ChangeKind.MERGE else ids
+            changed_ids |= {change.memory.id} if change.kind is ChangeKind.MERGE else ids
             changes.append(change)
-    kept = {c.survivor.id for c in changes if c.kind is ChangeKind.MERGE and c.survivor is not None}
-    return [c for c in changes if c.kind is ChangeKind.MERGE or c.memory.id not in kept]
+    survivor_ids = {
+        c.survivor.id for c in changes if c.kind is ChangeKind.MERGE and c.survivor is not None
+    }
+    return [c for c in changes if c.kind is ChangeKind.MERGE or c.memory.id not in survivor_ids]
 
 
 def comparable_key(key: str) -> str:
@@ -146,13 +148,13 @@ def _survivor_order(row: Memory) -> tuple[object, ...]:
     )
 
 
-def _adds_nothing(row: Memory, kept: Memory) -> bool:
+def _adds_nothing(row: Memory, survivor: Memory) -> bool:
     """Return whether the surviving row has everything a caller put into this row."""
     return (
-        set(row.tags) <= set(kept.tags)
-        and row.expires_at == kept.expires_at
-        and _is_subset(row.metadata, kept.metadata)
-        and _is_subset(row.attributes, kept.attributes)
+        set(row.tags) <= set(survivor.tags)
+        and row.expires_at == survivor.expires_at
+        and _is_subset(row.metadata, survivor.metadata)
+        and _is_subset(row.attributes, survivor.attributes)
     )
 
 

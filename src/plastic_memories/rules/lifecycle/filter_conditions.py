@@ -161,8 +161,8 @@ def _value_of(row: Fields, name: str) -> Any:
     return (row.get(METADATA) or {}).get(name)
 
 
-def _is_present(held: Any) -> bool:
-    return held not in (None, "", [])
+def _is_present(value: Any) -> bool:
+    return value not in (None, "", [])
 
 
 def _are_operators(value: Mapping[str, Any]) -> bool:
@@ -182,33 +182,33 @@ def _operator_test(name: str, operator: str, wanted: Any) -> _ValueTest:
 
 
 def _equals_test(wanted: Any) -> _ValueTest:
-    def test(held: Any) -> bool:
-        if isinstance(held, list | tuple) and not isinstance(wanted, list):
-            return wanted in held
+    def test(value: Any) -> bool:
+        if isinstance(value, list | tuple) and not isinstance(wanted, list):
+            return wanted in value
         # In JSON true and 1 differ, in Python they are equal.
-        return isinstance(held, bool) == isinstance(wanted, bool) and bool(held == wanted)
+        return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)
 
     return test
 
 
 def _negated_test(make: Callable[[Any], _ValueTest]) -> Callable[[Any], _ValueTest]:
-    def made(wanted: Any) -> _ValueTest:
+    def build(wanted: Any) -> _ValueTest:
         test = make(wanted)
-        return lambda held: not test(held)
+        return lambda value: not test(value)
 
-    return made
+    return build
 
 
 def _in_test(wanted: Sequence[Any]) -> _ValueTest:
-    tests = [_equals_test(one) for one in wanted]
-    return lambda held: any(test(held) for test in tests)
+    tests = [_equals_test(item) for item in wanted]
+    return lambda value: any(test(value) for test in tests)
 
 
 def _ordering_test(compare: Callable[[Any, Any], bool]) -> Callable[[Any], _ValueTest]:
-    def made(wanted: Any) -> _ValueTest:
-        return lambda held: _comparable(held, wanted) and compare(held, wanted)
+    def build(wanted: Any) -> _ValueTest:
+        return lambda value: _comparable(value, wanted) and compare(value, wanted)
 
-    return made
+    return build
 
 
 def _comparable(one: Any, other: Any) -> bool:
@@ -219,19 +219,19 @@ def _comparable(one: Any, other: Any) -> bool:
 
 
 def _contains_test(fold: Callable[[str], str]) -> Callable[[Any], _ValueTest]:
-    def made(wanted: Any) -> _ValueTest:
-        def test(held: Any) -> bool:
-            if isinstance(held, str):
-                return isinstance(wanted, str) and fold(wanted) in fold(held)
-            if isinstance(held, Mapping):
-                return isinstance(wanted, Mapping) and wanted.items() <= held.items()
-            if isinstance(held, list | tuple):
-                return _fold_case(wanted, fold) in [_fold_case(one, fold) for one in held]
+    def build(wanted: Any) -> _ValueTest:
+        def test(value: Any) -> bool:
+            if isinstance(value, str):
+                return isinstance(wanted, str) and fold(wanted) in fold(value)
+            if isinstance(value, Mapping):
+                return isinstance(wanted, Mapping) and wanted.items() <= value.items()
+            if isinstance(value, list | tuple):
+                return _fold_case(wanted, fold) in [_fold_case(item, fold) for item in value]
             return False
 
         return test
 
-    return made
+    return build
 
 
 def _fold_case(value: Any, fold: Callable[[str], str]) -> Any:
@@ -243,10 +243,10 @@ _OPERATORS: dict[str, Callable[[Any], _ValueTest]] = {
     "ne": _negated_test(_equals_test),
     "in": _in_test,
     "nin": _negated_test(_in_test),
-    "gt": _ordering_test(lambda held, wanted: held > wanted),
-    "gte": _ordering_test(lambda held, wanted: held >= wanted),
-    "lt": _ordering_test(lambda held, wanted: held < wanted),
-    "lte": _ordering_test(lambda held, wanted: held <= wanted),
+    "gt": _ordering_test(lambda value, wanted: value > wanted),
+    "gte": _ordering_test(lambda value, wanted: value >= wanted),
+    "lt": _ordering_test(lambda value, wanted: value < wanted),
+    "lte": _ordering_test(lambda value, wanted: value <= wanted),
     "contains": _contains_test(str),
     "icontains": _contains_test(str.casefold),
 }
@@ -256,7 +256,7 @@ _TimeRange = tuple[float, float]
 
 
 def _time_test(compare: Callable[[float, _TimeRange], bool]) -> Callable[[_TimeRange], _ValueTest]:
-    return lambda span: lambda held: isinstance(held, int | float) and compare(held, span)
+    return lambda span: lambda value: isinstance(value, int | float) and compare(value, span)
 
 
 # A date covers all of its hours: a time on that day is neither before nor after it.

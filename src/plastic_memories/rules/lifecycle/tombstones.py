@@ -46,16 +46,16 @@ class TombstoneDigests:
 
 
 def tombstone_digests(secret: bytes, owner: Owner, memory: Memory | Draft) -> TombstoneDigests:
-    now, *formerly = _spelling_variants(memory)
+    current, *legacy = _spelling_variants(memory)
     covers_key = memory.type is MemoryType.PROFILE
-    former_keys = dict.fromkeys(key for key, _ in formerly if key != now[0]) if covers_key else ()
+    legacy_keys = dict.fromkeys(key for key, _ in legacy if key != current[0]) if covers_key else ()
     return TombstoneDigests(
-        value_digest=_keyed_digest(secret, owner, memory.type, *now),
+        value_digest=_keyed_digest(secret, owner, memory.type, *current),
         key_digest=_keyed_digest(secret, owner, memory.type, memory.key),
         covers_key=covers_key,
         legacy_digests=(
-            *(_keyed_digest(secret, owner, memory.type, *each) for each in formerly),
-            *(_keyed_digest(secret, owner, memory.type, key) for key in former_keys),
+            *(_keyed_digest(secret, owner, memory.type, *spelling) for spelling in legacy),
+            *(_keyed_digest(secret, owner, memory.type, key) for key in legacy_keys),
         ),
     )
 

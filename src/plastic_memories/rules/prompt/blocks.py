@@ -153,17 +153,17 @@ def duplicate_memories(memories: Iterable[Memory], style: BlockStyle) -> dict[in
     """
     rows = list(memories)
     statements = canonical_texts([_statement_text(row) for row in rows])
-    same: dict[int, int] = {}
+    duplicates: dict[int, int] = {}
     if len(set(statements)) == len(rows):
-        return same
-    told: defaultdict[str, list[Memory]] = defaultdict(list)
+        return duplicates
+    originals: defaultdict[str, list[Memory]] = defaultdict(list)
     for row, statement in zip(rows, statements, strict=True):
-        first = next((other for other in told[statement] if _covers(other, row, style)), None)
+        first = next((other for other in originals[statement] if _covers(other, row, style)), None)
         if first is None:
-            told[statement].append(row)
+            originals[statement].append(row)
         else:
-            same[row.id] = first.id
-    return same
+            duplicates[row.id] = first.id
+    return duplicates
 
 
 def _statement_text(memory: Memory) -> str:
@@ -197,7 +197,7 @@ def fit_core_to_budget(
     They are ordered by section, then id. Costs are added part by part, which is never less than the
     cost of the whole.
     """
-    kept: list[Memory] = []
+    fitting: list[Memory] = []
     sections: set[BlockSection] = set()
     spent = estimate_tokens(_fence_block("stable", [style.words.notice]))
     for memory in core:
@@ -207,11 +207,11 @@ def fit_core_to_budget(
             cost += estimate_tokens(f"## {style.words.sections[section]}") + 1
         if section > BlockSection.IDENTITY and spent + cost > budget:
             continue
-        kept.append(memory)
+        fitting.append(memory)
         sections.add(section)
         spent += cost
-    kept.sort(key=lambda row: (section_of(row), row.id))
-    return kept, len(kept) < len(core)
+    fitting.sort(key=lambda row: (section_of(row), row.id))
+    return fitting, len(fitting) < len(core)
 
 
 def stable_block(core: Sequence[Memory], style: BlockStyle, pages: str = "") -> StableBlock:
@@ -275,28 +275,28 @@ def turn_block(
     is short, the newest stay. Earlier messages are deduplicated, the latest are not.
     """
     memories = [memory_line(hit.memory, style) for hit in hits]
-    said, recent = ([message_line(message, style) for message in some] for some in talk)
-    said = [line for line in dict.fromkeys(said) if line not in recent]
+    earlier, recent = ([message_line(message, style) for message in part] for part in talk)
+    earlier = [line for line in dict.fromkeys(earlier) if line not in recent]
     words = style.words
     # Messages are offered newest first, because the newest lines are kept.
     offered = {
         words.memories: memories,
-        words.past_messages: said[::-1],
+        words.past_messages: earlier[::-1],
         words.snippets: recent[::-1],
     }
     # One more token for the line break that joins the block to the one before it.
     left = (
         budget - estimate_tokens(_fence_block("turn", [f"## {heading}" for heading in offered])) - 1
     )
-    kept: dict[str, list[str]] = {}
+    fitting: dict[str, list[str]] = {}
     places: dict[str, list[int]] = {}
     for heading, lines in offered.items():
         places[heading], left = _fit_lines(lines, left)
-        kept[heading] = [lines[place] for place in places[heading]]
-    truncated = any(len(kept[heading]) < len(lines) for heading, lines in offered.items())
-    kept[words.past_messages].reverse()
-    kept[words.snippets].reverse()
-    lines = [line for heading, some in kept.items() if some for line in (f"## {heading}", *some)]
+        fitting[heading] = [lines[place] for place in places[heading]]
+    truncated = any(len(fitting[heading]) < len(lines) for heading, lines in offered.items())
+    fitting[words.past_messages].reverse()
+    fitting[words.snippets].reverse()
+    lines = [line for heading, part in fitting.items() if part for line in (f"## {heading}", *part)]
     if not lines:
         return TurnBlock("", truncated)
     shown = frozenset(hits[place].memory.id for place in places[words.memories])
@@ -305,13 +305,13 @@ def turn_block(
 
 def _fit_lines(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
     """Return the positions of lines that fit, and the budget left; a long line is skipped."""
-    kept: list[int] = []
-    for place, line in enumerate(lines):
+    fitting: list[int] = []
+    for position, line in enumerate(lines):
         cost = estimate_tokens(line) + 1
         if cost <= budget:
-            kept.append(place)
+            fitting.append(position)
             budget -= cost
-    return kept, budget
+    return fitting, budget
 
 
 def _fence_block(kind: str, lines: Sequence[str]) -> str:

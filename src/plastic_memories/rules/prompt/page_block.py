@@ -21,27 +21,31 @@ def page_block(
     '## 记忆\\n### Core\\n- 喜欢茶\\n### Extended\\n- 健康 (memory://extended/a.md)'
     """
     entries = [f"- {escape_line(page.title)} ({escape_line(page.id)})" for page in index]
-    shown = as_text("\n".join(core)).split("\n") if core else []
+    all_core_lines = as_text("\n".join(core)).split("\n") if core else []
     heading = f"## {'记忆' if not language or language.lower().startswith('zh') else 'Memory'}"
     left = budget - estimate_tokens(f"{heading}\n### Core\n### Extended\n")
-    share, _ = _fit_lines(entries, left // _INDEX_SHARE)
-    kept, left = _fit_lines(shown, left - sum(map(_line_tokens, share)))
+    reserved, _ = _fit_lines(entries, left // _INDEX_SHARE)
+    core_lines, left = _fit_lines(all_core_lines, left - sum(map(_line_tokens, reserved)))
     # The index may use what the core leaves.
-    listed, _ = _fit_lines(entries, left + sum(map(_line_tokens, share)))
-    lines = [heading] * bool(kept or listed)
-    lines += ["### Core", *kept] * bool(kept) + ["### Extended", *listed] * bool(listed)
-    return "\n".join(lines), len(kept) < len(shown) or len(listed) < len(entries)
+    index_lines, _ = _fit_lines(entries, left + sum(map(_line_tokens, reserved)))
+    lines = [heading] * bool(core_lines or index_lines)
+    lines += ["### Core", *core_lines] * bool(core_lines) + ["### Extended", *index_lines] * bool(
+        index_lines
+    )
+    return "\n".join(lines), len(core_lines) < len(all_core_lines) or len(index_lines) < len(
+        entries
+    )
 
 
 def _fit_lines(lines: Sequence[str], budget: int) -> tuple[list[str], int]:
     """Return the lines before the first that does not fit, and the budget left."""
-    kept: list[str] = []
+    fitting: list[str] = []
     for line in lines:
         if _line_tokens(line) > budget:
             break
-        kept.append(line)
+        fitting.append(line)
         budget -= _line_tokens(line)
-    return kept, budget
+    return fitting, budget
 
 
 def _line_tokens(line: str) -> int:

@@ -35,10 +35,10 @@ class _Folding(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        apart = "" if char in _FILLERS else unicodedata.normalize("NFKD", char)
-        seen = [one for one in apart if unicodedata.category(one) not in _UNSEEN]
-        self[code] = read = "".join(seen).casefold().translate(_ALIKE)
-        return read
+        decomposed = "" if char in _FILLERS else unicodedata.normalize("NFKD", char)
+        visible = [part for part in decomposed if unicodedata.category(part) not in _UNSEEN]
+        self[code] = folded = "".join(visible).casefold().translate(_ALIKE)
+        return folded
 
 
 _FOLDED = _Folding()
@@ -53,15 +53,15 @@ def unfenced(text: str) -> str:
     """
     if not _BRACKETS.search(text):
         return text
-    read = text.translate(_FOLDED)
-    places = {place for fence in _FENCES for place in _places_of(fence, read)}
+    folded = text.translate(_FOLDED)
+    places = {place for fence in _FENCES for place in _places_of(fence, folded)}
     if not places:
         return text
     # Start of each character in the folded text: most fold to one character, some to none.
-    begins = accumulate((len(char.translate(_FOLDED)) for char in text), initial=0)
+    starts = accumulate((len(char.translate(_FOLDED)) for char in text), initial=0)
     return "".join(
-        _BRACKET if begin in places and _BRACKETS.match(char) else char
-        for char, begin in zip(text, begins, strict=False)
+        _BRACKET if start in places and _BRACKETS.match(char) else char
+        for char, start in zip(text, starts, strict=False)
     )
 
 
@@ -82,11 +82,11 @@ def unheaded(text: str, titles: frozenset[str], loudest: frozenset[str] = frozen
     '# Tea\\n· Rules:'
     """
     lines, whole = text.splitlines(), text.splitlines(keepends=True)
-    ours, loud = _read_titles(titles), _read_titles(loudest)
+    own_titles, loud_titles = _read_titles(titles), _read_titles(loudest)
 
     def is_ours(heading: str) -> bool:
         title = _title(heading)
-        return title in ours or any(one in title for one in loud)
+        return title in own_titles or any(loud_title in title for loud_title in loud_titles)
 
     for number, line in enumerate(lines):
         heading = _marked(line)

@@ -43,13 +43,13 @@ def scaled_by_coverage(scores: Floats, whole: float, power: float) -> Floats:
 
 def top_positions(scores: Floats, number: int) -> list[int]:
     """Return the positions of the highest scores, best first; of equals the earlier first."""
-    left = scores.copy()
-    found: list[int] = []
+    remaining = scores.copy()
+    positions: list[int] = []
     # For a few positions, repeated argmax is faster than sorting.
     for _ in range(min(number, len(scores))):
-        found.append(int(left.argmax()))
-        left[found[-1]] = -np.inf
-    return found
+        positions.append(int(remaining.argmax()))
+        remaining[positions[-1]] = -np.inf
+    return positions
 
 
 def z_scores(values: Floats, among: Bools, beside: Floats, counts: float) -> Floats:
@@ -62,16 +62,22 @@ def z_scores(values: Floats, among: Bools, beside: Floats, counts: float) -> Flo
     number = int(np.count_nonzero(among))
     if not number:
         return np.zeros_like(values)
-    whole = number == len(values)
-    every = number + counts * len(beside)
-    mean = float(values.sum() if whole else values[among].sum()) + counts * float(beside.sum())
-    mean /= every
-    above = values - mean
-    if not whole:
-        above[~among] = 0.0
-    apart = beside - mean
-    spread = math.sqrt((float(above @ above) + counts * float(apart @ apart)) / every)
-    return above / spread if spread >= _MIN_DEVIATION else np.zeros_like(values)
+    all_count = number == len(values)
+    total_weight = number + counts * len(beside)
+    mean = float(values.sum() if all_count else values[among].sum()) + counts * float(beside.sum())
+    mean /= total_weight
+    deviations = values - mean
+    if not all_count:
+        deviations[~among] = 0.0
+    background_deviations = beside - mean
+    spread = math.sqrt(
+        (
+            float(deviations @ deviations)
+            + counts * float(background_deviations @ background_deviations)
+        )
+        / total_weight
+    )
+    return deviations / spread if spread >= _MIN_DEVIATION else np.zeros_like(values)
 
 
 def best_neighbour_score(scores: Floats, near: Sequence[tuple[Ints, Floats | float]]) -> Floats:
@@ -81,8 +87,8 @@ def best_neighbour_score(scores: Floats, near: Sequence[tuple[Ints, Floats | flo
     """
     padded = np.append(scores, 0.0)
     best = np.zeros_like(scores)
-    for where, share in near:
-        np.maximum(best, padded[where] * share, out=best)
+    for positions, share in near:
+        np.maximum(best, padded[positions] * share, out=best)
     return best
 
 
@@ -97,10 +103,10 @@ def equalised_thresholds(scores: Sequence[Floats], places: int) -> list[float]:
 
     With few entries, only as many places count as there are for each array.
     """
-    last = min(places, max(1, len(scores[0]) // len(scores)), len(scores[0]))
-    least = [float(np.partition(some, -last)[-last]) if last else 0.0 for some in scores]
-    mean = sum(least) / len(least)
-    return [mean - one for one in least]
+    rank = min(places, max(1, len(scores[0]) // len(scores)), len(scores[0]))
+    cutoffs = [float(np.partition(array, -rank)[-rank]) if rank else 0.0 for array in scores]
+    mean = sum(cutoffs) / len(cutoffs)
+    return [mean - cutoff for cutoff in cutoffs]
 
 
 def best_in_session(scores: Floats, sessions: Ints) -> Floats:
@@ -120,15 +126,15 @@ def time_span_scores(
     weigh: Callable[[float], float],
 ) -> Floats:
     """Return a score for entries inside one of the spans; less for those just outside."""
-    found = np.zeros_like(happened)
+    best = np.zeros_like(happened)
     for start, end in spans:
         days = (end - start) / DAY_S
         margin = max(_MARGIN_DAYS, days * _MARGIN_SHARE) * DAY_S
-        beside = (happened >= start - margin) & (happened < end + margin)
-        if beside[among].mean() <= _MAX_SPAN_SHARE:
+        near = (happened >= start - margin) & (happened < end + margin)
+        if near[among].mean() <= _MAX_SPAN_SHARE:
             inside = (happened >= start) & (happened < end)
-            found = np.maximum(found, weigh(days) * np.where(inside, 1.0, _MARGIN_WEIGHT * beside))
-    return found
+            best = np.maximum(best, weigh(days) * np.where(inside, 1.0, _MARGIN_WEIGHT * near))
+    return best
 
 
 def span_length_weight(few: float, some: float, more: float) -> Callable[[float], float]:
@@ -149,12 +155,12 @@ def duplicate_rows(alike: Bools) -> dict[int, int]:
 
     A duplicate is not itself an original of other rows.
     """
-    firsts: list[int] = []
-    found: dict[int, int] = {}
-    for row, likeness in enumerate(alike.tolist()):
-        same = next((first for first in firsts if likeness[first]), None)
-        if same is None:
-            firsts.append(row)
+    originals: list[int] = []
+    duplicates: dict[int, int] = {}
+    for row, similar in enumerate(alike.tolist()):
+        original = next((first for first in originals if similar[first]), None)
+        if original is None:
+            originals.append(row)
         else:
-            found[row] = same
-    return found
+            duplicates[row] = original
+    return duplicates

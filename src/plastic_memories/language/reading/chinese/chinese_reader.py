@@ -62,59 +62,63 @@ def read_chinese_clauses(
     """Yield the items of the clauses of one message; a subject carries over to the next clause."""
     subject, topic = ChineseSubject.NONE, ""
     for clause in _apply_corrections(clauses):
-        said = parse_chinese_clause(clause, now, subject, topic)
-        items = [item for finder in _FINDERS for item in finder(said)]
+        parsed = parse_chinese_clause(clause, now, subject, topic)
+        items = [item for finder in _FINDERS for item in finder(parsed)]
         for item in items:
             yield clause, item
-        subject, topic = _carried_subject(said, bool(items)), _carried_topic(said, items)
+        subject, topic = _carried_subject(parsed, bool(items)), _carried_topic(parsed, items)
 
 
-def _carried_subject(said: ChineseClause, understood: bool) -> ChineseSubject:
+def _carried_subject(parsed: ChineseClause, understood: bool) -> ChineseSubject:
     """Return the subject of the next clause if it has none."""
-    if not said.is_subject_implied:
-        topic = said.subject is ChineseSubject.KIN or (
-            said.whole.startswith("我的") and not understood
+    if not parsed.is_subject_implied:
+        topic = parsed.subject is ChineseSubject.KIN or (
+            parsed.whole.startswith("我的") and not understood
         )
         if topic:
             return ChineseSubject.OTHER
         lost = (
-            said.subject is ChineseSubject.USER
+            parsed.subject is ChineseSubject.USER
             and not understood
-            and not _CHANGED.match(said.predicate)
+            and not _CHANGED.match(parsed.predicate)
         )
-        return ChineseSubject.NONE if lost else said.subject
-    if understood or not said.predicate:
-        return said.subject
-    if _NO_NOUN.match(said.predicate):
-        return said.subject
+        return ChineseSubject.NONE if lost else parsed.subject
+    if understood or not parsed.predicate:
+        return parsed.subject
+    if _NO_NOUN.match(parsed.predicate):
+        return parsed.subject
     # A clause that begins with its own noun is about that noun.
     return (
-        said.subject
-        if said.subject is ChineseSubject.USER or "我" in said.whole
+        parsed.subject
+        if parsed.subject is ChineseSubject.USER or "我" in parsed.whole
         else ChineseSubject.OTHER
     )
 
 
-def _carried_topic(said: ChineseClause, items: Sequence[ExtractedItem]) -> str:
+def _carried_topic(parsed: ChineseClause, items: Sequence[ExtractedItem]) -> str:
     """Return the relative or pet of a clause, as the topic of the next one."""
-    if said.kin:
-        return said.kin
+    if parsed.kin:
+        return parsed.kin
     if not any(item.key.startswith("relationship.") for item in items):
         return ""
-    named = _SOMEBODY.findall(said.whole)
+    named = _SOMEBODY.findall(parsed.whole)
     return str(named[-1]) if named else ""
 
 
 def _apply_corrections(clauses: Sequence[MessageClause]) -> list[MessageClause]:
     """Return clauses with "not A, but B" joined: 我的生日不是3号，是4号 → 我的生日是4号."""
-    kept: list[MessageClause] = []
+    corrected: list[MessageClause] = []
     for clause in clauses:
-        joined = _join_correction(kept[-1], clause) if kept and not clause.opens_sentence else None
+        joined = (
+            _join_correction(corrected[-1], clause)
+            if corrected and not clause.opens_sentence
+            else None
+        )
         if joined:
-            kept[-1] = joined
+            corrected[-1] = joined
         else:
-            kept.append(_apply_inner_correction(clause))
-    return kept
+            corrected.append(_apply_inner_correction(clause))
+    return corrected
 
 
 def _join_correction(first: MessageClause, clause: MessageClause) -> MessageClause | None:

@@ -35,10 +35,10 @@ def read_english_clauses(
     """Yield the items of the clauses of one message; a subject carries over to the next clause."""
     subject, somebody = EnglishSubject.NONE, ""
     for clause in clauses:
-        said = parse_english_clause(clause, now, subject)
-        items = [item for finder in _FINDERS for item in finder(said)]
+        parsed = parse_english_clause(clause, now, subject)
+        items = [item for finder in _FINDERS for item in finder(parsed)]
         if somebody and not items:
-            items = list(people.find_later_name(said, somebody))
+            items = list(people.find_later_name(parsed, somebody))
         for item in items:
             yield clause, item
-        subject, somebody = said.subject, people.last_relative_key(items)
+        subject, somebody = parsed.subject, people.last_relative_key(items)
