@@ -110,38 +110,26 @@ def _trailing_repeats(text: str, turns: Sequence[_Turn]) -> int:
 
 def _is_last_turn_edited(stored: Sequence[_Turn], sent: Sequence[_Turn]) -> bool:
     """Return whether the user edited their last message: the turn before it is unchanged."""
-    if (
-        len(stored) < _MIN_TURNS
-        or len(sent) < _MIN_TURNS
-        or _same_text(sent[-2].user_text, stored[-1].user_text)
-    ):
+    if min(len(stored), len(sent)) < _MIN_TURNS:
         return False
-    before, shown = stored[-2], sent[-2]
-    return _same_text(before.user_text, shown.user_text) and _same_texts(
-        before.replies, shown.replies
-    )
+    if _same_text(sent[-2].user_text, stored[-1].user_text):
+        return False
+    old_turn, new_turn = stored[-2], sent[-2]
+    is_same_question = _same_text(old_turn.user_text, new_turn.user_text)
+    return is_same_question and _same_texts(old_turn.replies, new_turn.replies)
 
 
 def _edited_replies(stored: Sequence[_Turn], sent: Sequence[_Turn]) -> list[tuple[int, str]]:
     """Return (id, text) of the last replies that the client has edited."""
-    if (
-        not stored
-        or len(sent) < _MIN_TURNS
-        or not _same_text(stored[-1].user_text, sent[-2].user_text)
-    ):
+    if not stored or len(sent) < _MIN_TURNS:
         return []
     old_turn, new_turn = stored[-1], sent[-2]
-    if len(old_turn.replies) != len(new_turn.replies) or _same_texts(
-        old_turn.replies, new_turn.replies
-    ):
+    if not _same_text(old_turn.user_text, new_turn.user_text):
         return []
-    return [
-        (message_id, new_text)
-        for message_id, old_text, new_text in zip(
-            old_turn.ids[1:], old_turn.replies, new_turn.replies, strict=True
-        )
-        if not _same_text(old_text, new_text)
-    ]
+    if len(old_turn.replies) != len(new_turn.replies):
+        return []
+    replies = zip(old_turn.ids[1:], old_turn.replies, new_turn.replies, strict=True)
+    return [(reply_id, new) for reply_id, old, new in replies if not _same_text(old, new)]
 
 
 def _place_reply(stored: _Turn, sent: _Turn, reply: str) -> HistoryDiff:

@@ -29,12 +29,10 @@ def page_block(
     # The index may use what the core leaves.
     index_lines, _ = _fit_lines(entries, left + sum(map(_line_tokens, reserved)))
     lines = [heading] * bool(core_lines or index_lines)
-    lines += ["### Core", *core_lines] * bool(core_lines) + ["### Extended", *index_lines] * bool(
-        index_lines
-    )
-    return "\n".join(lines), len(core_lines) < len(all_core_lines) or len(index_lines) < len(
-        entries
-    )
+    lines += ["### Core", *core_lines] * bool(core_lines)
+    lines += ["### Extended", *index_lines] * bool(index_lines)
+    is_cut = len(core_lines) < len(all_core_lines) or len(index_lines) < len(entries)
+    return "\n".join(lines), is_cut
 
 
 def _fit_lines(lines: Sequence[str], budget: int) -> tuple[list[str], int]:

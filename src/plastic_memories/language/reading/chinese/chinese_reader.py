@@ -72,27 +72,24 @@ def read_chinese_clauses(
 def _carried_subject(parsed: ChineseClause, understood: bool) -> ChineseSubject:
     """Return the subject of the next clause if it has none."""
     if not parsed.is_subject_implied:
-        topic = parsed.subject is ChineseSubject.KIN or (
-            parsed.whole.startswith("我的") and not understood
-        )
-        if topic:
-            return ChineseSubject.OTHER
-        lost = (
-            parsed.subject is ChineseSubject.USER
-            and not understood
-            and not _CHANGED.match(parsed.predicate)
-        )
-        return ChineseSubject.NONE if lost else parsed.subject
-    if understood or not parsed.predicate:
-        return parsed.subject
-    if _NO_NOUN.match(parsed.predicate):
+        return _subject_after_named(parsed, understood)
+    if understood or not parsed.predicate or _NO_NOUN.match(parsed.predicate):
         return parsed.subject
     # A clause that begins with its own noun is about that noun.
-    return (
-        parsed.subject
-        if parsed.subject is ChineseSubject.USER or "我" in parsed.whole
-        else ChineseSubject.OTHER
-    )
+    is_about_user = parsed.subject is ChineseSubject.USER or "我" in parsed.whole
+    return parsed.subject if is_about_user else ChineseSubject.OTHER
+
+
+def _subject_after_named(parsed: ChineseClause, understood: bool) -> ChineseSubject:
+    if parsed.subject is ChineseSubject.KIN:
+        return ChineseSubject.OTHER
+    if understood:
+        return parsed.subject
+    if parsed.whole.startswith("我的"):
+        return ChineseSubject.OTHER
+    is_user = parsed.subject is ChineseSubject.USER
+    is_lost = is_user and not _CHANGED.match(parsed.predicate)
+    return ChineseSubject.NONE if is_lost else parsed.subject
 
 
 def _carried_topic(parsed: ChineseClause, items: Sequence[ExtractedItem]) -> str:
@@ -109,11 +106,8 @@ def _apply_corrections(clauses: Sequence[MessageClause]) -> list[MessageClause]:
     """Return clauses with "not A, but B" joined: 我的生日不是3号，是4号 → 我的生日是4号."""
     corrected: list[MessageClause] = []
     for clause in clauses:
-        joined = (
-            _join_correction(corrected[-1], clause)
-            if corrected and not clause.opens_sentence
-            else None
-        )
+        continues = bool(corrected) and not clause.opens_sentence
+        joined = _join_correction(corrected[-1], clause) if continues else None
         if joined:
             corrected[-1] = joined
         else:

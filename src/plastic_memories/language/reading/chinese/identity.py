@@ -186,9 +186,9 @@ def _birthday(parsed: ChineseClause) -> Iterator[ExtractedItem]:
         yield ExtractedItem(
             "basic_info.birthday", lunar, parsed.content, attributes={"date_text": lunar, **_YEARLY}
         )
-    elif (day := mentions.yearly_date(whole, parsed.content, parsed.now)) and _is_exact(
-        whole, parsed
-    ):
+        return
+    day = mentions.yearly_date(whole, parsed.content, parsed.now)
+    if day and _is_exact(whole, parsed):
         yield _birthday_item(parsed, *day)
 
 

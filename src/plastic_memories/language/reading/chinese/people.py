@@ -169,10 +169,8 @@ def _relative_facts(parsed: ChineseClause) -> Iterator[ExtractedItem]:
 
 
 def _kin_birthday(parsed: ChineseClause, key: str) -> Iterator[ExtractedItem]:
-    day, content = mentions.yearly_date(parsed.whole, parsed.content, parsed.now) or (
-        "",
-        parsed.content,
-    )
+    dated = mentions.yearly_date(parsed.whole, parsed.content, parsed.now)
+    day, content = dated or ("", parsed.content)
     lunar = mentions.lunar_date(parsed.whole)
     title = f"{parsed.kin}的生日"
     attributes = {

@@ -174,10 +174,8 @@ def build_event(
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
     date, content = "", parsed.content
     if mention:
-        date, words = (
-            mention.span.start.isoformat(),
-            parsed.text[mention.start : mention.end].strip(),
-        )
+        date = mention.span.start.isoformat()
+        words = parsed.text[mention.start : mention.end].strip()
         attributes |= {"date": date, "date_text": words}
         # A later reader must not take "tomorrow" for their own tomorrow.
         content = mentions.insert_date(content, words, mention.span.to_text())
