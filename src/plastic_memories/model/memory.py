@@ -35,7 +35,7 @@ class Status(StrEnum):
 
 
 class Scope(StrEnum):
-    """Where a memory is visible: in one session, one app, one persona, or all personas."""
+    """How far a memory reaches: one session, one app, one persona, or all of them."""
 
     SESSION = "session"
     APP = "app"

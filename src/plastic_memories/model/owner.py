@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Realm(StrEnum):
-    """Whether a text is about the real user or about a story."""
+    """Whether something is about the real user or about a story."""
 
     REAL = "real"
     STORY = "story"

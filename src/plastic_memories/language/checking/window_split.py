@@ -13,7 +13,7 @@ from plastic_memories.model.talk import TalkWindow
 
 # Overhead of each message: number, role, name and time.
 _TOKENS_PER_MESSAGE = 40
-# The estimate counts at most three characters per token.
+# A cheap first cut, before tokens are estimated.
 _CHARS_PER_TOKEN = 3
 _SENTENCES = at_start(r".*[。！？!?；;…\n.]", re.DOTALL)
 

@@ -44,5 +44,5 @@ def at_start(text: str, flags: int = 0) -> re.Pattern[str]:
 def compile_all() -> None:
     """Compile all unused patterns, yielding to other threads after each."""
     while _uncompiled:
-        _uncompiled.pop().search  # noqa: B018 - asking for it compiles it
+        _uncompiled.pop().search  # noqa: B018 - the attribute access compiles it
         time.sleep(0)

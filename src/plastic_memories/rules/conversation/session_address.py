@@ -23,7 +23,7 @@ def parse_session_address(text: str) -> BotSessionAddress:
         if not rest:
             return BotSessionAddress(bot_id)
     parts = rest.split(":", 2)
-    return BotSessionAddress(bot_id, parts[-1] if len(parts) == 3 else rest)  # noqa: PLR2004 - its form
+    return BotSessionAddress(bot_id, parts[-1] if len(parts) == 3 else rest)  # noqa: PLR2004 - platform:type:session
 
 
 def candidate_addresses(text: str) -> list[BotSessionAddress]:
