@@ -1,4 +1,4 @@
-"""Rows as lines of an export, and back. What comes in is input from outside: checked, once."""
+"""Convert rows to JSON lines of an export and back, validating every imported field."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FORMAT = "plastic_memories"
 VERSION = 1
 MAX_CONTENT_CHARS = 1_000_000
 MAX_NAME_CHARS = 500
-# Far enough from the ends of the calendar that every time zone can write the date.
+# Far enough from the ends of the calendar that every time zone can represent the date.
 EARLIEST, LATEST = -62_000_000_000, 253_000_000_000
 _MAX_INT = 2**62
 _LONG_TEXT_FIELDS = frozenset(
@@ -81,7 +81,7 @@ def _json_row(row: Any) -> dict[str, Any]:
 
 
 def settings_from_line(line: Mapping[str, Any]) -> tuple[str, str]:
-    """Read time zone and language; what is no time zone is refused."""
+    """Return time zone and language; raise `InvalidInput` for an unknown time zone."""
     zone = _text_field(line, "time_zone") or "UTC"
     try:
         ZoneInfo(zone)
@@ -185,7 +185,7 @@ def _checked_text(value: str, name: str) -> str:
 
 
 def _has_no_surrogates(value: str) -> bool:
-    """Say whether a text holds no half of a character (JSON can smuggle one in)."""
+    """Return whether a text has no lone surrogate, which JSON allows."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -220,7 +220,7 @@ def _number_field(line: Mapping[str, Any], name: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{name} must be a number")
-    if not abs(value) <= _MAX_INT:  # so that what is no number at all is refused too
+    if not abs(value) <= _MAX_INT:  # written this way to reject NaN too
         raise InvalidInput(f"{name} is too large")
     return float(value)
 

@@ -1,4 +1,4 @@
-"""What ranking needs of a memory, so that a recall reads nothing else of the many."""
+"""Index entries and partitions: the columns of a memory that ranking reads."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from plastic_memories.model.record import record
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """What one persona knows of a user, or, with no persona, what all of them share."""
+    """One persona's memories of a user, or, with no persona, those that all personas share."""
 
     user: User
     persona_id: str = ""
 
 
 def is_shared(memory: Memory) -> bool:
-    """Say whether every persona of the user may find a memory; a story never crosses personas."""
+    """Return whether every persona of the user may see a memory; stories never cross personas."""
     return memory.scope is Scope.GLOBAL and memory.realm is Realm.REAL
 
 
 def partition_of(memory: Memory) -> Partition:
-    """Return where a memory is searched."""
+    """Return the partition in which a memory is searched."""
     return Partition(memory.owner.user, "" if is_shared(memory) else memory.owner.persona_id)
 
 
 def partitions_for(owner: Owner) -> tuple[Partition, Partition]:
-    """Return everything a reader of this persona may find something in."""
+    """Return the partitions that a reader of this persona searches: its own and the shared one."""
     return Partition(owner.user, owner.persona_id), Partition(owner.user)
 
 
 @dataclass(frozen=True, slots=True)
 class EntryVisibility:
-    """What decides who may see an entry of a partition."""
+    """The columns that decide which viewpoints see an entry of a partition."""
 
     bot_id: str
     branch_id: str
@@ -63,13 +63,13 @@ class IndexEntry:
     expires_at: float | None
     importance: float
     ageless: bool
-    terms: bytes  # codes of its terms in order (language/text/tokens.py)
-    vector: bytes | None  # one signed byte for each dimension (rules/ranking/vector_codec.py)
+    terms: bytes  # term codes in text order (language/text/tokens.py)
+    vector: bytes | None  # one signed byte per dimension (rules/ranking/vector_codec.py)
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionChanges:
-    """What changed in a partition since a revision its reader knows."""
+    """The changes of a partition since a revision that its reader knows."""
 
     revision: int
     entries: Sequence[IndexEntry] = ()  # new or changed

@@ -1,4 +1,4 @@
-"""One thing remembered, and the words around it."""
+"""Memories and drafts, with their types, statuses and scopes."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class SourceType(StrEnum):
     TOOL = "tool"
 
 
-# The persona's confirmed identity: always a candidate first.
+# The persona's confirmed identity: these always start as candidates.
 SLOT_TYPES = frozenset(
     {MemoryType.IDENTITY, MemoryType.CONSTRAINTS, MemoryType.VALUES, MemoryType.PREFERENCES}
 )
-# These may hold several active rows at once (`coexist`).
+# Slots that may hold several active rows at once (`coexist`).
 LIST_SLOTS = frozenset({MemoryType.PREFERENCES, MemoryType.CONSTRAINTS})
 
 
@@ -112,8 +112,8 @@ class Memory(MemoryBase):
     confidence: float
     importance: float
     superseded_by: int | None
-    # The first version of this thing: every version carries it, so that history and
-    # forget find the whole chain with one look.
+    # Id of the first version. Every version carries it, so that history and forget find the whole
+    # chain with one query.
     root_id: int
     created_at: float
     updated_at: float
@@ -125,7 +125,7 @@ class Memory(MemoryBase):
         return self.type in SLOT_TYPES
 
     def is_expired_at(self, now: float) -> bool:
-        """Say whether the memory's own expiry has come, swept or not."""
+        """Return whether the memory's expiry has passed, even if the sweep has not run yet."""
         return self.expires_at is not None and self.expires_at <= now
 
 

@@ -1,4 +1,4 @@
-"""How the values that requests make by the hundred are declared."""
+"""Fast frozen dataclasses for values that a request creates by the hundred."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ else:
     from dataclasses import dataclass
 
     def record(*, frozen: bool, **options: bool) -> object:
-        """Declare a frozen dataclass whose freezing is the type checker's to keep.
+        """Declare a frozen dataclass that only the type checker enforces.
 
-        At run time a frozen class sets each field by a call, which makes a memory of 33 fields
-        ten times as dear: an eighth of the processor time of a small write.
+        At run time a frozen class sets each field by a call, which makes a memory of 33 fields ten
+        times as slow to create: an eighth of the processor time of a small write.
         """
         return dataclass(**options, unsafe_hash=frozen)

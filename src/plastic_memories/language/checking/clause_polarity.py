@@ -1,4 +1,4 @@
-"""Whom a clause is about, and whether it says that something is so now."""
+"""Subject and polarity of a clause: whom it is about, and whether it affirms or denies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plastic_memories.language.text.lazy_regex import regex
 
 class ClauseSubject(StrEnum):
     USER = "user"
-    KIN = "kin"  # somebody of the user's own
+    KIN = "kin"  # a relative or pet of the user
     UNCLEAR = "unclear"  # the subject is left out
     OTHER = "other"
 
@@ -55,7 +55,7 @@ _DISLIKE_DENIED = regex(
 
 
 def clause_subject(clause: str) -> ClauseSubject:
-    """Say whom a clause is about, as far as its own words tell.
+    """Return whom a clause is about, judged by its own words.
 
     >>> [clause_subject(text).value for text in ("我喜欢茶", "我妈妈喜欢茶", "he likes tea")]
     ['user', 'kin', 'other']
@@ -82,7 +82,7 @@ def is_temporary(clause: str) -> bool:
 
 
 def denies_illness(clause: str) -> bool:
-    """Say whether a clause says that somebody is well.
+    """Return whether a clause denies an illness or allergy.
 
     >>> denies_illness("我对花生不过敏"), denies_illness("我过敏，不能吃虾")
     (True, False)
@@ -91,7 +91,7 @@ def denies_illness(clause: str) -> bool:
 
 
 def is_dislike_denied(clause: str) -> bool:
-    """Say whether a dislike is denied.
+    """Return whether a clause denies a dislike.
 
     >>> is_dislike_denied("我不讨厌咖啡"), is_dislike_denied("我不喜欢咖啡")
     (True, False)

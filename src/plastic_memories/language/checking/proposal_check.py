@@ -1,4 +1,4 @@
-"""From a model's reply to a proposal: every item is checked alone, by the rules."""
+"""Turn a model's reply into a proposal, checking every item separately."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def window_language(window: TalkWindow) -> str:
 
 
 def check_reply(reply: ParsedReply, window: TalkWindow) -> Proposal:
-    """Keep of a reply what the window proves."""
+    """Return the parts of a reply that the window proves."""
     talk = _checked_window(window)
     outcomes = [check_profile(item, talk) for item in reply.profile]
     outcomes += [check_event(item, talk) for item in reply.events]
@@ -46,7 +46,7 @@ def check_reply(reply: ParsedReply, window: TalkWindow) -> Proposal:
 
 
 def merge_proposals(proposals: Sequence[Proposal]) -> Proposal:
-    """Join the proposals of the parts of one window, in their order."""
+    """Merge the proposals of the parts of one window, in order."""
     summaries = [each.summary for each in proposals if each.summary]
     return Proposal(
         drafts=_latest_by_key([draft for each in proposals for draft in each.drafts]),
@@ -64,7 +64,7 @@ def _join_summaries(summaries: Sequence[Summary]) -> Summary:
 
 def _checked_window(window: TalkWindow) -> CheckedWindow:
     by_rules = [
-        # Read as the user's own; whose they are is decided once, for both.
+        # Read as the user's own message; the speaker is assigned once, for both.
         extract_drafts([replace(message, speaker="")], window.time_zone)
         if message.role is Role.USER
         else []
@@ -82,7 +82,7 @@ def _with_speaker(draft: Draft, window: TalkWindow) -> Draft:
 
 
 def _latest_by_key(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
-    """Order drafts as they were said; of two with one key the later holds, as with the rules."""
+    """Return drafts in message order; of two with one key the later wins, as in the rules."""
     kept: dict[tuple[MemoryType, str], Draft] = {}
     for draft in sorted(drafts, key=lambda each: (each.occurred_at or 0, each.source_message_ids)):
         kept.pop((draft.type, draft.key), None)

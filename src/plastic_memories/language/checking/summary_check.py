@@ -1,4 +1,4 @@
-"""A proposed summary: in the language of the talk, and made of what was said."""
+"""Check a proposed summary: right language, grounded in the messages."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _ADDRESS = regex(r"https?://|www\.|```|[<>{}]", re.IGNORECASE)
 _MAX_SUMMARY_CHARS = 600
 _MAX_TOPIC_CHARS = 30
 _MAX_TOPICS = 8
-# A summary has words of its own ("the user told that"); half of them must be the talk's.
+# A summary adds words of its own ("the user said that"); half must be from the messages.
 _MIN_GROUNDED_SHARE = 0.5
 
 
 def check_summary(item: Item, messages: Sequence[Message], language: str) -> Summary | str:
-    """Return a summary that can be believed, or the reason why there is none."""
+    """Return a credible summary, or the reason for rejecting it."""
     text = " ".join(first_text_field(item, "text", "summary").split())
     if not 0 < len(text) <= _MAX_SUMMARY_CHARS:
         return "summary empty or too long"

@@ -1,4 +1,4 @@
-"""The keys a model may fill, the same ones the rules use, and the words that must go with them."""
+"""Profile keys that a model may fill, and the cue words that each requires in the clause."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plastic_memories.language.text.lazy_regex import regex
 
 PROFILE_TYPES = ("basic_info", "preference", "personality", "relationship", "constraint")
 
-# Each line: a key, then what a clause must say before it can be believed to fill that key.
+# Each line: a key, then a pattern that the clause must match to prove that key.
 _CUES = r"""
 basic_info.name 叫(?!他|她|它|你|我|做)|名字|姓名|本名|真名|\bname\b
 basic_info.nickname 昵称|小名|绰号|外号|nickname
@@ -55,7 +55,7 @@ _CUE = {
     line.split(" ", 1)[0]: regex(line.split(" ", 1)[1], re.IGNORECASE)
     for line in _CUES.strip().splitlines()
 }
-# These keys hold as many values as there are; the value is part of the key.
+# Keys with several values; the value is part of the key.
 _MULTI_VALUE_FAMILIES = frozenset(
     {
         "preference.like",
@@ -116,7 +116,7 @@ _PETS_ENGLISH = _word_patterns(ENGLISH_PETS)
 
 
 def key_family(category: str, key: str) -> str | None:
-    """Return the family of keys that a model means, or None for one nobody knows.
+    """Return the key family that a model means, or None if it is unknown.
 
     >>> key_family("basic_info", "姓名"), key_family("", "preference.favorite_color")
     ('basic_info.name', 'preference.favorite_color')
@@ -172,7 +172,7 @@ def _matching_english_key(text: str, words: dict[str, re.Pattern[str]]) -> str |
 
 
 def key_for(family: str, value: str, clause: str) -> str | None:
-    """Return the key of a value, or None if the clause has no word that belongs to it.
+    """Return the key of a value, or None if the clause has no cue word for it.
 
     >>> key_for("constraint.allergy", "海鲜", "我海鲜过敏"), key_for("relationship.pet", "Rex", "a dog called Rex")
     ('constraint.allergy.seafood', 'relationship.pet.dog')
@@ -195,7 +195,7 @@ _NAMING_CUES = regex(r"叫|名|唤作|\bnamed?\b|\bcalled\b|\bnames?\b", re.IGNO
 
 
 def _relationship_key(family: str, clause: str) -> str | None:
-    # What somebody near is called; what they do or like is theirs.
+    # Only a relative's name is the user's to tell; their job or tastes are their own.
     if not _NAMING_CUES.search(clause):
         return None
     if family == "relationship.pet":
@@ -211,6 +211,6 @@ def named_pet(clause: str) -> str | None:
 
 
 def named_kin(clause: str) -> set[str]:
-    """Return who of the user's people a clause names."""
+    """Return the relatives that a clause names."""
     english = {key for key, pattern in _KIN_ENGLISH.items() if pattern.search(clause)}
     return english | {key for word, key in CHINESE_KIN.items() if word in clause}

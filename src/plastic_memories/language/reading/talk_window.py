@@ -1,4 +1,4 @@
-"""A stretch of talk made ready to be learned from. Pure."""
+"""Prepare messages for extraction: remove injected text, detect the language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INJECTED = regex(
 
 
 def without_injected_text(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages without what the hub itself has put there; empty ones are left out."""
+    """Return the messages without injected blocks; messages that become empty are left out."""
     cleaned = (
         message
         if FENCE not in message.content.lower()
@@ -30,5 +30,5 @@ def without_injected_text(messages: Sequence[Message]) -> list[Message]:
 
 
 def is_injected_echo(draft: Draft, known: Set[int]) -> bool:
-    """Say whether a draft stands on nothing but words that the hub itself had injected."""
+    """Return whether a draft's quote consists only of injected text."""
     return bool(draft.quote) and echo_share(draft.quote, known) >= _ALL

@@ -1,4 +1,4 @@
-"""Chinese words the rules know: trades, places, kin and animals."""
+"""Chinese word lists of the rules: jobs, places, relatives and animals."""
 
 from __future__ import annotations
 
