@@ -14,6 +14,5 @@ def truncate_for_model(text: str, max_chars: int) -> str:
     >>> truncate_for_model("tea\0time\ud83c", 8)
     'tea time'
     """
-    return (
-        truncate_normalised(text, max_chars).encode("utf-8", "replace").decode().replace("\0", " ")
-    )
+    cut = truncate_normalised(text, max_chars)
+    return cut.encode("utf-8", "replace").decode().replace("\0", " ")

@@ -92,11 +92,9 @@ def _find_sensitive_spans(text: str, categories: frozenset[str]) -> list[Sensiti
 
 def _refuse_or_pass(text: str, findings: list[SensitiveSpan]) -> ScreeningResult:
     # The refused text is not returned: no caller can store or log it by mistake.
-    return (
-        ScreeningResult("", refused_category=findings[0].category)
-        if findings
-        else ScreeningResult(text)
-    )
+    if findings:
+        return ScreeningResult("", refused_category=findings[0].category)
+    return ScreeningResult(text)
 
 
 def _mask_spans(text: str, categories: frozenset[str]) -> ScreeningResult:

@@ -182,7 +182,7 @@ class MessageHistory:
             return len(erased)
 
         deleted, _ = await self.exports.write_and_refresh(owner, work)
-        self.wakeup.notify()  # copies in the archive go too
+        self.wakeup.notify()  # the archived copies are rewritten too
         if not deleted:
             return 0, ()
         return deleted, (await scrub(self.storage, owner, self.formation)).pending

@@ -9,11 +9,7 @@ from plastic_memories.errors import Conflict, NotFound
 from plastic_memories.hub.transactions.audit_events import record_memories, record_memory
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.hub.transactions.version_chain import (
-    add_replacing,
-    is_visible,
-    refresh_slot,
-)
+from plastic_memories.hub.transactions.version_chain import add_replacing, is_visible, refresh_slot
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.owner import Owner, Viewpoint

@@ -45,9 +45,9 @@ class PersonaPages:
     live: Collection[int] = ()  # root ids of core lines whose memory is active
     hidden: Callable[[str], bool] = lambda _text: False
 
-    def core_lines(self, told: Collection[str] = ()) -> list[str]:
-        """Return the visible lines of the core, without those in `told`: the prompt has them."""
-        return visible_lines(self.core, self.live, lambda text: text in told or self.hidden(text))
+    def core_lines(self, known: Collection[str] = ()) -> list[str]:
+        """Return the visible lines of the core, without those in `known`: the prompt has them."""
+        return visible_lines(self.core, self.live, lambda text: text in known or self.hidden(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,9 @@ class PageReader:
             for shown, (folder, name) in zip(
                 pages.index, _page_files(user, persona_id, listings), strict=True
             ):
-                file = (
-                    await self.folders.read_page(folder, name)
-                    if is_same_page_id(page, shown.id)
-                    else None
-                )
+                if not is_same_page_id(page, shown.id):
+                    continue
+                file = await self.folders.read_page(folder, name)
                 if file is not None:
                     # On a thread: a long page takes a while to mask and parse.
                     text = await asyncio.to_thread(self._visible_text, file, pages.hidden)

@@ -28,13 +28,7 @@ from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import User
 from plastic_memories.model.persona import UserSettings
-from plastic_memories.model.recall import (
-    Findings,
-    Hit,
-    RecallQuery,
-    Recollection,
-    StableBlock,
-)
+from plastic_memories.model.recall import Findings, Hit, RecallQuery, Recollection, StableBlock
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import Stores

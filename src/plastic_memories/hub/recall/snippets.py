@@ -72,11 +72,8 @@ class SnippetFinder:
         known |= {row.id for row in last if row.content in query.shown_texts}
         recent = [row for row in last if row.id not in known][: self.limit][::-1]
         excluded = {*known, *(row.id for row in recent)}
-        relevant = (
-            _SnippetSearch(stores, query, excluded).relevant_messages()
-            if query.text.strip()
-            else []
-        )
+        search = _SnippetSearch(stores, query, excluded)
+        relevant = search.relevant_messages() if query.text.strip() else []
         return ConversationSnippets(relevant, recent)
 
 
