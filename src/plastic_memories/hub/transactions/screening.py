@@ -1,4 +1,4 @@
-"""Looks at every text before it is stored."""
+"""Screen every text for sensitive data before it is stored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Screening:
     judge: JudgeEngine
 
     def screen_text(self, text: str) -> str:
-        """Return the text as it may be stored, or raise `Rejected` with its category."""
+        """Return the text, masked if necessary; raise `Rejected` with its category if refused."""
         if not text:
             return text
         screened = self.policy.screen(text)
@@ -37,7 +37,7 @@ class Screening:
         return screened.text
 
     def screen_identifier(self, text: str) -> str:
-        """Return a key, an id or a reference; a credential in it is refused."""
+        """Return a key, id or reference; raise `Rejected` if it contains a credential."""
         if not text:
             return text
         screened = self.policy.screen_id(text)
@@ -46,40 +46,38 @@ class Screening:
         return screened.text
 
     def mask_message(self, message: Message) -> Message:
-        """Return a message, masked: a conversation is never refused, but for a secret as an id."""
-        for given in filter(None, _message_ids(message)):
-            self.screen_identifier(given)
+        """Return a message with secrets masked; raise `Rejected` only for a credential in an id."""
+        for identifier in filter(None, _message_ids(message)):
+            self.screen_identifier(identifier)
         masked = self.policy.mask(message.content)
         return message if masked == message.content else replace(message, content=masked)
 
     def screen_draft(self, draft: Draft) -> Draft:
-        """Return a draft as it may be stored, or raise `Rejected`."""
+        """Return a draft as it may be stored; raise `Rejected` if it may not."""
         return self._screen_draft(draft, set())
 
-    def _screen_draft(self, draft: Draft, passed: set[str]) -> Draft:
-        """Screen a draft; `passed` are the ids that were found harmless, and grows."""
+    def _screen_draft(self, draft: Draft, harmless_ids: set[str]) -> Draft:
+        """Screen a draft; `harmless_ids` caches identifiers that passed, and grows."""
         verdict = self.judge.assess(draft)
         if not verdict.keep:
             raise Rejected(
                 "The judge refuses to keep this.",
                 {"reason": verdict.reason, "category": verdict.category},
             )
-        return self._screen_row(draft, passed)
+        return self._screen_row(draft, harmless_ids)
 
     def screen_memory(self, memory: Memory) -> Memory:
         """Return a memory that comes from elsewhere as it may be stored, or raise `Rejected`."""
         return self._screen_row(memory, set())
 
-    def _screen_row(self, row: _Row, passed: set[str]) -> _Row:
-        for given in set(_memory_ids(row)) - passed:
-            self.screen_identifier(given)
-            passed.add(given)
+    def _screen_row(self, row: _Row, harmless_ids: set[str]) -> _Row:
+        for identifier in set(_memory_ids(row)) - harmless_ids:
+            self.screen_identifier(identifier)
+            harmless_ids.add(identifier)
         content, quote = self.screen_text(row.content), self.screen_text(row.quote)
         tags = tuple([self.screen_text(tag) for tag in row.tags])
-        metadata, attributes = (
-            self.screen_values(row.metadata),
-            self.screen_values(row.attributes),
-        )
+        metadata = self.screen_values(row.metadata)
+        attributes = self.screen_values(row.attributes)
         if (content, quote, tags, metadata, attributes) == _memory_texts(row):
             return row
         return replace(
@@ -94,19 +92,19 @@ class Screening:
     def screen_drafts(
         self, drafts: Sequence[Draft]
     ) -> tuple[list[tuple[int, Draft]], list[tuple[int, str]]]:
-        """Screen many; return those that may be stored and why the others may not, by place."""
-        kept: list[tuple[int, Draft]] = []
+        """Screen a batch; return the accepted drafts and the reasons of refusals, by index."""
+        accepted: list[tuple[int, Draft]] = []
         refused: list[tuple[int, str]] = []
-        passed: set[str] = set()  # a batch names the same session and speaker again and again
+        harmless_ids: set[str] = set()  # a batch repeats the same session and speaker
         for index, draft in enumerate(drafts):
             try:
-                kept.append((index, self._screen_draft(draft, passed)))
+                accepted.append((index, self._screen_draft(draft, harmless_ids)))
             except Rejected as error:
                 refused.append((index, refusal_reason(error)))
-        return kept, refused
+        return accepted, refused
 
     def screen_values(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Screen every text inside a JSON object."""
+        """Screen every key and value of a JSON object."""
         return {
             self.screen_identifier(name): self._screen_value(value)
             for name, value in values.items()
@@ -120,7 +118,7 @@ class Screening:
         if isinstance(value, list | tuple):
             return [self._screen_value(item) for item in value]
         if isinstance(value, int | float) and not isinstance(value, bool):
-            self.screen_text(str(value))  # a card number is one with or without quotation marks
+            self.screen_text(str(value))  # a card number is sensitive as a string or as a number
         return value
 
 
@@ -132,7 +130,7 @@ def _refusal(category: str) -> Rejected:
 
 
 def refusal_reason(error: Rejected) -> str:
-    """Say in one line why a text was refused, without the text."""
+    """Return in one line why a text was refused, without the text."""
     detail = error.detail or {}
     category = detail.get("category")
     return f"{detail.get('reason', error.code)}: {category}" if category else error.message
