@@ -34,7 +34,7 @@ class ThreadTask:
     error: BaseException | None = None
     started_at: float | None = None  # on the monotonic clock
     is_finished: bool = False
-    # Whoever gets it first decides: the thread that starts, or the caller that gives up.
+    # Who acquires it first decides: the thread that starts, or the caller that gives up.
     _claim: threading.Lock = field(default_factory=threading.Lock)
     _timer: asyncio.TimerHandle | None = None
 
