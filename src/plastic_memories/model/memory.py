@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.record import record
 
 
 class MemoryType(StrEnum):
@@ -65,7 +64,7 @@ def _scope_ref(scope: Scope, session_id: str, source_app: str) -> str:
     return source_app if scope is Scope.APP else ""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What somebody would like remembered, before the rules have spoken."""
 
@@ -99,7 +98,7 @@ class Draft:
         return _scope_ref(self.scope, self.session_id, self.source_app)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One version of one remembered thing. Empty text means "not given"."""
 

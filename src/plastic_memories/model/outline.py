@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from plastic_memories.model.memory import MemoryType
 from plastic_memories.model.owner import Owner
-from plastic_memories.model.record import record
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class MemoryOutline:
     """A memory without what only its reader needs, and when its first version was made."""
 
