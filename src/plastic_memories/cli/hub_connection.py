@@ -127,7 +127,9 @@ async def in_process_transport(
         with redirect_stdout(sys.stderr), errors_naming_file(settings):
             await stack.enter_async_context(app.router.lifespan_context(app))
         if by_meaning:
-            waiting = await app.state.hub.embedding.settled(_MODEL_TIMEOUT_S, _VECTORS_TIMEOUT_S)
+            waiting = await app.state.hub.embedding.wait_until_filled(
+                _MODEL_TIMEOUT_S, _VECTORS_TIMEOUT_S
+            )
             if waiting:
                 click.echo(_BACKFILL_NOTICE.format(waiting), err=True)
         yield httpx.ASGITransport(app=app)

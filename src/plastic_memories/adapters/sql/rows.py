@@ -8,9 +8,8 @@ from typing import Any
 
 from plastic_memories.adapters.sql.record_columns import RecordColumns, from_json
 from plastic_memories.adapters.sql.session import Row
-from plastic_memories.model.memory import Memory, MemoryType
+from plastic_memories.model.memory import Memory, MemoryOutline, MemoryType
 from plastic_memories.model.message import Message
-from plastic_memories.model.outline import MemoryOutline
 from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.rules.prompt.always_told import core_level
 

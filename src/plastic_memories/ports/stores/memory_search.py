@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from plastic_memories.model.memory import Memory
-from plastic_memories.model.outline import MemoryOutline
+from plastic_memories.model.memory import Memory, MemoryOutline
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.stores.memory_store import MemoryFilter

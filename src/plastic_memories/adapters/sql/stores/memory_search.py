@@ -11,8 +11,7 @@ from plastic_memories.adapters.sql.session import SqlSession
 from plastic_memories.adapters.sql.statement_builder import OUTLINE, select
 from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable
 from plastic_memories.language.text.tokens import index_terms
-from plastic_memories.model.memory import Memory
-from plastic_memories.model.outline import MemoryOutline
+from plastic_memories.model.memory import Memory, MemoryOutline
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.stores.memory_store import MemoryFilter

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from plastic_memories.adapters.sql.rows import memory_of
 from plastic_memories.adapters.sql.session import Params, SqlSession
 from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore, partition_params
-from plastic_memories.model.entry import Partition
+from plastic_memories.model.entry import EntryCursor, Partition, PendingEmbedding
 from plastic_memories.model.owner import User
-from plastic_memories.model.vector import EntryCursor, PendingEmbedding
 from plastic_memories.rules.ranking.searchable_text import searchable_text
 
 _MODEL_KEY = "vector_model"
