@@ -47,6 +47,13 @@ def functions(file: Path) -> Iterator[FUNCTION]:
             yield node
 
 
+def methods_of(node: ast.ClassDef) -> list[FUNCTION]:
+    """Return what a class can be called for; a property is none of it."""
+    return [
+        child for child in node.body if isinstance(child, FUNCTION) and not child.decorator_list
+    ]
+
+
 def test_there_is_code_to_look_at() -> None:
     assert len(SOURCES) > 100
 
@@ -92,6 +99,18 @@ def test_nothing_that_is_installed_imports_fastapi() -> None:
     found = [name_of(file) for file in SOURCES if imports.search(file.read_text(encoding="utf-8"))]
 
     assert found == []
+
+
+def test_a_port_has_at_most_eight_methods_or_says_why() -> None:
+    ports = (
+        (node.name, ast.get_docstring(node) or "", [child.name for child in methods_of(node)])
+        for file in SOURCES
+        if "ports" in file.parts
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+
+    assert [name for name, why, own in ports if len(own) > 8 and "methods" not in why] == []
 
 
 def test_adapters_are_kept_apart_but_for_what_sql_engines_share() -> None:
