@@ -41,7 +41,7 @@ class SqlMemoryStore:
         self._index = index
         self._partitions = partitions
         self._entries = entries
-        self._first_end: float | None = None  # what this transaction was told
+        self._next_expiry: float | None = None  # as this transaction has read it
 
     def get(self, owner: Owner, memory_id: int) -> Memory | None:
         row = self._session.fetch_one("get_memory", {**owner_params(owner), "id": memory_id})
@@ -71,7 +71,7 @@ class SqlMemoryStore:
         live: set[tuple[MemoryType, str]] = set()
         for kind in {kind for kind, _ in keys}:
             of_kind = {key for its, key in keys if its is kind}
-            # An array may carry only what is printable as it is; other keys are asked one by one.
+            # Not every engine's array carries unprintable text unchanged: such keys go one by one.
             many = [key for key in of_kind if key.isprintable()]
             params = {
                 **owner_params(owner),
@@ -86,13 +86,12 @@ class SqlMemoryStore:
     def next_expiry(self) -> float:
         """Return when the next of all memories expires.
 
-        While a transaction writes, nobody else does: it asks once, and again when it has stored
-        a memory that expires.
+        A transaction reads it once, and again when it has stored a memory that expires.
         """
-        if self._first_end is None:
+        if self._next_expiry is None:
             row = self._session.fetch_one("first_end")
-            self._first_end = math.inf if row is None else float(row["expires_at"])
-        return self._first_end
+            self._next_expiry = math.inf if row is None else float(row["expires_at"])
+        return self._next_expiry
 
     def add(self, memory: Memory) -> Memory:
         [added] = self.add_all([memory])
@@ -170,7 +169,7 @@ class SqlMemoryStore:
 
     def _track_expiry(self, memory: Memory) -> None:
         if memory.expires_at is not None:
-            self._first_end = None
+            self._next_expiry = None
 
     def _execute(self, query: str, memory: Memory, **more: Any) -> None:
         params = {**owner_params(memory.owner), "id": memory.id, **more}
