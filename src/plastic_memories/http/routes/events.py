@@ -18,6 +18,7 @@ from plastic_memories.errors import (
     Unavailable,
 )
 from plastic_memories.http.caller_context import authenticate_caller, request_key, requested_user
+from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
@@ -40,7 +41,7 @@ async def events(socket: WebSocket) -> None:
 
     What happens from the moment of connecting on is sent, also while the key is being checked.
     """
-    hub: Hub = socket.app.state.hub
+    hub = await open_hub_of(socket)
     connected_at = hub.storage.clock.now()
     await socket.accept()
     try:

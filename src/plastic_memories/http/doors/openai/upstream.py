@@ -193,6 +193,7 @@ class Upstream:
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
+            self._session = None  # whoever opens the hub again opens another
 
 
 def _header_value(value: bytes) -> str:
