@@ -43,7 +43,7 @@ class DemoConversation:
     @classmethod
     def load(cls) -> DemoConversation:
         """Read the conversation that came with the program: in the wheel, or in the checkout."""
-        package = Path(__file__).parents[1]
+        package = Path(__file__).parents[2]
         name = Path("examples", "conversation.zh.json")
         in_wheel = package / name
         file = in_wheel if in_wheel.is_file() else package.parents[1] / name
