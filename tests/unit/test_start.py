@@ -87,8 +87,8 @@ def test_an_answer_is_written_whether_or_not_its_body_was_built() -> None:
         "from plastic_memories.http.envelope import success_response; "
         "from plastic_memories.wire.operations import HealthResponse; "
         "request = _(state=_(request_id='r')); "
-        "print(success_response(request, HealthResponse.model_construct(status='好')).body.decode('utf-8', 'replace')"
-        ".encode('ascii', 'backslashreplace').decode())"
+        "body = success_response(request, HealthResponse.model_construct(status='好')).body; "
+        "print(body.decode('utf-8', 'replace').encode('ascii', 'backslashreplace').decode())"
     )
 
     assert re.fullmatch(

@@ -60,11 +60,11 @@ def run_with_hub(
 ) -> T:
     """Do something with the hub of this place."""
 
-    async def opened() -> T:
+    async def connect_and_work() -> T:
         async with open_connection(place, by_meaning=by_meaning) as door:
             return await work(door)
 
-    return asyncio.run(opened())
+    return asyncio.run(connect_and_work())
 
 
 def run_with_client(

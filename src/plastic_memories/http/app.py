@@ -30,7 +30,7 @@ from plastic_memories.http.rate_limit import RateLimit
 from plastic_memories.http.request_frame import RequestFrame
 from plastic_memories.http.routes import (
     conversation,
-    events,
+    event_stream,
     formation,
     goals,
     memories,
@@ -109,7 +109,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
     app = Application(
         routes=[
             Pattern("/openapi.json", show_document),
-            WebSocketRoute("/ws/events", events.events),
+            WebSocketRoute("/ws/events", event_stream.stream_events),
             *(_PatternRoute(route) for route in _PATTERNS),
         ],
         lifespan=lambda _app: opener.lifespan(),

@@ -124,7 +124,7 @@ class _PreparedSearch:
             query = replace(query, viewpoint=view)
         index = self.cache.get(query.viewpoint.owner)
         # Whoever reads a large partition for the first time must not hold up every reader.
-        with index.locked(query.deadline_s * _LOCK_DEADLINE_SHARE):
+        with index.lock(query.deadline_s * _LOCK_DEADLINE_SHARE):
             index.refresh(stores)
             asked = _scoring_query(stores, query, self.question, self.vectors)
             found = self._rank_findings(stores, index, query, asked)

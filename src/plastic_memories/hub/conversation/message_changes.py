@@ -93,7 +93,7 @@ class ConversationTimeline:
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
         # A swipe is part of the talk, and forgets nothing: its old words go with the next scrub.
-        return revision if replaced else await self._scrubbed(which.view.owner, revision)
+        return revision if replaced else await self._scrub_revision(which.view.owner, revision)
 
     async def delete(self, caller: Caller, which: MessageReference) -> RevisionOutcome:
         """Erase a message with what was learned from it."""
@@ -109,7 +109,7 @@ class ConversationTimeline:
             return self._relearn(stores, message, [], now)
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
-        return await self._scrubbed(which.view.owner, revision)
+        return await self._scrub_revision(which.view.owner, revision)
 
     async def branch(self, caller: Caller, which: MessageReference, branch_id: str = "") -> Branch:
         """Start a second way on from a message; one that has that name already is returned."""
@@ -151,7 +151,7 @@ class ConversationTimeline:
         self.wakeup.notify()  # copies in the archive follow, and a model may read again
         return done
 
-    async def _scrubbed(self, owner: Owner, revision: RevisionOutcome) -> RevisionOutcome:
+    async def _scrub_revision(self, owner: Owner, revision: RevisionOutcome) -> RevisionOutcome:
         residue = await scrub(self.storage, owner, self.formation)
         return replace(revision, pending=residue.pending)
 

@@ -192,11 +192,11 @@ def _equals_test(wanted: Any) -> _ValueTest:
 
 
 def _negated_test(make: Callable[[Any], _ValueTest]) -> Callable[[Any], _ValueTest]:
-    def made(wanted: Any) -> _ValueTest:
+    def build(wanted: Any) -> _ValueTest:
         test = make(wanted)
         return lambda held: not test(held)
 
-    return made
+    return build
 
 
 def _in_test(wanted: Sequence[Any]) -> _ValueTest:
@@ -205,10 +205,10 @@ def _in_test(wanted: Sequence[Any]) -> _ValueTest:
 
 
 def _ordering_test(compare: Callable[[Any, Any], bool]) -> Callable[[Any], _ValueTest]:
-    def made(wanted: Any) -> _ValueTest:
+    def build(wanted: Any) -> _ValueTest:
         return lambda held: _comparable(held, wanted) and compare(held, wanted)
 
-    return made
+    return build
 
 
 def _comparable(one: Any, other: Any) -> bool:
@@ -219,7 +219,7 @@ def _comparable(one: Any, other: Any) -> bool:
 
 
 def _contains_test(fold: Callable[[str], str]) -> Callable[[Any], _ValueTest]:
-    def made(wanted: Any) -> _ValueTest:
+    def build(wanted: Any) -> _ValueTest:
         def test(held: Any) -> bool:
             if isinstance(held, str):
                 return isinstance(wanted, str) and fold(wanted) in fold(held)
@@ -231,7 +231,7 @@ def _contains_test(fold: Callable[[str], str]) -> Callable[[Any], _ValueTest]:
 
         return test
 
-    return made
+    return build
 
 
 def _fold_case(value: Any, fold: Callable[[str], str]) -> Any:

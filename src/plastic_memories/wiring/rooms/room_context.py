@@ -25,7 +25,7 @@ class RoomContext:
 
     @property
     def has_model(self) -> bool:
-        """Whether jobs read conversations with a language model."""
+        """Return whether jobs read conversations with a language model."""
         return self.plugins.extractor is not None and self.settings.formation
 
     @property

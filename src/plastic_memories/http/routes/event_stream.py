@@ -36,7 +36,7 @@ _REASON_BYTES = 120
 _MOST_ID = 2**63 - 1
 
 
-async def events(socket: WebSocket) -> None:
+async def stream_events(socket: WebSocket) -> None:
     """Send the caller's own events; the key comes in a header or in the first frame.
 
     What happens from the moment of connecting on is sent, also while the key is being checked.
