@@ -48,10 +48,10 @@ def _named_statements(text: str) -> Mapping[str, Statement]:
     bodies = {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
     # One part may stand in another: the outer one is put in first.
     parts_of = {name: bodies.pop(name) for name in ("seen", "in_session", "of_app")}
-    return {name: Statement(_filled(body, parts_of)) for name, body in bodies.items()}
+    return {name: Statement(_fill_parts(body, parts_of)) for name, body in bodies.items()}
 
 
-def _filled(body: str, parts: Mapping[str, str]) -> str:
+def _fill_parts(body: str, parts: Mapping[str, str]) -> str:
     for name, part in parts.items():
         body = body.replace(f"{{{name}}}", part)
     return body
