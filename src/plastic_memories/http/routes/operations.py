@@ -50,7 +50,7 @@ _UNREADABLE_ERRORS = (
 
 @public.get("/health", answers=wire.HealthResponse)
 async def health(request: Request) -> Response:
-    """Return whether the hub works; with a key, also what it stands on, and what is wrong with it."""
+    """Return whether the hub works; with a key, also its parts and what is wrong with them."""
     hub, options = await _hub_and_options(request)
     try:
         storage = dict(await hub.storage.backend.describe())
