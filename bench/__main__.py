@@ -13,8 +13,9 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.progress import Progress
+from rich.table import Table
 
-from bench import proxy, speed, speed_report
+from bench import paths, proxy, speed, speed_report
 from bench.quality import report
 from bench.quality.conversations import (
     FULL,
@@ -102,6 +103,18 @@ def proxy_command(as_json: Path | None, scratch: Path | None, number: int) -> No
         results = proxy.run(number, scratch, progress)
     proxy.show(_console(), results)
     _save({"proxy": results}, as_json)
+
+
+@main.command("paths")
+@_options("json")
+def paths_command(as_json: Path | None) -> None:
+    """Count the modules that one write and one recall enter, and their calls."""
+    results = paths.measure()
+    table = Table("request", "modules", "calls in the package", "all calls")
+    for kind, counts in results.items():
+        table.add_row(kind, *(str(count) for count in counts.values()))
+    _console().print(table)
+    _save({"paths": results}, as_json)
 
 
 @main.command("quality")

@@ -30,7 +30,7 @@ class HubProblem(Exception):
 
     @property
     def is_passing(self) -> bool:
-        """Say whether the same request may succeed later."""
+        """Return whether the same request may succeed later."""
         return self.code in ("unreachable", "unavailable", "rate_limited", "internal_error")
 
 

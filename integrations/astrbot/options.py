@@ -45,7 +45,7 @@ class Options:
         return identity.persona_id if self.filters.use_persona_filtering else _SHARED_PERSONA
 
     def may_show(self, identity: Identity) -> bool:
-        """Say whether memories may be read out here: a group must not hear what was private."""
+        """Return whether memories may be read out here: a group must not hear what was private."""
         return self.filters.use_session_filtering or not identity.is_group
 
 

@@ -7,11 +7,14 @@ import gzip
 import io
 import json
 import re
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bench.__main__ import main
+from bench.paths import CallCounter
 from bench.quality import report, scores, summary
 from bench.quality.conversations import (
     FULL,
@@ -315,3 +318,20 @@ def test_every_peer_has_an_adapter_and_every_version_is_pinned() -> None:
     for file in (BENCH / "environments").glob("*.txt"):
         lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
         assert all(re.fullmatch(r"[\w.\-\[\]]+==[\w.]+", line) for line in lines), file
+
+
+def test_calls_are_counted_by_the_file_they_are_in() -> None:
+    counter = CallCounter(str(Path(doctest.__file__)))
+    before = sys.getprofile()
+    counter.install()
+    try:
+        doctest.script_from_examples("outside of the counter")
+        with counter:
+            doctest.script_from_examples("no examples")
+            re.escape("elsewhere")
+    finally:
+        threading.setprofile(None)
+        sys.setprofile(before)
+
+    assert counter.modules == {doctest.__file__}
+    assert 0 < counter.calls < counter.all_calls

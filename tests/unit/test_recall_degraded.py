@@ -216,7 +216,7 @@ async def test_an_index_that_another_thread_holds_is_not_waited_for(
     cache = IndexCache(1_000_000)
     engine = HybridEngine(storage, Fixed(), cache)
 
-    with cache.get(MINE).locked(0):
+    with cache.get(MINE).lock(0):
         found = await engine.find(asking("tea", deadline_s=1))
     again = await engine.find(asking("tea"))
 

@@ -16,7 +16,7 @@ def hub_address(settings: Settings) -> str:
 
 
 def is_local(url: str) -> bool:
-    """Say whether an address is on this machine.
+    """Return whether an address is on this machine.
 
     >>> is_local("http://localhost:8007"), is_local("https://hub.example.org")
     (True, False)

@@ -60,11 +60,11 @@ def run_with_hub(
 ) -> T:
     """Do something with the hub of this place."""
 
-    async def opened() -> T:
+    async def connect_and_work() -> T:
         async with open_connection(place, by_meaning=by_meaning) as door:
             return await work(door)
 
-    return asyncio.run(opened())
+    return asyncio.run(connect_and_work())
 
 
 def run_with_client(
@@ -136,7 +136,7 @@ async def in_process_transport(
 
 
 async def is_hub_at(url: str) -> bool:
-    """Say whether something at this address speaks like the hub."""
+    """Return whether something at this address speaks like the hub."""
     return (await fetch_health(url)) is not None
 
 

@@ -91,7 +91,7 @@ class Screen:
 
 
 def is_interactive() -> bool:
-    """Say whether a person is likely to look at standard error."""
+    """Return whether a person is likely to look at standard error."""
     return sys.stderr.isatty()
 
 

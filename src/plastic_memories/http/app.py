@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -23,13 +23,14 @@ from plastic_memories.http.doors.openai.chat_turn import MEMORY_HEADERS
 from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.http.envelope import InvalidRequest, on_bug, on_error, on_http, on_invalid
 from plastic_memories.http.exact_path_router import ExactPathRouter
+from plastic_memories.http.hub_opener import HubOpener, OpenHub
 from plastic_memories.http.openapi_document import show_document
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.rate_limit import RateLimit
 from plastic_memories.http.request_frame import RequestFrame
 from plastic_memories.http.routes import (
     conversation,
-    events,
+    event_stream,
     formation,
     goals,
     memories,
@@ -64,7 +65,6 @@ ROUTERS = (
 _ROUTES = [route for router in ROUTERS for route in router.declared]
 _PATTERNS = [route for route in _ROUTES if "{" in route.path]
 _FIXED_ROUTES = routes_by_path(route for route in _ROUTES if "{" not in route.path)
-OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
 
 
 class Application(Starlette):
@@ -93,24 +93,26 @@ class _PatternRoute(Pattern):
 
 
 def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
-    """Build the application; the hub is opened when the server starts."""
+    """Build the application; the hub is opened when the server starts, or by a first request."""
 
     @asynccontextmanager
-    async def lifespan(app: Application) -> AsyncIterator[None]:
+    async def open_parts() -> AsyncIterator[Hub]:
         async with open_hub() as hub:
             app.state.hub = hub
             try:
-                yield
+                yield hub
             finally:
                 await app.state.upstream.close()
+
+    opener = HubOpener(open_parts)
 
     app = Application(
         routes=[
             Pattern("/openapi.json", show_document),
-            WebSocketRoute("/ws/events", events.events),
+            WebSocketRoute("/ws/events", event_stream.stream_events),
             *(_PatternRoute(route) for route in _PATTERNS),
         ],
-        lifespan=lifespan,
+        lifespan=lambda _app: opener.lifespan(),
         exception_handlers={
             PlasticMemoriesError: on_error,
             InvalidRequest: on_invalid,
@@ -120,6 +122,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
     )
     app.router.redirect_slashes = False
     app.state.options = options
+    app.state.hub_opener = opener
     app.state.fixed = _FIXED_ROUTES
     app.state.upstream = Upstream(options.proxy)
     app.state.rate = RateLimit(*options.rate) if options.rate else None

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAuthenticated
 from plastic_memories.http.envelope import InvalidRequest, success_response
+from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.routing import (
     WRITES,
@@ -56,7 +57,7 @@ async def authenticate_caller(hub: Hub, key_text: str, user_id: str, request_id:
 
 
 def is_user_id(text: str) -> bool:
-    """Say whether an app key may name a user so."""
+    """Return whether an app key may name a user so."""
     return bool(_USER_ID.fullmatch(text)) and text != ANY_USER
 
 
@@ -147,7 +148,7 @@ def keyed_endpoint(endpoint: Endpoint) -> Handler:
 async def admit_request(request: Request, user_id: str) -> ApiCall:
     """Let a request in by its key, for the user it names; or raise."""
     state, known = request.app.state, request.scope["state"]
-    hub: Hub = state.hub
+    hub = await open_hub_of(request)
     caller = await authenticate_caller(
         hub, request_key(request.headers), user_id, known["request_id"]
     )

@@ -109,7 +109,7 @@ class RequestFrame:
             raise _body_too_large(limit)
         size = 0
 
-        async def counted() -> Message:
+        async def counted_receive() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
@@ -117,7 +117,7 @@ class RequestFrame:
                 raise _body_too_large(limit)
             return message
 
-        return counted
+        return counted_receive
 
 
 class _ResponseObserver:

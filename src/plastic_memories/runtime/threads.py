@@ -124,7 +124,7 @@ def start_daemon(name: str, target: Callable[..., None], *args: Any) -> threadin
     return thread
 
 
-class Worker(Protocol):
+class PoolWorker(Protocol):
     """Runs work on one thread of a pool; nobody else uses it."""
 
     def run(self, work: Callable[..., Any]) -> Any: ...
@@ -153,7 +153,7 @@ class ThreadPool:
     """
 
     def __init__(
-        self, name: str, size: int, create_worker: Callable[[], Worker] = PlainWorker
+        self, name: str, size: int, create_worker: Callable[[], PoolWorker] = PlainWorker
     ) -> None:
         self.running: list[ThreadTask] = []  # one for each busy thread
         self._name = name

@@ -124,7 +124,7 @@ class _PreparedSearch:
             query = replace(query, viewpoint=view)
         index = self.cache.get(query.viewpoint.owner)
         # A thread that reads a large partition for the first time must not block every reader.
-        with index.locked(query.deadline_s * _LOCK_DEADLINE_SHARE):
+        with index.lock(query.deadline_s * _LOCK_DEADLINE_SHARE):
             index.refresh(stores)
             scoring_query = _scoring_query(stores, query, self.question, self.vectors)
             found = self._rank_findings(stores, index, query, scoring_query)

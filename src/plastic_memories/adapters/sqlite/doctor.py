@@ -74,7 +74,7 @@ def sqlite_version() -> str:
 
 
 def can_search_text() -> bool:
-    """Say whether the SQLite of this program has full-text search."""
+    """Return whether the SQLite of this program has full-text search."""
     db = apsw.Connection(":memory:")
     try:
         return has_fts5(db)
@@ -162,7 +162,7 @@ def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, 
 
 
 def is_indexed(db: apsw.Connection) -> bool:
-    """Say whether the text index is there and was filled."""
+    """Return whether the text index is there and was filled."""
     filled = fetch_one(db, "SELECT 1 AS x FROM meta WHERE key = 'terms_version'")
     return filled is not None and has_text_index(db)
 

@@ -101,12 +101,12 @@ def revoke(place: CliOptions, key_id: int) -> None:
 
 
 def _run_with_keys(work: Callable[[ApiKeys], Awaitable[T]]) -> T:
-    async def done() -> T:
+    async def open_and_work() -> T:
         settings = configuration.load_settings()
         async with open_installed_storage(settings) as storage:
             return await work(ApiKeys(storage, SystemClock(), settings.keys))
 
-    return asyncio.run(done())
+    return asyncio.run(open_and_work())
 
 
 def _key_owner(key: ApiKey) -> str:

@@ -26,7 +26,7 @@ async def end(body: wire.EndSessionRequest, call: WriteCall) -> Response:
 
 @router.post("/sessions/update", answers=wire.UpdateSessionResponse)
 async def update(body: wire.UpdateSessionRequest, call: WriteCall) -> Response:
-    """Say whether a conversation is real or a story, also before it starts."""
+    """Return whether a conversation is real or a story, also before it starts."""
     place = Conversation(
         call.owner(body.persona_id),
         call.hub.screening.screen_identifier(body.session_id),

@@ -20,6 +20,7 @@ from plastic_memories.errors import (
 )
 from plastic_memories.http.caller_context import ReadCall, WriteCall, keyed_endpoint, request_key
 from plastic_memories.http.envelope import FAILURES, success_response
+from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.routing import Routes, plain_endpoint
 from plastic_memories.hub.hub import Hub
@@ -49,8 +50,8 @@ _UNREADABLE_ERRORS = (
 
 @public.get("/health", answers=wire.HealthResponse)
 async def health(request: Request) -> Response:
-    """Say whether the hub works; with a key, also what it stands on, and what is wrong with it."""
-    hub, options = _hub_and_options(request)
+    """Return whether the hub works; with a key, also its parts and what is wrong with them."""
+    hub, options = await _hub_and_options(request)
     try:
         storage = dict(await hub.storage.backend.describe())
         backlog = await hub.embedding.backlog()
@@ -72,8 +73,8 @@ async def health(request: Request) -> Response:
     return success_response(request, wire.HealthResponse.model_construct(**answer))
 
 
-def _hub_and_options(request: Request) -> tuple[Hub, HttpOptions]:
-    return request.app.state.hub, request.app.state.options
+async def _hub_and_options(request: Request) -> tuple[Hub, HttpOptions]:
+    return await open_hub_of(request), request.app.state.options
 
 
 async def _has_key(request: Request, hub: Hub) -> bool:
@@ -90,7 +91,7 @@ async def _has_key(request: Request, hub: Hub) -> bool:
 @public.get("/capabilities", answers=wire.CapabilitiesResponse, responses={401: FAILURES[401]})
 async def capabilities(request: Request) -> Response:
     """Say what is plugged in, and which types, scopes and limits hold."""
-    hub, options = _hub_and_options(request)
+    hub, options = await _hub_and_options(request)
     await _metrics_tenant(request)
     answer = wire.CapabilitiesResponse(
         version=options.version,
@@ -122,7 +123,7 @@ async def capabilities(request: Request) -> Response:
 
 async def _metrics_tenant(request: Request) -> str | None:
     """Return the tenant of the caller's key; None for anybody, where that is allowed."""
-    hub, options = _hub_and_options(request)
+    hub, options = await _hub_and_options(request)
     text = request_key(request.headers)
     if text or not options.metrics_public:
         return (await hub.keys.authenticate(text)).tenant_id
@@ -154,7 +155,7 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
 )
 async def metrics(request: Request) -> Response:
     """Return Prometheus text (JSON on `Accept: application/json`): the caller's own tenant's."""
-    hub, _ = _hub_and_options(request)
+    hub, _ = await _hub_and_options(request)
     tenant = await _metrics_tenant(request)
     await hub.job_runner.record_queue_depth(tenant)
     await hub.embedding.record_backlog(tenant)

@@ -94,7 +94,7 @@ class ConversationTimeline:
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
         # A swipe is part of the conversation, not a forget: the next scrub clears its old text.
-        return revision if replaced else await self._scrubbed(which.view.owner, revision)
+        return revision if replaced else await self._scrub_revision(which.view.owner, revision)
 
     async def delete(self, caller: Caller, which: MessageReference) -> RevisionOutcome:
         """Erase a message with everything learned from it."""
@@ -110,7 +110,7 @@ class ConversationTimeline:
             return self._relearn(stores, message, [], now)
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
-        return await self._scrubbed(which.view.owner, revision)
+        return await self._scrub_revision(which.view.owner, revision)
 
     async def branch(self, caller: Caller, which: MessageReference, branch_id: str = "") -> Branch:
         """Start a branch at a message; an existing branch of that name is returned."""
@@ -152,7 +152,7 @@ class ConversationTimeline:
         self.wakeup.notify()  # the archive is rewritten, and a model may read again
         return done
 
-    async def _scrubbed(self, owner: Owner, revision: RevisionOutcome) -> RevisionOutcome:
+    async def _scrub_revision(self, owner: Owner, revision: RevisionOutcome) -> RevisionOutcome:
         residue = await scrub(self.storage, owner, self.formation)
         return replace(revision, pending=residue.pending)
 

@@ -72,7 +72,7 @@ class FormationBacklog(Protocol):
         ...
 
     def reconcile(self) -> Reconciliation:
-        """Say where every message of every owner stands."""
+        """Return where every message of every owner stands."""
         ...
 
     def set_enabled(self, *, on: bool, now: float) -> None:

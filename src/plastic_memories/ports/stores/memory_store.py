@@ -87,7 +87,7 @@ class MemoryStore(Protocol):
         ...
 
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
-        """Say from which messages a row is known; return it as it then is."""
+        """Store from which messages a row is known; return it as it then is."""
         ...
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:

@@ -16,5 +16,5 @@ class SlotStore(Protocol):
     def put(self, slot: Slot) -> None: ...
 
     def clear(self, owner: Owner, bot_id: str, realm: Realm, slot_name: str) -> bool:
-        """Remove one slot; say whether there was one."""
+        """Remove one slot; return whether there was one."""
         ...

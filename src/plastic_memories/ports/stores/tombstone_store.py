@@ -12,7 +12,7 @@ class TombstoneStore(Protocol):
     """Marks of what must never be learned again: keyed digests, never text."""
 
     def has_any(self, owner: Owner) -> bool:
-        """Say whether the owner has any mark at all; most have none."""
+        """Return whether the owner has any mark at all; most have none."""
         ...
 
     def add(self, owner: Owner, marks: TombstoneDigests, now: float) -> None:
@@ -20,7 +20,7 @@ class TombstoneStore(Protocol):
         ...
 
     def covers(self, owner: Owner, marks: TombstoneDigests) -> bool:
-        """Say whether any of `marks.lookup_digests` is set."""
+        """Return whether any of `marks.lookup_digests` is set."""
         ...
 
     def lift(self, owner: Owner, marks: TombstoneDigests) -> int:

@@ -227,6 +227,6 @@ async def _find_same_key(storage: StorageBackend, row: Memory) -> list[Memory]:
 
 
 async def _is_refused(storage: StorageBackend, row: Memory) -> bool:
-    """Say whether the store keeps a row out; which error says so is its own affair."""
+    """Return whether the store keeps a row out; which error says so is its own affair."""
     outcomes = await asyncio.gather(store_memories(storage, row), return_exceptions=True)
     return isinstance(outcomes[0], Exception)

@@ -75,7 +75,7 @@ class SqlEntryStore:
             self.next_revision(partition, removed=True)
 
     def next_revision(self, partition: Partition, *, removed: bool) -> int:
-        """Return the number of a change to this partition; say whether it takes something away.
+        """Return the number of a change to this partition; return whether it takes something away.
 
         All changes of a transaction share one: nobody sees the first of them without the last.
         """

@@ -64,7 +64,7 @@ def _with_protocol_errors(
 ) -> Callable[[_Context, Params], Awaitable[Result]]:
     """Turn what goes wrong into errors of the protocol, which would else show our insides."""
 
-    async def guarded(context: _Context, params: Params) -> Result:
+    async def guarded_handler(context: _Context, params: Params) -> Result:
         try:
             return await handle(context, params)
         except MCPError:
@@ -77,7 +77,7 @@ def _with_protocol_errors(
             logger.exception("api.error", extra={"fields": {"path": "/mcp"}})
             raise MCPError(types.INTERNAL_ERROR, _INTERNAL_ERROR_TEXT) from error
 
-    return guarded
+    return guarded_handler
 
 
 def _mcp_request(context: _Context) -> McpRequest:

@@ -24,6 +24,7 @@ from plastic_memories.http.caller_context import (
     validate_input,
 )
 from plastic_memories.http.envelope import InvalidRequest, http_status
+from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.routing import (
     WRITES,
@@ -111,11 +112,12 @@ async def _admit_request(request: Request) -> Mem0Call:
     text = request_key(request.headers)
     if not text:
         raise NotAuthenticated("Authentication credentials were not provided.")
-    key = await state.hub.keys.authenticate(text)
+    hub = await open_hub_of(request)
+    key = await hub.keys.authenticate(text)
     if state.rate is not None:
         state.rate.take_request(key.digest)
     current_tenant.set(key.tenant_id)
-    return Mem0Call(request, key, state.hub, state.options)
+    return Mem0Call(request, key, hub, state.options)
 
 
 async def _read_arguments(taken: EndpointParameters, request: Request) -> dict[str, Any]:

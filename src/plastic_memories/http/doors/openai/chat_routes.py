@@ -16,6 +16,7 @@ from plastic_memories.http.doors.openai.failures import openai_endpoint
 from plastic_memories.http.doors.openai.model_list import with_personas
 from plastic_memories.http.doors.openai.relay import RelayedReply, RelayResponse, UpstreamRequest
 from plastic_memories.http.doors.openai.upstream import Upstream
+from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.routing import Routes, error_responses
 from plastic_memories.model.key import ApiKey
 
@@ -124,8 +125,8 @@ async def _authenticate(request: Request) -> ApiKey:
     text = request_key(request.headers)
     if not text:
         raise NotAuthenticated("Send the hub's key as the API key (Authorization: Bearer …).")
-    key: ApiKey = await request.app.state.hub.keys.authenticate(text)
-    return key
+    hub = await open_hub_of(request)
+    return await hub.keys.authenticate(text)
 
 
 async def _personas(request: Request, key: ApiKey) -> tuple[list[str], dict[str, str]]:

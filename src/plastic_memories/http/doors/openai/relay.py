@@ -30,7 +30,7 @@ class RelayedReply:
 
     @property
     def was_visible(self) -> bool:
-        """Whether the client can have shown any of it: a stream from its first words on."""
+        """Return whether the client can have shown any of it: a stream from its first words on."""
         return self.status in _OK and (self.is_whole or (self.is_stream and bool(self.body)))
 
 

@@ -62,7 +62,7 @@ class UpstreamResponse:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything was read."""
+        """Return whether everything was read."""
         return self._raw.content.at_eof()
 
     @property
@@ -195,6 +195,7 @@ class Upstream:
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
+            self._session = None  # whoever opens the hub again opens another
 
 
 def _header_value(value: bytes) -> str:

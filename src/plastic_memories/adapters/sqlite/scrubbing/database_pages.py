@@ -31,7 +31,7 @@ class _File(Protocol):
 
 def pages_to_clear(path: str) -> list[int]:
     """Return the pages, counted from 0, that hold something in their unused part."""
-    with _opened(path) as file:
+    with _open_file(path) as file:
         size = _page_size(file)
         if not _is_readable(file, size):
             return []
@@ -50,7 +50,7 @@ def clear_pages(
         # With an empty log and no writer the file is all there is.
         if not is_log_empty():
             return False
-        with _opened(path) as file:
+        with _open_file(path) as file:
             size = _page_size(file)
             for page in pages:
                 _clear(file, size, page)
@@ -72,7 +72,7 @@ def touch(db: apsw.Connection) -> None:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[_File]:
+def _open_file(path: str) -> Iterator[_File]:
     # By SQLite itself: closing a file of ours would drop the locks that this process has on it.
     flags = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
     file = apsw.VFSFile("", path, [flags, 0])

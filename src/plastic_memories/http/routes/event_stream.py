@@ -18,6 +18,7 @@ from plastic_memories.errors import (
     Unavailable,
 )
 from plastic_memories.http.caller_context import authenticate_caller, request_key, requested_user
+from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import Caller
@@ -35,12 +36,12 @@ _REASON_BYTES = 120
 _MOST_ID = 2**63 - 1
 
 
-async def events(socket: WebSocket) -> None:
+async def stream_events(socket: WebSocket) -> None:
     """Send the caller's own events; the key comes in a header or in the first frame.
 
     What happens from the moment of connecting on is sent, also while the key is being checked.
     """
-    hub: Hub = socket.app.state.hub
+    hub = await open_hub_of(socket)
     connected_at = hub.storage.clock.now()
     await socket.accept()
     try:
