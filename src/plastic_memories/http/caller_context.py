@@ -152,7 +152,7 @@ async def admit_request(request: Request, user_id: str) -> ApiCall:
         hub, request_key(request.headers), user_id, known["request_id"]
     )
     if state.rate is not None:
-        state.rate.spend(caller.key.digest)
+        state.rate.take_request(caller.key.digest)
     known["caller"] = caller
     current_tenant.set(caller.user.tenant_id)
     request_fields.set({**request_fields.get(), "user_id": caller.user.user_id})

@@ -90,4 +90,4 @@ def _load_package() -> tuple[Any, Any]:
     """Load the package at the first message: a hub that nobody speaks to so starts without it."""
     package = import_module("mcp.server.streamable_http_manager")
     server = import_module("plastic_memories.http.doors.mcp.server")
-    return server.build(), package.StreamableHTTPSessionManager
+    return server.build_server(), package.StreamableHTTPSessionManager

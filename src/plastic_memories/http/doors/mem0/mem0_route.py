@@ -113,7 +113,7 @@ async def _admit_request(request: Request) -> Mem0Call:
         raise NotAuthenticated("Authentication credentials were not provided.")
     key = await state.hub.keys.authenticate(text)
     if state.rate is not None:
-        state.rate.spend(key.digest)
+        state.rate.take_request(key.digest)
     current_tenant.set(key.tenant_id)
     return Mem0Call(request, key, state.hub, state.options)
 

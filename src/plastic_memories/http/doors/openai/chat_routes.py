@@ -133,7 +133,7 @@ async def _personas(request: Request, key: ApiKey) -> tuple[list[str], dict[str,
     user_id = requested_user(request.headers)
     if key.is_app_key and not user_id:
         if request.app.state.rate is not None:
-            request.app.state.rate.spend(key.digest)
+            request.app.state.rate.take_request(key.digest)
         return [], {}
     call = await admit_request(request, user_id)
     try:
