@@ -1,4 +1,4 @@
-"""/messages/*"""
+"""Routes under /messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DAY_S = 86_400.0
 
 @router.post("/append", answers=AppendResponse)
 async def append(body: AppendRequest, call: WriteCall) -> Response:
-    """Keep one message, or up to 100 of them; the same client_msg_id is kept once."""
+    """Store one message, or up to 100 of them; a client_msg_id is stored only once."""
     owner = call.owner(body.persona_id)
     now = call.now()
     shared = body if isinstance(body, AppendManyRequest) else None
@@ -54,7 +54,7 @@ async def append(body: AppendRequest, call: WriteCall) -> Response:
 
 @router.get("/recent", answers=RecentMessagesResponse)
 async def recent(asked: RecentMessagesQuery, call: ReadCall) -> Response:
-    """Show messages, newest first."""
+    """Return messages, newest first."""
     now = call.now()
     wanted = MessageFilter(
         session_id=asked.session_id,
@@ -72,13 +72,13 @@ async def recent(asked: RecentMessagesQuery, call: ReadCall) -> Response:
 
 @router.post("/edit", answers=EditMessageResponse)
 async def edit(body: EditMessageRequest, call: WriteCall) -> Response:
-    """Change what a message says; what was learned from it is taken back or derived anew."""
+    """Edit a message; memories learned from it are taken back or derived again."""
     return await _edit_response(body, call, replaced=False)
 
 
 @router.post("/replace", answers=EditMessageResponse)
 async def swipe(body: EditMessageRequest, call: WriteCall) -> Response:
-    """Put another reply in the place of one (a swipe); what was learned from it follows."""
+    """Replace a reply (a swipe); memories learned from it follow."""
     return await _edit_response(body, call, replaced=True)
 
 
@@ -119,7 +119,7 @@ async def _delete_session_response(body: DeleteMessagesRequest, call: WriteCall)
 
 @router.post("/branch", answers=BranchResponse)
 async def branch(body: BranchRequest, call: WriteCall) -> Response:
-    """Start a second way on from a message; name the branch in append, recent and recall."""
+    """Start a branch from a message; name the branch in append, recent and recall."""
     which = message_changes.MessageReference(
         view=call.view(body, session_id=body.session_id),
         message_id=body.from_message_id,

@@ -1,4 +1,4 @@
-"""WS /ws/events: what changes, as it changes. The server pings as the protocol says."""
+"""WS /ws/events: stream changes as they happen. The server pings as the protocol says."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _MOST_ID = 2**63 - 1
 
 
 async def events(socket: WebSocket) -> None:
-    """Send the caller's own events; the key comes in a header or in the first frame.
+    """Stream the caller's own events; the key comes in a header or in the first frame.
 
-    What happens from the moment of connecting on is sent, also while the key is being checked.
+    Events from the moment of connecting are sent, also those that occur while the key is checked.
     """
     hub: Hub = socket.app.state.hub
     connected_at = hub.storage.clock.now()
@@ -55,7 +55,7 @@ async def events(socket: WebSocket) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Listener:
-    """Who listens with which key, and to what."""
+    """A listener with its key and its filter."""
 
     caller: Caller
     key: str
@@ -70,7 +70,7 @@ class _Listener:
 
 
 async def _admit(socket: WebSocket, hub: Hub) -> _Listener:
-    """Find out who listens, and to what."""
+    """Authenticate a listener and read its filter."""
     wish: dict[str, Any] = dict(socket.query_params)
     key, user_id = request_key(socket.headers), requested_user(socket.headers)
     if not key:
@@ -94,7 +94,7 @@ async def _first_frame(socket: WebSocket) -> dict[str, Any]:
 
 
 async def _stream(socket: WebSocket, hub: Hub, listener: _Listener, connected_at: float) -> None:
-    """Send until the listener leaves, falls too far behind, or has no valid key any more."""
+    """Send events until the listener disconnects or falls too far behind, or its key is invalid."""
     after = _event_id(listener.wish.get("resume_from"))
     async with hub.storage.sink.listen(listener.caller.user) as live:
         tasks = [
@@ -119,7 +119,7 @@ async def _send_all(
     live: AsyncIterator[Event],
     start: tuple[int | None, float],
 ) -> None:
-    # Listening began before the replay, so nothing falls between the two.
+    # Listening started before the replay, so no event falls between the two.
     last = await _replay(socket, hub, listener, *start)
     async for event in live:
         if event.id > last:
@@ -130,7 +130,7 @@ async def _send_all(
 async def _replay(
     socket: WebSocket, hub: Hub, listener: _Listener, after: int | None, connected_at: float
 ) -> int:
-    """Send what was missed; return the last id sent."""
+    """Send missed events; return the last id sent."""
     since = connected_at if after is None else 0.0
     last = after or 0
     while True:
@@ -145,7 +145,7 @@ async def _replay(
 
 
 async def _wait_for_disconnect(socket: WebSocket) -> None:
-    """Read and drop what the listener sends, until it leaves."""
+    """Discard incoming frames until the listener disconnects."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while True:
             message = await socket.receive()
@@ -169,7 +169,7 @@ async def _send(socket: WebSocket, event: Event, listener: _Listener) -> None:
 
 
 def _event_id(value: Any) -> int | None:
-    """Return the id to resume after; None if none is given."""
+    """Return the id to resume after; None if not given."""
     if value in (None, ""):
         return None
     try:
@@ -183,5 +183,5 @@ def _event_id(value: Any) -> int | None:
 
 
 def _reason(message: str) -> str:
-    """Shorten a reason to what fits into a closing frame."""
+    """Shorten a reason to what fits into a close frame."""
     return message.encode(errors="replace")[:_REASON_BYTES].decode(errors="ignore")

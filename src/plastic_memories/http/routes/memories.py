@@ -1,4 +1,4 @@
-"""/memory/*: write, correct, forget, look at."""
+"""Routes under /memory: write, update, forget, list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAI
 
 @router.post("/write", answers=wire.WriteOneResponse | wire.WriteManyResponse)
 async def write(body: wire.WriteRequest, call: WriteCall) -> Response:
-    """Remember one thing, many things, or what a conversation holds."""
+    """Remember one statement, a batch of them, or what a conversation says."""
     if isinstance(body, wire.WriteManyRequest):
         return call.reply(await _write_many(body, call))
     if isinstance(body, wire.WriteConversationRequest):
@@ -35,7 +35,7 @@ async def write(body: wire.WriteRequest, call: WriteCall) -> Response:
 
 
 async def write_one(body: wire.WriteOneRequest, call: ApiCall) -> wire.WriteOneResponse:
-    """Remember one thing that somebody states."""
+    """Store one statement."""
     owner = call.owner(body.persona_id)
     draft = _item_draft(body, call)
     if body.temporary:
@@ -78,7 +78,7 @@ async def _write_many(body: wire.WriteManyRequest, call: ApiCall) -> wire.WriteM
 async def write_conversation(
     body: wire.WriteConversationRequest, call: ApiCall
 ) -> wire.WriteManyResponse:
-    """Remember what a conversation holds."""
+    """Extract and store memories from a conversation."""
     owner = call.owner(body.persona_id)
     now = call.now()
     for message in body.messages:
@@ -132,7 +132,7 @@ def _first_problem(error: ValidationError) -> str:
 
 @router.post("/update", answers=wire.UpdateMemoryResponse)
 async def update(body: wire.UpdateMemoryRequest, call: WriteCall) -> Response:
-    """Correct a memory: a new version takes its place."""
+    """Correct a memory: store a new version of it."""
     call.check_length(body.content, "content")
     correction = Correction(
         content=body.content,
@@ -156,7 +156,7 @@ async def update(body: wire.UpdateMemoryRequest, call: WriteCall) -> Response:
 
 @router.post("/forget", answers=wire.ForgetMemoryResponse)
 async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
-    """Forget for good, with a receipt; `never_again` keeps it from being learned anew."""
+    """Forget for good, with a receipt; `never_again` keeps it from being learned again."""
     call.check_length(body.query, "query", call.options.max_query_chars)
     wish = ForgetRequest(
         type=body.type,
@@ -179,7 +179,7 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
 
 @router.get("/list", answers=wire.ListMemoriesResponse)
 async def list_memories(asked: wire.ListMemoriesQuery, call: ReadCall) -> Response:
-    """Show memories, newest first, a page at a time."""
+    """Return memories, newest first, one page at a time."""
     wanted = ListFilter(
         status=None if asked.status == "all" else Status(asked.status),
         type=asked.type,
@@ -198,7 +198,7 @@ async def list_memories(asked: wire.ListMemoriesQuery, call: ReadCall) -> Respon
 
 @router.get("/get", answers=wire.MemoryListRow)
 async def get(asked: wire.GetMemoryQuery, call: ReadCall) -> Response:
-    """Show one memory, whatever its status."""
+    """Return one memory, whatever its status."""
     [row] = _memory_list_rows(await call.hub.browse.get_memory(call.view(asked), asked.memory_id))
     return call.reply(row)
 
@@ -209,7 +209,7 @@ def _memory_list_rows(page: MemoryListPage) -> list[wire.MemoryListRow]:
 
 @router.get("/history", answers=wire.MemoryHistoryResponse)
 async def history(asked: wire.GetMemoryQuery, call: ReadCall) -> Response:
-    """Show every version of a memory, oldest first: who changed it, when, and how."""
+    """Return every version of a memory, oldest first: who changed it, when, and how."""
     versions = await call.hub.browse.history(call.view(asked), asked.memory_id)
     items = [_version_row(version) for version in versions]
     return call.reply(wire.MemoryHistoryResponse(memory_id=asked.memory_id, items=items))
@@ -236,7 +236,7 @@ def change_row(event: Event) -> wire.ChangeRow:
 
 @router.post("/rebuild", answers=wire.RebuildIndexResponse)
 async def rebuild(body: wire.RebuildIndexRequest, call: WriteCall) -> Response:
-    """Make text index and vectors of a persona anew, while everything goes on."""
+    """Rebuild the text index and the vectors of a persona, without downtime."""
     owner = call.owner(body.persona_id)
     started = time.perf_counter()
     counts = await call.hub.storage.write(lambda stores: stores.upkeep.rebuild_index(owner))

@@ -1,4 +1,4 @@
-"""Health, capabilities, metrics, export, import, audit."""
+"""Routes for health, capabilities, metrics, export, import and audit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MEDIA_TYPES = {
     "bundle": "application/zip",
 }
 _ZIP_START = b"PK\x03\x04"
-# What a damaged, encrypted or strangely packed archive makes the library raise.
+# Exceptions of the library for a damaged, encrypted or unusually packed archive.
 _UNREADABLE_ERRORS = (
     UnicodeDecodeError,
     zipfile.BadZipFile,
@@ -49,7 +49,7 @@ _UNREADABLE_ERRORS = (
 
 @public.get("/health", answers=wire.HealthResponse)
 async def health(request: Request) -> Response:
-    """Say whether the hub works; with a key, also what it stands on, and what is wrong with it."""
+    """Return whether the hub works; with a key, also its components and their problems."""
     hub, options = _hub_and_options(request)
     try:
         storage = dict(await hub.storage.backend.describe())
@@ -89,7 +89,7 @@ async def _has_key(request: Request, hub: Hub) -> bool:
 
 @public.get("/capabilities", answers=wire.CapabilitiesResponse, responses={401: FAILURES[401]})
 async def capabilities(request: Request) -> Response:
-    """Say what is plugged in, and which types, scopes and limits hold."""
+    """Return the installed parts, and the valid types, scopes and limits."""
     hub, options = _hub_and_options(request)
     await _metrics_tenant(request)
     answer = wire.CapabilitiesResponse(
@@ -121,7 +121,7 @@ async def capabilities(request: Request) -> Response:
 
 
 async def _metrics_tenant(request: Request) -> str | None:
-    """Return the tenant of the caller's key; None for anybody, where that is allowed."""
+    """Return the tenant of the caller's key; None for any caller, where that is allowed."""
     hub, options = _hub_and_options(request)
     text = request_key(request.headers)
     if text or not options.metrics_public:
@@ -153,7 +153,7 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
     },
 )
 async def metrics(request: Request) -> Response:
-    """Return Prometheus text (JSON on `Accept: application/json`): the caller's own tenant's."""
+    """Return the tenant's metrics: Prometheus text, or JSON for `Accept: application/json`."""
     hub, _ = _hub_and_options(request)
     tenant = await _metrics_tenant(request)
     await hub.job_runner.record_queue_depth(tenant)
@@ -189,7 +189,7 @@ async def export(asked: wire.ExportQuery, call: ReadCall) -> Response:
 
 @guarded.post("/export/file", answers=wire.WriteExportResponse)
 async def export_file(call: WriteCall) -> Response:
-    """Write everything of the user into one file of the archive; the newest five are kept."""
+    """Export everything the user owns to a file in the archive; the newest five are kept."""
     made = await call.hub.exports.write(call.caller)
     return call.reply(
         wire.WriteExportResponse(status="ok", path=made.path, exported_at=made.exported_at)
@@ -200,7 +200,7 @@ async def export_file(call: WriteCall) -> Response:
 async def export_files(call: ReadCall) -> Response:
     """List the user's exports in the archive, newest first."""
     limits = call.caller.key.limits
-    # Each holds all of the user's: a key that is bound to a part of it has none.
+    # Each holds everything of the user: a key bound to a part of it may see none.
     is_bound = bool(limits.persona_id or limits.source_app)
     found = [] if is_bound else await call.hub.exports.list_exports(call.caller.user)
     items = [wire.ExportFileRow(path=one.path, exported_at=one.exported_at) for one in found]
@@ -223,10 +223,10 @@ async def export_files(call: ReadCall) -> Response:
     },
 )
 async def import_(asked: wire.ImportQuery, call: WriteCall) -> Response:
-    """Bring in an export (JSON lines, or the bundle); a dry run says what would happen.
+    """Import an export (JSON lines, or the bundle); a dry run reports what would happen.
 
-    The statuses of an export of the user's own from this hub are kept, and with `trust` those of
-    any other. Else what is global or always told waits for a yes.
+    Statuses are kept for the user's own export from this hub, and with `trust` for any other.
+    Otherwise global memories and those in every prompt wait for confirmation.
     """
     body = await call.request.body()
     if not body:
@@ -258,7 +258,7 @@ def _import_lines(body: bytes, limit: int) -> Iterable[str]:
 def _unpack(body: bytes, limit: int) -> bytes:
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
         entry = archive.getinfo("export.jsonl")
-        # What a small archive says it holds can be large beyond measure.
+        # A small archive can unpack to any size.
         if entry.file_size > limit:
             raise BodyTooLarge(f"The bundle holds more than {limit} bytes.")
         return archive.read(entry)
@@ -266,7 +266,7 @@ def _unpack(body: bytes, limit: int) -> bytes:
 
 @guarded.get("/audit", answers=wire.AuditResponse)
 async def audit(asked: wire.AuditQuery, call: ReadCall) -> Response:
-    """Show who changed what, when, by which key, in order."""
+    """Return who changed what, when, by which key, in order."""
     found = await call.hub.browse.audit_events(
         call.caller,
         since=asked.since,

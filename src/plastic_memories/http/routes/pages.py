@@ -1,4 +1,4 @@
-"""/memory/pages, /memory/page: the user's Markdown pages."""
+"""Routes for the user's Markdown pages: /memory/pages, /memory/page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAI
 
 @router.get("/pages", answers=wire.PageIndexResponse)
 async def pages(asked: wire.PageIndexQuery, call: ReadCall) -> Response:
-    """Show the core page, and the titles and ids of the others."""
+    """Return the core page, and the titles and ids of the others."""
     owner = _page_reader(asked, call)
     found = await call.hub.pages.index(owner.user, owner.persona_id) if owner else PageIndex()
     return call.reply(wire.page_index_response(found))
@@ -28,7 +28,7 @@ async def pages(asked: wire.PageIndexQuery, call: ReadCall) -> Response:
 
 @router.get("/page", answers=wire.PageTextRow)
 async def page(asked: wire.PageQuery, call: ReadCall) -> Response:
-    """Show one page, such as `memory://extended/x.md`."""
+    """Return one page, such as `memory://extended/x.md`."""
     owner = _page_reader(asked, call)
     if owner is None:
         raise NotFound(f"There is no page {asked.page_id} here.")
@@ -38,7 +38,7 @@ async def page(asked: wire.PageQuery, call: ReadCall) -> Response:
 
 @router.post("/pages/sync", answers=wire.SyncPagesResponse)
 async def sync(body: wire.SyncPagesRequest, call: WriteCall) -> Response:
-    """Bring core pages and memories into step, and keep them there from now on."""
+    """Synchronize core pages with memories, now and from now on."""
     owner = call.owner(body.persona_id)
     done = await call.hub.page_sync(call.caller, owner.persona_id)
     return call.reply(

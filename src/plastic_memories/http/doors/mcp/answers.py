@@ -1,4 +1,4 @@
-"""What the tools answer: short rows, because a model pays for every word of them."""
+"""Results of the MCP tools: short rows, because a model pays for every token."""
 
 from __future__ import annotations
 
@@ -103,7 +103,6 @@ def tool_goal(goal: Goal) -> ToolGoal:
 
 
 def memory_line(memory: ToolMemory) -> str:
-    """Return a memory as one line of a list."""
     waits = f" ({memory.status})" if memory.status != "active" else ""
     return f"- #{memory.id} [{memory.created}] {memory.type} {memory.key}: {memory.content}{waits}"
 

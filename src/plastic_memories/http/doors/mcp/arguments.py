@@ -1,4 +1,4 @@
-"""What the tools are given: the schemas that a model reads."""
+"""Argument schemas of the MCP tools, as a model reads them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Limit = Annotated[int, Field(ge=1, le=200)]
 
 
 class ToolArguments(RequestBody):
-    """What every tool may be given."""
+    """Arguments common to all tools."""
 
     persona_id: Annotated[
         Name | None,

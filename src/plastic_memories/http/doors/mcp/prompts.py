@@ -1,4 +1,4 @@
-"""The prompts: ways to begin that a person chooses from a menu, in Chinese and English."""
+"""MCP prompts: conversation starters that a person picks from a menu, in Chinese and English."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def _as_persona_prompt(here: McpRequest, asked: PromptArguments) -> str:
 
 
 async def _prompt_language(here: McpRequest, asked: PromptArguments) -> Language:
-    """Return the language that is asked for, or else the user's own."""
+    """Return the requested language, or else the user's own."""
     if asked.language is not None:
         return asked.language
     settings = await here.call.hub.personas.settings(here.call.caller.user)

@@ -1,4 +1,4 @@
-"""Where a request of an agent stands: which persona, which bot, which app."""
+"""An MCP request with its persona, bot and app."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SOURCE_APP = "mcp"
 
 @dataclass(frozen=True, slots=True)
 class McpRequest:
-    """One request, with the defaults that its headers and its key give."""
+    """One request, with the defaults from its headers and its key."""
 
     call: ApiCall
 
     def persona_id(self, asked: ToolArguments) -> str:
-        """Return the persona that is named: by the tool, the header, the key, or by nobody."""
+        """Return the persona named by the arguments, the header or the key, else the default."""
         bound = self.call.caller.key.limits.persona_id
         return asked.persona_id or self._header("x-persona-id") or bound or DEFAULT_PERSONA
 
@@ -51,7 +51,7 @@ class McpRequest:
             raise NotAllowed("This key may only read.")
 
     def _header(self, name: str) -> str:
-        """Return a header's text. Headers are bytes; clients write Chinese names in UTF-8."""
+        """Return a header's text. Header values are bytes; clients send UTF-8 names."""
         try:
             return self.call.request.headers.get(name, "").encode("latin-1").decode()
         except UnicodeError:

@@ -1,4 +1,4 @@
-"""The resources: what is remembered, as texts that a person can attach."""
+"""MCP resources: memories as texts that a person can attach."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plastic_memories.wire.recall import RecallRequest
 
 CORE = "memory://core"
 PROFILE = "memory://profile"
-# What a client may fill in: the pages of the user, and those of the persona alone.
+# Clients fill in the page: one of the user's, or one of this persona alone.
 TEMPLATES = {
     "memory://extended/{page}": "用户的页面 · A page of the user's",
     "memory://persona/extended/{page}": "角色的页面 · A page of this persona's",
@@ -23,7 +23,7 @@ TEMPLATES = {
 
 @dataclass(frozen=True, slots=True)
 class ResourceEntry:
-    """One resource as it stands in a list."""
+    """One entry of the resource list."""
 
     uri: str
     name: str
@@ -42,7 +42,7 @@ _FIXED_RESOURCES = (
 
 
 async def resource_entries(here: McpRequest) -> list[ResourceEntry]:
-    """Return what can be read: what is always there, then the user's own pages."""
+    """Return the fixed resources, then the user's own pages."""
     view = here.view(ToolArguments())
     if not sees_pages(view):
         return list(_FIXED_RESOURCES)
@@ -57,7 +57,7 @@ def _page_entry(page: PageTitle) -> ResourceEntry:
 
 
 async def read_resource(here: McpRequest, uri: str) -> str:
-    """Return the text of a resource; raise `NotFound` for one that is not the user's."""
+    """Return the text of a resource; raise `NotFound` if the user has no such resource."""
     if uri == CORE:
         return await core_text(here, RecallArguments())
     if uri == PROFILE:
@@ -74,7 +74,7 @@ async def find_page(here: McpRequest, asked: ToolArguments, page_id: str) -> Pag
 
 
 async def core_text(here: McpRequest, asked: RecallArguments) -> str:
-    """Return what stands in every prompt of this persona: the stable block."""
+    """Return the persona's stable block, which is in every prompt."""
     body = RecallRequest(
         persona_id=here.persona_id(asked),
         bot_id=here.bot_id,

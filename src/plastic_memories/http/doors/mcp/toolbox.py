@@ -1,4 +1,4 @@
-"""The list of tools: their names, and what a model is told of them."""
+"""The list of MCP tools: names and descriptions for a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools: what an agent can do with the memory of its user."""
+"""MCP tools: what an agent can do with its user's memories."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DAY_S = 86_400
 
 
 class ToolOutput(NamedTuple):
-    """An answer twice: as text for a model, as data for a program."""
+    """A result in two forms: text for a model, data for a program."""
 
     text: str
     content: BaseModel
@@ -75,7 +75,7 @@ async def remember(here: McpRequest, asked: arguments.RememberArguments) -> Tool
 
 
 async def _remember_extracted(here: McpRequest, asked: arguments.RememberArguments) -> ToolOutput:
-    """Keep what the text says of the user; if it says nothing of them, keep it as a note."""
+    """Store what the text says about the user; if that is nothing, store the text as a note."""
     told = wire.WriteConversationRequest(
         persona_id=here.persona_id(asked),
         messages=[wire.ConversationMessageBody(role=Role.USER, content=asked.text)],

@@ -1,4 +1,4 @@
-"""Users, agents, apps and runs: who has memories here."""
+"""Entities of mem0: the users, agents, apps and runs that have memories."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FIELDS = {"user": "user_id", "agent": "agent_id", "app": "app_id", "run": "run_
 
 
 async def entity_list(call: Mem0Call) -> list[Json]:
-    """Return everybody who has memories: of the key's user, or of all users of an app key."""
+    """Return all entities with memories: of the key's user, or of all users of an app key."""
     held: dict[tuple[str, str], list[PersonaMemoryCount]] = {}
     for holding in await _holdings(call):
         for name in _entity_names(holding) if holding.memories else ():
@@ -35,7 +35,7 @@ async def entity_list(call: Mem0Call) -> list[Json]:
 
 
 async def delete_entity(call: Mem0Call, kind: str, name: str) -> None:
-    """Forget everything of one user, agent, app or run. Of nobody there is nothing to forget."""
+    """Forget everything of one user, agent, app or run; do nothing if it has no memories."""
     if kind not in _FIELDS:
         raise NotFound(f"Entities are of the type {', '.join(_FIELDS)}.")
     if kind == "user":
@@ -55,7 +55,7 @@ async def _holdings(call: Mem0Call) -> list[PersonaMemoryCount]:
 
 
 def _entity_names(holding: PersonaMemoryCount) -> Iterator[tuple[str, str]]:
-    """Yield whom these memories belong to, as mem0 counts them."""
+    """Yield the entities that these memories belong to, as mem0 counts them."""
     silent = {("agent", DEFAULT_PERSONA), ("app", DEFAULT_APP)}
     return (name for name in _entity_keys(holding) if name not in silent)
 

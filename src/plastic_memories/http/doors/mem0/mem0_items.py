@@ -1,4 +1,4 @@
-"""Memories as mem0 writes them."""
+"""Convert memories to mem0's JSON."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from plastic_memories.model.memory import Memory, Status
 from plastic_memories.model.outline import MemoryOutline
 
 Json = dict[str, Any]
-# What is taken in without an agent or an app belongs to these, and is shown without them.
+# Memories added without an agent or an app belong to these; responses leave them out.
 DEFAULT_PERSONA = "default"
 DEFAULT_APP = "mem0"
 
 
 class FilterFields(Mapping[str, Any]):
-    """What filters can ask of a memory, worked out when they do: most rows are asked little."""
+    """The fields that filters can test, computed on access: most rows are tested on few."""
 
     def __init__(self, row: MemoryOutline) -> None:
         self._row = row
@@ -40,7 +40,7 @@ class FilterFields(Mapping[str, Any]):
 
 
 def memory_item(found: FoundMemory) -> Json:
-    """Return a memory in the shape both of mem0's interfaces share."""
+    """Return a memory in the shape that both mem0 APIs share."""
     memory = found.memory
     made = {
         "id": memory_item_id(memory),
@@ -97,7 +97,7 @@ def _none_if_default(silent: str, name: str) -> str | None:
 
 
 def add_result(learned: IngestOutcome) -> Json:
-    """Return what `add` says of one memory."""
+    """Return the result of `add` for one memory."""
     memory, before = learned.memory, learned.previous
     event = "NONE" if learned.is_known else "ADD" if before is None else "UPDATE"
     made = {
@@ -111,7 +111,7 @@ def add_result(learned: IngestOutcome) -> Json:
 
 
 def history_events(versions: Sequence[Memory]) -> list[Json]:
-    """Return what happened to a memory, oldest first."""
+    """Return the changes of a memory, oldest first."""
     events: list[Json] = []
     before: Memory | None = None
     for version in versions:
@@ -141,7 +141,7 @@ def _history_event(kind: str, row: Memory, old: Memory | None, new: Memory | Non
 
 
 def deletion_event(memory_id: str, at: float) -> Json:
-    """Return the one event that is left of a memory that was forgotten: its words are gone."""
+    """Return the only event that remains of a forgotten memory: its text is gone."""
     return {
         "id": f"{memory_id}-delete",
         "memory_id": memory_id,
@@ -161,7 +161,7 @@ def iso_time(at: float) -> str:
 
 
 def end_of_day(day: str | None) -> float | None:
-    """Return when a memory ends that is good up to and with a day."""
+    """Return when a memory expires that is valid through a day."""
     if day is None:
         return None
     try:

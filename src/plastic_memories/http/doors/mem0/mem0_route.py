@@ -1,4 +1,4 @@
-"""A route of the mem0 door: the key first, then the body; errors as `{"detail": …}`."""
+"""Serve a mem0 route: check the key, then parse the body; errors are `{"detail": …}`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _UNREADABLE_ERRORS = ("json_invalid", "bytes_invalid")
 
 @dataclass(frozen=True, slots=True)
 class Mem0Call:
-    """One request with a valid key. For whom it is stands in its body, filters or ids."""
+    """One request with a valid key. The body, the filters or the ids name its user."""
 
     request: Request
     key: ApiKey
@@ -52,7 +52,7 @@ class Mem0Call:
     options: HttpOptions
 
     def caller(self, user_id: str) -> Caller:
-        """Act for a user; a user key for its own only, an app key for any of its tenant."""
+        """Return the caller for a user: a user key allows its own, an app key any of its tenant."""
         own = self.key_user_id
         if own and user_id not in ("", own):
             raise NotAllowed(
@@ -70,7 +70,7 @@ class Mem0Call:
 
     @property
     def key_user_id(self) -> str | None:
-        """The one user this key is for; None for an app key, which is for all of its tenant."""
+        """Return the user of this key; None for an app key, which serves its whole tenant."""
         return None if self.key.is_app_key else self.key.user_id
 
     def now(self) -> float:
@@ -86,7 +86,7 @@ Mem0WriteCall = Annotated[Mem0Call, WRITES]
 
 
 def mem0_endpoint(endpoint: Endpoint) -> Handler:
-    """Serve `async def route(call, body, asked, …)`: what it names of these, parts of its path."""
+    """Serve `async def route(call, body, query, …)`: any of these, and path parameters."""
 
     async def handle(request: Request) -> Response:
         try:

@@ -1,4 +1,4 @@
-"""What both of mem0's interfaces do with memories; the routes give it their shape."""
+"""Operations on memories that both mem0 APIs share; the routes give them their shape."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ROLES = {role.value: role for role in Role}
 
 
 async def add(call: Mem0Call, body: wire.Mem0AddRequest) -> tuple[str, list[Json]]:
-    """Take in messages; return the id of what happened, and what is remembered of them."""
+    """Add messages; return the id of the event, and the resulting memories."""
     caller, home = resolve_write_target(call, body.merged_filters())
     for message in body.messages:
         call.check_length(message.content, call.options.max_content_chars)
@@ -78,7 +78,7 @@ def _message(message: wire.Mem0MessageBody, home: Viewpoint, ts: float) -> Messa
 
 
 async def search(call: Mem0Call, body: wire.Mem0SearchRequest, most: int) -> list[Json]:
-    """Return what bears on the query, best first."""
+    """Return the memories relevant to the query, best first."""
     call.check_length(body.query, call.options.max_query_chars)
     reach = await resolve_scope(call, _combined_filters(body.merged_filters(), body.categories))
     if not reach.views:
@@ -113,7 +113,7 @@ def _combined_filters(
     start: str | None = None,
     end: str | None = None,
 ) -> wire.Filters:
-    """Add to filters what a request asks for beside them."""
+    """Return the filters combined with the request's categories and dates."""
     parts: list[wire.Filters] = [filters] if filters else []
     if categories:
         parts.append({"categories": {"in": list(categories)}})
@@ -127,7 +127,7 @@ def _combined_filters(
 async def list_memories(
     call: Mem0Call, body: wire.Mem0ListRequest, start: int = 0, size: int | None = None
 ) -> SearchPage:
-    """Return a page (or all) of the memories that are asked for, newest first."""
+    """Return one page (or all) of the matching memories, newest first."""
     filters = _combined_filters(
         body.merged_filters(), body.categories, body.start_date, body.end_date
     )
@@ -142,7 +142,7 @@ async def list_memories(
 
 
 async def get_memory(call: Mem0Call, memory_id: str) -> FoundMemory:
-    """Return a memory as it stands now."""
+    """Return the current version of a memory."""
     reference = memory_ids.decode_id(memory_id)
     _, view = resolve_reference(call, reference)
     return await call.hub.search.get_memory(view, _row_id(reference))
@@ -155,7 +155,7 @@ def _row_id(reference: memory_ids.MemoryReference) -> int:
 
 
 async def event_results(call: Mem0Call, event_id: str) -> list[Json]:
-    """Return what is left of the memories that one call of `add` has made."""
+    """Return the memories of one `add` call that still exist."""
     reference = memory_ids.decode_id(event_id)
     _, view = resolve_reference(call, reference)
     left: list[Json] = []
@@ -168,7 +168,7 @@ async def event_results(call: Mem0Call, event_id: str) -> list[Json]:
 
 
 async def update(call: Mem0Call, memory_id: str, body: wire.Mem0UpdateRequest) -> FoundMemory:
-    """Store a new version of a memory. It holds at once: the caller has said so."""
+    """Store a new version of a memory. It is active at once: the caller stated it."""
     changed = {"expires_at"} if "expiration_date" in body.model_fields_set else set()
     if body.metadata is not None:
         changed.add("metadata")
@@ -199,7 +199,7 @@ async def delete(call: Mem0Call, memory_id: str) -> None:
 
 
 async def memory_history(call: Mem0Call, memory_id: str) -> list[Json]:
-    """Return the history of a memory; of one that was forgotten, that it was."""
+    """Return the history of a memory; of a forgotten one, only its deletion."""
     reference = memory_ids.decode_id(memory_id)
     caller, view = resolve_reference(call, reference)
     row = _row_id(reference)
@@ -217,11 +217,11 @@ async def memory_history(call: Mem0Call, memory_id: str) -> list[Json]:
 
 
 async def delete_all(call: Mem0Call, filters: wire.Filters) -> None:
-    """Forget everything that is asked for, and the talk it was learned from."""
+    """Forget all matching memories; with ids alone as filters, the messages too."""
     if not filters:
         raise BadRequest("At least one of user_id, agent_id, run_id or filters must be given.")
     reach = await resolve_scope(call, filters)
-    # Only whoever names an entity means its talk as well.
+    # Only a filter that names an entity alone covers its messages as well.
     whole = all(name in _IDS and isinstance(value, str) for name, value in filters.items())
     wish = ForgetRequest(include_messages=whole, receipt=False)
     for caller, view in reach.places:
@@ -242,7 +242,7 @@ async def _forget_in_batches(
         try:
             done = await call.hub.forget(caller, view, wanted)
         except NotFound:
-            # Some went with an earlier lot: what is made from forgotten messages goes too.
+            # Some went with an earlier batch: memories made from forgotten messages go too.
             before, left = len(left), await call.hub.search.list_ids(view, reach.wanted)
             if len(left) >= before:
                 raise

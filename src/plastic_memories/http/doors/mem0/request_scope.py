@@ -1,4 +1,4 @@
-"""From ids and filters to the users, personas and sessions that a request is about."""
+"""Resolve ids and filters to the users, personas and sessions of a request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_USERS = 20
 
 @dataclass(frozen=True, slots=True)
 class RequestScope:
-    """The places to look in, and what is asked of a memory there."""
+    """The viewpoints to search, and the filter for the memories there."""
 
     places: Sequence[tuple[Caller, Viewpoint]]
     wanted: SearchFilter
@@ -37,7 +37,7 @@ class RequestScope:
 
 
 async def resolve_scope(call: Mem0Call, filters: dict[str, Any]) -> RequestScope:
-    """Return what filters reach: without an agent every persona, without a run every session."""
+    """Return the scope of filters: without an agent every persona, without a run every session."""
     holds = parse_filters(filters)
     callers = [call.caller(name) for name in _user_ids(filters)]
     run, app = _single_value(filters, "run_id"), _single_value(filters, "app_id")
@@ -73,12 +73,12 @@ async def _owners(call: Mem0Call, caller: Caller, agents: list[str] | None) -> l
     if agents is None:
         return [owner for owner in known if bound in ("", owner.persona_id)]
     for name in agents:
-        caller.owner(name)  # a key that is bound to one persona may not name another
+        caller.owner(name)  # a key bound to one persona may not name another
     return [owner for owner in known if owner.persona_id in agents]
 
 
 def scope_viewpoint(call: Mem0Call, owner: Owner, run_id: str = "", app_id: str = "") -> Viewpoint:
-    """Return where the door stands: it speaks for no bot, so it sees no bot's memories."""
+    """Return the viewpoint of a request. It has no bot, so it sees no bot's memories."""
     bound = call.key.limits.source_app
     if bound and app_id and app_id != bound:
         raise NotAllowed("This key is bound to another app.")
@@ -88,7 +88,7 @@ def scope_viewpoint(call: Mem0Call, owner: Owner, run_id: str = "", app_id: str 
 
 
 def resolve_reference(call: Mem0Call, reference: MemoryReference) -> tuple[Caller, Viewpoint]:
-    """Return where a named memory lies; what the key may not see does not exist for it."""
+    """Return the viewpoint of a memory id; raise `NotFound` for what the key may not see."""
     try:
         caller = call.caller(reference.user_id)
         owner = caller.owner(reference.persona_id)

@@ -1,4 +1,4 @@
-"""/v1/chat/completions and /v1/models: OpenAI's interface, with a memory."""
+"""/v1/chat/completions and /v1/models: OpenAI's API, with memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OpenAIErrorEnvelope(BaseModel):
 
 
 _FAILURES = error_responses(OpenAIErrorEnvelope, (400, 401, 403, 413, 429, 502, 503, 504))
-# For the documents: whatever else stands in a request is the upstream's business.
+# For the OpenAPI document. All other request fields are for the upstream.
 _CHAT_SCHEMA = {
     "type": "object",
     "title": "ChatBody",
@@ -74,11 +74,11 @@ router = Routes(
 
 @router.post("/chat/completions", openapi_extra=_CHAT_DOCUMENT, responses=_CHAT_RESPONSES)
 async def chat_completions(request: Request) -> Response:
-    """Pass a chat on to the upstream, with what is remembered; keep what is new of it.
+    """Forward a chat to the upstream with relevant memories, and store its new messages.
 
-    Request and answer are the upstream's own, streamed or not. Whose conversation it is stands in
-    X-User-Id, X-Persona-Id, X-Session-Id, X-Source-App and X-Bot-Id, in `metadata` under the
-    same names, or in a model name of the form `persona@model`.
+    Request and response are the upstream's own, streamed or not. Name the conversation in
+    X-User-Id, X-Persona-Id, X-Session-Id, X-Source-App and X-Bot-Id, in `metadata` under the same
+    names, or in a model name of the form `persona@model`.
     """
     await _authenticate(request)
     upstream = _upstream(request)
@@ -96,7 +96,7 @@ async def chat_completions(request: Request) -> Response:
 
 @router.get("/models", responses=_MODEL_RESPONSES)
 async def models(request: Request) -> Response:
-    """Show the upstream's models, and each once more as `persona@model` for the user's personas."""
+    """List the upstream's models, and each again as `persona@model` for the user's personas."""
     key = await _authenticate(request)
     upstream = _upstream(request)
     personas, headers = await _personas(request, key)
@@ -120,7 +120,7 @@ def _upstream(request: Request) -> Upstream:
 
 
 async def _authenticate(request: Request) -> ApiKey:
-    """Ask for the key before anything of the body is read."""
+    """Authenticate the key before the body is read."""
     text = request_key(request.headers)
     if not text:
         raise NotAuthenticated("Send the hub's key as the API key (Authorization: Bearer …).")
@@ -129,7 +129,7 @@ async def _authenticate(request: Request) -> ApiKey:
 
 
 async def _personas(request: Request, key: ApiKey) -> tuple[list[str], dict[str, str]]:
-    """Return the personas the key may speak for; none, if the key names no user."""
+    """Return the personas the key may use; none if the key names no user."""
     user_id = requested_user(request.headers)
     if key.is_app_key and not user_id:
         if request.app.state.rate is not None:
@@ -146,4 +146,4 @@ async def _personas(request: Request, key: ApiKey) -> tuple[list[str], dict[str,
 
 
 def _discard_reply(_passed: RelayedReply) -> None:
-    """Keep nothing of an answer."""
+    """Ignore the reply: memory is off for this request."""

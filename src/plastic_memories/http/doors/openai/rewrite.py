@@ -1,4 +1,4 @@
-"""Asks the upstream to put a question for memory into better words."""
+"""Have the upstream rewrite a question into a better recall query."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OK = 200
 
 @dataclass(frozen=True, slots=True)
 class RewriteOptions:
-    """How a question is to be rewritten."""
+    """How to rewrite a question."""
 
     prompt: str
     model: str
@@ -37,7 +37,7 @@ class RewriteOptions:
 async def rewrite_question(
     upstream: Upstream, how: RewriteOptions, lines: Sequence[HistoryLine]
 ) -> str | None:
-    """Return the question in other words; None if there is no answer in time."""
+    """Return the rewritten question; None if there is no reply in time."""
     talk = "\n".join(f"{line.role.value}: {line.text[-how.max_chars :]}" for line in lines)
     asked = {
         "model": how.model,
