@@ -132,11 +132,11 @@ def keyed_endpoint(endpoint: Endpoint) -> Handler:
 
     async def handle(request: Request) -> Response:
         call = await admit_request(request, requested_user(request.headers))
-        taken = endpoint_parameters(endpoint)
-        if taken.writes and call.caller.key.limits.read_only:
+        parameters = endpoint_parameters(endpoint)
+        if parameters.writes and call.caller.key.limits.read_only:
             raise NotAllowed("This key may only read.")
         answer: Response = await endpoint(
-            **await _read_argument(taken, request, call.caller), call=call
+            **await _read_argument(parameters, request, call.caller), call=call
         )
         return answer
 
@@ -159,20 +159,22 @@ async def admit_request(request: Request, user_id: str) -> ApiCall:
 
 
 async def _read_argument(
-    taken: EndpointParameters, request: Request, caller: Caller
+    parameters: EndpointParameters, request: Request, caller: Caller
 ) -> dict[str, Any]:
     """Parse a route's argument: `body` from the body, or `query` from the query string."""
-    if "body" in taken.models:
+    if "body" in parameters.models:
         raw = await request.body()
-        body = validate_input(lambda: taken.models["body"].validate_json(raw), "body")
+        body = validate_input(lambda: parameters.models["body"].validate_json(raw), "body")
         if b'"user_id"' in raw:
             _warn_about_user_id(caller, json.loads(raw).get("user_id"))
         return {"body": body}
-    if "asked" in taken.models:
+    if "query" in parameters.models:
         params = dict(request.query_params)
         _warn_about_user_id(caller, params.get("user_id"))
         return {
-            "asked": validate_input(lambda: taken.models["asked"].validate_python(params), "query")
+            "query": validate_input(
+                lambda: parameters.models["query"].validate_python(params), "query"
+            )
         }
     return {}
 

@@ -44,34 +44,34 @@ class Routes:
         *,
         prefix: str = "",
         in_document: bool = True,
-        **said: Any,
+        **options: Any,
     ) -> None:
         self._serve = serve
         self._prefix = prefix
         self.in_document = in_document
-        self.said = said
+        self.router_options = options
         self.declared: list[Route] = []
 
-    def get(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.api_route(("GET",), path, **said)
+    def get(self, path: str, **options: Any) -> Callable[[Function], Function]:
+        return self.api_route(("GET",), path, **options)
 
-    def post(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.api_route(("POST",), path, **said)
+    def post(self, path: str, **options: Any) -> Callable[[Function], Function]:
+        return self.api_route(("POST",), path, **options)
 
-    def put(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.api_route(("PUT",), path, **said)
+    def put(self, path: str, **options: Any) -> Callable[[Function], Function]:
+        return self.api_route(("PUT",), path, **options)
 
-    def delete(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.api_route(("DELETE",), path, **said)
+    def delete(self, path: str, **options: Any) -> Callable[[Function], Function]:
+        return self.api_route(("DELETE",), path, **options)
 
     def api_route(
-        self, methods: Sequence[str], path: str, **said: Any
+        self, methods: Sequence[str], path: str, **options: Any
     ) -> Callable[[Function], Function]:
         """Declare a route; `answers` is the model inside the envelope of its response."""
 
         def declare(endpoint: Function) -> Function:
             handle = self._serve(endpoint)
-            self.declared.append(Route(self._prefix + path, methods, endpoint, handle, said))
+            self.declared.append(Route(self._prefix + path, methods, endpoint, handle, options))
             return endpoint
 
         return declare
@@ -109,7 +109,7 @@ class EndpointParameters:
 def endpoint_parameters(endpoint: Endpoint) -> EndpointParameters:
     """Parse a route's signature, at its first call or during warm-up."""
     hints = get_type_hints(endpoint, include_extras=True)
-    models = {name: TypeAdapter(hints[name]) for name in hints if name in ("body", "asked")}
+    models = {name: TypeAdapter(hints[name]) for name in hints if name in ("body", "query")}
     return EndpointParameters(frozenset(hints), models, WRITES in get_args(hints.get("call")))
 
 

@@ -53,19 +53,19 @@ async def append(body: AppendRequest, call: WriteCall) -> Response:
 
 
 @router.get("/recent", answers=RecentMessagesResponse)
-async def recent(asked: RecentMessagesQuery, call: ReadCall) -> Response:
+async def recent(query: RecentMessagesQuery, call: ReadCall) -> Response:
     """Return messages, newest first."""
     now = call.now()
     wanted = MessageFilter(
-        session_id=asked.session_id,
-        source_app=call.app(asked.source_app) or None,
-        since_ts=None if asked.days is None else now - asked.days * _DAY_S,
-        before_id=asked.before_id,
-        bot_id=None if asked.bots == "all" else asked.bot_id or "",
-        limit=asked.limit,
+        session_id=query.session_id,
+        source_app=call.app(query.source_app) or None,
+        since_ts=None if query.days is None else now - query.days * _DAY_S,
+        before_id=query.before_id,
+        bot_id=None if query.bots == "all" else query.bot_id or "",
+        limit=query.limit,
     )
     found = await call.hub.messages.find(
-        call.owner(asked.persona_id), wanted, line=(asked.session_id, asked.branch_id)
+        call.owner(query.persona_id), wanted, line=(query.session_id, query.branch_id)
     )
     return call.reply(RecentMessagesResponse(messages=[message_row(message) for message in found]))
 

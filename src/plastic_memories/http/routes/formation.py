@@ -38,10 +38,10 @@ async def update(body: wire.UpdateSessionRequest, call: WriteCall) -> Response:
 
 
 @router.get("/jobs", answers=wire.JobListResponse)
-async def list_jobs(asked: wire.JobsQuery, call: ReadCall) -> Response:
+async def list_jobs(query: wire.JobsQuery, call: ReadCall) -> Response:
     """Return jobs, newest first."""
     limits = call.caller.key.limits
-    found = await call.hub.jobs.find(call.caller.user, asked.status, asked.limit, limits.source_app)
+    found = await call.hub.jobs.find(call.caller.user, query.status, query.limit, limits.source_app)
     items = [wire.job_row(job) for job in found if limits.persona_id in ("", job.owner.persona_id)]
     return call.reply(wire.JobListResponse(items=items))
 
@@ -61,9 +61,9 @@ async def replay(body: wire.ReplayJobsRequest, call: WriteCall) -> Response:
 
 
 @router.get("/events/upcoming", answers=wire.UpcomingEventsResponse)
-async def upcoming(asked: wire.UpcomingQuery, call: ReadCall) -> Response:
+async def upcoming(query: wire.UpcomingQuery, call: ReadCall) -> Response:
     """Return dated memories of the next days, in the user's time zone; soonest first."""
-    found = await call.hub.upcoming_events(call.view(asked, realm=asked.realm), asked.days)
+    found = await call.hub.upcoming_events(call.view(query, realm=query.realm), query.days)
     return call.reply(wire.UpcomingEventsResponse(items=[wire.upcoming_row(one) for one in found]))
 
 

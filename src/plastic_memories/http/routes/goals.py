@@ -24,9 +24,9 @@ async def create(body: wire.CreateGoalRequest, call: WriteCall) -> Response:
 
 
 @router.get("/list", answers=wire.GoalListResponse)
-async def list_goals(asked: wire.GoalQuery, call: ReadCall) -> Response:
+async def list_goals(query: wire.GoalQuery, call: ReadCall) -> Response:
     """Return goals with their links, oldest first."""
-    found = await call.hub.goals.find(call.owner(asked.persona_id), asked.status)
+    found = await call.hub.goals.find(call.owner(query.persona_id), query.status)
     return call.reply(wire.GoalListResponse(items=[_goal_row(goal) for goal in found]))
 
 

@@ -178,28 +178,28 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
 
 
 @router.get("/list", answers=wire.ListMemoriesResponse)
-async def list_memories(asked: wire.ListMemoriesQuery, call: ReadCall) -> Response:
+async def list_memories(query: wire.ListMemoriesQuery, call: ReadCall) -> Response:
     """Return memories, newest first, one page at a time."""
     wanted = ListFilter(
-        status=None if asked.status == "all" else Status(asked.status),
-        type=asked.type,
-        scope=asked.scope,
-        realm=asked.realm,
-        containing=asked.q or None,
-        before_id=int(asked.cursor) if asked.cursor else None,
-        limit=asked.limit,
+        status=None if query.status == "all" else Status(query.status),
+        type=query.type,
+        scope=query.scope,
+        realm=query.realm,
+        containing=query.q or None,
+        before_id=int(query.cursor) if query.cursor else None,
+        limit=query.limit,
     )
-    session_id = asked.session_id or ""
-    view = call.view(asked, session_id=session_id, only_session=bool(session_id))
+    session_id = query.session_id or ""
+    view = call.view(query, session_id=session_id, only_session=bool(session_id))
     page = await call.hub.browse.list_page(view, wanted)
     cursor = None if page.next_before_id is None else str(page.next_before_id)
     return call.reply(wire.ListMemoriesResponse(items=_memory_list_rows(page), next_cursor=cursor))
 
 
 @router.get("/get", answers=wire.MemoryListRow)
-async def get(asked: wire.GetMemoryQuery, call: ReadCall) -> Response:
+async def get(query: wire.GetMemoryQuery, call: ReadCall) -> Response:
     """Return one memory, whatever its status."""
-    [row] = _memory_list_rows(await call.hub.browse.get_memory(call.view(asked), asked.memory_id))
+    [row] = _memory_list_rows(await call.hub.browse.get_memory(call.view(query), query.memory_id))
     return call.reply(row)
 
 
@@ -208,11 +208,11 @@ def _memory_list_rows(page: MemoryListPage) -> list[wire.MemoryListRow]:
 
 
 @router.get("/history", answers=wire.MemoryHistoryResponse)
-async def history(asked: wire.GetMemoryQuery, call: ReadCall) -> Response:
+async def history(query: wire.GetMemoryQuery, call: ReadCall) -> Response:
     """Return every version of a memory, oldest first: who changed it, when, and how."""
-    versions = await call.hub.browse.history(call.view(asked), asked.memory_id)
+    versions = await call.hub.browse.history(call.view(query), query.memory_id)
     items = [_version_row(version) for version in versions]
-    return call.reply(wire.MemoryHistoryResponse(memory_id=asked.memory_id, items=items))
+    return call.reply(wire.MemoryHistoryResponse(memory_id=query.memory_id, items=items))
 
 
 def _version_row(version: MemoryVersion) -> wire.MemoryVersionRow:

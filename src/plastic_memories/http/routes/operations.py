@@ -170,20 +170,20 @@ async def metrics(request: Request) -> Response:
     response_class=StreamingResponse,
     responses={200: {"content": {kind: {} for kind in _MEDIA_TYPES.values()}}},
 )
-async def export(asked: wire.ExportQuery, call: ReadCall) -> Response:
+async def export(query: wire.ExportQuery, call: ReadCall) -> Response:
     """Stream everything the user owns, as one file."""
-    if asked.persona_id is not None:
-        call.owner(asked.persona_id)
-    kind = asked.format
+    if query.persona_id is not None:
+        call.owner(query.persona_id)
+    kind = query.format
     suffix = {"jsonl": "jsonl", "markdown": "md", "bundle": "zip"}[kind]
     headers = {"Content-Disposition": f'attachment; filename="plastic_memories.{suffix}"'}
     transfer = call.hub.transfer
     if kind == "bundle":
-        whole = await transfer.export_bundle(call.caller, asked.persona_id)
+        whole = await transfer.export_bundle(call.caller, query.persona_id)
         return Response(whole, media_type=_MEDIA_TYPES[kind], headers=headers)
     lines = transfer.export_lines if kind == "jsonl" else transfer.export_markdown
     return StreamingResponse(
-        lines(call.caller, asked.persona_id), media_type=_MEDIA_TYPES[kind], headers=headers
+        lines(call.caller, query.persona_id), media_type=_MEDIA_TYPES[kind], headers=headers
     )
 
 
@@ -222,7 +222,7 @@ async def export_files(call: ReadCall) -> Response:
         }
     },
 )
-async def import_(asked: wire.ImportQuery, call: WriteCall) -> Response:
+async def import_(query: wire.ImportQuery, call: WriteCall) -> Response:
     """Import an export (JSON lines, or the bundle); a dry run reports what would happen.
 
     Statuses are kept for the user's own export from this hub, and with `trust` for any other.
@@ -233,11 +233,11 @@ async def import_(asked: wire.ImportQuery, call: WriteCall) -> Response:
         raise BadRequest("Send the export as the body.")
     lines = _import_lines(body, call.options.max_import_bytes)
     report = await call.hub.transfer.import_lines(
-        call.caller, lines, dry_run=asked.dry_run, trust=asked.trust
+        call.caller, lines, dry_run=query.dry_run, trust=query.trust
     )
     answer = wire.ImportResponse(
         status="ok",
-        dry_run=asked.dry_run,
+        dry_run=query.dry_run,
         trusted=report.is_trusted,
         counts=dict(report.counts),
         conflicts=[dict(conflict) for conflict in report.conflicts],
@@ -265,14 +265,14 @@ def _unpack(body: bytes, limit: int) -> bytes:
 
 
 @guarded.get("/audit", answers=wire.AuditResponse)
-async def audit(asked: wire.AuditQuery, call: ReadCall) -> Response:
+async def audit(query: wire.AuditQuery, call: ReadCall) -> Response:
     """Return who changed what, when, by which key, in order."""
     found = await call.hub.browse.audit_events(
         call.caller,
-        since=asked.since,
-        after_id=asked.after_id,
-        memory_id=asked.memory_id,
-        limit=asked.limit,
+        since=query.since,
+        after_id=query.after_id,
+        memory_id=query.memory_id,
+        limit=query.limit,
     )
     bound = call.caller.key.limits.persona_id
     items = [
@@ -289,5 +289,5 @@ async def audit(asked: wire.AuditQuery, call: ReadCall) -> Response:
         for event in found
         if bound in ("", event.persona_id)
     ]
-    last = found[-1].id if len(found) == asked.limit else None
+    last = found[-1].id if len(found) == query.limit else None
     return call.reply(wire.AuditResponse(items=items, next_after_id=last))

@@ -73,15 +73,15 @@ def _template_fields(owner: Owner, template: Template, applied: TemplateOutcome)
         }
     },
 )
-async def import_card(asked: wire.ImportCardQuery, call: WriteCall) -> Response:
+async def import_card(query: wire.ImportCardQuery, call: WriteCall) -> Response:
     """Create a persona from a character card: the body is the file, PNG or JSON."""
-    owner = call.owner(asked.persona_id)
+    owner = call.owner(query.persona_id)
     taken = await call.hub.cards.import_card(
         call.caller,
         owner,
         await call.request.body(),
-        overwrite=asked.allow_overwrite,
-        memories=asked.memories,
+        overwrite=query.allow_overwrite,
+        memories=query.memories,
     )
     card, report = taken.template.card, taken.report
     assert card is not None
@@ -104,14 +104,14 @@ async def import_card(asked: wire.ImportCardQuery, call: WriteCall) -> Response:
     response_class=Response,
     responses={200: {"content": {kind: {} for kind in _CARD_MEDIA_TYPES.values()}}},
 )
-async def export_card(asked: wire.ExportCardQuery, call: ReadCall) -> Response:
+async def export_card(query: wire.ExportCardQuery, call: ReadCall) -> Response:
     """Export a persona as a character card; with `memories`, all its memories are included."""
     name, content = await call.hub.cards.export_card(
-        call.caller, call.owner(asked.persona_id), asked.format, memories=asked.memories
+        call.caller, call.owner(query.persona_id), query.format, memories=query.memories
     )
-    file = quote(f"{name}.{asked.format}", safe="")
+    file = quote(f"{name}.{query.format}", safe="")
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}
-    return Response(content, media_type=_CARD_MEDIA_TYPES[asked.format], headers=headers)
+    return Response(content, media_type=_CARD_MEDIA_TYPES[query.format], headers=headers)
 
 
 @router.get("/persona/list", answers=wire.PersonaListResponse)
@@ -124,11 +124,11 @@ async def list_personas(call: ReadCall) -> Response:
 
 
 @router.get("/persona/profile", answers=wire.ProfileResponse)
-async def profile(asked: BotRequest, call: ReadCall) -> Response:
+async def profile(query: BotRequest, call: ReadCall) -> Response:
     """Return the persona and what it knows about the user, as Markdown."""
-    text = await call.hub.personas.profile(call.view(asked))
+    text = await call.hub.personas.profile(call.view(query))
     answer = wire.ProfileResponse(
-        user_id=call.caller.user.user_id, persona_id=asked.persona_id, profile_markdown=text
+        user_id=call.caller.user.user_id, persona_id=query.persona_id, profile_markdown=text
     )
     return call.reply(answer)
 

@@ -16,8 +16,8 @@ from plastic_memories import __version__
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http.doors.mcp import resources
 from plastic_memories.http.doors.mcp.failures import argument_error_text, error_text
+from plastic_memories.http.doors.mcp.mcp_request import McpRequest
 from plastic_memories.http.doors.mcp.prompts import PROMPTS, PromptArguments
-from plastic_memories.http.doors.mcp.request_place import McpRequest
 from plastic_memories.http.doors.mcp.toolbox import TOOLS
 from plastic_memories.http.doors.mcp.tools import Effect, MemoryTool
 
@@ -115,19 +115,19 @@ async def _call_tool(
     tool = TOOLS.get(params.name)
     if tool is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name}.")
-    here = _mcp_request(context)
+    request = _mcp_request(context)
     try:
         if tool.effect is not Effect.READS:
-            here.check_may_write()
-        said = await tool.run(here, tool.arguments.model_validate(params.arguments or {}))
+            request.check_may_write()
+        output = await tool.run(request, tool.arguments.model_validate(params.arguments or {}))
     except ValidationError as error:
         return _tool_error(argument_error_text(error))
     except PlasticMemoriesError as error:
         logger.info("mcp.error", extra={"fields": {"tool": tool.name, "code": error.code}})
         return _tool_error(error_text(error))
     return types.CallToolResult(
-        content=[types.TextContent(text=said.text)],
-        structured_content=said.content.model_dump(mode="json"),
+        content=[types.TextContent(text=output.text)],
+        structured_content=output.content.model_dump(mode="json"),
     )
 
 

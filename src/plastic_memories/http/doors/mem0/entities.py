@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plastic_memories.errors import NotFound
+from plastic_memories.http.doors.mem0.mem0_call import Mem0Call
 from plastic_memories.http.doors.mem0.mem0_items import DEFAULT_APP, DEFAULT_PERSONA, Json, iso_time
-from plastic_memories.http.doors.mem0.mem0_route import Mem0Call
 from plastic_memories.http.doors.mem0.memories import delete_all
 from plastic_memories.model.persona import PersonaMemoryCount
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from plastic_memories.errors import NotFound
 from plastic_memories.http.doors.mem0 import entities, memories
-from plastic_memories.http.doors.mem0.mem0_items import Json, memory_item
-from plastic_memories.http.doors.mem0.mem0_route import (
+from plastic_memories.http.doors.mem0.mem0_call import (
     Mem0Call,
     Mem0ReadCall,
     Mem0WriteCall,
     mem0_endpoint,
 )
+from plastic_memories.http.doors.mem0.mem0_items import Json, memory_item
 from plastic_memories.http.routing import Routes
 from plastic_memories.wire import mem0 as wire
 
@@ -74,36 +74,36 @@ async def search_bare_list(call: Mem0ReadCall, body: wire.Mem0SearchRequest) -> 
 
 @router.post("/v3/memories/")
 async def list_memories(
-    call: Mem0ReadCall, body: wire.Mem0ListRequest, asked: wire.Mem0PageQuery
+    call: Mem0ReadCall, body: wire.Mem0ListRequest, query: wire.Mem0PageQuery
 ) -> Any:
     """Return memories, newest first, one page at a time."""
-    return await _page(call, body, asked)
+    return await _page(call, body, query)
 
 
 @router.post("/v2/memories/")
 async def list_page_or_all(
-    call: Mem0ReadCall, body: wire.Mem0ListRequest, asked: wire.Mem0PageQuery
+    call: Mem0ReadCall, body: wire.Mem0ListRequest, query: wire.Mem0PageQuery
 ) -> Any:
     """Return the same; without a page, as a bare list of all."""
-    return await _page_or_all(call, body, asked)
+    return await _page_or_all(call, body, query)
 
 
 @router.get("/v1/memories/")
-async def list_by_query_string(call: Mem0ReadCall, asked: wire.Mem0ListQuery) -> Any:
+async def list_by_query_string(call: Mem0ReadCall, query: wire.Mem0ListQuery) -> Any:
     """Return the same, with all parameters in the query string."""
-    return await _page_or_all(call, asked, asked)
+    return await _page_or_all(call, query, query)
 
 
 async def _page_or_all(
-    call: Mem0Call, body: wire.Mem0ListRequest, asked: wire.Mem0PageQuery
+    call: Mem0Call, body: wire.Mem0ListRequest, query: wire.Mem0PageQuery
 ) -> Any:
-    if asked.page is not None or asked.page_size is not None:
-        return await _page(call, body, asked)
+    if query.page is not None or query.page_size is not None:
+        return await _page(call, body, query)
     return [memory_item(one) for one in (await memories.list_memories(call, body)).items]
 
 
-async def _page(call: Mem0Call, body: wire.Mem0ListRequest, asked: wire.Mem0PageQuery) -> Json:
-    number, size = asked.page or 1, asked.page_size or _DEFAULT_PAGE_SIZE
+async def _page(call: Mem0Call, body: wire.Mem0ListRequest, query: wire.Mem0PageQuery) -> Json:
+    number, size = query.page or 1, query.page_size or _DEFAULT_PAGE_SIZE
     start = (number - 1) * size
     page = await memories.list_memories(call, body, start, size)
     has_more = start + size < page.count
@@ -140,9 +140,9 @@ async def delete(call: Mem0WriteCall, memory_id: str) -> Any:
 
 
 @router.delete("/v1/memories/")
-async def delete_all(call: Mem0WriteCall, asked: wire.Mem0ListQuery) -> Any:
+async def delete_all(call: Mem0WriteCall, query: wire.Mem0ListQuery) -> Any:
     """Forget all memories of a user, an agent, an app or a run."""
-    await memories.delete_all(call, asked.merged_filters())
+    await memories.delete_all(call, query.merged_filters())
     return {"message": "Memories deleted successfully!"}
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from plastic_memories.errors import BadRequest, NotAllowed, NotFound
 from plastic_memories.formats.export_lines import EARLIEST, LATEST
 from plastic_memories.http.doors.mem0 import memory_ids
+from plastic_memories.http.doors.mem0.mem0_call import Mem0Call
 from plastic_memories.http.doors.mem0.mem0_items import (
     Json,
     add_result,
@@ -16,7 +17,6 @@ from plastic_memories.http.doors.mem0.mem0_items import (
     history_events,
     memory_item,
 )
-from plastic_memories.http.doors.mem0.mem0_route import Mem0Call
 from plastic_memories.http.doors.mem0.request_scope import (
     RequestScope,
     resolve_reference,
@@ -44,55 +44,55 @@ _ROLES = {role.value: role for role in Role}
 
 async def add(call: Mem0Call, body: wire.Mem0AddRequest) -> tuple[str, list[Json]]:
     """Add messages; return the id of the event, and the resulting memories."""
-    caller, home = resolve_write_target(call, body.merged_filters())
+    caller, target = resolve_write_target(call, body.merged_filters())
     for message in body.messages:
         call.check_length(message.content, call.options.max_content_chars)
-    talk = [
-        _message(message, home, call.now() if body.timestamp is None else body.timestamp)
+    messages = [
+        _message(message, target, call.now() if body.timestamp is None else body.timestamp)
         for message in body.messages
         if message.content.strip()
     ]
-    if not talk:
+    if not messages:
         raise BadRequest("The messages hold no text.")
-    marked = IngestAttributes(
+    attributes = IngestAttributes(
         metadata=body.metadata or {},
         expires_at=end_of_day(body.expiration_date),
         said_at=body.timestamp,
     )
-    take = call.hub.ingest.store_verbatim if body.infer is False else call.hub.ingest.extract
-    learned = await take(caller, home.owner, talk, marked)
-    roots = [one.memory.root_id for one in learned]
-    return memory_ids.encode_id(home.owner, *roots), [add_result(one) for one in learned]
+    ingest = call.hub.ingest.store_verbatim if body.infer is False else call.hub.ingest.extract
+    outcomes = await ingest(caller, target.owner, messages, attributes)
+    roots = [one.memory.root_id for one in outcomes]
+    return memory_ids.encode_id(target.owner, *roots), [add_result(one) for one in outcomes]
 
 
-def _message(message: wire.Mem0MessageBody, home: Viewpoint, ts: float) -> Message:
+def _message(message: wire.Mem0MessageBody, target: Viewpoint, ts: float) -> Message:
     return Message(
-        owner=home.owner,
+        owner=target.owner,
         role=_ROLES.get(message.role.lower(), Role.USER),
         content=message.content,
         ts=ts,
         speaker=message.name or "",
-        session_id=home.session_id,
-        source_app=home.source_app,
+        session_id=target.session_id,
+        source_app=target.source_app,
     )
 
 
 async def search(call: Mem0Call, body: wire.Mem0SearchRequest, most: int) -> list[Json]:
     """Return the memories relevant to the query, best first."""
     call.check_length(body.query, call.options.max_query_chars)
-    reach = await resolve_scope(call, _combined_filters(body.merged_filters(), body.categories))
-    if not reach.views:
+    scope = await resolve_scope(call, _combined_filters(body.merged_filters(), body.categories))
+    if not scope.views:
         return []
     query = RecallQuery(
-        viewpoint=reach.views[0],
+        viewpoint=scope.views[0],
         text=body.query,
         now=_timestamp(body.reference_date, call.now()),
         limit=body.top_k or body.limit or most,
         deadline_s=call.options.recall_deadline_s,
     )
-    found = await call.hub.search.search_best(query, reach.views, reach.wanted)
-    least = body.threshold or 0.0
-    return [memory_item(one) for one in found if (one.score or 0.0) >= least]
+    found = await call.hub.search.search_best(query, scope.views, scope.wanted)
+    threshold = body.threshold or 0.0
+    return [memory_item(one) for one in found if (one.score or 0.0) >= threshold]
 
 
 def _timestamp(given: str | float | None, now: float) -> float:
@@ -131,10 +131,10 @@ async def list_memories(
     filters = _combined_filters(
         body.merged_filters(), body.categories, body.start_date, body.end_date
     )
-    reach = await resolve_scope(call, filters)
+    scope = await resolve_scope(call, filters)
     return await call.hub.search.list_page(
-        reach.views,
-        reach.wanted,
+        scope.views,
+        scope.wanted,
         start=start,
         size=size,
         with_expired=bool(body.show_expired),
@@ -186,8 +186,8 @@ async def update(call: Mem0Call, memory_id: str, body: wire.Mem0UpdateRequest) -
     )
     done = await call.hub.review.correct(caller, view, before.id, correction)
     if done.memory.status is Status.CANDIDATE:
-        wish = ConfirmOptions(supersedes_id=before.id)
-        await call.hub.review.confirm(caller, view, done.memory.id, wish)
+        options = ConfirmOptions(supersedes_id=before.id)
+        await call.hub.review.confirm(caller, view, done.memory.id, options)
     return await get_memory(call, memory_id)
 
 
@@ -220,30 +220,30 @@ async def delete_all(call: Mem0Call, filters: wire.Filters) -> None:
     """Forget all matching memories; with ids alone as filters, the messages too."""
     if not filters:
         raise BadRequest("At least one of user_id, agent_id, run_id or filters must be given.")
-    reach = await resolve_scope(call, filters)
+    scope = await resolve_scope(call, filters)
     # Only a filter that names an entity alone covers its messages as well.
-    whole = all(name in _IDS and isinstance(value, str) for name, value in filters.items())
-    wish = ForgetRequest(include_messages=whole, receipt=False)
-    for caller, view in reach.places:
-        await _forget_in_batches(call, caller, view, reach, wish)
-        if whole:
-            talk = MessageFilter(
+    names_entity = all(name in _IDS and isinstance(value, str) for name, value in filters.items())
+    request = ForgetRequest(include_messages=names_entity, receipt=False)
+    for caller, view in scope.places:
+        await _forget_in_batches(call, caller, view, scope, request)
+        if names_entity:
+            messages = MessageFilter(
                 session_id=view.session_id or None, source_app=view.source_app, bot_id=""
             )
-            await call.hub.messages.purge(caller, view.owner, talk)
+            await call.hub.messages.purge(caller, view.owner, messages)
 
 
 async def _forget_in_batches(
-    call: Mem0Call, caller: Caller, view: Viewpoint, reach: RequestScope, wish: ForgetRequest
+    call: Mem0Call, caller: Caller, view: Viewpoint, scope: RequestScope, request: ForgetRequest
 ) -> None:
-    left = await call.hub.search.list_ids(view, reach.wanted)
+    left = await call.hub.search.list_ids(view, scope.wanted)
     while left:
-        wanted = replace(wish, memory_ids=left[:_FORGET_BATCH])
+        batch = replace(request, memory_ids=left[:_FORGET_BATCH])
         try:
-            done = await call.hub.forget(caller, view, wanted)
+            done = await call.hub.forget(caller, view, batch)
         except NotFound:
             # Some went with an earlier batch: memories made from forgotten messages go too.
-            before, left = len(left), await call.hub.search.list_ids(view, reach.wanted)
+            before, left = len(left), await call.hub.search.list_ids(view, scope.wanted)
             if len(left) >= before:
                 raise
         else:

@@ -6,8 +6,8 @@ from typing import Any
 
 from plastic_memories.errors import NotFound
 from plastic_memories.http.doors.mem0 import entities, memories
+from plastic_memories.http.doors.mem0.mem0_call import Mem0ReadCall, Mem0WriteCall, mem0_endpoint
 from plastic_memories.http.doors.mem0.mem0_items import Json, memory_item
-from plastic_memories.http.doors.mem0.mem0_route import Mem0ReadCall, Mem0WriteCall, mem0_endpoint
 from plastic_memories.http.routing import Routes
 from plastic_memories.wire import mem0 as wire
 
@@ -26,10 +26,10 @@ async def add(call: Mem0WriteCall, body: wire.Mem0AddRequest) -> Any:
 
 
 @router.get("/memories")
-async def list_memories(call: Mem0ReadCall, asked: wire.Mem0ListQuery) -> Any:
+async def list_memories(call: Mem0ReadCall, query: wire.Mem0ListQuery) -> Any:
     """Return memories, newest first."""
-    size = asked.top_k or asked.limit or _DEFAULT_LIST_LIMIT
-    page = await memories.list_memories(call, asked, size=size)
+    size = query.top_k or query.limit or _DEFAULT_LIST_LIMIT
+    page = await memories.list_memories(call, query, size=size)
     return {"results": [_open_source_item(memory_item(one)) for one in page.items]}
 
 
@@ -58,9 +58,9 @@ async def delete(call: Mem0WriteCall, memory_id: str) -> Any:
 
 
 @router.delete("/memories")
-async def delete_all(call: Mem0WriteCall, asked: wire.Mem0ListQuery) -> Any:
+async def delete_all(call: Mem0WriteCall, query: wire.Mem0ListQuery) -> Any:
     """Forget all memories of a user, an agent or a run."""
-    await memories.delete_all(call, asked.merged_filters())
+    await memories.delete_all(call, query.merged_filters())
     return {"message": "All relevant memories deleted"}
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from plastic_memories.errors import BadRequest, NotAllowed, NotFound
 from plastic_memories.http.caller_context import is_user_id
+from plastic_memories.http.doors.mem0.mem0_call import Mem0Call
 from plastic_memories.http.doors.mem0.mem0_items import DEFAULT_APP, DEFAULT_PERSONA, FilterFields
-from plastic_memories.http.doors.mem0.mem0_route import Mem0Call
 from plastic_memories.http.doors.mem0.memory_ids import MemoryReference
 from plastic_memories.hub.memories.search import SearchFilter
 from plastic_memories.model.key import Caller

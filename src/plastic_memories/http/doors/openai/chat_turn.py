@@ -19,7 +19,7 @@ from plastic_memories.http.doors.openai.chat_request import (
 )
 from plastic_memories.http.doors.openai.injection import InjectionPoint, inject_memory
 from plastic_memories.http.doors.openai.relay import RelayedReply
-from plastic_memories.http.doors.openai.reply_reading import reply_text
+from plastic_memories.http.doors.openai.reply_text import reply_text
 from plastic_memories.http.doors.openai.rewrite import RewriteOptions, rewrite_question
 from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.http.routes.recall import record_recall

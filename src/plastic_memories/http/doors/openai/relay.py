@@ -30,7 +30,7 @@ class RelayedReply:
 
     @property
     def was_visible(self) -> bool:
-        """Return whether the client may have shown any of it; for a stream, from its first bytes."""
+        """Return whether the client may have shown it: the whole, or any part of a stream."""
         return self.status in _OK and (self.is_whole or (self.is_stream and bool(self.body)))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from plastic_memories.http.doors.openai.failures import UpstreamError
 from plastic_memories.http.doors.openai.json_splice import to_json
-from plastic_memories.http.doors.openai.reply_reading import reply_text
+from plastic_memories.http.doors.openai.reply_text import reply_text
 from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.rules.conversation.history_diff import HistoryLine, without_thoughts
 

@@ -20,19 +20,19 @@ class McpRequest:
 
     call: ApiCall
 
-    def persona_id(self, asked: ToolArguments) -> str:
+    def persona_id(self, args: ToolArguments) -> str:
         """Return the persona named by the arguments, the header or the key, else the default."""
         bound = self.call.caller.key.limits.persona_id
-        return asked.persona_id or self._header("x-persona-id") or bound or DEFAULT_PERSONA
+        return args.persona_id or self._header("x-persona-id") or bound or DEFAULT_PERSONA
 
-    def owner(self, asked: ToolArguments) -> Owner:
-        return self.call.owner(self.persona_id(asked))
+    def owner(self, args: ToolArguments) -> Owner:
+        return self.call.owner(self.persona_id(args))
 
-    def view(self, asked: ToolArguments) -> Viewpoint:
-        return self.call.view(self.as_bot(asked), source_app=self.app)
+    def view(self, args: ToolArguments) -> Viewpoint:
+        return self.call.view(self.as_bot(args), source_app=self.app)
 
-    def as_bot(self, asked: ToolArguments) -> BotRequest:
-        return BotRequest(persona_id=self.persona_id(asked), bot_id=self.bot_id)
+    def as_bot(self, args: ToolArguments) -> BotRequest:
+        return BotRequest(persona_id=self.persona_id(args), bot_id=self.bot_id)
 
     @property
     def app(self) -> str:

@@ -91,10 +91,10 @@ def mem0_endpoint(endpoint: Endpoint) -> Handler:
     async def handle(request: Request) -> Response:
         try:
             call = await _admit_request(request)
-            taken = endpoint_parameters(endpoint)
-            if taken.writes and call.key.limits.read_only:
+            parameters = endpoint_parameters(endpoint)
+            if parameters.writes and call.key.limits.read_only:
                 raise NotAllowed("This key may only read.")
-            answer = await endpoint(call=call, **await _read_arguments(taken, request))
+            answer = await endpoint(call=call, **await _read_arguments(parameters, request))
         except PlasticMemoriesError as error:
             logger.info("api.error", extra={"fields": {"code": error.code}})
             return _error_response(error)
@@ -118,15 +118,15 @@ async def _admit_request(request: Request) -> Mem0Call:
     return Mem0Call(request, key, state.hub, state.options)
 
 
-async def _read_arguments(taken: EndpointParameters, request: Request) -> dict[str, Any]:
-    found = {name: part for name, part in request.path_params.items() if name in taken.names}
-    if "body" in taken.models:
+async def _read_arguments(parameters: EndpointParameters, request: Request) -> dict[str, Any]:
+    found = {name: part for name, part in request.path_params.items() if name in parameters.names}
+    if "body" in parameters.models:
         raw = await request.body() or b"{}"
-        found["body"] = validate_input(lambda: taken.models["body"].validate_json(raw), "body")
-    if "asked" in taken.models:
+        found["body"] = validate_input(lambda: parameters.models["body"].validate_json(raw), "body")
+    if "query" in parameters.models:
         params = dict(request.query_params)
-        found["asked"] = validate_input(
-            lambda: taken.models["asked"].validate_python(params), "query"
+        found["query"] = validate_input(
+            lambda: parameters.models["query"].validate_python(params), "query"
         )
     return found
 
