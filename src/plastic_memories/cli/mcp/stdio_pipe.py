@@ -1,4 +1,4 @@
-"""Between a pipe and the hub: lines of JSON-RPC become requests to /mcp, and answers lines."""
+"""Bridge MCP over stdio to the hub: JSON-RPC lines become requests to /mcp, responses lines."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ import httpx
 
 _PATH = "/mcp"
 _VERSION_IN_META = "io.modelcontextprotocol/protocolVersion"
-# Which parameter a request is about; newer clients repeat it in a header.
+# The parameter a request is about; newer clients repeat it in a header.
 _NAME_FIELD = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _PARSE_ERROR, _INVALID_REQUEST, _FAILED = -32_700, -32_600, -32_603
 
 
 class StdioPipe:
-    """Carries messages both ways. The hub keeps nothing of a connection, so neither do we,
-    but the protocol version that was agreed on."""
+    """Forwards messages both ways. Its only state is the negotiated protocol version."""
 
     def __init__(self, hub: httpx.AsyncClient, write: Callable[[bytes], None]) -> None:
         self._hub = hub
@@ -28,7 +27,7 @@ class StdioPipe:
         self._running: dict[Any, asyncio.Task[None]] = {}
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
-        """Answer until the lines end, and finish what was begun."""
+        """Forward lines until the input ends, then finish pending requests."""
         async with asyncio.TaskGroup() as answering:
             async for line in lines:
                 if not line.strip():
@@ -74,7 +73,7 @@ class StdioPipe:
         self._send({**body, "id": asked})
 
     def _headers(self, message: dict[str, Any]) -> dict[str, str]:
-        """Say in headers what the protocol wants there, which a pipe has not got."""
+        """Return the headers that the protocol requires over HTTP and a pipe does not have."""
         headers = {"Accept": "application/json, text/event-stream"}
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
@@ -104,14 +103,14 @@ def _parse_message(line: bytes) -> dict[str, Any] | None:
 
 
 def _error_reason(body: dict[str, Any], status: int) -> str:
-    """Return what an answer says that is not the protocol's: the hub's envelope, or anything."""
+    """Return the error of a response that is not JSON-RPC, such as the hub's envelope."""
     error = body.get("error")
     said = error.get("message") if isinstance(error, dict) else None
     return str(said or f"What answers at {_PATH} is not a hub with an MCP door (status {status}).")
 
 
 def _header_text(value: str) -> str:
-    """Write a value so that it survives in a header, as the protocol wants it."""
+    """Encode a value so that it survives in a header, as the protocol defines."""
     if value.isascii() and value.isprintable() and value == value.strip():
         return value
     return f"=?base64?{base64.b64encode(value.encode()).decode()}?="

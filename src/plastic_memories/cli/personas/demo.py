@@ -25,7 +25,7 @@ from plastic_memories_client import AsyncPlasticMemoriesClient, MemoryItem, Mess
 
 _KEY = "demo"
 _TURN_PAUSE_S = 0.1
-# A conversation is digested after so many messages, while it goes on.
+# A conversation is digested after this number of messages, while it goes on.
 _TURNS_PER_DIGEST = 20
 _DAYS_AHEAD = 365
 _UPCOMING_FIELDS = ("next_date", "days_away", "content")
@@ -42,8 +42,8 @@ class DemoConversation:
 
     @classmethod
     def load(cls) -> DemoConversation:
-        """Read the conversation that came with the program: in the wheel, or in the checkout."""
-        package = Path(__file__).parents[1]
+        """Load the packaged conversation: from the wheel, or from the checkout."""
+        package = Path(__file__).parents[2]
         name = Path("examples", "conversation.zh.json")
         in_wheel = package / name
         file = in_wheel if in_wheel.is_file() else package.parents[1] / name
@@ -52,7 +52,7 @@ class DemoConversation:
 
 @dataclass(slots=True)
 class DemoReport:
-    """What happened, for a program."""
+    """The outcome of the demo as JSON data."""
 
     turns: list[dict[str, Any]] = field(default_factory=list)
     known: dict[str, str] = field(default_factory=dict)
@@ -64,14 +64,14 @@ class DemoReport:
 
 
 @click.command()
-@click.option("--no-wait", is_flag=True, help="Do not even pause for a blink.")
+@click.option("--no-wait", is_flag=True, help="Do not pause.")
 @local_command
-def demo(place: CliOptions, no_wait: bool) -> None:
+def demo(options: CliOptions, no_wait: bool) -> None:
     """Play a short conversation and show what is remembered.
 
     Everything happens in a folder that is removed at the end.
     """
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     pause_s = _TURN_PAUSE_S if screen.console.is_terminal and not no_wait else 0.0
     screen.print_if_json(asdict(asyncio.run(_play_demo(screen, pause_s))))
 
@@ -83,14 +83,14 @@ async def _play_demo(screen: Screen, pause_s: float) -> DemoReport:
             {
                 "PLASTIC_MEMORIES_DATA_DIR": str(Path(folder)),
                 "PLASTIC_MEMORIES_API_KEYS": f"{_KEY}:local",
-                "PLASTIC_MEMORIES_WORKER": "off",  # each job is done when its act comes
+                "PLASTIC_MEMORIES_WORKER": "off",  # the demo runs each job itself
             }
         )
         async with in_process_transport(settings) as transport:
-            door = HubConnection(
+            connection = HubConnection(
                 "http://127.0.0.1", CliOptions(persona=talk.persona), _KEY, transport
             )
-            async with door.client() as client:
+            async with connection.client() as client:
                 return await _DemoStage(screen, client, talk, pause_s).play()
 
 
@@ -111,17 +111,17 @@ class _DemoStage:
         self._played = DemoReport()
 
     async def play(self) -> DemoReport:
-        self._title("1  A conversation", "what is worth keeping is kept by itself, without a model")
+        self._title("1  A conversation", "memories are extracted automatically, without a model")
         await self._converse()
-        self._title("2  What is known now", "the user, and what comes up")
+        self._title("2  What is known now", "the user, and upcoming dates")
         self._played.known = await self._fetch_profile()
         self._played.upcoming = await self._fetch_upcoming()
         self._print_profile()
-        self._title("3  Who the persona is", "waits for a yes, and then fills a slot")
+        self._title("3  Who the persona is", "waits for confirmation, then fills a slot")
         await self._confirm_a_slot()
         self._title("4  Another day", "what a prompt gets for a question")
         await self._recall()
-        self._title("5  Forgetting", "for good, with a receipt; even if all of it is said again")
+        self._title("5  Forgetting", "for good, with a receipt, even when the conversation repeats")
         await self._forget()
         self._goodbye()
         return self._played
@@ -136,7 +136,7 @@ class _DemoStage:
                 await self._print_turn(turn, learned[message_id])
 
     async def _say(self, turns: Sequence[Mapping[str, str]], session_id: str) -> list[int]:
-        """Say something, and have it digested."""
+        """Append messages, and digest them."""
         spoken = [
             Message(role=turn["role"], content=turn["content"], session_id=session_id)
             for turn in turns
@@ -157,7 +157,7 @@ class _DemoStage:
         name = self._talk.user if is_user else self._talk.persona
         self._line(f"{name}  {turn['content']}", "bold" if is_user else "cyan")
         for item in learned:
-            again = ", instead of what was said before" if item.supersedes_id else ""
+            again = ", replaces an earlier memory" if item.supersedes_id else ""
             self._line(f"      ↳ remembered: {item.type} {item.key}{again}", "green")
         notes = [{"id": item.id, "type": item.type, "key": item.key} for item in learned]
         self._played.turns.append({**turn, "learned": notes})
@@ -222,7 +222,7 @@ class _DemoStage:
 
     def _goodbye(self) -> None:
         self._line()
-        self._line("That was all of it; nothing was kept. Now your own:", "bold")
+        self._line("That was the demo; nothing was kept. Now start your own:", "bold")
         self._line("  plastic-memories remember '叫我小林'", "cyan")
         self._line("  plastic-memories recall '怎么称呼我'", "cyan")
         self._line("  plastic-memories serve", "cyan")
