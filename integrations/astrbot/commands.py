@@ -1,4 +1,4 @@
-"""What `/mem` is asked to do, and what it says: Chinese and English."""
+"""Parse `/mem` commands; texts of the answers in Chinese and English."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ class Command:
 
     @property
     def ids(self) -> list[int]:
-        """The numbers that were given: `12`, `#12`, `12,13` and `12，13` alike."""
+        """Return the given numbers: `12`, `#12`, `12,13` and `12，13` alike."""
         parts = self.text.replace(",", " ").replace("，", " ").replace("、", " ").split()
         numbers = [part.lstrip("#＃") for part in parts]
         return [int(number) for number in numbers if number.isdecimal() and len(number) <= _DIGITS]
 
 
 def parse(message: str) -> Command:
-    """Read `mem search 咖啡`; anything that is no command of ours is a call for help.
+    """Parse `mem search 咖啡`; an unknown command becomes `help`.
 
     >>> parse("mem 忘记 #3").ids
     [3]
