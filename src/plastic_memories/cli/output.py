@@ -96,7 +96,7 @@ def is_interactive() -> bool:
 
 
 def without_control_characters(text: str) -> str:
-    """Return text without control characters: a memory must not control the terminal.
+    r"""Return text without control characters: a memory must not control the terminal.
 
     >>> without_control_characters("a\x1b[31mb\nc")
     'a�[31mb\nc'
@@ -108,7 +108,7 @@ def without_control_characters(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 0) -> str:
-    """Return text on one line, cut at `limit` characters if there is a limit.
+    r"""Return text on one line, cut at `limit` characters if there is a limit.
 
     >>> one_line("a\n b", 0), one_line("abcdef", 4)
     ('a b', 'abc…')
