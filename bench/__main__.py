@@ -1,4 +1,4 @@
-"""`python -m bench`: run the measurements and print them."""
+"""`python -m bench`: run the benchmarks and print the results."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from bench.quality.run import Run, all_names
 Results = dict[str, Any]
 _DATA = Path(__file__).parent / "data"
 _PATH = click.Path(path_type=Path)
-# Tables of many systems need room where the output is no terminal.
+# Tables of many systems need room where the output is not a terminal.
 _WIDTH = 170
 
 
 def _options(*names: str) -> Callable[[Any], Any]:
-    """Give a command some of the options that are written down once, below."""
+    """Add some of the shared options below to a command."""
 
     def add(command: Any) -> Any:
         for name in reversed(names):
@@ -76,9 +76,9 @@ _OPTIONS = {
 @_options("full", "json", "png", "scratch", "data", "cache")
 @click.pass_context
 def main(context: click.Context, /, full: bool, scratch: Path | None, **rest: Any) -> None:
-    """Measure the hub on this machine: how fast, and how well it recalls beside its peers.
+    """Benchmark the hub on this machine: its speed, and its recall compared with other systems.
 
-    Ratios within one run count, absolutes do not. Without a command everything is measured.
+    Only ratios within one run are meaningful. Without a command every benchmark runs.
     """
     if context.invoked_subcommand is None:
         results = {"speed": _speed(full, scratch), **_quality(full, rest)}
@@ -89,7 +89,7 @@ def main(context: click.Context, /, full: bool, scratch: Path | None, **rest: An
 @main.command("speed")
 @_options("full", "json", "scratch")
 def speed_command(full: bool, as_json: Path | None, scratch: Path | None) -> None:
-    """Measure the hub alone: start, writes, recall in databases of several sizes."""
+    """Benchmark the hub alone: startup, writes, recall in databases of several sizes."""
     _save({"speed": _speed(full, scratch)}, as_json)
 
 
@@ -97,7 +97,7 @@ def speed_command(full: bool, as_json: Path | None, scratch: Path | None) -> Non
 @_options("json", "scratch")
 @click.option("--number", default=200, show_default=True, help="Calls of each kind.")
 def proxy_command(as_json: Path | None, scratch: Path | None, number: int) -> None:
-    """Measure what the proxy adds to a call, beside calling the same upstream directly."""
+    """Benchmark the latency that the proxy adds, compared with calling the upstream directly."""
     with Progress(console=Console(stderr=True), transient=True) as progress:
         results = proxy.run(number, scratch, progress)
     proxy.show(_console(), results)
@@ -107,7 +107,7 @@ def proxy_command(as_json: Path | None, scratch: Path | None, number: int) -> No
 @main.command("quality")
 @_options("full", "json", "png", "data", "cache", "only", "sets")
 def quality_command(full: bool, as_json: Path | None, png: Path | None, **rest: Any) -> None:
-    """Measure recall beside the peers on labelled conversations."""
+    """Benchmark recall against other systems on labelled conversations."""
     results = _quality(full, rest)
     if not results:
         raise SystemExit(1)
@@ -163,7 +163,7 @@ def _quality(full: bool, choice: Results) -> Results:
 
 
 def _conversations(data: Path, sets: str, console: Console) -> list[Conversation]:
-    """Read the labelled conversations; say so if there are none, and stop at bad ones."""
+    """Load the labelled conversations; print a note if there are none, and fail on invalid ones."""
     try:
         found = read_folder(data, frozenset(_chosen(sets)))
     except UnreadableData as error:

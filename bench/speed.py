@@ -1,4 +1,4 @@
-"""How fast the hub is, through HTTP, as ratios measured in one run."""
+"""Measure the speed of the hub over HTTP, as ratios within one run."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from bench.server import HEADERS, running
 Results = dict[str, Any]
 # Requests before the other server has its turn.
 _ROUND = 250
-# Where embedding goes on in the background, it would be measured as well.
+# Embedding in the background would be measured as well.
 _NO_EMBEDDER = {"EMBEDDER": "none"}
 
 
 def cold_start(scratch: Path) -> Results:
-    """Start on an empty folder: time to the first healthy answer, and memory at rest."""
+    """Start on an empty folder: time to the first healthy response, and memory at rest."""
     with running(scratch / "cold") as server:
         seconds = server.start_seconds
     with running(scratch / "cold", **_NO_EMBEDDER) as server:
@@ -36,11 +36,11 @@ def cold_start(scratch: Path) -> Results:
 
 
 def durable_writes(scratch: Path, number: int) -> Results:
-    """Write at concurrency 32: commits in groups against one commit for each request.
+    """Write at concurrency 32: group commits against one commit for each request.
 
     Two ways to commit each request by itself, both on a connection of its own thread: as most web
     applications do, where SQLite makes the others wait, and with a lock that lets them in in turn.
-    The servers are asked in turns, so that what else the machine does falls on all.
+    The servers take turns, so that other load on the machine affects all of them.
     """
     cases = {
         "grouped": {"WRITE_GROUP": "128"},
@@ -86,7 +86,7 @@ def batch_append(scratch: Path, number: int) -> Results:
 def formation(scratch: Path, number: int) -> Results:
     """Append one message with each request, with formation on and off.
 
-    The two servers are asked in turns, so that what else the machine does falls on both.
+    The two servers take turns, so that other load on the machine affects both.
     """
     bodies = _appends(number)
     measured: dict[str, list[Measured]] = {"off": [], "on": []}
@@ -139,7 +139,7 @@ def recalls(
         data = scratch / f"recall-{users}-{per_user}"
         data.mkdir(parents=True, exist_ok=True)
         fill(data, users, per_user, progress)
-        # Vectors of a million memories would take longer than all the rest.
+        # Embedding a million memories would take longer than all the rest.
         settings = _NO_EMBEDDER if users > 1 else {}
         with running(data, **settings) as server:
             server.settle()
@@ -152,9 +152,9 @@ def recalls(
 
 
 def recall_parts(scratch: Path, sizes: dict[str, int], number: int, progress: Progress) -> Results:
-    """Recall through HTTP beside its bare parts, with questions nobody has asked before.
+    """Compare recall over HTTP with its bare parts, for questions asked the first time.
 
-    Asked again, the hub knows the vectors of the questions: that is a recall without embedding.
+    In a second round the hub has cached the vectors of the questions: recall without embedding.
     """
     asked = [f"{text} {place}" for place, text in enumerate(islice(questions(5), 2 * number))]
     warm, texts = asked[:number], asked[number:]
@@ -176,7 +176,7 @@ def recall_parts(scratch: Path, sizes: dict[str, int], number: int, progress: Pr
 
 
 def beside_hostile_texts(scratch: Path, number: int) -> Results:
-    """Recall as one user while another recalls texts that are made to be slow to read."""
+    """Recall as one user while another recalls texts that are designed to be slow to parse."""
     texts = ("\t" * 31_000, "“" * 31_000, "[a](" * 7_500, "刚" * 31_000, "< " * 15_000)
     hostile = {**HEADERS, "X-User-Id": "hostile"}
     notes = [
@@ -195,13 +195,13 @@ def beside_hostile_texts(scratch: Path, number: int) -> Results:
 
 
 async def _beside(port: int, requests: list[bytes], others: list[bytes]) -> Measured:
-    """Return how the first requests fare while the others are made."""
+    """Return the latencies of the first requests while the others are running."""
     measured, _ = await asyncio.gather(measure(port, requests, 1), measure(port, others, 2))
     return measured
 
 
 def _in_turns(port: int, texts: list[str], parts: BareParts) -> Measured:
-    """Ask the hub and the bare parts in turns: what else the machine does falls on both."""
+    """Query the hub and the bare parts in turns: other load on the machine affects both."""
     started, latencies = time.perf_counter(), []
     with closing(Connection(port)) as connection:
         for text, request in zip(texts, _recall_bytes(texts), strict=True):

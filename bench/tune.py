@@ -1,4 +1,4 @@
-"""Finds the weights of hybrid recall again: one number after another, as long as recall grows."""
+"""Fit the weights of hybrid recall by coordinate ascent, as long as recall improves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from plastic_memories.rules.ranking.vector_codec import pack_vectors
 _CUT = 10
 _UTC = ZoneInfo("UTC")
 _PLACE = EntryVisibility("", "", Realm.REAL, Scope.PERSONA, "")
-# What a number is tried at, as a share of what it is.
+# Factors by which a weight is changed.
 _STEPS = (0.6, 0.8, 1.25, 1.6)
 _FIXED = {"half_life_days", "importance", "recency"}
 _BATCH = 32
@@ -44,7 +44,7 @@ _BATCH = 32
 
 @dataclass(frozen=True)
 class Case:
-    """One question, ready to be ranked again and again."""
+    """One question, prepared for repeated ranking."""
 
     dataset: str
     index: OwnerIndex
@@ -54,7 +54,7 @@ class Case:
 
 
 class Vectors:
-    """The default embedder, with a memory on disk: tuning asks for the same texts every time."""
+    """The default embedder with a cache on disk: tuning embeds the same texts every time."""
 
     def __init__(self, cache: Path) -> None:
         self._file = cache / "tune.pickle"
@@ -79,7 +79,7 @@ class Vectors:
 
 
 class _Given:
-    """The entries of one conversation, told once."""
+    """Serves the entries of one conversation from memory."""
 
     def __init__(self, entries: Sequence[IndexEntry]) -> None:
         self._entries = entries
@@ -110,7 +110,7 @@ def cases(conversations: Sequence[Conversation], vectors: Vectors) -> list[Case]
 
 
 def mean_recall(prepared: Sequence[Case], weights: HybridWeights) -> dict[str, float]:
-    """Return recall among the first ten, by data set."""
+    """Return recall@10 by data set."""
     by_set: dict[str, list[float]] = {}
     for case in prepared:
         scores = score_entries(
@@ -123,10 +123,10 @@ def mean_recall(prepared: Sequence[Case], weights: HybridWeights) -> dict[str, f
 
 
 def tune(prepared: Sequence[Case], rounds: int, console: Console) -> HybridWeights:
-    """Change one number at a time, in an order drawn by lot, and keep what helps.
+    """Change one weight at a time, in random order, and keep changes that improve recall.
 
-    Every data set counts the same, whatever its size. What helps by less than a thousandth is
-    not kept: it would be learned by heart.
+    Every data set counts the same, whatever its size. A gain of less than a thousandth is ignored:
+    it would be overfitting.
     """
     draw = random.Random(7)
     weights = LEARNED_WEIGHTS

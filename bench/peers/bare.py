@@ -1,4 +1,4 @@
-"""The embedder alone: what embedding costs, whoever asks for it."""
+"""The embedder alone: the cost of embedding for any system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.peers.embedding import SharedEmbedder
 
 
 class Peer:
-    """No system at all; its one order embeds everything once and keeps the vectors."""
+    """No system at all; its one command embeds everything once and stores the vectors."""
 
     def __init__(self, embedder: SharedEmbedder, folder: Path) -> None:
         self._embedder = embedder

@@ -1,4 +1,4 @@
-"""mem0 with a store for each conversation: not how it is used, but the best it can do."""
+"""mem0 with one store for each conversation: not its usual setup, but its best case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hub as its callers meet it: through HTTP, one persona for each conversation."""
+"""The hub as a measured system: over HTTP, one persona for each conversation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class HubOverHttp:
     skipped: list[str] = field(default_factory=list)
 
     def open(self, conversation: Conversation) -> None:
-        """Do nothing: a persona exists from the first time it is named."""
+        """Do nothing: a persona is created when it is first named."""
 
     def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
         items = [_item(memory) for memory in memories]
@@ -53,7 +53,7 @@ class HubOverHttp:
         self.connection.close()
 
     def expect(self, conversation: Conversation) -> bool:
-        """Ask a persona that knows nothing: the hub then remembers the vector of the question."""
+        """Query an empty persona with each question, so that the hub caches its vector."""
         for question in conversation.questions:
             self._post("/memory/recall", {"persona_id": _NOBODY, "query": question.text})
         return self.embeds()
@@ -78,7 +78,7 @@ class HubOverHttp:
         return cpu_seconds(self.server.pid)
 
     def embeds(self) -> bool:
-        """Tell whether a question is embedded: a hub with the text engine alone does not."""
+        """Return whether questions are embedded: a hub with text search only does not."""
         recall = self.server.get("/capabilities")["plugged_in"]["recall"]
         return self._embedder() != "none" and recall != "keyword"
 
@@ -99,7 +99,7 @@ def running_hub(variant: str) -> Iterator[HubOverHttp]:
     with tempfile.TemporaryDirectory() as folder:
         try:
             with running(Path(folder), **VARIANTS[variant]) as server:
-                # The embedder alone is measured loaded, and so is the hub's.
+                # The embedder alone is measured when loaded, and so is the hub's.
                 server.settle()
                 with closing(HubOverHttp(server, Connection(server.port))) as hub:
                     yield hub

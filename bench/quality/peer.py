@@ -1,4 +1,4 @@
-"""A peer as a child process that speaks JSON, a line for each order and each answer."""
+"""A peer as a child process that speaks JSON, one line for each command and each result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bench.server import cpu_seconds, resident_mb
 
 _ROOT = Path(__file__).parents[2]
 _ANSWER_LIMIT_S = 900
-# No peer may look for a model hub or call a model, and none may report on the run.
+# No peer may use a model hub, call a model, or send telemetry.
 _QUIET = {
     "ANONYMIZED_TELEMETRY": "False",
     "MEM0_TELEMETRY": "False",
@@ -28,7 +28,7 @@ _QUIET = {
     "HF_HUB_OFFLINE": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
-# Small products are slower on several cores than on one, many times so on a busy machine.
+# Small matrix products are slower on several cores than on one, far more so on a busy machine.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -50,7 +50,7 @@ class PeerProcess:
         return 0.0
 
     def expect(self, conversation: Conversation) -> bool:
-        """Do nothing: a peer looks every vector up, and says how long that took."""
+        """Do nothing: a peer looks every vector up in the cache, and reports that time."""
         return False
 
     def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
@@ -66,7 +66,7 @@ class PeerProcess:
         return cpu_seconds(self.process.pid)
 
     def ask(self, **order: Any) -> dict[str, Any]:
-        """Send one order and return its answer."""
+        """Send one command and return its result."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(json.dumps(order) + "\n")
@@ -76,7 +76,7 @@ class PeerProcess:
         return self.answer()
 
     def answer(self) -> dict[str, Any]:
-        """Wait for one answer; a peer that takes too long is ended."""
+        """Wait for one result; kill a peer that takes too long."""
         assert self.process.stdout is not None
         ending = threading.Timer(_ANSWER_LIMIT_S, self.process.kill)
         ending.start()
