@@ -157,7 +157,7 @@ def _quality(full: bool, choice: Results) -> Results:
     profile = FULL if full else QUICK
     with Progress(console=Console(stderr=True), transient=True) as progress:
         run = Run(sample(found, profile), Environments(choice["cache"]), progress)
-        results = run.everything(names)
+        results = run.measure_all(names)
     report.show(console, results, every_score=full)
     return {"quality": {"profile": profile.name, **results}}
 

@@ -33,7 +33,7 @@ class BareParts:
         self._parts = parts
         self._took: dict[str, list[float]] = {name: [] for name in parts}
 
-    def ask(self, question: str) -> None:
+    def time_question(self, question: str) -> None:
         """Run each part for a question, one after another."""
         for name, part in self._parts.items():
             started = time.perf_counter()

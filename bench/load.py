@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass
-class Measured:
+class LoadResult:
     """Latencies of a run of requests."""
 
     seconds: float
@@ -71,7 +71,7 @@ class Connection:
         self._socket.close()
 
 
-async def measure(port: int, requests: list[bytes], concurrency: int) -> Measured:
+async def measure(port: int, requests: list[bytes], concurrency: int) -> LoadResult:
     """Send all requests over `concurrency` connections and time each."""
     waiting = iter(requests)
     latencies: list[float] = []
@@ -80,7 +80,7 @@ async def measure(port: int, requests: list[bytes], concurrency: int) -> Measure
     await asyncio.gather(
         *(_connection(port, waiting, latencies, failures) for _ in range(concurrency))
     )
-    return Measured(time.perf_counter() - started, latencies, failures[0])
+    return LoadResult(time.perf_counter() - started, latencies, failures[0])
 
 
 async def _connection(

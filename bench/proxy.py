@@ -74,7 +74,7 @@ def run(number: int, scratch: Path | None, progress: Progress) -> Results:
         found: Results = {}
         for name, embedder in (("with the default embedder", "auto"), ("without one", "none")):
             with running(data, PROXY_UPSTREAM_URL=upstream, EMBEDDER=embedder) as hub:
-                hub.settle()
+                hub.wait_until_ready()
                 found[name] = _measured(port, hub.port, number, progress)
     return found
 

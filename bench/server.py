@@ -37,7 +37,7 @@ class Server:
         """Return the resident memory of the server process."""
         return resident_mb(self.pid)
 
-    def settle(self) -> float:
+    def wait_until_ready(self) -> float:
         """Wait until the embedder is loaded and every memory has a vector; return the seconds."""
         started = time.perf_counter()
         while waiting := self._waiting_for():

@@ -16,7 +16,7 @@ from rich.progress import Progress
 from bench.bare_parts import BareParts, bare_parts
 from bench.corpus import questions, sentences
 from bench.fill import fill
-from bench.load import Connection, Measured, measure, request_bytes
+from bench.load import Connection, LoadResult, measure, request_bytes
 from bench.server import HEADERS, running
 
 Results = dict[str, Any]
@@ -48,7 +48,7 @@ def durable_writes(scratch: Path, number: int) -> Results:
         "one_commit_each_in_turn": {"BACKEND": "one_commit_each_in_turn"},
     }
     bodies = _writes(number, "w")
-    measured: dict[str, list[Measured]] = {name: [] for name in cases}
+    measured: dict[str, list[LoadResult]] = {name: [] for name in cases}
     with ExitStack() as stack:
         servers = {
             name: stack.enter_context(running(scratch / name, **settings, **_NO_EMBEDDER))
@@ -59,7 +59,7 @@ def durable_writes(scratch: Path, number: int) -> Results:
         for start in range(0, number, _ROUND):
             for name, server in servers.items():
                 measured[name].append(_run(server.port, bodies[start : start + _ROUND], 32))
-    found = {name: _joined(runs).summary() for name, runs in measured.items()}
+    found = {name: _merge_runs(runs).summary() for name, runs in measured.items()}
     for name in cases:
         ratio = found["grouped"]["per_second"] / found[name]["per_second"]
         found[name]["grouped_is_faster"] = round(ratio, 2)
@@ -89,7 +89,7 @@ def formation(scratch: Path, number: int) -> Results:
     The two servers take turns, so that other load on the machine affects both.
     """
     bodies = _appends(number)
-    measured: dict[str, list[Measured]] = {"off": [], "on": []}
+    measured: dict[str, list[LoadResult]] = {"off": [], "on": []}
     with (
         running(scratch / "formation-off", FORMATION="off", **_NO_EMBEDDER) as off,
         running(scratch / "formation-on", FORMATION="on", **_NO_EMBEDDER) as on,
@@ -99,21 +99,21 @@ def formation(scratch: Path, number: int) -> Results:
         for start in range(0, len(bodies), _ROUND):
             for name, server in (("off", off), ("on", on)):
                 measured[name].append(_run(server.port, bodies[start : start + _ROUND], 4))
-    found: Results = {name: _middle(runs) for name, runs in measured.items()}
+    found: Results = {name: _median_run(runs) for name, runs in measured.items()}
     found["on"]["p50_ratio"] = round(found["on"]["p50_ms"] / found["off"]["p50_ms"], 2)
     return found
 
 
-def _joined(runs: list[Measured]) -> Measured:
+def _merge_runs(runs: list[LoadResult]) -> LoadResult:
     """Return several runs as one."""
-    return Measured(
+    return LoadResult(
         sum(run.seconds for run in runs),
         [latency for run in runs for latency in run.latencies_s],
         sum(run.failures for run in runs),
     )
 
 
-def _middle(runs: list[Measured]) -> Results:
+def _median_run(runs: list[LoadResult]) -> Results:
     """Return the run whose median is the median of all."""
     summaries = sorted((run.summary() for run in runs), key=lambda one: one["p50_ms"])
     return summaries[len(summaries) // 2]
@@ -142,7 +142,7 @@ def recalls(
         # Embedding a million memories would take longer than all the rest.
         settings = _NO_EMBEDDER if users > 1 else {}
         with running(data, **settings) as server:
-            server.settle()
+            server.wait_until_ready()
             _run(server.port, _recalls(number // 2, users, seed=1), 1)
             found[name] = _run(server.port, _recalls(number, users, seed=2), 1).summary()
     first = next(iter(found.values()))["p50_ms"]
@@ -164,10 +164,10 @@ def recall_parts(scratch: Path, sizes: dict[str, int], number: int, progress: Pr
         data.mkdir(parents=True, exist_ok=True)
         fill(data, 1, size, progress)
         with running(data) as server:
-            server.settle()
+            server.wait_until_ready()
             _run(server.port, _recall_bytes(warm), 1)
             with bare_parts(data, texts) as parts:
-                measured = _in_turns(server.port, texts, parts)
+                measured = _measure_in_turns(server.port, texts, parts)
             again = _run(server.port, _recall_bytes(texts), 1).summary()
         bare = parts.medians_ms()
         found[name] = {**measured.summary(), "known_p50_ms": again["p50_ms"], "bare_ms": bare}
@@ -190,17 +190,17 @@ def beside_hostile_texts(scratch: Path, number: int) -> Results:
         _run(server.port, [request_bytes("/messages/append", said, hostile)], 1)
         asked = {"persona_id": "p", "query": "tea “ 刚"}
         theirs = [request_bytes("/memory/recall", asked, hostile)] * number
-        measured = asyncio.run(_beside(server.port, _recalls(number, 1, seed=6), theirs))
+        measured = asyncio.run(_measure_beside(server.port, _recalls(number, 1, seed=6), theirs))
     return {**measured.summary(), "largest_delay_ms": round(1000 * max(measured.latencies_s), 1)}
 
 
-async def _beside(port: int, requests: list[bytes], others: list[bytes]) -> Measured:
+async def _measure_beside(port: int, requests: list[bytes], others: list[bytes]) -> LoadResult:
     """Return the latencies of the first requests while the others are running."""
     measured, _ = await asyncio.gather(measure(port, requests, 1), measure(port, others, 2))
     return measured
 
 
-def _in_turns(port: int, texts: list[str], parts: BareParts) -> Measured:
+def _measure_in_turns(port: int, texts: list[str], parts: BareParts) -> LoadResult:
     """Query the hub and the bare parts in turns: other load on the machine affects both."""
     started, latencies = time.perf_counter(), []
     with closing(Connection(port)) as connection:
@@ -209,11 +209,11 @@ def _in_turns(port: int, texts: list[str], parts: BareParts) -> Measured:
             if b'"ok":true' not in body[:16]:
                 raise SystemExit(f"A recall failed: {body[:300]!r}")
             latencies.append(seconds)
-            parts.ask(text)
-    return Measured(time.perf_counter() - started, latencies)
+            parts.time_question(text)
+    return LoadResult(time.perf_counter() - started, latencies)
 
 
-def _run(port: int, requests: list[bytes], concurrency: int) -> Measured:
+def _run(port: int, requests: list[bytes], concurrency: int) -> LoadResult:
     measured = asyncio.run(measure(port, requests, concurrency))
     if measured.failures:
         raise SystemExit(f"{measured.failures} of {len(requests)} requests failed.")

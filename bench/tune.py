@@ -62,10 +62,10 @@ class Vectors:
         if self._file.is_file():
             self._known = pickle.loads(self._file.read_bytes())
 
-    def of(self, texts: Sequence[str]) -> Any:
+    def lookup(self, texts: Sequence[str]) -> Any:
         return np.stack([self._known[_digest(text)] for text in texts])
 
-    def learn(self, texts: Iterable[str]) -> None:
+    def embed_missing(self, texts: Iterable[str]) -> None:
         new = sorted({text for text in texts if _digest(text) not in self._known}, key=len)
         if not new:
             return
@@ -78,7 +78,7 @@ class Vectors:
         self._file.write_bytes(pickle.dumps(self._known))
 
 
-class _Given:
+class _FixedEntries:
     """Serves the entries of one conversation from memory."""
 
     def __init__(self, entries: Sequence[IndexEntry]) -> None:
@@ -95,11 +95,11 @@ class _Given:
 
 def cases(conversations: Sequence[Conversation], vectors: Vectors) -> list[Case]:
     """Prepare every question of these conversations."""
-    vectors.learn([*BACKGROUND_SENTENCES, *_texts(conversations)])
+    vectors.embed_missing([*BACKGROUND_SENTENCES, *_texts(conversations)])
     found = []
     for conversation in conversations:
         index = OwnerIndex(Owner("bench", conversation.dataset, conversation.id))
-        given: Any = _Given(_entries(conversation, vectors))
+        given: Any = _FixedEntries(_entries(conversation, vectors))
         index.refresh(given)
         ids = [memory.id for memory in conversation.memories]
         found += [
@@ -178,7 +178,7 @@ def _entries(conversation: Conversation, vectors: Vectors) -> list[IndexEntry]:
             importance=0.5,
             ageless=False,
             terms=term_codes(index_terms(memory.text), asks=is_question(memory.text)),
-            vector=pack_vectors(vectors.of(split_passages(memory.text))),
+            vector=pack_vectors(vectors.lookup(split_passages(memory.text))),
         )
         for number, memory in enumerate(conversation.memories, start=1)
     ]
@@ -187,14 +187,14 @@ def _entries(conversation: Conversation, vectors: Vectors) -> list[IndexEntry]:
 def _asked(question: Question, conversation: Conversation, vectors: Vectors) -> ScoringQuery:
     now = question.asked_at or conversation.last_at or 0.0
     understood = parse_question(question.text)
-    found = list(vectors.of(understood.texts))
+    found = list(vectors.lookup(understood.texts))
     return ScoringQuery(
         text=question.text,
         question=understood,
         now=now,
         vectors=found,
         last_line=found[-1] if understood.is_dialogue else None,
-        background_vectors=vectors.of(BACKGROUND_SENTENCES),
+        background_vectors=vectors.lookup(BACKGROUND_SENTENCES),
         spans=mentioned_time_spans(understood.last_line, now, _UTC),
     )
 

@@ -19,9 +19,9 @@ class Peer:
     def measure(self, texts: list[str], questions: list[str]) -> dict[str, Any]:
         """Embed texts in batches and questions one by one."""
         started = time.perf_counter()
-        vectors = self._embedder.made(texts)
+        vectors = self._embedder.embed(texts)
         batches = time.perf_counter() - started
-        self._embedder.keep(texts, vectors)
+        self._embedder.store(texts, vectors)
         singly = []
         for question in questions:
             started = time.perf_counter()

@@ -39,14 +39,14 @@ class SharedEmbedder:
             known = {text: self._look_up(text) for text in texts}
             unknown = [text for text, vector in known.items() if vector is None]
             if unknown:
-                made = self.made(unknown)
-                self.keep(unknown, made)
+                made = self.embed(unknown)
+                self.store(unknown, made)
                 known |= dict(zip(unknown, made, strict=True))
             found = np.stack([known[text] for text in texts])
             self.seconds += time.perf_counter() - started
         return found
 
-    def made(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed texts without the cache, in batches of similar length."""
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         found = np.empty((len(texts), DIMENSION), dtype=np.float32)
@@ -67,7 +67,7 @@ class SharedEmbedder:
         row = self._db.execute("SELECT vector FROM vectors WHERE id = ?", (_id(text),)).fetchone()
         return None if row is None else np.frombuffer(row[0], dtype=np.float32)
 
-    def keep(self, texts: Sequence[str], vectors: Vectors) -> None:
+    def store(self, texts: Sequence[str], vectors: Vectors) -> None:
         """Store vectors in the cache."""
         rows = [(_id(text), vector.tobytes()) for text, vector in zip(texts, vectors, strict=True)]
         with self._db:

@@ -41,16 +41,16 @@ class Peer:
         self._stores: dict[str, Memory] = {}
 
     def open(self, conversation: str) -> None:
-        name = self.store_of(conversation)
+        name = self.store_name(conversation)
         if name not in self._stores:
             self._stores[name] = self._made(self._folder / str(len(self._stores)))
 
-    def store_of(self, conversation: str) -> str:
+    def store_name(self, conversation: str) -> str:
         """Return the name of the store for a conversation."""
         return "all"
 
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
-        store = self._stores[self.store_of(conversation)]
+        store = self._stores[self.store_name(conversation)]
         for memory in memories:
             store.add(
                 memory["text"],
@@ -60,7 +60,7 @@ class Peer:
             )
 
     def search(self, conversation: str, question: str, limit: int) -> list[str]:
-        store = self._stores[self.store_of(conversation)]
+        store = self._stores[self.store_name(conversation)]
         found = store.search(question, top_k=limit, filters={"user_id": conversation})
         return [row["metadata"]["key"] for row in found["results"]]
 

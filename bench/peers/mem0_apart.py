@@ -6,5 +6,5 @@ from bench.peers import mem0
 
 
 class Peer(mem0.Peer):
-    def store_of(self, conversation: str) -> str:
+    def store_name(self, conversation: str) -> str:
         return conversation

@@ -40,16 +40,16 @@ def main(name: str, folder: str, vectors: str) -> None:
     os.dup2(2, 1)
     embedder = _embedder(Path(vectors))
     peer = importlib.import_module(f"bench.peers.{name}").Peer(embedder, Path(folder))
-    _say(channel, {"ready": True})
+    _write(channel, {"ready": True})
     for line in sys.stdin:
-        order = json.loads(line)
+        command = json.loads(line)
         if embedder is not None:
             embedder.seconds = 0.0
         started = time.perf_counter()
-        answer = _obey(peer, order)
+        answer = _execute(peer, command)
         answer["seconds"] = time.perf_counter() - started
         answer["embedding_seconds"] = embedder.seconds if embedder is not None else 0.0
-        _say(channel, answer)
+        _write(channel, answer)
 
 
 def _embedder(vectors: Path) -> Any:
@@ -59,20 +59,20 @@ def _embedder(vectors: Path) -> Any:
     return importlib.import_module("bench.peers.embedding").SharedEmbedder(vectors)
 
 
-def _obey(peer: Any, order: dict[str, Any]) -> dict[str, Any]:
-    if order["do"] == "open":
-        peer.open(order["conversation"])
+def _execute(peer: Any, command: dict[str, Any]) -> dict[str, Any]:
+    if command["do"] == "open":
+        peer.open(command["conversation"])
         return {}
-    if order["do"] == "ingest":
-        peer.ingest(order["conversation"], order["memories"])
+    if command["do"] == "ingest":
+        peer.ingest(command["conversation"], command["memories"])
         return {}
-    if order["do"] == "search":
-        found = peer.search(order["conversation"], order["question"], order["limit"])
+    if command["do"] == "search":
+        found = peer.search(command["conversation"], command["question"], command["limit"])
         return {"ids": found}
-    return dict(peer.measure(order["texts"], order["questions"]))
+    return dict(peer.measure(command["texts"], command["questions"]))
 
 
-def _say(channel: Any, answer: dict[str, Any]) -> None:
+def _write(channel: Any, answer: dict[str, Any]) -> None:
     channel.write(json.dumps(answer, ensure_ascii=False) + "\n")
     channel.flush()
 

@@ -24,13 +24,13 @@ def sizes(sample: list[Conversation]) -> dict[str, dict[str, int]]:
     return found
 
 
-def embedded(sample: list[Conversation]) -> list[str]:
+def embedded_texts(sample: list[Conversation]) -> list[str]:
     """Return the texts that the hub embeds: every text, and the passages of a long one."""
     memories = [memory for one in sample for memory in one.memories]
     return [piece for memory in memories for piece in split_passages(memory.text)]
 
 
-def of(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -> Results:
+def summarize(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -> Results:
     """Score one system's results and summarize its latencies.
 
     Latencies exclude embedding time, which is the same for all; `question_with_embedding_ms` adds
@@ -77,7 +77,7 @@ def _texts_per_second(sample: list[Conversation], outcome: Outcome) -> float | N
     """
     if not outcome.settle_seconds:
         return None
-    return round(len(embedded(sample)) / outcome.filling_seconds, 1)
+    return round(len(embedded_texts(sample)) / outcome.filling_seconds, 1)
 
 
 def _scores(sample: list[Conversation], answers: list[list[str]]) -> Results:

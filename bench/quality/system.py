@@ -20,7 +20,7 @@ class SystemFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Took:
+class CallTime:
     """The seconds of one call, and the embedding time among them."""
 
     seconds: float
@@ -37,16 +37,16 @@ class System(Protocol):
     def open(self, conversation: Conversation) -> None:
         """Create a conversation, where the system needs it; not timed."""
 
-    def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
+    def ingest(self, conversation: Conversation, memories: list[Memory]) -> CallTime:
         """Store memories of one conversation."""
 
-    def settle(self) -> float:
+    def wait_until_ready(self) -> float:
         """Wait until everything stored can be found in every way; return the seconds."""
 
-    def expect(self, conversation: Conversation) -> bool:
+    def embed_questions(self, conversation: Conversation) -> bool:
         """Embed its questions, if the system does that itself; return whether. Not timed."""
 
-    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
+    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], CallTime]:
         """Return up to 20 ids of memories, best first."""
 
     def memory_mb(self) -> float:
@@ -61,8 +61,8 @@ class Outcome:
     """The results of one system on a sample."""
 
     answers: list[list[str]] = field(default_factory=list)
-    queries: list[Took] = field(default_factory=list)
-    ingests: list[tuple[int, Took]] = field(default_factory=list)
+    queries: list[CallTime] = field(default_factory=list)
+    ingests: list[tuple[int, CallTime]] = field(default_factory=list)
     settle_seconds: float = 0.0
     filling_seconds: float = 0.0  # from the first write until everything can be found
     questions_cpu_seconds: float = 0.0
@@ -79,10 +79,10 @@ def measure(system: System, sample: list[Conversation], advance: Callable[[int],
         for portion in _portions(conversation.memories):
             outcome.ingests.append((len(portion), system.ingest(conversation, portion)))
             advance(len(portion))
-    outcome.settle_seconds = system.settle()
+    outcome.settle_seconds = system.wait_until_ready()
     outcome.filling_seconds = time.perf_counter() - started
     for conversation in sample:
-        outcome.embeds = system.expect(conversation)
+        outcome.embeds = system.embed_questions(conversation)
         before = system.cpu_seconds()
         for question in conversation.questions:
             ids, took = system.search(conversation, question)
