@@ -124,7 +124,7 @@ def quality_command(full: bool, as_json: Path | None, png: Path | None, **rest: 
     show_default=True,
     help="0 only measures what is there.",
 )
-@click.option("--questions", type=click.IntRange(1), help="Take at most so many of each data set.")
+@click.option("--questions", type=click.IntRange(1), help="At most this many of each data set.")
 def tune_command(data: Path, cache: Path, sets: str, rounds: int, questions: int | None) -> None:
     """Fit the weights of hybrid recall (rules/ranking/hybrid_weights.py), in this process."""
     from bench import tune

@@ -37,7 +37,7 @@ def embedded_database(settings: Settings) -> Path:
     """Return the file of the embedded database; raise `InvalidSetting` for another backend."""
     if settings.backend != EMBEDDED_BACKEND:
         raise InvalidSetting(
-            f"PLASTIC_MEMORIES_BACKEND={settings.backend!r} has tools of its own for this; "
+            f"PLASTIC_MEMORIES_BACKEND={settings.backend!r} has its own tools for this; "
             "this command is for the embedded database."
         )
     return settings.db_path

@@ -19,7 +19,7 @@ def jobs() -> None:
 
 
 @jobs.command(name="list")
-@click.option("--status", type=_STATUSES, help="Only those that stand so.")
+@click.option("--status", type=_STATUSES, help="Only those with this status.")
 @user_command
 def list_jobs(options: CliOptions, status: str | None) -> None:
     """List the user's jobs, newest first."""

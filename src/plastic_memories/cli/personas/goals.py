@@ -31,7 +31,7 @@ def add(options: CliOptions, title: str, details: str | None) -> None:
 
 
 @goals.command(name="list")
-@click.option("--status", type=_STATUSES, help="Only those that stand so.")
+@click.option("--status", type=_STATUSES, help="Only those with this status.")
 @user_command
 def list_goals(options: CliOptions, status: str | None) -> None:
     """List the goals."""

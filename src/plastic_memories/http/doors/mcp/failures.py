@@ -14,9 +14,9 @@ _NEXT_STEPS = {
         "Ask the user which one holds. Then call confirm again with supersedes_id set to "
         "active_memory_id, or with coexist=true for preferences and constraints."
     ),
-    "expired": "It is past its date: call remember to store it anew, if the user still wants it.",
+    "expired": "It has expired: call remember to store it again, if the user still wants it.",
     "not_found": "Call list or recall to see the ids there are.",
-    "forbidden": "Tell the user that this key is narrowed; another key is needed for this.",
+    "forbidden": "Tell the user that this key is restricted; another key is needed for this.",
     "judge_deny": "Do not store it. If it matters, remember it without the secret part.",
     "rate_limited": "Wait, then try again.",
     "unavailable": "Go on without it, and try again later.",

@@ -63,7 +63,7 @@ async def recall(request: McpRequest, args: arguments.RecallArguments) -> ToolOu
     rows = [answers.tool_memory(hit.memory) for hit in found.hits]
     block = found.injection_block
     answer = answers.RecallResult(block=block, memories=rows, degraded=list(found.degraded))
-    return ToolOutput(block or "Nothing is remembered that bears on this.", answer)
+    return ToolOutput(block or "No relevant memories.", answer)
 
 
 async def remember(request: McpRequest, args: arguments.RememberArguments) -> ToolOutput:
@@ -118,7 +118,7 @@ async def _remember_output(
     lines = [answers.memory_line(row) for row in rows]
     lines += [f"Not remembered: {reason}" for reason in skipped]
     if any(row.status == Status.CANDIDATE for row in rows):
-        lines.append("A candidate waits for the user's yes: ask, then call confirm.")
+        lines.append("A candidate waits for confirmation: ask the user, then call confirm.")
     answer = answers.RememberResult(memories=rows, skipped=skipped)
     return ToolOutput("\n".join(lines) or "There was nothing to remember.", answer)
 
@@ -132,7 +132,7 @@ async def confirm(request: McpRequest, args: arguments.ConfirmArguments) -> Tool
         done = await review.reject(caller, view, args.memory_id, never_again=args.never_again)
     status = done.memory.status.value
     answer = answers.ReviewResult(memory_id=done.memory.id, updated=done.updated, status=status)
-    note = "" if done.updated else " It was so before: nothing has changed."
+    note = "" if done.updated else " Nothing changed."
     return ToolOutput(f"Memory #{done.memory.id} is {status}.{note}", answer)
 
 
@@ -209,7 +209,7 @@ async def goal_create(request: McpRequest, args: arguments.GoalCreateArguments) 
         request.call.caller, request.owner(args), args.title, args.details
     )
     answer = answers.GoalUpdateResult(goal_id=made.id, updated=True, status=made.status)
-    return ToolOutput(f"Goal #{made.id} is noted: {made.title}", answer)
+    return ToolOutput(f"Goal #{made.id} created: {made.title}", answer)
 
 
 async def goal_update(request: McpRequest, args: arguments.GoalUpdateArguments) -> ToolOutput:
@@ -224,7 +224,9 @@ async def upcoming_events(request: McpRequest, args: arguments.UpcomingArguments
     found = await request.call.hub.upcoming_events(request.view(args), args.days)
     rows = [answers.tool_event(one) for one in found]
     lines = [f"- {row.next_date} (in {row.days_away} days) {row.content}" for row in rows]
-    return ToolOutput("\n".join(lines) or "Nothing comes up.", answers.UpcomingResult(events=rows))
+    return ToolOutput(
+        "\n".join(lines) or "No upcoming events.", answers.UpcomingResult(events=rows)
+    )
 
 
 async def _tool_memories(

@@ -199,7 +199,7 @@ async def delete_entity(call: Mem0WriteCall, kind: str, name: str) -> Any:
 async def not_supported(call: Mem0ReadCall) -> Any:
     """Reject features of mem0's own cloud, and name what to use instead."""
     raise NotFound(
-        "The hub has no such thing: it stands in for mem0's memories, not for its cloud. "
+        "The hub does not have this: it replaces mem0's memories, not its cloud. "
         "Instead of exports use GET /export, instead of profiles GET /persona/profile, "
         "instead of webhooks the WebSocket /ws/events."
     )

@@ -86,11 +86,11 @@ async def chat_completions(request: Request) -> Response:
     identity = chat.identity(request.headers)
     call = await admit_request(request, identity.user_id)
     turn = parse_turn(call, chat, identity)
-    told = await turn.recall_memory(upstream) if turn else MemoryInjection()
-    body = chat.for_upstream(identity, told.messages)
+    injection = await turn.recall_memory(upstream) if turn else MemoryInjection()
+    body = chat.for_upstream(identity, injection.messages)
     ask = UpstreamRequest("/chat/completions", request.headers.raw, body)
     return RelayResponse(
-        upstream, ask, told.headers, turn.store_exchange if turn else _discard_reply
+        upstream, ask, injection.headers, turn.store_exchange if turn else _discard_reply
     )
 
 

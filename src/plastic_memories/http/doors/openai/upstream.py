@@ -122,9 +122,7 @@ class Upstream:
         try:
             if raw.status in _REDIRECTS:
                 # Following it would send the user's text to a server that nobody configured.
-                raise _upstream_error(
-                    502, "redirect", "sends elsewhere; configure the final address"
-                )
+                raise _upstream_error(502, "redirect", "redirects; configure the final address")
             yield UpstreamResponse(self.options.idle_s, raw)
         finally:
             # A connection whose response was read to its end is back in the pool by now.
