@@ -177,8 +177,10 @@ class HubLink:
             body = answer.json()
             if body["ok"]:
                 return dict(body["data"])
-            said = body["error"]
-            problem = HubProblem(said["code"], said["message"], said.get("detail"))
+            error_body = body["error"]
+            problem = HubProblem(
+                error_body["code"], error_body["message"], error_body.get("detail")
+            )
         except httpx.HTTPError as error:
             raise HubProblem("unreachable", type(error).__name__) from error
         except (ValueError, KeyError, TypeError) as error:

@@ -75,11 +75,11 @@ class Turns:
         now = time.time()
         # In a group the speaker is stored, so that a message names its author.
         speaker = {"speaker": who.user_id} if who.is_group else {}
-        spoken = [
+        lines = [
             {"role": "user", "content": said, "client_msg_id": number, "ts": now, **speaker},
             {"role": "assistant", "content": reply, "client_msg_id": f"{number}:reply", "ts": now},
         ]
-        messages = [one for one in spoken if str(one["content"]).strip()]
+        messages = [one for one in lines if str(one["content"]).strip()]
         if not messages or not who.sender_id:
             return
         self._outbox.put(Parcel(who, messages, lambda ids: self._note(conversation, ids)))

@@ -106,11 +106,11 @@ class ApiCall:
 
     def check_length(self, text: str | None, name: str, limit: int | None = None) -> None:
         """Raise `InvalidInput` if a text is over the limit, by default the configured one."""
-        most = limit or self.options.max_content_chars
-        if text is not None and len(text) > most:
+        max_chars = limit or self.options.max_content_chars
+        if text is not None and len(text) > max_chars:
             problem = {
                 "loc": ["body", name],
-                "msg": f"must be at most {most} characters",
+                "msg": f"must be at most {max_chars} characters",
                 "type": "string_too_long",
             }
             raise InvalidInput("The request does not fit its schema.", [problem])

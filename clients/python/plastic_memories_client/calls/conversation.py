@@ -104,8 +104,8 @@ class ConversationCalls(CallContext):
     def session_delete(
         self, session_id: str, keep_branches: Sequence[str] | None, persona_id: str | None
     ) -> Call[Result]:
-        kept = None if keep_branches is None else list(keep_branches)
-        body = self._session_fields(session_id, persona_id, all=True, keep_branches=kept)
+        branches = None if keep_branches is None else list(keep_branches)
+        body = self._session_fields(session_id, persona_id, all=True, keep_branches=branches)
         return post("/messages/delete", result(Result), body)
 
     def session_update(

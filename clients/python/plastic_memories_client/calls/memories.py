@@ -21,9 +21,11 @@ class MemoryCalls(CallContext):
     def write(
         self, messages: Utterances, confirm: bool, **options: Unpack[TalkOptions]
     ) -> Call[WriteResult]:
-        talk = {"messages": wire_messages(messages), "confirm": confirm}
+        conversation = {"messages": wire_messages(messages), "confirm": confirm}
         return post(
-            "/memory/write", result(WriteResult), self.conversation_fields({**options, **talk})
+            "/memory/write",
+            result(WriteResult),
+            self.conversation_fields({**options, **conversation}),
         )
 
     def write_item(

@@ -41,36 +41,36 @@ class StdioPipe:
                     self._start_exchange(answering, message)
 
     def _start_exchange(self, answering: asyncio.TaskGroup, message: dict[str, Any]) -> None:
-        asked = message.get("id")
+        request_id = message.get("id")
         task = answering.create_task(self._exchange(message))
-        if isinstance(asked, int | str):
-            self._running[asked] = task
-            task.add_done_callback(lambda _: self._running.pop(asked, None))
+        if isinstance(request_id, int | str):
+            self._running[request_id] = task
+            task.add_done_callback(lambda _: self._running.pop(request_id, None))
 
     def _cancel(self, message: dict[str, Any]) -> None:
         params = message.get("params")
-        asked = params.get("requestId") if isinstance(params, dict) else None
-        task = self._running.get(asked) if isinstance(asked, int | str) else None
+        request_id = params.get("requestId") if isinstance(params, dict) else None
+        task = self._running.get(request_id) if isinstance(request_id, int | str) else None
         if task is not None:
             task.cancel()
 
     async def _exchange(self, message: dict[str, Any]) -> None:
-        asked = message.get("id")
+        request_id = message.get("id")
         try:
             answer = await self._hub.post(_PATH, json=message, headers=self._headers(message))
         except httpx.HTTPError as error:
             why = str(error) or type(error).__name__
-            self._refuse(asked, _FAILED, f"The hub does not answer: {why}")
+            self._refuse(request_id, _FAILED, f"The hub does not answer: {why}")
             return
-        if asked is None or not answer.content:
+        if request_id is None or not answer.content:
             return
         body = _parse_message(answer.content) or {}
         if body.get("jsonrpc") != "2.0":
-            self._refuse(asked, _INVALID_REQUEST, _error_reason(body, answer.status_code))
+            self._refuse(request_id, _INVALID_REQUEST, _error_reason(body, answer.status_code))
             return
         if message.get("method") == "initialize":
             self._version = str((body.get("result") or {}).get("protocolVersion", ""))
-        self._send({**body, "id": asked})
+        self._send({**body, "id": request_id})
 
     def _headers(self, message: dict[str, Any]) -> dict[str, str]:
         """Return the headers that the protocol requires over HTTP and a pipe does not have."""
@@ -87,8 +87,8 @@ class StdioPipe:
             headers["MCP-Protocol-Version"] = self._version
         return headers
 
-    def _refuse(self, asked: Any, code: int, reason: str) -> None:
-        self._send({"jsonrpc": "2.0", "id": asked, "error": {"code": code, "message": reason}})
+    def _refuse(self, request_id: Any, code: int, reason: str) -> None:
+        self._send({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": reason}})
 
     def _send(self, message: dict[str, Any]) -> None:
         self._write(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode())
@@ -105,8 +105,8 @@ def _parse_message(line: bytes) -> dict[str, Any] | None:
 def _error_reason(body: dict[str, Any], status: int) -> str:
     """Return the error of a response that is not JSON-RPC, such as the hub's envelope."""
     error = body.get("error")
-    said = error.get("message") if isinstance(error, dict) else None
-    return str(said or f"What answers at {_PATH} is not a hub with an MCP door (status {status}).")
+    text = error.get("message") if isinstance(error, dict) else None
+    return str(text or f"What answers at {_PATH} is not a hub with an MCP door (status {status}).")
 
 
 def _header_text(value: str) -> str:

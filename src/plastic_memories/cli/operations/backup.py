@@ -41,17 +41,17 @@ def backup(options: CliOptions, dest: Path, force: bool) -> None:
     if path.exists() and not force:
         raise click.ClickException(f"{path} exists; --force overwrites it.")
     with screen.progress("copying") as report:
-        made = copies.back_up(database, path, overwrite=force, progress=report)
+        copy = copies.back_up(database, path, overwrite=force, progress=report)
     pages = _page_folders(settings)
     answer = {
-        "path": str(made.path),
-        "bytes": made.size_bytes,
-        "counts": dict(made.counts),
+        "path": str(copy.path),
+        "bytes": copy.size_bytes,
+        "counts": dict(copy.counts),
         "not_in_it": [str(folder) for folder in pages],
     }
     if not screen.print_if_json(answer):
-        screen.line(f"✓ {made.path}  {size_text(made.size_bytes)}, checked", style="green")
-        screen.line(f"  {counts_text(made.counts)}")
+        screen.line(f"✓ {copy.path}  {size_text(copy.size_bytes)}, checked", style="green")
+        screen.line(f"  {counts_text(copy.counts)}")
         for folder in pages:
             screen.line(f"  Markdown pages are files: copy {folder} as well", style="yellow")
 

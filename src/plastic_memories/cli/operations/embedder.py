@@ -83,8 +83,8 @@ def download(
         hub = ModelHub(client, url or settings.embedder_hub_url, name, revision)
         found = hub.fetch_model(folder, model_file, sha256, report)
     if query_prefix or passage_prefix:
-        kept = _save_prefixes(folder, revision, query_prefix, passage_prefix)
-        found = [kept if one.path == kept.path else one for one in found]
+        prompts_file = _save_prefixes(folder, revision, query_prefix, passage_prefix)
+        found = [prompts_file if one.path == prompts_file.path else one for one in found]
     missing, dimension = _try_model(folder, found)
     if dimension:
         found = hub.mark_loaded(folder, found)

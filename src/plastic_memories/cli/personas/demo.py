@@ -77,7 +77,7 @@ def demo(options: CliOptions, no_wait: bool) -> None:
 
 
 async def _play_demo(screen: Screen, pause_s: float) -> DemoReport:
-    talk = DemoConversation.load()
+    conversation = DemoConversation.load()
     with tempfile.TemporaryDirectory(prefix="plastic_memories_demo_") as folder:
         settings = configuration.load_settings(
             {
@@ -88,10 +88,10 @@ async def _play_demo(screen: Screen, pause_s: float) -> DemoReport:
         )
         async with in_process_transport(settings) as transport:
             connection = HubConnection(
-                "http://127.0.0.1", CliOptions(persona=talk.persona), _KEY, transport
+                "http://127.0.0.1", CliOptions(persona=conversation.persona), _KEY, transport
             )
             async with connection.client() as client:
-                return await _DemoStage(screen, client, talk, pause_s).play()
+                return await _DemoStage(screen, client, conversation, pause_s).play()
 
 
 class _DemoStage:
@@ -101,12 +101,12 @@ class _DemoStage:
         self,
         screen: Screen,
         client: AsyncPlasticMemoriesClient,
-        talk: DemoConversation,
+        conversation: DemoConversation,
         pause_s: float,
     ) -> None:
         self._screen = screen
         self._client = client
-        self._talk = talk
+        self._conversation = conversation
         self._pause_s = pause_s
         self._played = DemoReport()
 
@@ -127,23 +127,23 @@ class _DemoStage:
         return self._played
 
     async def _converse(self) -> None:
-        turns = self._talk.turns
+        turns = self._conversation.turns
         for start in range(0, len(turns), _TURNS_PER_DIGEST):
-            stretch = turns[start : start + _TURNS_PER_DIGEST]
-            message_ids = await self._say(stretch, "demo")
+            batch = turns[start : start + _TURNS_PER_DIGEST]
+            message_ids = await self._say(batch, "demo")
             learned = await self._memories_by_message()
-            for turn, message_id in zip(stretch, message_ids, strict=True):
+            for turn, message_id in zip(batch, message_ids, strict=True):
                 await self._print_turn(turn, learned[message_id])
 
     async def _say(self, turns: Sequence[Mapping[str, str]], session_id: str) -> list[int]:
         """Append messages, and digest them."""
-        spoken = [
+        messages = [
             Message(role=turn["role"], content=turn["content"], session_id=session_id)
             for turn in turns
         ]
-        said = await self._client.append_messages(spoken)
+        appended = await self._client.append_messages(messages)
         await self._client.jobs_run(session_id, wait=True)
-        return list(said.message_ids)
+        return list(appended.message_ids)
 
     async def _memories_by_message(self) -> Mapping[int, list[MemoryItem]]:
         learned: defaultdict[int, list[MemoryItem]] = defaultdict(list)
@@ -154,7 +154,7 @@ class _DemoStage:
 
     async def _print_turn(self, turn: Mapping[str, str], learned: Sequence[MemoryItem]) -> None:
         is_user = turn["role"] == "user"
-        name = self._talk.user if is_user else self._talk.persona
+        name = self._conversation.user if is_user else self._conversation.persona
         self._line(f"{name}  {turn['content']}", "bold" if is_user else "cyan")
         for item in learned:
             again = ", replaces an earlier memory" if item.supersedes_id else ""
@@ -192,7 +192,7 @@ class _DemoStage:
         self._played.confirmed = {"memory_id": written.memory_id, "slots": slots}
 
     async def _recall(self) -> None:
-        self._line(f"{self._talk.user}  {_QUESTION}", "bold")
+        self._line(f"{self._conversation.user}  {_QUESTION}", "bold")
         found = await self._client.recall(_QUESTION, include=["profile", "memory"])
         self._played.recall = {"query": _QUESTION, "injection_block": found.injection_block}
         title = f"the block for the prompt, {found.tokens} tokens"
@@ -204,11 +204,13 @@ class _DemoStage:
         )
         self._played.receipt = gone.raw
         self._receipt(gone.memory_ids, gone.receipt)
-        await self._say(self._talk.turns, "again")
+        await self._say(self._conversation.turns, "again")
         known, upcoming = await self._fetch_profile(), await self._fetch_upcoming()
         self._played.after_replay = {"known": known, "upcoming": upcoming}
         state = "came back" if _FORGET_KEY in known else "stays forgotten"
-        self._line(f"✓ the same {len(self._talk.turns)} turns again: the birthday {state}", "green")
+        self._line(
+            f"✓ the same {len(self._conversation.turns)} turns again: the birthday {state}", "green"
+        )
 
     def _receipt(self, memory_ids: list[int], receipt: dict[str, Any]) -> None:
         if self._screen.as_json:

@@ -30,12 +30,12 @@ def persona() -> None:
 @user_command
 def create(options: CliOptions, persona_id: str, name: str | None, description: str | None) -> None:
     """Create a persona, or change the given fields."""
-    made = run_with_client(
+    created = run_with_client(
         options, lambda client: client.persona_create(persona_id, name, description)
     )
     screen = Screen.for_options(options)
-    if not screen.print_if_json(made.raw):
-        screen.line(f"✓ {persona_id} {'created' if made.created else 'changed'}", style="green")
+    if not screen.print_if_json(created.raw):
+        screen.line(f"✓ {persona_id} {'created' if created.created else 'changed'}", style="green")
 
 
 @persona.command()
@@ -91,23 +91,23 @@ def import_card(
     options: CliOptions, file: Path, persona_id: str | None, overwrite: bool, memories: bool
 ) -> None:
     """Create a persona from a character card: PNG or JSON, V1 to V3."""
-    taken = run_with_client(
+    card = run_with_client(
         options,
         lambda client: client.import_card(
             file, persona_id=persona_id, allow_overwrite=overwrite, memories=memories
         ),
     )
     screen = Screen.for_options(options)
-    if screen.print_if_json(taken.raw):
+    if screen.print_if_json(card.raw):
         return
-    screen.line(f"✓ {taken.persona_id} created from {taken.name} ({taken.spec})", style="green")
+    screen.line(f"✓ {card.persona_id} created from {card.name} ({card.spec})", style="green")
     for how in ("applied", "overwritten", "skipped"):
-        screen.line(f"  {how:<11} {len(getattr(taken, how) or [])}")
-    bundled = taken.memories.get("bundled") or 0
+        screen.line(f"  {how:<11} {len(getattr(card, how) or [])}")
+    bundled = card.memories.get("bundled") or 0
     if bundled and not memories:
         screen.line(f"  {bundled} bundled memories were left out: --memories", style="dim")
     elif bundled:
-        screen.line(f"  memories    {counts_text(taken.memories.get('counts') or {})}")
+        screen.line(f"  memories    {counts_text(card.memories.get('counts') or {})}")
 
 
 @persona.command(name="export-card")

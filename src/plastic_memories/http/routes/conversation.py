@@ -56,7 +56,7 @@ async def append(body: AppendRequest, call: WriteCall) -> Response:
 async def recent(query: RecentMessagesQuery, call: ReadCall) -> Response:
     """Return messages, newest first."""
     now = call.now()
-    wanted = MessageFilter(
+    message_filter = MessageFilter(
         session_id=query.session_id,
         source_app=call.app(query.source_app) or None,
         since_ts=None if query.days is None else now - query.days * _DAY_S,
@@ -65,7 +65,7 @@ async def recent(query: RecentMessagesQuery, call: ReadCall) -> Response:
         limit=query.limit,
     )
     found = await call.hub.messages.find(
-        call.owner(query.persona_id), wanted, line=(query.session_id, query.branch_id)
+        call.owner(query.persona_id), message_filter, line=(query.session_id, query.branch_id)
     )
     return call.reply(RecentMessagesResponse(messages=[message_row(message) for message in found]))
 
@@ -125,15 +125,15 @@ async def branch(body: BranchRequest, call: WriteCall) -> Response:
         message_id=body.from_message_id,
         client_msg_id=body.from_client_msg_id or None,
     )
-    made = await call.hub.timeline.branch(
+    created = await call.hub.timeline.branch(
         call.caller, which, call.hub.screening.screen_identifier(body.branch_id or "")
     )
     answer = BranchResponse(
         status="ok",
-        branch_id=made.branch_id,
-        session_id=made.session_id,
-        parent_id=made.parent_id or None,
-        from_message_id=made.from_message_id,
+        branch_id=created.branch_id,
+        session_id=created.session_id,
+        parent_id=created.parent_id or None,
+        from_message_id=created.from_message_id,
     )
     return call.reply(answer)
 
@@ -162,12 +162,12 @@ def _revision_response(done: message_changes.RevisionOutcome) -> EditMessageResp
 @router.post("/purge", answers=PurgeMessagesResponse)
 async def purge(body: PurgeMessagesRequest, call: WriteCall) -> Response:
     """Erase messages for good."""
-    wanted = MessageFilter(
+    message_filter = MessageFilter(
         until_ts=body.cutoff_ts(call.now()),
         session_id=body.session_id,
         source_app=call.app(None) or None,
         bot_id=None if body.bots == "all" else body.bot_id or "",
     )
     owner = call.owner(body.persona_id)
-    deleted, pending = await call.hub.messages.purge(call.caller, owner, wanted)
+    deleted, pending = await call.hub.messages.purge(call.caller, owner, message_filter)
     return call.reply(PurgeMessagesResponse(status="ok", deleted=deleted, pending=list(pending)))

@@ -59,11 +59,11 @@ class _Listener:
 
     caller: Caller
     key: str
-    wish: Mapping[str, Any]
+    parameters: Mapping[str, Any]
 
     def hears(self, event: Event) -> bool:
         limits = self.caller.key.limits
-        wanted = self.wish.get("persona_id") or limits.persona_id
+        wanted = self.parameters.get("persona_id") or limits.persona_id
         if wanted and event.persona_id not in ("", wanted):
             return False
         return not limits.source_app or event.is_of(limits.source_app)
@@ -71,16 +71,16 @@ class _Listener:
 
 async def _admit(socket: WebSocket, hub: Hub) -> _Listener:
     """Authenticate a listener and read its filter."""
-    wish: dict[str, Any] = dict(socket.query_params)
+    parameters: dict[str, Any] = dict(socket.query_params)
     key, user_id = request_key(socket.headers), requested_user(socket.headers)
     if not key:
         frame = await _first_frame(socket)
-        wish |= {name: frame[name] for name in ("persona_id", "resume_from") if name in frame}
+        parameters |= {name: frame[name] for name in ("persona_id", "resume_from") if name in frame}
         key, user_id = str(frame.get("api_key", "")), str(frame.get("user_id", ""))
     caller = await authenticate_caller(hub, key, user_id, socket.state.request_id)
-    if wish.get("persona_id"):
-        caller.owner(str(wish["persona_id"]))
-    return _Listener(caller, key, wish)
+    if parameters.get("persona_id"):
+        caller.owner(str(parameters["persona_id"]))
+    return _Listener(caller, key, parameters)
 
 
 async def _first_frame(socket: WebSocket) -> dict[str, Any]:
@@ -95,7 +95,7 @@ async def _first_frame(socket: WebSocket) -> dict[str, Any]:
 
 async def _stream(socket: WebSocket, hub: Hub, listener: _Listener, connected_at: float) -> None:
     """Send events until the listener disconnects or falls too far behind, or its key is invalid."""
-    after = _event_id(listener.wish.get("resume_from"))
+    after = _event_id(listener.parameters.get("resume_from"))
     async with hub.storage.sink.listen(listener.caller.user) as live:
         tasks = [
             asyncio.ensure_future(hub.keys.until_invalid(listener.key)),

@@ -43,10 +43,10 @@ async def link(body: wire.LinkGoalRequest, call: WriteCall) -> Response:
     """Link a note, and a memory if one is named, to a goal."""
     call.check_length(body.note, "note")
     view = call.view(body)
-    made = await call.hub.goals.link(
+    created = await call.hub.goals.link(
         call.caller, view, body.goal_id, body.memory_id, body.note or ""
     )
-    return call.reply(wire.LinkGoalResponse(status="ok", link_id=made.id))
+    return call.reply(wire.LinkGoalResponse(status="ok", link_id=created.id))
 
 
 def _goal_row(goal: Goal) -> wire.GoalRow:

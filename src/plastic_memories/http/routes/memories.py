@@ -83,7 +83,7 @@ async def write_conversation(
     now = call.now()
     for message in body.messages:
         call.check_length(message.content, "content")
-    talk = [
+    messages = [
         Message(
             owner=owner,
             role=message.role,
@@ -96,7 +96,9 @@ async def write_conversation(
         )
         for message in body.messages
     ]
-    result = await call.hub.learn_from_conversation(call.caller, owner, talk, confirm=body.confirm)
+    result = await call.hub.learn_from_conversation(
+        call.caller, owner, messages, confirm=body.confirm
+    )
     return _write_many_response(result, list(result.skipped))
 
 
@@ -158,7 +160,7 @@ async def update(body: wire.UpdateMemoryRequest, call: WriteCall) -> Response:
 async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
     """Forget for good, with a receipt; `never_again` keeps it from being learned again."""
     call.check_length(body.query, "query", call.options.max_query_chars)
-    wish = ForgetRequest(
+    request = ForgetRequest(
         type=body.type,
         key=body.key,
         memory_ids=body.named_ids,
@@ -167,12 +169,12 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
         never_again=body.never_again,
         include_messages=body.include_messages,
     )
-    gone = await call.hub.forget(call.caller, call.view(body), wish)
+    outcome = await call.hub.forget(call.caller, call.view(body), request)
     answer = wire.ForgetMemoryResponse(
         status="dry_run" if body.dry_run else "ok",
-        deleted=0 if body.dry_run else len(gone.memory_ids),
-        memory_ids=list(gone.memory_ids),
-        receipt=dict(gone.receipt),
+        deleted=0 if body.dry_run else len(outcome.memory_ids),
+        memory_ids=list(outcome.memory_ids),
+        receipt=dict(outcome.receipt),
     )
     return call.reply(answer)
 
@@ -180,7 +182,7 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
 @router.get("/list", answers=wire.ListMemoriesResponse)
 async def list_memories(query: wire.ListMemoriesQuery, call: ReadCall) -> Response:
     """Return memories, newest first, one page at a time."""
-    wanted = ListFilter(
+    list_filter = ListFilter(
         status=None if query.status == "all" else Status(query.status),
         type=query.type,
         scope=query.scope,
@@ -191,7 +193,7 @@ async def list_memories(query: wire.ListMemoriesQuery, call: ReadCall) -> Respon
     )
     session_id = query.session_id or ""
     view = call.view(query, session_id=session_id, only_session=bool(session_id))
-    page = await call.hub.browse.list_page(view, wanted)
+    page = await call.hub.browse.list_page(view, list_filter)
     cursor = None if page.next_before_id is None else str(page.next_before_id)
     return call.reply(wire.ListMemoriesResponse(items=_memory_list_rows(page), next_cursor=cursor))
 

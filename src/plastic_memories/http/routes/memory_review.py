@@ -22,11 +22,11 @@ router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAI
 async def confirm(body: wire.ConfirmMemoryRequest, call: WriteCall) -> Response:
     """Confirm one or more candidates."""
     call.check_length(body.content, "content")
-    wish = ConfirmOptions(supersedes_id=body.supersedes_id, coexist=body.coexist)
+    options = ConfirmOptions(supersedes_id=body.supersedes_id, coexist=body.coexist)
     view = call.view(body)
 
     async def one(memory_id: int) -> ReviewOutcome:
-        return await call.hub.review.confirm(call.caller, view, memory_id, wish, body.content)
+        return await call.hub.review.confirm(call.caller, view, memory_id, options, body.content)
 
     return await _review_response(call, body, one)
 

@@ -190,9 +190,9 @@ async def export(query: wire.ExportQuery, call: ReadCall) -> Response:
 @guarded.post("/export/file", answers=wire.WriteExportResponse)
 async def export_file(call: WriteCall) -> Response:
     """Export everything the user owns to a file in the archive; the newest five are kept."""
-    made = await call.hub.exports.write(call.caller)
+    exported = await call.hub.exports.write(call.caller)
     return call.reply(
-        wire.WriteExportResponse(status="ok", path=made.path, exported_at=made.exported_at)
+        wire.WriteExportResponse(status="ok", path=exported.path, exported_at=exported.exported_at)
     )
 
 

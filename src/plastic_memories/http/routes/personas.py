@@ -76,21 +76,21 @@ def _template_fields(owner: Owner, template: Template, applied: TemplateOutcome)
 async def import_card(query: wire.ImportCardQuery, call: WriteCall) -> Response:
     """Create a persona from a character card: the body is the file, PNG or JSON."""
     owner = call.owner(query.persona_id)
-    taken = await call.hub.cards.import_card(
+    imported = await call.hub.cards.import_card(
         call.caller,
         owner,
         await call.request.body(),
         overwrite=query.allow_overwrite,
         memories=query.memories,
     )
-    card, report = taken.template.card, taken.report
+    card, report = imported.template.card, imported.report
     assert card is not None
     answer = wire.ImportCardResponse(
-        **_template_fields(owner, taken.template, taken.applied),
+        **_template_fields(owner, imported.template, imported.applied),
         name=card.name,
         spec=card.spec,
         memories=wire.CardImportRow(
-            bundled=taken.bundled,
+            bundled=imported.bundled,
             counts=dict(report.counts),
             conflicts=[dict(conflict) for conflict in report.conflicts],
             skipped=[dict(skip) for skip in report.skipped],

@@ -108,7 +108,7 @@ def memory_line(memory: ToolMemory) -> str:
 
 
 def _memory_fields(memory: Memory) -> dict[str, Any]:
-    said = memory.created_at if memory.occurred_at is None else memory.occurred_at
+    stated_at = memory.created_at if memory.occurred_at is None else memory.occurred_at
     return {
         "id": memory.id,
         "type": memory.type.value,
@@ -116,5 +116,5 @@ def _memory_fields(memory: Memory) -> dict[str, Any]:
         "content": memory.content,
         "status": memory.status.value,
         "tags": list(memory.tags),
-        "created": datetime.fromtimestamp(said, UTC).date().isoformat(),
+        "created": datetime.fromtimestamp(stated_at, UTC).date().isoformat(),
     }

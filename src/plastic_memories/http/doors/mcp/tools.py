@@ -126,8 +126,8 @@ async def _remember_output(
 async def confirm(request: McpRequest, args: arguments.ConfirmArguments) -> ToolOutput:
     review, caller, view = request.call.hub.review, request.call.caller, request.view(args)
     if args.accept:
-        wish = ConfirmOptions(supersedes_id=args.supersedes_id, coexist=args.coexist)
-        done = await review.confirm(caller, view, args.memory_id, wish, None)
+        options = ConfirmOptions(supersedes_id=args.supersedes_id, coexist=args.coexist)
+        done = await review.confirm(caller, view, args.memory_id, options, None)
     else:
         done = await review.reject(caller, view, args.memory_id, never_again=args.never_again)
     status = done.memory.status.value
@@ -141,15 +141,15 @@ async def forget(request: McpRequest, args: arguments.ForgetArguments) -> ToolOu
         raise InvalidInput("Give memory_ids, or a query to see what would be forgotten.")
     request.call.check_length(args.query, "query", request.call.options.max_query_chars)
     preview = not args.memory_ids
-    wish = ForgetRequest(
+    forget_request = ForgetRequest(
         memory_ids=args.memory_ids,
         query=args.query if preview else None,
         dry_run=preview,
         never_again=args.never_again,
         include_messages=args.include_messages,
     )
-    gone = await request.call.hub.forget(request.call.caller, request.view(args), wish)
-    ids = list(gone.memory_ids)
+    outcome = await request.call.hub.forget(request.call.caller, request.view(args), forget_request)
+    ids = list(outcome.memory_ids)
     if preview:
         rows = await _tool_memories(request, args, ids)
         lines = [answers.memory_line(row) for row in rows]
@@ -157,19 +157,19 @@ async def forget(request: McpRequest, args: arguments.ForgetArguments) -> ToolOu
         answer = answers.ForgetResult(erased=False, memory_ids=ids, memories=rows)
         return ToolOutput("\n".join([*lines, advice]) if rows else "Nothing matches.", answer)
     text = f"Forgotten for good: {', '.join(f'#{one}' for one in ids) or 'nothing'}."
-    receipt = dict(gone.receipt)
+    receipt = dict(outcome.receipt)
     return ToolOutput(text, answers.ForgetResult(erased=bool(ids), memory_ids=ids, receipt=receipt))
 
 
 async def list_memories(request: McpRequest, args: arguments.ListArguments) -> ToolOutput:
-    wanted = ListFilter(
+    list_filter = ListFilter(
         status=None if args.status == "all" else Status(args.status),
         type=args.type,
         containing=args.containing or None,
         before_id=int(args.cursor) if args.cursor else None,
         limit=args.limit,
     )
-    page = await request.call.hub.browse.list_page(request.view(args), wanted)
+    page = await request.call.hub.browse.list_page(request.view(args), list_filter)
     rows = [answers.tool_memory(memory) for memory in page.memories]
     cursor = None if page.next_before_id is None else str(page.next_before_id)
     more = [] if cursor is None else [f"There are more: cursor={cursor}"]
@@ -205,11 +205,11 @@ async def goals(request: McpRequest, args: arguments.GoalsArguments) -> ToolOutp
 
 async def goal_create(request: McpRequest, args: arguments.GoalCreateArguments) -> ToolOutput:
     request.call.check_length(args.details, "details")
-    made = await request.call.hub.goals.create(
+    goal = await request.call.hub.goals.create(
         request.call.caller, request.owner(args), args.title, args.details
     )
-    answer = answers.GoalUpdateResult(goal_id=made.id, updated=True, status=made.status)
-    return ToolOutput(f"Goal #{made.id} created: {made.title}", answer)
+    answer = answers.GoalUpdateResult(goal_id=goal.id, updated=True, status=goal.status)
+    return ToolOutput(f"Goal #{goal.id} created: {goal.title}", answer)
 
 
 async def goal_update(request: McpRequest, args: arguments.GoalUpdateArguments) -> ToolOutput:

@@ -42,7 +42,7 @@ class FilterFields(Mapping[str, Any]):
 def memory_item(found: FoundMemory) -> Json:
     """Return a memory in the shape that both mem0 APIs share."""
     memory = found.memory
-    made = {
+    item = {
         "id": memory_item_id(memory),
         "memory": memory.content,
         "hash": hashlib.md5(memory.content.encode(), usedforsecurity=False).hexdigest(),
@@ -58,7 +58,7 @@ def memory_item(found: FoundMemory) -> Json:
         "updated_at": iso_time(memory.updated_at),
         "expiration_date": _last_day(memory.expires_at),
     }
-    return made if found.score is None else {**made, "score": round(found.score, 6)}
+    return item if found.score is None else {**item, "score": round(found.score, 6)}
 
 
 def _statement_time(row: MemoryOutline) -> float:
@@ -92,22 +92,22 @@ _FIELDS: dict[str, Callable[[MemoryOutline], Any]] = {
 }
 
 
-def _none_if_default(silent: str, name: str) -> str | None:
-    return None if name in ("", silent) else name
+def _none_if_default(default: str, name: str) -> str | None:
+    return None if name in ("", default) else name
 
 
-def add_result(learned: IngestOutcome) -> Json:
+def add_result(outcome: IngestOutcome) -> Json:
     """Return the result of `add` for one memory."""
-    memory, before = learned.memory, learned.previous
-    event = "NONE" if learned.is_known else "ADD" if before is None else "UPDATE"
-    made = {
+    memory, before = outcome.memory, outcome.previous
+    event = "NONE" if outcome.is_known else "ADD" if before is None else "UPDATE"
+    item = {
         "id": memory_item_id(memory),
         "memory": memory.content,
         "event": event,
         "actor_id": memory.speaker or None,
         "role": _role(memory),
     }
-    return {**made, "previous_memory": before.content} if event == "UPDATE" and before else made
+    return {**item, "previous_memory": before.content} if event == "UPDATE" and before else item
 
 
 def history_events(versions: Sequence[Memory]) -> list[Json]:

@@ -77,7 +77,7 @@ def _message(message: wire.Mem0MessageBody, target: Viewpoint, ts: float) -> Mes
     )
 
 
-async def search(call: Mem0Call, body: wire.Mem0SearchRequest, most: int) -> list[Json]:
+async def search(call: Mem0Call, body: wire.Mem0SearchRequest, default_limit: int) -> list[Json]:
     """Return the memories relevant to the query, best first."""
     call.check_length(body.query, call.options.max_query_chars)
     scope = await resolve_scope(call, _combined_filters(body.merged_filters(), body.categories))
@@ -87,10 +87,10 @@ async def search(call: Mem0Call, body: wire.Mem0SearchRequest, most: int) -> lis
         viewpoint=scope.views[0],
         text=body.query,
         now=_timestamp(body.reference_date, call.now()),
-        limit=body.top_k or body.limit or most,
+        limit=body.top_k or body.limit or default_limit,
         deadline_s=call.options.recall_deadline_s,
     )
-    found = await call.hub.search.search_best(query, scope.views, scope.wanted)
+    found = await call.hub.search.search_best(query, scope.views, scope.search_filter)
     threshold = body.threshold or 0.0
     return [memory_item(one) for one in found if (one.score or 0.0) >= threshold]
 
@@ -134,7 +134,7 @@ async def list_memories(
     scope = await resolve_scope(call, filters)
     return await call.hub.search.list_page(
         scope.views,
-        scope.wanted,
+        scope.search_filter,
         start=start,
         size=size,
         with_expired=bool(body.show_expired),
@@ -236,14 +236,14 @@ async def delete_all(call: Mem0Call, filters: wire.Filters) -> None:
 async def _forget_in_batches(
     call: Mem0Call, caller: Caller, view: Viewpoint, scope: RequestScope, request: ForgetRequest
 ) -> None:
-    left = await call.hub.search.list_ids(view, scope.wanted)
+    left = await call.hub.search.list_ids(view, scope.search_filter)
     while left:
         batch = replace(request, memory_ids=left[:_FORGET_BATCH])
         try:
             done = await call.hub.forget(caller, view, batch)
         except NotFound:
             # Some went with an earlier batch: memories made from forgotten messages go too.
-            before, left = len(left), await call.hub.search.list_ids(view, scope.wanted)
+            before, left = len(left), await call.hub.search.list_ids(view, scope.search_filter)
             if len(left) >= before:
                 raise
         else:
@@ -258,8 +258,8 @@ async def reset(call: Mem0Call) -> None:
         raise NotAllowed(
             "This key may not reset. Make one that may: plastic-memories keys create --allow-reset"
         )
-    held = await call.hub.search.holdings(call.key.tenant_id, call.key_user_id)
-    for owner in dict.fromkeys(one.owner for one in held):
+    counts = await call.hub.search.holdings(call.key.tenant_id, call.key_user_id)
+    for owner in dict.fromkeys(one.owner for one in counts):
         if limits.persona_id in ("", owner.persona_id):
             caller = call.caller(owner.user_id)
             await call.hub.personas.delete(caller, owner, owner.persona_id)

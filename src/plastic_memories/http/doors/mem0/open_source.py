@@ -101,11 +101,11 @@ async def reset(call: Mem0WriteCall) -> Any:
     return {"message": "All memories reset"}
 
 
-def _open_source_item(made: Json) -> Json:
+def _open_source_item(item: Json) -> Json:
     """Return an item without hosted fields, and without optional fields that have no value."""
     hidden = {
         "app_id",
         "categories",
-        *(name for name in _OPTIONAL_FIELDS[:-1] if made[name] is None),
+        *(name for name in _OPTIONAL_FIELDS[:-1] if item[name] is None),
     }
-    return {name: value for name, value in made.items() if name not in hidden}
+    return {name: value for name, value in item.items() if name not in hidden}

@@ -29,7 +29,7 @@ class RequestScope:
     """The viewpoints to search, and the filter for the memories there."""
 
     places: Sequence[tuple[Caller, Viewpoint]]
-    wanted: SearchFilter
+    search_filter: SearchFilter
 
     @property
     def views(self) -> list[Viewpoint]:
@@ -38,7 +38,7 @@ class RequestScope:
 
 async def resolve_scope(call: Mem0Call, filters: dict[str, Any]) -> RequestScope:
     """Return the scope of filters: without an agent every persona, without a run every session."""
-    holds = parse_filters(filters)
+    matches = parse_filters(filters)
     callers = [call.caller(name) for name in _user_ids(filters)]
     run, app = _single_value(filters, "run_id"), _single_value(filters, "app_id")
     places = [
@@ -47,12 +47,12 @@ async def resolve_scope(call: Mem0Call, filters: dict[str, Any]) -> RequestScope
         for owner in await _owners(call, caller, required_values(filters, "agent_id"))
     ]
 
-    wanted = SearchFilter(
-        lambda row: holds(FilterFields(row)),
+    search_filter = SearchFilter(
+        lambda row: matches(FilterFields(row)),
         session_id=exact_value(filters, "run_id") or None,
         source_app=exact_value(filters, "app_id") or None,
     )
-    return RequestScope(places, wanted)
+    return RequestScope(places, search_filter)
 
 
 def _user_ids(filters: dict[str, Any]) -> list[str]:

@@ -198,11 +198,11 @@ def _name_value(value: Any) -> str:
     )
 
 
-def _bounded_number(value: Any, least: int, most: int) -> int | None:
+def _bounded_number(value: Any, minimum: int, maximum: int) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return max(least, min(int(float(value)), most))
+        return max(minimum, min(int(float(value)), maximum))
     except (ValueError, OverflowError):
         return None
 

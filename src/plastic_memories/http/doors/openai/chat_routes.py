@@ -88,9 +88,12 @@ async def chat_completions(request: Request) -> Response:
     turn = parse_turn(call, chat, identity)
     injection = await turn.recall_memory(upstream) if turn else MemoryInjection()
     body = chat.for_upstream(identity, injection.messages)
-    ask = UpstreamRequest("/chat/completions", request.headers.raw, body)
+    upstream_request = UpstreamRequest("/chat/completions", request.headers.raw, body)
     return RelayResponse(
-        upstream, ask, injection.headers, turn.store_exchange if turn else _discard_reply
+        upstream,
+        upstream_request,
+        injection.headers,
+        turn.store_exchange if turn else _discard_reply,
     )
 
 

@@ -89,12 +89,12 @@ class ChatTurn:
         if self.call.caller.key.limits.read_only:
             return
         reply = reply_text(bytes(passed.body), streamed=passed.is_stream)
-        most = self.call.options.max_content_chars
+        max_chars = self.call.options.max_content_chars
         exchange = Exchange(
             caller=self.call.caller,
             view=self.view,
-            sent=[replace(line, text=line.text[:most]) for line in self.lines],
-            reply=complete_reply(self.reply_prefix, reply)[:most] if reply else "",
+            sent=[replace(line, text=line.text[:max_chars]) for line in self.lines],
+            reply=complete_reply(self.reply_prefix, reply)[:max_chars] if reply else "",
             asked_at=self.question.asked_at,
         )
         self.call.hub.proxied_conversation.store_in_background(exchange)
@@ -155,26 +155,26 @@ def _viewpoint(call: ApiCall, identity: Identity) -> Viewpoint:
 
 
 def _chat_question(
-    call: ApiCall, wishes: RewriteOverrides, lines: Sequence[HistoryLine], model: str
+    call: ApiCall, overrides: RewriteOverrides, lines: Sequence[HistoryLine], model: str
 ) -> ChatQuestion:
     options = call.options.proxy
     users = [place for place, line in enumerate(lines) if line.role is Role.USER]
     last = users[-1] if users else 0
-    most = _first_given(wishes.context_messages, options.context_messages)
+    context_size = _first_given(overrides.context_messages, options.context_messages)
     max_chars = min(
-        _first_given(wishes.max_query_chars, _MAX_TEXT_CHARS), call.options.max_query_chars
+        _first_given(overrides.max_query_chars, _MAX_TEXT_CHARS), call.options.max_query_chars
     )
     rewriting = RewriteOptions(
-        prompt=wishes.prompt or options.rewrite_prompt,
-        model=wishes.model or options.rewrite_model or model,
-        timeout_s=_first_given(wishes.timeout_s, options.rewrite_s),
+        prompt=overrides.prompt or options.rewrite_prompt,
+        model=overrides.model or options.rewrite_model or model,
+        timeout_s=_first_given(overrides.timeout_s, options.rewrite_s),
         max_chars=max_chars,
     )
     return ChatQuestion(
         text=lines[last].text[-max_chars:] if users else "",
-        preceding_lines=lines[max(last - most, 0) : last],
+        preceding_lines=lines[max(last - context_size, 0) : last],
         asked_at=call.now(),
-        rewrite_options=rewriting if _first_given(wishes.rewrite, options.rewrite) else None,
+        rewrite_options=rewriting if _first_given(overrides.rewrite, options.rewrite) else None,
     )
 
 

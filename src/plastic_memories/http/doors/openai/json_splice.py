@@ -84,13 +84,13 @@ def replace_members(text: str, found: Sequence[JsonSpan], changes: Mapping[str, 
     >>> replace_members(text, object_members(text), {"a": "7", "b": None})
     '{"a": 7,  "c": 3}'
     """
-    kept = [place for place, part in enumerate(found) if changes.get(part.key, "") is not None]
-    if not kept:
+    remaining = [place for place, part in enumerate(found) if changes.get(part.key, "") is not None]
+    if not remaining:
         return "{}"
     pieces = [text[: found[0].member_start]]
-    for place in kept:
+    for place in remaining:
         part = found[place]
-        if place != kept[0]:
+        if place != remaining[0]:
             pieces.append(text[found[place - 1].end : part.member_start])
         pieces.append(text[part.member_start : part.start])
         pieces.append(changes.get(part.key) or text[part.start : part.end])

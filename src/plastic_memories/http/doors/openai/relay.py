@@ -50,13 +50,13 @@ class RelayResponse(Response):
     def __init__(
         self,
         upstream: Upstream,
-        ask: UpstreamRequest,
+        upstream_request: UpstreamRequest,
         own_headers: dict[str, str],
         finished: Callable[[RelayedReply], None],
     ) -> None:
         super().__init__()
         self._upstream = upstream
-        self._ask = ask
+        self._request = upstream_request
         self._own_headers = own_headers
         self._finished = finished
         self._passed = RelayedReply()
@@ -93,9 +93,11 @@ class RelayResponse(Response):
             # connection, and the client sees what it would have seen without the proxy.
 
     async def _relay(self, send: Send) -> None:
-        ask, passed = self._ask, self._passed
+        request, passed = self._request, self._passed
         own = [(name.lower().encode(), text.encode()) for name, text in self._own_headers.items()]
-        async with self._upstream.stream_request("POST", ask.path, ask.headers, ask.body) as answer:
+        async with self._upstream.stream_request(
+            "POST", request.path, request.headers, request.body
+        ) as answer:
             headers = [*answer.forwarded_headers, *own]
             passed.status, passed.is_stream = answer.status, answer.is_stream
             start = {"type": "http.response.start", "status": passed.status, "headers": headers}

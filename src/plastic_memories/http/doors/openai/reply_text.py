@@ -41,6 +41,6 @@ def _first_choice_text(answer: Any, member: str) -> str:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict) and choice.get("index", 0) == 0:
-            said = choice.get(member)
-            return content_text(said.get("content")) if isinstance(said, dict) else ""
+            message = choice.get(member)
+            return content_text(message.get("content")) if isinstance(message, dict) else ""
     return ""

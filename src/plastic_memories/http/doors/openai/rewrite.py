@@ -35,27 +35,29 @@ class RewriteOptions:
 
 
 async def rewrite_question(
-    upstream: Upstream, how: RewriteOptions, lines: Sequence[HistoryLine]
+    upstream: Upstream, options: RewriteOptions, lines: Sequence[HistoryLine]
 ) -> str | None:
     """Return the rewritten question; None if there is no reply in time."""
-    talk = "\n".join(f"{line.role.value}: {line.text[-how.max_chars :]}" for line in lines)
-    asked = {
-        "model": how.model,
+    transcript = "\n".join(
+        f"{line.role.value}: {line.text[-options.max_chars :]}" for line in lines
+    )
+    request = {
+        "model": options.model,
         "messages": [
-            {"role": "system", "content": how.prompt or PROMPT},
-            {"role": "user", "content": talk},
+            {"role": "system", "content": options.prompt or PROMPT},
+            {"role": "user", "content": transcript},
         ],
         "temperature": 0,
         "max_tokens": _ANSWER_TOKENS,
         "stream": False,
     }
     try:
-        async with asyncio.timeout(how.timeout_s):
-            answer = await _request_rewrite(upstream, to_json(asked).encode("utf-8", "replace"))
+        async with asyncio.timeout(options.timeout_s):
+            answer = await _request_rewrite(upstream, to_json(request).encode("utf-8", "replace"))
     except (UpstreamError, TimeoutError):
         return None
-    said = without_thoughts(answer).strip().strip("\"'“”「」")
-    return said[: how.max_chars] or None
+    question = without_thoughts(answer).strip().strip("\"'“”「」")
+    return question[: options.max_chars] or None
 
 
 async def _request_rewrite(upstream: Upstream, body: bytes) -> str:
