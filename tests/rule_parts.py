@@ -26,11 +26,11 @@ from plastic_memories.language.reading.clauses import MessageClause, believable_
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.text import lazy_regex as lazy
 from plastic_memories.model.card import Card
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm, User
 from plastic_memories.model.page import Encoding
-from plastic_memories.model.talk import TalkWindow
 from plastic_memories.rules.lifecycle.transitions import ConfirmOptions, memory_from_draft
 from plastic_memories.rules.prompt.blocks import BlockStyle, style_for
 

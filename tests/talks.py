@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.model.talk import TalkWindow
 
 OWNER = Owner("default", "userA", "p1")
 # Wednesday, 15 May 2024, 16:00 in Shanghai.

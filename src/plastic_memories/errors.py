@@ -1,16 +1,16 @@
 """The error tree, and nothing else.
 
 PlasticMemoriesError
-├── InvalidInput          the caller's text or fields cannot be used
-│   ├── BadRequest        the request as a whole cannot be read
+├── InvalidInput          the text or fields of the request cannot be used
+│   ├── BadRequest        the request as a whole cannot be parsed
 │   ├── TemplateError     a persona template is missing, broken or outside its root
 │   ├── BodyTooLarge      more bytes than the configured limit
 │   └── InvalidSetting    a setting of this installation cannot be used
-├── Rejected              the text is understood and refused
+├── Rejected              the text is valid but refused
 ├── NotAuthenticated      no key, or a wrong one
 ├── NotAllowed            the key may not do this
 ├── NotFound              no such object for this caller
-├── WrongMethod           the path exists, not for this method
+├── WrongMethod           the path exists, but not for this method
 ├── Conflict              the state of the object forbids it
 │   ├── NeedsSupersedes   the slot is taken and the caller did not name what it replaces
 │   └── Expired           the candidate is past its expiry
@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 
 class PlasticMemoriesError(Exception):
-    """Say what went wrong; the edges decide what that looks like."""
+    """Base of all errors; the HTTP, CLI and client layers decide how to present them."""
 
     code: ClassVar[str] = "internal_error"
 

@@ -1,4 +1,4 @@
-"""JSON lines, to a rotating file: ids yes, memory text and keys never."""
+"""Log as JSON lines to a rotating file: ids yes, memory text and keys never."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_BYTES = 10 * 1024 * 1024
 _BACKUPS = 5
 _MAX_BUFFERED_LINES = 500
 _FLUSH_S = 0.2
-# What every line of one request carries.
+# Fields added to every line of one request.
 request_fields: ContextVar[dict[str, Any]] = ContextVar("request_fields", default={})  # noqa: B039 - never changed in place
 
 
@@ -42,40 +42,40 @@ class JsonLinesFormatter(logging.Formatter):
         return _encode(line)
 
 
-def _timestamp(at: float) -> str:
-    second, thousandths = divmod(int(at * 1000), 1000)
+def _timestamp(epoch_s: float) -> str:
+    second, thousandths = divmod(int(epoch_s * 1000), 1000)
     return f"{_second_text(second)}.{thousandths:03d}+00:00"
 
 
-# Written once a second, not a thousand times.
+# Cached: formatted once a second, not once per line.
 @lru_cache(maxsize=4)
-def _second_text(at: int) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+def _second_text(epoch_s: int) -> str:
+    return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _encode(line: dict[str, Any]) -> str:
     try:
         return to_json(line, fallback=str).decode()
-    except ValueError:  # half a character, which UTF-8 cannot hold
+    except ValueError:  # a lone surrogate, which UTF-8 cannot encode
         return json.dumps(line, default=str)
 
 
 class BufferedFileHandler(RotatingFileHandler):
-    """A rotating file that is written a few times a second, not once for every line.
+    """A rotating file that is written a few times a second, not once per line.
 
-    A write lets other threads in, and a server that answers a thousand requests a second would
-    spend more time waiting for its turn again than answering. Warnings are written at once.
+    A write releases the interpreter lock, and a server with a thousand requests a second would
+    spend more time waiting for it again than answering. Warnings are written at once.
 
-    It never raises: whoever logs has other things to do than to mind a full disk. Lines that
-    cannot be written are dropped and counted, and a line says how many once there is room again.
+    It never raises: a full disk must not disturb the code that logs. Lines that cannot be
+    written are dropped and counted, and a later line reports how many.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
         self.dropped = 0
-        self.error = ""  # why nothing can be written now
+        self.error = ""  # why lines cannot be written now
         self._unreported = 0
-        self._rest = b""  # the end of a line of which the file has the beginning
+        self._rest = b""  # the unwritten end of a line that was cut
         self._lines: list[str] = []
         self._closing = threading.Event()
         self._flusher = threading.Thread(target=self._flush_forever, name="log", daemon=True)
@@ -84,7 +84,7 @@ class BufferedFileHandler(RotatingFileHandler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = self.format(record)
-        except Exception as error:  # noqa: BLE001 - a line that cannot be made harms nobody else
+        except Exception as error:  # noqa: BLE001 - a line that cannot be formatted is dropped
             self._drop(1, error)
             return
         self._lines.append(line)
@@ -92,7 +92,7 @@ class BufferedFileHandler(RotatingFileHandler):
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits, as far as there is room; drop the rest."""
+        """Write the buffered lines as far as there is room; drop the rest."""
         with self.lock or contextlib.nullcontext():
             lines, self._lines = self._lines, []
             if not (lines or self._rest or self._unreported) or self._is_closed():
@@ -119,9 +119,9 @@ class BufferedFileHandler(RotatingFileHandler):
         return self.stream is None and self._closing.is_set()
 
     def _write(self, data: bytes) -> tuple[int, Exception | None]:
-        """Return how many bytes were written, and why not all of them.
+        """Return how many bytes were written, and the error if not all were.
 
-        Not through the stream: after a failed write its buffer holds what it could not write.
+        Bypasses the stream: after a failed write its buffer would keep the unwritten bytes.
         """
         number = 0
         try:
@@ -134,7 +134,7 @@ class BufferedFileHandler(RotatingFileHandler):
 
     def _descriptor(self) -> int:
         if self.stream is not None and os.fstat(self.stream.fileno()).st_size >= self.maxBytes:
-            # A file that cannot be put away is written further.
+            # If the file cannot be rotated, it grows further.
             with contextlib.suppress(OSError):
                 self.doRollover()
         if self.stream is None:
@@ -142,7 +142,7 @@ class BufferedFileHandler(RotatingFileHandler):
         return self.stream.fileno()
 
     def _keep_rest(self, data: bytes, number: int) -> bytes:
-        """Keep the end of a line that was cut, to be written first; return the lines after it."""
+        """Keep the end of a cut line, to be written first; return the lines after it."""
         is_cut = data[number - 1 : number] != b"\n" if number else bool(self._rest)
         end = data.index(b"\n", number) + 1 if is_cut else number
         self._rest = data[number:end]
@@ -172,7 +172,7 @@ def _dropped_line(number: int, error: str) -> bytes:
 
 
 def log_to_file(path: Path, level: str) -> logging.Handler:
-    """Send this program's log lines to a rotating file; return the handler, to be closed."""
+    """Log to a rotating file; return the handler, which the caller closes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = BufferedFileHandler(path)
     handler.setFormatter(JsonLinesFormatter())
@@ -184,7 +184,7 @@ def log_to_file(path: Path, level: str) -> logging.Handler:
 
 
 def describe() -> dict[str, Any]:
-    """Return how many lines were dropped since the start, and why none can be written now."""
+    """Return how many lines were dropped since the start, and the current write error."""
     handlers = logging.getLogger("plastic_memories").handlers
     files = [handler for handler in handlers if isinstance(handler, BufferedFileHandler)]
     errors = [file.error for file in files if file.error]

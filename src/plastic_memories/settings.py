@@ -1,4 +1,4 @@
-"""The settings of an installation: the only reader of the environment."""
+"""Settings of an installation: the only module that reads the environment."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_split_names)]
 
 
 class Settings(BaseModel):
-    """Everything that can be set. A field `x_y` is the variable PLASTIC_MEMORIES_X_Y."""
+    """All settings. A field `x_y` is the variable PLASTIC_MEMORIES_X_Y."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -155,7 +155,7 @@ class Settings(BaseModel):
 
     @property
     def key_file(self) -> Path:
-        """Where the first key of this installation is kept, readable by its user only."""
+        """Return the file with the first key of this installation, readable by its user only."""
         return self.data_dir / "key"
 
     @property
@@ -164,7 +164,7 @@ class Settings(BaseModel):
 
     @property
     def rate(self) -> tuple[int, float] | None:
-        """Requests and the seconds they may come in, for each key; None for no limit."""
+        """Return requests and period in seconds per key; None for no limit."""
         if not self.rate_limit:
             return None
         match = _RATE.match(self.rate_limit)
@@ -190,7 +190,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
 
 
 def parse_keys(text: str) -> tuple[ApiKey, ...]:
-    """Read `key:user,key:*,key:tenant/user`; a broken entry is named by its place, not its text.
+    """Parse `key:user,key:*,key:tenant/user`; errors name an entry by position, not by text.
 
     >>> [(key.tenant_id, key.user_id) for key in parse_keys("a:alice, b:acme/*")]
     [('default', 'alice'), ('acme', '*')]
@@ -230,7 +230,7 @@ def _read_toml(path: str | None) -> dict[str, Any]:
 
 
 def _fill_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
-    """Fill in the folders: the data folder holds everything that is not put elsewhere."""
+    """Fill in default paths: everything lies in the data folder unless set otherwise."""
     paths = {name: Path(str(given[name])).expanduser() for name in _PATHS if name in given}
     if "data_dir" not in paths:
         beside = paths["db_path"].absolute().parent if "db_path" in paths else None
@@ -245,7 +245,7 @@ def _fill_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]
 
 
 def _split_embedder_model(given: dict[str, Any]) -> dict[str, Any]:
-    """Read EMBEDDER=name:model as the two settings it is short for."""
+    """Split EMBEDDER=name:model into the two settings it abbreviates."""
     name, colon, model = str(given.get("embedder", "")).partition(":")
     return {**given, "embedder": name, "embedder_model": model} if colon else given
 
@@ -262,7 +262,7 @@ def _default_data_dir(env: Mapping[str, str]) -> Path:
 
 
 def _template_folder() -> Path:
-    """Return the templates that came with the program: in the wheel, or in the checkout."""
+    """Return the bundled templates: in the wheel, or in the checkout."""
     package = Path(__file__).parent
     in_wheel = package / "personas"
     return in_wheel if in_wheel.is_dir() else package.parent.parent / "personas"

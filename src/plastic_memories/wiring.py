@@ -66,7 +66,7 @@ from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.embedder import EmbedderChoice, QueryEmbedder
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
-from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
+from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.runtime.metered_storage import MeteredStorage
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
@@ -303,7 +303,6 @@ def _build_recall(
         RecallCountBuffer(),
         context.meter,
         pages,
-        engine if isinstance(engine, SnapshotEngine) else None,
     )
 
 

@@ -41,7 +41,7 @@ async def test_no_archive_keeps_nothing() -> None:
     archive = NoArchive()
     await archive.put(PATH, "x")
 
-    assert archive.keeps is False
+    assert archive.is_enabled is False
     assert await archive.get(PATH) is None
     assert await archive.remove(PATH) is False
     assert await archive.names_in("conversations") == []

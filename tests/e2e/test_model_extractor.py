@@ -16,7 +16,7 @@ from plastic_memories import wiring
 from plastic_memories.adapters.llm.breaker import COOLDOWN_S, MAX_FAILURES
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.hub.hub import Hub
-from plastic_memories.model.talk import Proposal, TalkWindow
+from plastic_memories.model.formation import Proposal, TalkWindow
 from plastic_memories.settings import load_settings
 from talks import fact, reply, talk
 

@@ -15,7 +15,7 @@ import pytest
 from harness import Api, StartHub, StillClock, environment
 from plastic_memories import wiring
 from plastic_memories.adapters.llm.client import ChatClient, ChatEndpoint
-from plastic_memories.model.talk import Proposal, TalkWindow
+from plastic_memories.model.formation import Proposal, TalkWindow
 from plastic_memories.settings import load_settings
 from talks import talk
 

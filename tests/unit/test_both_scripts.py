@@ -17,10 +17,10 @@ from plastic_memories.language.questions.question import parse_question
 from plastic_memories.language.reading.extraction import extract_drafts
 from plastic_memories.language.reading.realm_detection import detect_realm, without_ooc_marks
 from plastic_memories.language.text.scripts import to_simplified
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.talk import TalkWindow
 from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
 from plastic_memories.rules.lifecycle.transitions import comparable_value
 from plastic_memories.rules.privacy.sensitive_spans import find_sensitive

@@ -351,7 +351,7 @@ async def test_a_worker_does_it_when_nothing_else_is_due(
     await api.remember("我喜欢喝绿茶", "note", "b")
     clock.at += DAY
 
-    await Worker(api.hub.work, api.hub.consolidate).run_once()
+    await Worker(api.hub.job_runner, api.hub.consolidate).run_once()
 
     assert len(await api.listed()) == 1
     text = (await api.http.get("/metrics", headers=api.all_headers)).text

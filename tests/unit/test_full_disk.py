@@ -30,7 +30,7 @@ with_limits = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit 
 
 def database_of(api: Api) -> SqliteDatabase:
     assert api.hub is not None
-    found: SqliteDatabase = api.hub.storage.storage.storage._database  # type: ignore[attr-defined]
+    found: SqliteDatabase = api.hub.storage.backend.storage._database  # type: ignore[attr-defined]
     return found
 
 

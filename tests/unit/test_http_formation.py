@@ -117,12 +117,12 @@ async def test_a_silent_session_is_digested_and_archived(
     api = await start_hub(clock, worker="off")
     assert api.hub is not None
     await talk(api, "我海鲜过敏")
-    await api.hub.jobs.wake_quiet()
+    await api.hub.jobs.queue_idle_sessions()
     assert (await api.saw("/jobs"))["items"] == []
 
     clock.at += 1801
-    await api.hub.jobs.wake_quiet()
-    done = await api.hub.work.all_due("test")
+    await api.hub.jobs.queue_idle_sessions()
+    done = await api.hub.job_runner.run_all_due("test")
 
     assert done == 2
     archive, full = (await api.saw("/jobs"))["items"]
@@ -138,7 +138,7 @@ async def test_talk_that_never_pauses_is_digested_on_schedule(
     for _ in range(25):
         await talk(api, "嗯")
         clock.at += 1000
-        await api.hub.jobs.wake_quiet()
+        await api.hub.jobs.queue_idle_sessions()
 
     assert {job["trigger"] for job in (await api.saw("/jobs"))["items"]} == {"scheduled"}
 
@@ -348,7 +348,7 @@ async def test_messages_go_only_after_they_were_archived(
     await talk(api, "我海鲜过敏")
     clock.at += 8 * 86_400
 
-    await api.hub.upkeep.once()
+    await api.hub.upkeep.run_once()
 
     assert (await api.saw("/messages/recent"))["messages"] == []
     [file] = archived(tmp_path, "s1.json")
@@ -364,13 +364,13 @@ async def test_an_archive_that_is_gone_waits_as_a_job(
     assert api.hub is not None
     await talk(api, "我海鲜过敏")
     await api.did("/sessions/end", session_id="s1")
-    await api.hub.work.all_due("test")
+    await api.hub.job_runner.run_all_due("test")
     [job] = (await api.saw("/jobs", status="failed"))["items"]
     assert job["task_type"] == "archive"
 
     (tmp_path / "conversations").unlink()
     clock.at += 60
-    await api.hub.work.all_due("test")
+    await api.hub.job_runner.run_all_due("test")
 
     assert len(archived(tmp_path, "s1.json")) == 1
     assert (await api.saw("/jobs", status="failed"))["items"] == []
@@ -399,11 +399,11 @@ async def test_what_is_purged_leaves_the_archive_too(
     assert api.hub is not None
     await talk(api, "我海鲜过敏")
     await api.did("/sessions/end", session_id="s1")
-    await api.hub.work.all_due("test")
+    await api.hub.job_runner.run_all_due("test")
     assert len(archived(tmp_path)) == 1
 
     await api.did("/messages/purge", all=True)
-    await api.hub.work.all_due("test")
+    await api.hub.job_runner.run_all_due("test")
 
     assert archived(tmp_path) == []
 

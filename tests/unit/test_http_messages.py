@@ -154,7 +154,7 @@ async def test_old_messages_go_by_themselves(start_hub: StartHub, clock: StillCl
     api = await start_hub(clock, message_retention_days="7")
     await some_talk(api, clock)
 
-    await api.hub.upkeep.once()
+    await api.hub.upkeep.run_once()
 
     assert len(await contents(api)) == 3
 
@@ -164,7 +164,7 @@ async def test_a_crowded_persona_keeps_its_newest(start_hub: StartHub, clock: St
     await some_talk(api, clock)
     await some_talk(api.of("p2"), clock)
 
-    await api.hub.upkeep.once()
+    await api.hub.upkeep.run_once()
 
     for persona in (api, api.of("p2")):
         assert await contents(persona) == ["0 days ago in s2", "5 days ago in s2"]
@@ -174,7 +174,7 @@ async def test_retention_leaves_the_index_sound(start_hub: StartHub, clock: Stil
     api = await start_hub(clock, message_retention_days="7", message_max_per_persona="1")
     await some_talk(api, clock)
 
-    await api.hub.upkeep.once()
+    await api.hub.upkeep.run_once()
 
     assert await api.hub.storage.read(lambda stores: stores.upkeep.check()) == []
     assert (await api.recall(""))["CHAT_SNIPPETS"][0]["content"] == "0 days ago in s2"

@@ -395,7 +395,7 @@ async def test_everybodys_pages_are_written_if_the_settings_say_so(
     await api.remember(*NAME)
     await api.as_("devkey2").remember("likes tea", "profile", "preference.like.tea")
 
-    await api.hub.page_sync.watch(everybody=True)
+    await api.hub.page_sync.sync_changed(everybody=True)
 
     assert [line.split(" ^")[0] for line in hers.lines] == ["- 叫我阿明"]
     assert [line.split(" ^")[0] for line in own.by("userB").of("p1").lines] == ["- likes tea"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness import Api, StartHub, data_of, refused
+from plastic_memories.model.memory import TEXT_FIELDS
 
 # Put together here, so that no scanner mistakes this file for a leak.
 KEY = "sk-" + "a1B2c3D4" * 5
@@ -167,6 +169,18 @@ async def test_an_import_refuses_secrets_line_by_line(api: Api, tmp_path: Path, 
     report = data_of(answer)
     assert [skip["line"] for skip in report["skipped"]] == [1]
     assert await api.listed() == ["tea"]
+    assert unsaid(tmp_path, answer.text)
+
+
+@pytest.mark.parametrize("name", sorted(set(TEXT_FIELDS) - {"idempotency_key"}))
+async def test_an_import_refuses_a_credential_in_any_text_of_a_memory(
+    api: Api, tmp_path: Path, name: str
+) -> None:
+    line = {"kind": "memory", "persona_id": "p1", "type": "fact", "key": "k", "content": "x"}
+
+    answer = await api.bring_in(json.dumps({**line, name: KEY}))
+
+    assert [skip["line"] for skip in data_of(answer)["skipped"]] == [1]
     assert unsaid(tmp_path, answer.text)
 
 

@@ -12,10 +12,10 @@ from harness import Api, StartHub, StillClock
 from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.formation.jobs import complete_job
 from plastic_memories.hub.hub import Hub
+from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.job import Job, JobStatus, Trigger
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.owner import User
-from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 
 USER = User("default", "userA")
 

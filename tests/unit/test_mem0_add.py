@@ -10,11 +10,11 @@ import pytest
 from harness import Api, StartHub, StillClock
 from mem0_caller import Mem0
 from plastic_memories.hub.conversation.ingest import IngestAttributes, IngestConversation
+from plastic_memories.model.formation import KEEP, Verdict
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
-from plastic_memories.model.verdict import KEEP, Verdict
 
 
 @pytest.fixture

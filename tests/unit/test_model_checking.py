@@ -11,9 +11,9 @@ from plastic_memories.language.checking.proposal_check import check_reply
 from plastic_memories.language.checking.reply_parsing import parse_reply
 from plastic_memories.language.checking.window_split import split_window
 from plastic_memories.language.reading.extraction import extract_drafts
+from plastic_memories.model.formation import Proposal, TalkWindow
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Role
-from plastic_memories.model.talk import Proposal, TalkWindow
 from talks import fact, happening, message, reply, talk
 
 

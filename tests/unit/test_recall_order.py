@@ -113,7 +113,7 @@ _ORDINARY = normalise_rows(np.array([[0.1, 1], [0, 1], [-0.1, 1], [0.2, 1]] * 4)
 def test_the_first_few_memories_are_found_by_meaning(number: int) -> None:
     near = entry(1, "我养了一只小猫", vector=vector(1, 1.2))
     far = [entry(other, f"闲谈 {other}", vector=vector(0.1, 1)) for other in range(2, number + 1)]
-    asked = {"vectors": [np.array([1, 0], np.float32)], "ordinary": _ORDINARY}
+    asked = {"vectors": [np.array([1, 0], np.float32)], "background_vectors": _ORDINARY}
 
     assert _order([near, *far], "what pet do I have?", **asked) == [1]
     assert _order(far, "what pet do I have?", **asked) == []
@@ -123,7 +123,7 @@ def test_words_stay_the_reason_while_most_have_no_vector_yet() -> None:
     said = [entry(number, f"remark {number}", vector=vector(1, number)) for number in range(1, 9)]
     waiting = [entry(number, f"note {number}") for number in range(9, 500)]
     key = entry(500, "备用钥匙 hangs behind the blue shutter")
-    asked = {"vectors": [np.array([1, 0], np.float32)], "ordinary": _ORDINARY}
+    asked = {"vectors": [np.array([1, 0], np.float32)], "background_vectors": _ORDINARY}
 
     assert _order([*said, *waiting, key], "where is the 备用钥匙?", **asked)[0] == 500
 
@@ -137,7 +137,7 @@ def test_a_named_time_tells_more_than_chance_among_what_is_alike() -> None:
     ]
     asked = {
         "vectors": [np.array([1, 0.2], np.float32)],
-        "ordinary": _ORDINARY,
+        "background_vectors": _ORDINARY,
         "spans": [(NOW - 21 * DAY, NOW - 19 * DAY)],
     }
 

@@ -24,7 +24,7 @@ TEA = "我喜欢 jasmine tea"
 PARTS = {
     "structure": ("memories", "core"),
     "snippets": ("messages", "recent"),
-    "index": ("entries", "news"),
+    "index": ("entries", "changes_since"),
 }
 # A real constraint holds in every realm, so it is not among these.
 TOLD = {"real": (TEA, "你好"), "story": ("我喜欢 elven tea", "骑士来了", "我对银过敏")}
@@ -111,7 +111,7 @@ async def test_one_snapshot_is_enough(api: Api) -> None:
     found = await ask(recall)
 
     assert (there(found), found.degraded) == (set(PARTS), ())
-    assert recall.storage.storage.reads == 1  # type: ignore[attr-defined]
+    assert recall.storage.backend.reads == 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -163,7 +163,7 @@ async def test_what_is_not_asked_for_is_not_read(api: Api) -> None:
     found = await recall(RecallQuery(viewpoint=ME, text="tea", now=1_750_000_000), ("profile",))
 
     assert found.degraded == ()
-    assert recall.storage.storage.reads == 1  # type: ignore[attr-defined]
+    assert recall.storage.backend.reads == 1  # type: ignore[attr-defined]
 
 
 async def in_sessions(api: Api, storage: Callable[[StorageBackend], Any]) -> Recall:
@@ -210,7 +210,7 @@ async def test_the_realm_of_a_session_is_read_in_the_same_snapshot(
 
     assert realms_in(found) == only(session_id)
     assert found.degraded == ()
-    assert recall.storage.storage.reads == 1  # type: ignore[attr-defined]
+    assert recall.storage.backend.reads == 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("session_id", TOLD)

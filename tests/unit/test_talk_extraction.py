@@ -46,6 +46,25 @@ def test_a_message_that_is_not_stored_yet_gives_no_ids() -> None:
     assert draft.content == "叫我 tcmiku"
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("My teacher is called Anna", "relationship.teacher"),
+        ("My mama is a nurse", "relationship.mother.job"),
+        ("I have a retriever named Rex", "relationship.pet.dog"),
+        ("My puppy died", "life_event.puppy_died"),
+    ],
+)
+def test_every_reader_knows_the_same_people_and_pets(text: str, key: str) -> None:
+    [draft] = extract_drafts([said(text)])
+
+    assert draft.key == key
+
+
+def test_what_a_distant_person_does_is_not_the_users() -> None:
+    assert extract_drafts([said("My teacher is a nurse")]) == []
+
+
 def test_of_two_names_the_later_holds() -> None:
     drafts = extract_drafts([said("我叫小明", 1), said("我喜欢茶", 2), said("我叫小红", 3)])
 

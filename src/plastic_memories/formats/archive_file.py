@@ -1,4 +1,4 @@
-"""The file of one conversation: its path, and what stands in it. Pure."""
+"""Path and content of the archive file of one conversation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _ROOT = "conversations"
 _DEFAULT_TENANT = "default"
 _UNSAFE = regex(r"[^\w\-@+=.]|^[.]|[.]$")
 _MAX_PART_BYTES = 120
-# What Windows does not take as a name, with or without an ending.
+# Device names that Windows reserves, with or without an extension.
 _WINDOWS_RESERVED = regex(r"^(con|prn|aux|nul|com\d|lpt\d)($|\.)", re.IGNORECASE)
 
 
 def safe_path_part(text: str) -> str:
-    """Return an id as one part of a path: readable, never a way out, never two ids alike.
+    """Return an id as one safe path segment: readable, without traversal, unique per id.
 
     >>> safe_path_part("小明"), safe_path_part("../a b"), safe_path_part("")
     ('小明', '%2E.%2Fa%20b', '_')
@@ -39,19 +39,19 @@ def safe_path_part(text: str) -> str:
 
 
 def persona_folder(owner: Owner) -> str:
-    """Return where the conversations of one persona with one user are."""
+    """Return the folder with the conversations of one persona with one user."""
     return f"{user_folder(_ROOT, owner.user)}/{safe_path_part(owner.persona_id)}"
 
 
 def user_folder(root: str, user: User) -> str:
-    """Return where something of one user is."""
-    # Another tenant's user of the same name is somebody else.
+    """Return a user's folder below a root."""
+    # Users of two tenants may have the same id.
     tenant = [] if user.tenant_id == _DEFAULT_TENANT else [f"~{safe_path_part(user.tenant_id)}"]
     return "/".join([root, *tenant, safe_path_part(user.user_id)])
 
 
 def conversation_path(session: Session, started: float, *, alone: bool) -> str:
-    """Return the path of a session; `alone` says that no other has its plain name that day."""
+    """Return the path of a session; `alone`: no other session has its plain name that day."""
     place = session.place
     day = datetime.fromtimestamp(started, UTC)
     name = safe_path_part(place.session_id) if place.session_id else "talk"
@@ -65,7 +65,7 @@ def conversation_path(session: Session, started: float, *, alone: bool) -> str:
 def conversation_file_text(
     session: Session, entries: Sequence[Mapping[str, Any]], memories: Sequence[Memory]
 ) -> str:
-    """Return what stands in the file of a conversation."""
+    """Return the JSON text of a conversation's archive file."""
     owner = session.owner
     content = {
         "session_id": session.place.session_id,
@@ -89,9 +89,9 @@ def conversation_file_text(
 def merge_messages(
     kept: str | None, messages: Sequence[Message], erased: Collection[int]
 ) -> list[dict[str, Any]]:
-    """Return the messages of a file: those that are here, and those of before that time took.
+    """Return the messages of a file: the stored ones, and older ones that retention has removed.
 
-    What was erased or hidden on purpose is in neither.
+    Messages that were erased or hidden on purpose are left out.
     """
     old = _archived_messages(kept)
     known = {entry["msg_id"]: entry for entry in old if entry["msg_id"] not in erased}

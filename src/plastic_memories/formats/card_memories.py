@@ -1,4 +1,4 @@
-"""What a card says, as memories, and a persona's memories as a card."""
+"""Convert a character card to memory drafts, and a persona's memories to a card."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from plastic_memories.model.persona import Persona, Template
 CARD_SOURCE_PREFIX = "card:"
 _HAN = regex(r"[\u4e00-\u9fff]")
 _CONTROL = regex(r"[\x00-\x1f\x7f]+")
-# Long texts become several rows: a prompt's budget is filled row by row.
+# Long texts become several rows, because a prompt's budget is filled row by row.
 _MAX_PIECE_CHARS = 1500
 _MAX_TEXT_CHARS = 16_000
 _MAX_TAGS, _MAX_TAG_CHARS, _MAX_KEY_CHARS = 50, 200, 120
 _MAX_ENTRIES = 5000
-# Field → (key, heading in English, in Chinese).
+# Field → (key, English heading, Chinese heading).
 _PERSONA_FIELDS = {
     "description": ("persona", "", ""),
     "personality": ("persona.personality", "Personality", "性格"),
@@ -35,17 +35,17 @@ _LORE_ENTRY_FIELDS = (
 
 
 def card_source_ref(card: Card) -> str:
-    """Name a card by its contents: where its rows came from."""
+    """Return the source reference of a card's rows: a digest of its file."""
     return f"{CARD_SOURCE_PREFIX}{hashlib.sha256(card.original).hexdigest()[:16]}"
 
 
 def is_from_card(memory: Memory) -> bool:
-    """Say whether a memory came out of a card."""
+    """Return whether a memory came from a character card."""
     return memory.source_ref.startswith(CARD_SOURCE_PREFIX)
 
 
 def card_template(path: str, card: Card) -> Template:
-    """Return a card as the template that it is."""
+    """Return a card as a persona template."""
     drafts = card_drafts(card)
     texts = {
         kind: "\n\n".join(draft.content for draft in drafts if draft.type is kind)
@@ -55,7 +55,7 @@ def card_template(path: str, card: Card) -> Template:
 
 
 def card_drafts(card: Card) -> list[Draft]:
-    """Return the rows a card becomes. What nobody is told in talk stays in the card alone."""
+    """Return the drafts of a card. Fields that are no part of the prompt stay in the card alone."""
     return [*_persona_drafts(card), *_rule_drafts(card), *_lore_drafts(card)]
 
 
@@ -91,7 +91,7 @@ def _lore_drafts(card: Card) -> Iterator[Draft]:
                 f"card.{number}.{_CONTROL.sub(' ', name)[:_MAX_KEY_CHARS]}".rstrip("."),
                 content,
                 tags=tuple(dict.fromkeys(words))[:_MAX_TAGS],
-                # What a card always puts into the prompt is always recalled.
+                # A card always puts a constant entry into the prompt, so it is always recalled.
                 pinned=entry.get("constant") is True,
                 attributes={"card_entry": _lore_entry_metadata(entry)},
             )
@@ -118,7 +118,7 @@ def _draft(card: Card, kind: MemoryType, key: str, content: str, **more: Any) ->
 
 
 def split_paragraphs(text: str) -> list[str]:
-    """Cut a long text between its paragraphs, and an endless paragraph anywhere."""
+    """Split a long text between paragraphs; cut a paragraph that is too long anywhere."""
     found: list[str] = []
     paragraphs = (
         whole[start : start + _MAX_TEXT_CHARS]
@@ -138,7 +138,7 @@ def _numbered_key(key: str, number: int) -> str:
 
 
 def _text_field(fields: Mapping[str, Any], name: str) -> str:
-    """Return a text as a database can hold it."""
+    """Return a text field that a database can store: no null characters, no surrogates."""
     value = fields.get(name)
     if not isinstance(value, str):
         return ""
@@ -156,7 +156,7 @@ def _text_items(value: Any) -> list[str]:
 
 
 def card_document(persona: Persona, rows: Sequence[Memory]) -> dict[str, Any]:
-    """Return a card of version 3 for a persona that never had one."""
+    """Return a version 3 card for a persona that was not created from a card."""
     of = {kind: [row for row in rows if row.type is kind] for kind in MemoryType}
     fields: dict[str, Any] = {
         "name": persona.display_name or persona.owner.persona_id,

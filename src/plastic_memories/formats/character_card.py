@@ -1,4 +1,4 @@
-"""Character cards as files: version 1, 2 and 3, as PNG or JSON, in and out without loss."""
+"""Read and write character card files: versions 1, 2 and 3, PNG or JSON, without loss."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from plastic_memories.model.card import Card
 
 Document = Mapping[str, Any]
 CardFormat = Literal["png", "json"]
-# Where our own part of a card stands; other programs keep what they do not know.
+# Our part of a card; other programs preserve extensions that they do not know.
 EXTENSION_NAME = "plastic_memories"
-# What stood in the place of the extensions, if that was no object: a list of one, or of none.
+# The original value of `extensions` if it was not an object: a list of one, or of none.
 _BEFORE = "before"
 _ZIP = b"PK\x03\x04"
-# The newer first: a card of version 3 often carries a copy of version 2 for older programs.
+# Newest first: a version 3 card often carries a version 2 copy for older programs.
 _KEYWORDS = (b"ccv3", b"chara")
 _IDENTITY_FIELDS = ("description", "first_mes", "personality", "scenario")
 _MAX_DEPTH = 100
 
 
 def read_card(raw: bytes) -> tuple[Card, Sequence[Mapping[str, Any]]]:
-    """Return a card and the rows that were bundled with it; raise `TemplateError`."""
+    """Return a card and the rows bundled with it; raise `TemplateError`."""
     if raw.startswith(_ZIP):
         raise TemplateError("CHARX archives are not read: unpack it and send its card.json.")
     bundled: list[Mapping[str, Any]] = []
 
     def bare(document: Document) -> Document:
         without, rows = _without_bundled_rows(document)
-        # Programs copy our part from one text of a picture into the other: it counts once.
+        # Programs copy our part from one text chunk to the other: use it once.
         bundled.extend(() if bundled else rows)
         return without
 
@@ -42,7 +42,7 @@ def read_card(raw: bytes) -> tuple[Card, Sequence[Mapping[str, Any]]]:
 
 
 def rewrite_card(raw: bytes, change: Callable[[Document], Document]) -> bytes:
-    """Change the documents of a card; the file is the same bytes if they stay the same."""
+    """Apply a change to the card's documents; if nothing changes, return the same bytes."""
     if not raw.startswith(SIGNATURE):
         document = parse_card_document(raw)
         new = change(document)
@@ -59,7 +59,7 @@ def rewrite_card(raw: bytes, change: Callable[[Document], Document]) -> bytes:
 def write_card(
     card: Card, file_format: CardFormat, rows: Sequence[Mapping[str, Any]] | None
 ) -> bytes:
-    """Return a card as a file; without `rows` it is the one that came, byte for byte."""
+    """Return a card as a file; without `rows`, the original file byte for byte."""
     text = _card_json(card.original)
     if rows is not None:
         text = dump_compact(_with_bundled_rows(parse_card_document(text), rows))
@@ -75,7 +75,7 @@ def write_card(
 
 
 def _card_json(original: bytes) -> bytes:
-    """Return the JSON of a card, as it was written."""
+    """Return the card's JSON as it was written."""
     if not original.startswith(SIGNATURE):
         return original
     picture = parse_png(original)
@@ -83,7 +83,7 @@ def _card_json(original: bytes) -> bytes:
 
 
 def _card_keywords(picture: PngFile) -> list[bytes]:
-    """Return the keywords under which a picture carries a card, the newest version first."""
+    """Return the keywords under which a PNG carries a card, newest version first."""
     texts = picture.texts()
     found = [keyword for keyword in _KEYWORDS if keyword in texts]
     if not found:
@@ -92,7 +92,7 @@ def _card_keywords(picture: PngFile) -> list[bytes]:
 
 
 def _decode_base64(text: bytes) -> bytes:
-    # Some writers break lines, or leave out the padding.
+    # Some writers insert line breaks or omit the padding.
     packed = b"".join(text.split()).rstrip(b"=")
     try:
         return base64.b64decode(packed + b"=" * (-len(packed) % 4), validate=True)
@@ -101,7 +101,7 @@ def _decode_base64(text: bytes) -> bytes:
 
 
 def parse_card_document(raw: bytes) -> dict[str, Any]:
-    """Return the document of a card; raise `TemplateError` for what is none."""
+    """Return the document of a card; raise `TemplateError` if it is not one."""
     try:
         document = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -123,7 +123,7 @@ def _check_shape(document: Mapping[str, Any]) -> None:
 
 
 def _is_within_depth(value: Any) -> bool:
-    """Say whether everything that walks through the document later can do so."""
+    """Return whether later recursive code can walk the document."""
     level = [value]
     for _ in range(_MAX_DEPTH):
         inner: list[Any] = []
@@ -139,8 +139,8 @@ def _is_within_depth(value: Any) -> bool:
 
 
 def dump_compact(document: Mapping[str, Any]) -> bytes:
-    """Write a document as small as JSON can be."""
-    # Half characters, which JSON can smuggle in, are written as JSON wrote them.
+    """Return a document as compact JSON."""
+    # Lone surrogates, which JSON allows, stay escaped.
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     try:
         return text.encode()
@@ -163,7 +163,7 @@ def _with_bundled_rows(
 def _without_bundled_rows(
     document: Mapping[str, Any],
 ) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
-    """Take our part out; a document without one is returned as it is."""
+    """Return a document without our part, and the bundled rows that were in it."""
     fields = document["data"] if "spec" in document else document
     known = fields.get("extensions")
     if not isinstance(known, dict) or EXTENSION_NAME not in known:

@@ -1,4 +1,4 @@
-"""The file with everything of one user: its path, and what stands in it. Pure."""
+"""Name and content of the JSON file that exports all data of one user."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ExportContent = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PersonaExport:
-    """What one persona holds, or what is left of what a file says it holds."""
+    """The current rows of one persona, or those that are left of an earlier export."""
 
     persona: Persona
     card: bytes | None
@@ -45,7 +45,7 @@ def exports_folder(user: User) -> str:
 
 
 def export_name(now: float) -> str:
-    """Return the name of an export made at a time.
+    """Return the file name of an export.
 
     >>> export_name(0.5)
     'full_export_19700101T000000.500000Z.json'
@@ -54,7 +54,7 @@ def export_name(now: float) -> str:
 
 
 def exported_at(name: str) -> str | None:
-    """Return when an export was made, by its name; None for the name of anything else."""
+    """Return the export time encoded in a file name; None if it is not the name of an export."""
     found = _EXPORT_NAME.fullmatch(name)
     if found is None:
         return None
@@ -64,7 +64,7 @@ def exported_at(name: str) -> str | None:
 def export_content(
     user: User, now: float, settings: UserSettings, parts: Sequence[PersonaExport]
 ) -> ExportContent:
-    """Return what stands in an export."""
+    """Return the content of an export."""
     return {
         "user_id": user.user_id,
         "exported_at": iso_utc(now),
@@ -78,7 +78,7 @@ def export_text(content: ExportContent) -> str:
 
 
 def read_export(text: str) -> ExportContent | None:
-    """Read an export; None if it is none of ours."""
+    """Parse an export; return None if it is not one of ours."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -90,9 +90,9 @@ def read_export(text: str) -> ExportContent | None:
 def without_forgotten(
     content: ExportContent, now_there: Mapping[str, PersonaExport]
 ) -> ExportContent:
-    """Return an export without what was forgotten since, and with messages as they are now.
+    """Return an export without memories forgotten since, and with current message texts.
 
-    Messages that only time took stay, as they do in the archive of conversations.
+    Messages that only retention removed stay, as they do in the conversation archive.
     """
     left = [
         _without_forgotten_rows(entry, now_there[entry["character_id"]])
@@ -103,7 +103,7 @@ def without_forgotten(
 
 
 def exported_ids(entry: Mapping[str, Any]) -> tuple[set[int], set[int]]:
-    """Return the memories and the messages that an export says a persona has."""
+    """Return the memory ids and the message ids that an export lists for a persona."""
     rows = (*entry["memories"], *entry["events"])
     return {row["memory_id"] for row in rows}, {row["msg_id"] for row in entry["messages"]}
 
@@ -168,7 +168,7 @@ def _goal_object(goal: Goal) -> ExportContent:
 def _export_object(
     line: Mapping[str, Any], id_name: str, but: Collection[str] = ()
 ) -> ExportContent:
-    """Return a row by the names of the archive, its times as text in UTC."""
+    """Return a row under the field names of the export, with times as ISO text in UTC."""
     named = {_RENAMED_FIELDS.get(name, name): value for name, value in line.items()}
     entry = {id_name: named.pop("id")}
     for name, value in named.items():

@@ -1,12 +1,13 @@
-"""Rows as lines of an export, and back. What comes in is input from outside: checked, once."""
+"""Convert rows to JSON lines of an export and back, validating every imported field."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any, get_type_hints
 from zoneinfo import ZoneInfo
 
 from plastic_memories.errors import InvalidInput
@@ -34,7 +35,7 @@ FORMAT = "plastic_memories"
 VERSION = 1
 MAX_CONTENT_CHARS = 1_000_000
 MAX_NAME_CHARS = 500
-# Far enough from the ends of the calendar that every time zone can write the date.
+# Far enough from the ends of the calendar that every time zone can represent the date.
 EARLIEST, LATEST = -62_000_000_000, 253_000_000_000
 _MAX_INT = 2**62
 _LONG_TEXT_FIELDS = frozenset(
@@ -80,7 +81,7 @@ def _json_row(row: Any) -> dict[str, Any]:
 
 
 def settings_from_line(line: Mapping[str, Any]) -> tuple[str, str]:
-    """Read time zone and language; what is no time zone is refused."""
+    """Return time zone and language; raise `InvalidInput` for an unknown time zone."""
     zone = _text_field(line, "time_zone") or "UTC"
     try:
         ZoneInfo(zone)
@@ -105,42 +106,20 @@ def persona_from_line(line: Mapping[str, Any], owner: Owner) -> Persona:
 
 def memory_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Memory:
     """Read one memory, status and times as they were; ids are those of the other place."""
-    draft = Draft(
-        type=_enum_field(line, "type", MemoryType, None),
-        key=_text_field(line, "key", required=True),
-        content=_text_field(line, "content", required=True),
-        tags=tuple(_text_list(line, "tags")),
-        expires_at=_time_field(line, "expires_at"),
-        scope=_enum_field(line, "scope", Scope, Scope.PERSONA),
-        realm=_enum_field(line, "realm", Realm, Realm.REAL),
-        source_type=_enum_field(line, "source_type", SourceType, SourceType.IMPORTED),
-        occurred_at=_time_field(line, "occurred_at"),
-        confidence=_unit_interval_field(line, "confidence"),
-        importance=_unit_interval_field(line, "importance"),
-        pinned=bool(line.get("pinned")),
-        metadata=_object_field(line, "metadata", MAX_METADATA_BYTES),
-        attributes=_object_field(line, "attributes", MAX_ATTRIBUTES_BYTES),
-        supersedes_id=_int_field(line, "supersedes_id"),
-        source_message_ids=tuple(_int_list(line, "source_message_ids")),
-        **{name: _text_field(line, name) for name in _DRAFT_TEXT_FIELDS},
+    draft = Draft(**{name: read(line, name) for name, read in _DRAFT_READERS.items()})
+    return replace(
+        memory_from_draft(owner, draft, now),
+        id=_int_field(line, "id") or 0,
+        root_id=_int_field(line, "root_id") or 0,
+        superseded_by=_int_field(line, "superseded_by"),
+        status=_enum_field(line, "status", Status, Status.ACTIVE),
+        created_at=_time_field(line, "created_at") or now,
+        updated_at=_time_field(line, "updated_at") or now,
+        last_recalled_at=_time_field(line, "last_recalled_at"),
+        recall_count=_int_field(line, "recall_count") or 0,
     )
-    row = memory_from_draft(owner, draft, now)
-    given = {
-        "id": _int_field(line, "id") or 0,
-        "root_id": _int_field(line, "root_id") or 0,
-        "superseded_by": _int_field(line, "superseded_by"),
-        "status": _enum_field(line, "status", Status, Status.ACTIVE),
-        "created_at": _time_field(line, "created_at") or now,
-        "updated_at": _time_field(line, "updated_at") or now,
-        "last_recalled_at": _time_field(line, "last_recalled_at"),
-        "recall_count": _int_field(line, "recall_count") or 0,
-    }
-    return Memory(**{**{f.name: getattr(row, f.name) for f in fields(row)}, **given})
 
 
-_DRAFT_TEXT_FIELDS = (
-    "source_ref", "source_app", "bot_id", "session_id", "branch_id", "speaker", "quote",
-)  # fmt: skip
 _MESSAGE_TEXT_FIELDS = (
     "speaker", "session_id", "source_app", "bot_id", "branch_id", "platform", "message_type",
     "client_msg_id",
@@ -206,7 +185,7 @@ def _checked_text(value: str, name: str) -> str:
 
 
 def _has_no_surrogates(value: str) -> bool:
-    """Say whether a text holds no half of a character (JSON can smuggle one in)."""
+    """Return whether a text has no lone surrogate, which JSON allows."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -241,7 +220,7 @@ def _number_field(line: Mapping[str, Any], name: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{name} must be a number")
-    if not abs(value) <= _MAX_INT:  # so that what is no number at all is refused too
+    if not abs(value) <= _MAX_INT:  # written this way to reject NaN too
         raise InvalidInput(f"{name} is too large")
     return float(value)
 
@@ -279,3 +258,32 @@ def _enum_field(line: Mapping[str, Any], name: str, kind: Any, default: Any) -> 
         return kind(value)
     except ValueError:
         raise InvalidInput(f"{name} is not one of {', '.join(kind)}") from None
+
+
+_FieldReader = Callable[[Mapping[str, Any], str], Any]
+_READERS_BY_TYPE: Mapping[Any, _FieldReader] = {
+    str: _text_field,
+    bool: lambda line, name: bool(line.get(name)),
+    tuple[str, ...]: lambda line, name: tuple(_text_list(line, name)),
+    tuple[int, ...]: lambda line, name: tuple(_int_list(line, name)),
+    int | None: _int_field,
+    float | None: _time_field,
+    Scope: lambda line, name: _enum_field(line, name, Scope, Scope.PERSONA),
+    Realm: lambda line, name: _enum_field(line, name, Realm, Realm.REAL),
+    SourceType: lambda line, name: _enum_field(line, name, SourceType, SourceType.IMPORTED),
+    MemoryType: lambda line, name: _enum_field(line, name, MemoryType, None),
+}
+# Fields that their type does not tell how to read.
+_READERS_BY_NAME: Mapping[str, _FieldReader] = {
+    "key": partial(_text_field, required=True),
+    "content": partial(_text_field, required=True),
+    "confidence": _unit_interval_field,
+    "importance": _unit_interval_field,
+    "metadata": partial(_object_field, limit=MAX_METADATA_BYTES),
+    "attributes": partial(_object_field, limit=MAX_ATTRIBUTES_BYTES),
+}
+_DRAFT_READERS = {
+    name: _READERS_BY_NAME.get(name) or _READERS_BY_TYPE[kind]
+    for name, kind in get_type_hints(Draft).items()
+    if name != "idempotency_key"  # of the call that wrote it, not of the memory
+}

@@ -1,4 +1,4 @@
-"""Tells an export that this hub wrote for a user from any other: a keyed digest of its lines."""
+"""Sign exports with a keyed digest, to recognise those that this hub wrote for a user."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ KIND = "signature"
 
 
 class Seal:
-    """The digest of an export that is being written or read, line by line.
+    """A running digest over the lines of an export.
 
-    What a line says is signed, not how it is spelt: spaces and the order of its fields are free.
+    It signs the content of a line, not its spelling: white space and field order are free.
     """
 
     def __init__(self, secret: bytes, user: User) -> None:
-        # Whoever else has an account here cannot sign for this user.
+        # Bound to the user, so that no other account can sign for them.
         whose = json.dumps(["export", user.tenant_id, user.user_id])
         self._mac = hmac.new(secret, whose.encode(), hashlib.sha256)
 
@@ -29,12 +29,12 @@ class Seal:
         self._mac.update(b"\n" + text.encode())
 
     def line(self) -> dict[str, str]:
-        """Return the last line of an export: it signs all before it."""
+        """Return the signature, which is the last line of an export."""
         return {"kind": KIND, "digest": self._mac.hexdigest()}
 
 
 def signature(secret: bytes, user: User, lines: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the line that signs these."""
+    """Return the signature line for these lines."""
     seal = Seal(secret, user)
     for line in lines:
         seal.add(line)
@@ -42,7 +42,7 @@ def signature(secret: bytes, user: User, lines: Iterable[Mapping[str, Any]]) -> 
 
 
 def is_own(secret: bytes, user: User, lines: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether this hub wrote just these lines, the last of them its signature, for a user.
+    """Return whether this hub signed exactly these lines for this user; the last is the signature.
 
     >>> rows = [{"kind": "memory", "content": "茶"}]
     >>> ann = User("default", "ann")

@@ -1,4 +1,4 @@
-"""What a caller's own JSON object may hold: what every database can store and give back."""
+"""Validate the metadata and attributes of callers: JSON that every database can store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = regex(NAME_PATTERN)
 
 
 def check_json_object(value: Mapping[str, Any], limit: int) -> None:
-    """Raise `ValueError` for what is too large, too deep, no number, or no text."""
+    """Raise `ValueError` for JSON that is too large, too deep, not finite, or not valid text."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         size = len(text.encode())

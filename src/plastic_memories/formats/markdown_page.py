@@ -1,4 +1,4 @@
-"""How Markdown pages are read: their encoding, their title, their id. Pure."""
+"""Decode Markdown pages, and find their title and id."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plastic_memories.model.page import Encoding
 EXTENDED_PREFIX = "memory://extended/"
 PERSONA_PREFIX = "memory://persona/extended/"
 MAX_TITLE_CHARS = 60
-# The longer marks first: the one of UTF-32 begins like that of UTF-16.
+# Longer marks first: the UTF-32 mark starts with the UTF-16 mark.
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -37,7 +37,7 @@ _COMMENT = regex(r"<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL)
 
 
 def decode_page(raw: bytes, *, whole: bool = True) -> tuple[str, Encoding]:
-    """Read bytes as text: by their mark, else as UTF-8, UTF-16 or GB18030, whichever they are.
+    """Decode a page: by its byte order mark, else as UTF-16, UTF-8 or GB18030.
 
     >>> decode_page("茶".encode("gb18030"))
     ('茶', Encoding(codec='gb18030', mark=b'', exact=True))
@@ -57,19 +57,19 @@ def decode_page(raw: bytes, *, whole: bool = True) -> tuple[str, Encoding]:
 def _decode_as(raw: bytes, encoding: Encoding, *, whole: bool) -> tuple[str, Encoding]:
     body = raw[len(encoding.mark) :]
     try:
-        # What is cut off at the limit may end inside a character.
+        # A file truncated at the limit may end inside a character.
         text = codecs.getincrementaldecoder(encoding.codec)().decode(body, final=whole)
         exact = True
     except UnicodeDecodeError:
         text, exact = body.decode(encoding.codec, "replace"), False
-    # No database of ours keeps a null character, and no prompt wants one.
+    # Databases reject null characters, and prompts do not need them.
     if "\x00" in text:
         text, exact = text.replace("\x00", ""), False
     return text, Encoding(encoding.codec, encoding.mark, exact)
 
 
 def _utf16_without_bom(raw: bytes) -> str:
-    """Say which UTF-16 this is: every second byte of its Latin letters and breaks is zero."""
+    """Return the UTF-16 codec, or '': every second byte of Latin letters and breaks is zero."""
     head = raw[:4096]
     odd, even = head[1::2].count(0), head[0::2].count(0)
     if max(odd, even) * 5 < len(head) or min(odd, even) * 10 > max(odd, even):
@@ -78,7 +78,7 @@ def _utf16_without_bom(raw: bytes) -> str:
 
 
 def encode_page(text: str, encoding: Encoding) -> bytes:
-    """Write text the way it was read; what the old encoding cannot say makes it UTF-8."""
+    """Encode a page in its original encoding, or in UTF-8 if that cannot represent the text."""
     try:
         return encoding.mark + text.encode(encoding.codec)
     except UnicodeEncodeError:
@@ -86,7 +86,7 @@ def encode_page(text: str, encoding: Encoding) -> bytes:
 
 
 def front_matter_lines(lines: list[str]) -> int:
-    """Return how many lines the front matter takes, its fences included; 0 if there is none.
+    """Return the number of lines of the front matter, fences included; 0 if there is none.
 
     >>> front_matter_lines(["---", "title: 茶", "---", "text"])
     3
@@ -100,7 +100,7 @@ def front_matter_lines(lines: list[str]) -> int:
 
 
 def page_title(text: str, name: str) -> str:
-    """Return a page's title: of its front matter, its first heading, its first text, its name.
+    """Return a page's title: front matter, else first heading, else first text, else file name.
 
     >>> page_title("# 我的健康 #", "h.md"), page_title("", "a.md")
     ('我的健康', 'a')
@@ -117,7 +117,7 @@ def page_title(text: str, name: str) -> str:
 
 
 def front_matter_title(front: list[str]) -> str:
-    """Return the title that front matter names, if it does."""
+    """Return the title in the front matter, or ''."""
     for line in front:
         if match := _TITLE.match(line):
             return _without_markup(match[1].strip().strip("\"'"))
@@ -135,7 +135,7 @@ def _headings(lines: list[str]) -> Iterator[str]:
 
 
 def _unclosed(heading: str) -> str:
-    """Return a heading without the number signs that may close it."""
+    """Return a heading without its closing number signs."""
     title = heading.strip(" \t")
     bare = title.rstrip("#")
     return bare if bare.endswith((" ", "\t")) else title
@@ -159,14 +159,14 @@ def _lines_outside_code(lines: list[str]) -> Iterator[str]:
 
 
 def _without_markup(line: str) -> str:
-    """Return a line without its markup, if anything can be read in it."""
+    """Return a line without Markdown markup, or '' if no letter or digit is left."""
     text = _LINK.sub(lambda found: found[1] or found[2] or "", _MARKUP.sub("", line))
     text = " ".join(_EMPHASIS.sub(r"\2", text).split())
     return text if any(char.isalnum() for char in text) else ""
 
 
 def page_id(name: str, *, of_persona: bool) -> str:
-    """Return the id under which a page is asked for: its name, safe inside a line and an address.
+    """Return the id of a page: its file name, escaped for use in a line and a URL.
 
     >>> page_id("健康 记录.md", of_persona=False)
     'memory://extended/健康%20记录.md'
@@ -176,7 +176,7 @@ def page_id(name: str, *, of_persona: bool) -> str:
 
 
 def is_same_page_id(one: str, other: str) -> bool:
-    """Say whether two ids name one page, however much of them is quoted or composed."""
+    """Return whether two ids name one page, ignoring percent escapes and Unicode composition."""
     return _comparable_page_id(one) == _comparable_page_id(other)
 
 

@@ -1,4 +1,4 @@
-"""Memories that mem0 has printed, as lines of our own export. What cannot be read is named."""
+"""Convert a mem0 export to lines of our export, listing entries that cannot be read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plastic_memories.rules.lifecycle.filter_conditions import time_span
 
 DEFAULT_PERSONA_ID = "default"
 SOURCE_APP = "mem0"
-# Where lists of memories lie in what its interfaces return, and what the text is called there.
+# Fields in which mem0 interfaces return lists of memories, and fields of the text.
 _LIST_FIELDS = ("results", "memories", "data", "items")
 _TEXT_FIELDS = ("memory", "text", "data", "content")
 _MAX_DEPTH = 4
@@ -20,7 +20,7 @@ _MAX_DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Mem0Entry:
-    """One memory: its place in the file, whose it was there, and the line it becomes."""
+    """One memory of a mem0 file: its position, its mem0 user and its export line."""
 
     place: int
     user_id: str
@@ -30,7 +30,7 @@ class Mem0Entry:
 @dataclass(slots=True)
 class Mem0Export:
     entries: list[Mem0Entry] = field(default_factory=list)
-    skipped: list[tuple[int, str]] = field(default_factory=list)  # (place, reason)
+    skipped: list[tuple[int, str]] = field(default_factory=list)  # (position, reason)
 
     @property
     def users(self) -> Counter[str]:
@@ -38,9 +38,9 @@ class Mem0Export:
 
 
 def read_mem0_export(text: str) -> Mem0Export:
-    """Read what `get_all` returns as JSON (a list, or pages with `results`), or JSON lines.
+    """Parse the JSON that `get_all` returns (a list, or pages with `results`), or JSON lines.
 
-    Places are counted from 1: lines for JSON lines, else memories.
+    Positions count from 1: lines for JSON lines, else memories.
 
     >>> export = read_mem0_export('{"results": [{"id": "a", "memory": "喜欢茶"}]}')
     >>> export.entries[0].line["content"]
@@ -76,7 +76,7 @@ def _line_values(line: str, place: int, export: Mem0Export) -> Iterator[Any]:
 
 
 def _memory_objects(value: Any, depth: int) -> Iterator[Any]:
-    """Yield the memories in lists and pages, however they are packed."""
+    """Yield the memories from nested lists and pages."""
     if isinstance(value, list) and depth < _MAX_DEPTH:
         for one in value:
             yield from _memory_objects(one, depth + 1)
@@ -90,7 +90,7 @@ def _memory_objects(value: Any, depth: int) -> Iterator[Any]:
 
 
 def _export_line(value: Mapping[str, Any]) -> dict[str, Any] | str:
-    """Return the line of one memory, or why there is none."""
+    """Return the export line of one memory, or the reason to skip it."""
     texts = [value[name] for name in _TEXT_FIELDS if isinstance(value.get(name), str)]
     content = next((text for text in texts if text.strip()), "")
     memory_id = value.get("id") or value.get("memory_id")
@@ -116,7 +116,7 @@ def _export_line(value: Mapping[str, Any]) -> dict[str, Any] | str:
 
 
 def _time_fields(value: Mapping[str, Any]) -> dict[str, float]:
-    """Return when it was made, changed and ends; what is no time is left out."""
+    """Return creation, update and expiry time; unreadable times are left out."""
     found: dict[str, float] = {}
     made = _time_field(value, "created_at") or _time_field(value, "updated_at")
     for name, span in (
@@ -125,7 +125,7 @@ def _time_fields(value: Mapping[str, Any]) -> dict[str, float]:
         ("expires_at", _time_field(value, "expiration_date")),
     ):
         if span is not None:
-            # A day lasts to its end; of anything else both ends are the same.
+            # A date as expiry includes the whole day; for a time, both ends are equal.
             found[name] = round(span[1] if name == "expires_at" else sum(span) / 2, 6)
     return found
 

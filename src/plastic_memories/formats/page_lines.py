@@ -1,7 +1,7 @@
-"""What the lines of a core page state, and which memory each belongs to. Pure.
+"""Parse the lines of a core page into statements, each with the id of its memory.
 
-One line is one memory. A line that is kept in step ends in an anchor, `^pm-12`: the number of
-the memory's first version, in the form that Obsidian takes for the id of a block.
+One line is one memory. A synchronised line ends in an anchor, `^pm-12`: the id of the memory's
+first version, in the form of an Obsidian block id.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _ANCHOR = regex(r"(?:^|(?<!\s)\s++)\^pm-(\d{1,15})\s*+$")
 class LineKind(Enum):
     STATEMENT = 1
     HEADING = 2
-    SHOWN = 3  # quotes, tables, code: part of the page, but no statement
+    SHOWN = 3  # quotes, tables, code: part of the page, but not a statement
     HIDDEN = 4  # front matter and comments
     BLANK = 5
 
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """One line of a page: what it states, if anything, and the memory it belongs to."""
+    """One line of a page: its statement, if any, and the memory it belongs to."""
 
     raw: str
     ending: str
@@ -50,28 +50,27 @@ class PageLine:
 
     @property
     def without_anchor(self) -> str:
-        """The line without its anchor."""
         return (_ANCHOR.sub("", self.raw) if self.root is not None else self.raw).rstrip()
 
     @property
     def display_text(self) -> str:
-        """What the line says, whether it is a statement or not."""
+        """The text of the line, whether it is a statement or not."""
         return self.text or self.without_anchor.strip()
 
 
 def statement_digest(text: str) -> str:
-    """Return what is remembered of a statement that was in step: enough to see that it changed."""
+    """Return the digest that is stored of a synchronised statement, to detect a change."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def mute_digest(secret: bytes, user: User, line: str) -> str:
-    """Return the mark of a line that must not be shown: a keyed digest of what it says."""
+    """Return the keyed digest of a line that must not be shown."""
     text = json.dumps([user.tenant_id, user.user_id, normalise(bare_text(line))])
     return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()
 
 
 def bare_text(line: str) -> str:
-    """Return what a line says, whether it is a statement or not.
+    """Return the text of a line without list markers and anchor, whether it is a statement or not.
 
     >>> bare_text("  - 喜欢茶 ^pm-1"), bare_text("## 茶")
     ('喜欢茶', '茶')
@@ -82,7 +81,7 @@ def bare_text(line: str) -> str:
 
 
 def parse_page(text: str) -> list[PageLine]:
-    """Take a page apart; the raw lines and their endings put together are the page again."""
+    """Parse a page; joining the raw lines and their endings gives the page again."""
     pieces = _LINES.findall(text.removeprefix("\ufeff"))
     texts = [piece.rstrip("\r\n") for piece in pieces]
     endings = [piece[len(line) :] for piece, line in zip(pieces, texts, strict=True)]
@@ -94,7 +93,7 @@ def parse_page(text: str) -> list[PageLine]:
 
 
 def _hide_headings(texts: Sequence[str], kinds: list[LineKind], title: str) -> None:
-    """The page's title and the heading over our marker are for people: a prompt has its own."""
+    """Hide the page's title and the heading above our marker: the prompt has its own headings."""
     if title and f"# {title}" in texts:
         kinds[texts.index(f"# {title}")] = LineKind.HIDDEN
     above = texts.index(MARKER) - 1 if MARKER in texts else -1
@@ -106,7 +105,7 @@ def _hide_headings(texts: Sequence[str], kinds: list[LineKind], title: str) -> N
 
 @dataclass(slots=True)
 class _BlockState:
-    """What the lines before have opened."""
+    """Code fence or comment that earlier lines have opened."""
 
     fence: str = ""
     comment: bool = False
@@ -151,7 +150,7 @@ def _parse_line(raw: str, ending: str, kind: LineKind) -> PageLine:
 
 
 def statement_of(content: str) -> str:
-    """Return a memory's text as a line of a page states it; '' if no line can.
+    """Return a memory's text as a statement of one line; '' if no line can express it.
 
     >>> statement_of("喜欢\\n  茶")
     '喜欢 茶'
@@ -161,7 +160,7 @@ def statement_of(content: str) -> str:
 
 
 def anchored_line(text: str, root: int, opening: str = "- ", ending: str = "\n") -> PageLine:
-    """Return the line that keeps a memory in step."""
+    """Return the line that ties a statement to its memory."""
     return PageLine(f"{opening}{text} ^pm-{root}", ending, LineKind.STATEMENT, opening, text, root)
 
 
@@ -172,7 +171,7 @@ def join_lines(lines: Sequence[PageLine]) -> str:
 def visible_lines(
     lines: Sequence[PageLine], live: Collection[int], hidden: Callable[[str], bool]
 ) -> list[str]:
-    """Return a page as a reader sees it: without comments, anchors and what is hidden or gone."""
+    """Return a page for readers: no comments, anchors, hidden lines or lines of gone memories."""
     kept = [
         line
         for line in lines
@@ -184,9 +183,9 @@ def visible_lines(
 
 
 def _without_empty_sections(lines: Sequence[PageLine]) -> list[PageLine]:
-    """Leave out headings that nothing follows, and blank lines where one is enough."""
+    """Return the lines without headings of empty sections and without repeated blank lines."""
     kept: list[PageLine] = []
-    below: PageLine | None = None  # the next line that says something
+    below: PageLine | None = None  # the next line that is not blank
     for line in reversed(lines):
         if line.kind is LineKind.BLANK:
             if kept and kept[-1].kind is not LineKind.BLANK:

@@ -1,4 +1,4 @@
-"""A core page and the memories, kept in step: a three-way comparison. Pure."""
+"""Three-way merge of a core page with the memories."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from plastic_memories.rules.prompt.blocks import mostly_chinese
 
 @dataclass(frozen=True, slots=True)
 class PageMergePlan:
-    """What a person has changed in a page since it was last in step; lines by their number."""
+    """The changes a person made in a page since the last synchronisation, by line number."""
 
-    root_by_line: Mapping[int, int]  # lines that stay with their memory, changed or not
+    root_by_line: Mapping[int, int]  # lines that stay with their memory, edited or not
     added: tuple[int, ...] = ()
     edited: Mapping[int, int] = field(default_factory=dict)
-    removed: tuple[int, ...] = ()  # memories whose line was taken out
-    # Lines that were changed while their memory was changed too.
+    removed: tuple[int, ...] = ()  # memories whose line was deleted
+    # Lines edited while their memory changed too.
     conflicts: Mapping[int, int] = field(default_factory=dict)
 
 
@@ -35,11 +35,11 @@ def plan_page_merge(
     rows: Mapping[int, str],
     skip: Collection[int] = (),
 ) -> PageMergePlan:
-    """Compare a page with what was last in step (`base`, digests) and with the memories now.
+    """Compare a page with its last synchronised state (`base`, digests) and with the memories now.
 
-    Who changed alone wins. If both did, the line becomes a memory of its own beside the other:
-    nothing is lost, and the person sees both. A page without any statement removes nothing:
-    it is more likely to be broken than meant.
+    If only one side changed, it wins. If both did, the line becomes a memory of its own beside the
+    other: nothing is lost, and the person sees both. A page without any statement removes nothing:
+    it is more likely broken than intended.
     """
     places = _LineMatcher(lines, base, rows, skip)
     removed = tuple(
@@ -76,7 +76,7 @@ class _LineMatcher:
         for number in numbers:
             if number in holders:
                 self._classify_anchored(number, holders[number], lines[number].text)
-        # What an edited memory said before, it says no longer.
+        # An edited memory no longer says what it said before.
         changed = set(self.edited.values())
         alike: defaultdict[str, list[int]] = defaultdict(list)
         for root, said in rows.items():
@@ -87,7 +87,7 @@ class _LineMatcher:
                 self._classify_unanchored(number, alike.get(lines[number].text, ()))
 
     def _match_anchors(self, lines: Sequence[PageLine], numbers: Sequence[int]) -> dict[int, int]:
-        """Return which line stands for which memory; of two copies the unchanged one does."""
+        """Return line number → memory id; of two copies of a line the unchanged one counts."""
         chosen: dict[int, int] = {}
         for number in numbers:
             line = lines[number]
@@ -122,7 +122,7 @@ class _LineMatcher:
 
 @dataclass(frozen=True, slots=True)
 class PageHeadings:
-    """What is written around our lines, in the language of the reader."""
+    """Title and section heading of a page, in the user's language."""
 
     title: str
     section: str
@@ -133,7 +133,7 @@ ENGLISH_HEADINGS = PageHeadings(title="Core memory", section="Memories")
 
 
 def page_headings_for(language: str, texts: Sequence[str]) -> PageHeadings:
-    """Choose the language: the user's setting, else the one the texts are written in."""
+    """Return headings in the user's language, else in the language of most texts."""
     if language:
         return CHINESE_HEADINGS if language.lower().startswith("zh") else ENGLISH_HEADINGS
     return CHINESE_HEADINGS if mostly_chinese(texts) else ENGLISH_HEADINGS
@@ -146,13 +146,13 @@ def rewrite_page(
     rows: Mapping[int, str],
     left: Collection[int] = (),
 ) -> tuple[list[PageLine], dict[int, str]]:
-    """Return the page as it should be, and the memories that have no line in it yet.
+    """Return the updated page, and the memories that have no line in it yet.
 
-    `settled` says which memory a changed or new line became. A line whose memory is gone goes.
-    What a person wrote and could not be stored (`left`) stays as it is.
+    `settled` maps a new or edited line to its memory. A line whose memory is gone is removed. A
+    line that could not be stored (`left`) stays as it is.
     """
     final = {**done.root_by_line, **settled}
-    # A new line may continue an older memory: then its old wording goes.
+    # A new line may continue an older memory: then the line of the old wording goes.
     place_of = {root: number for number, root in done.root_by_line.items()}
     place_of |= {root: number for number, root in settled.items()}
     page: list[PageLine] = []
@@ -175,7 +175,7 @@ def rewrite_page(
 
 def _updated_line(line: PageLine, root: int | None, rows: Mapping[int, str]) -> Iterator[PageLine]:
     if root is None:
-        # An anchor that leads nowhere, or that a copy has brought along, only confuses.
+        # Remove an anchor that is dangling or was copied along with a line: it only confuses.
         yield line if line.root is None else replace(line, raw=line.without_anchor, root=None)
     elif root in rows:
         is_same = line.root == root and line.text == rows[root]
@@ -185,7 +185,7 @@ def _updated_line(line: PageLine, root: int | None, rows: Mapping[int, str]) -> 
 def append_to_section(
     page: Sequence[PageLine], new: Mapping[int, str], words: PageHeadings
 ) -> list[PageLine]:
-    """Add lines where ours are: after the marker, before the next heading."""
+    """Append lines to our section: after the marker, before the next heading."""
     if not new:
         return list(page)
     lines = list(page) or parse_page(_new_page_header(words))

@@ -1,4 +1,4 @@
-"""PNG files as lists of chunks: enough to read and write their texts, and touch nothing else."""
+"""Read and write the text chunks of PNG files; all other chunks stay unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEAD = struct.Struct(">I4s")
 _CRC = struct.Struct(">I")
 _TEXT, _FIRST, _LAST = b"tEXt", b"IHDR", b"IEND"
-# A picture of a few megabytes has hundreds; millions of empty ones are an attack.
+# A picture of a few megabytes has hundreds of chunks; millions of empty ones are an attack.
 _MAX_CHUNKS = 20_000
 
 
@@ -24,7 +24,7 @@ class Chunk:
 
     @property
     def keyword(self) -> bytes:
-        """The name of a text chunk, in whatever case it was written; empty for others."""
+        """The keyword of a text chunk in lower case; empty for other chunks."""
         return self.content.partition(b"\0")[0].lower() if self.kind == _TEXT else b""
 
     @property
@@ -34,7 +34,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class PngFile:
-    """A whole file: its chunks, and whatever some program left after its end."""
+    """The chunks of a PNG file, and any bytes after its end."""
 
     chunks: Sequence[Chunk]
     trailing: bytes = b""
@@ -48,7 +48,7 @@ class PngFile:
         return found
 
     def with_text(self, keyword: bytes, text: bytes) -> PngFile:
-        """Return the same picture with one text replaced in its place, or added at the end."""
+        """Return the picture with one text chunk replaced in place, or added at the end."""
         new = Chunk(_TEXT, keyword + b"\0" + text)
         if keyword not in self.texts():
             return PngFile([*self.chunks[:-1], new, self.chunks[-1]], self.trailing)
@@ -69,7 +69,7 @@ class PngFile:
 
 
 def parse_png(raw: bytes) -> PngFile:
-    """Take a PNG apart; raise `TemplateError` for what is none, or is damaged."""
+    """Parse a PNG; raise `TemplateError` if it is not one, or is damaged."""
     if not raw.startswith(SIGNATURE):
         raise TemplateError("This is not a PNG file.")
     chunks: list[Chunk] = []
@@ -100,8 +100,8 @@ def _parse_chunk(raw: bytes, place: int) -> tuple[Chunk, int]:
 
 
 def blank_png(width: int = 256, height: int = 384) -> PngFile:
-    """Return a picture of one colour, for cards that came without one."""
-    shade = b"\x00" + bytes((86, 98, 134)) * width  # a filter byte, then the pixels of a line
+    """Return a picture of one colour, for cards without a picture."""
+    shade = b"\x00" + bytes((86, 98, 134)) * width  # a filter byte, then the pixels of a row
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     pixels = zlib.compress(shade * height, 9)
     return PngFile([Chunk(_FIRST, header), Chunk(b"IDAT", pixels), Chunk(_LAST, b"")])

@@ -1,4 +1,4 @@
-"""Know a caller by its key; make and revoke keys."""
+"""Authenticate API keys, and create and revoke them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from plastic_memories.model.key import ApiKey, KeyLimits
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.storage import StorageBackend
 
-# A key is looked up again after this long, so that a revoked one dies at once for people.
+# A cached key is looked up again after this long, so that a revoked key fails almost at once.
 _CACHE_TTL_S = 1.0
-# While the database does not answer, a key seen this recently is still good.
+# While the database is unavailable, a key seen this recently is still accepted.
 _STALE_TTL_S = 600.0
 _LOOKUP_TIMEOUT_S = 0.5
 _CACHE_SIZE = 10_000
-# Who stays connected is looked up this often, and relies on a look no older than that.
+# Open connections check their key this often, with a cached record no older than this.
 _WATCH_S = 0.4
 
 
@@ -37,9 +37,9 @@ class ApiKeys:
     _cache: dict[str, tuple[float, ApiKey]] = field(default_factory=dict)
 
     async def authenticate(self, key: str, fresh_s: float = _CACHE_TTL_S) -> ApiKey:
-        """Return the key's record, or raise `NotAuthenticated`; what is known may be so old."""
+        """Return the key's record, at most `fresh_s` old; raise `NotAuthenticated` if invalid."""
         digest = api_key_digest(key)
-        # Every configured key is compared, in constant time: nothing is told by how long it takes.
+        # Every configured key is compared in constant time: the timing reveals nothing.
         matches = [own for own in self.configured if hmac.compare_digest(own.digest, digest)]
         found = matches[0] if matches else await self._find_stored(digest, fresh_s)
         now = self.clock.now()
@@ -49,17 +49,17 @@ class ApiKeys:
         return found
 
     async def until_invalid(self, key: str) -> None:
-        """Raise `NotAuthenticated` within a second after a key is revoked, anywhere, or expires."""
+        """Raise `NotAuthenticated` within a second after a key expires or is revoked anywhere."""
         while True:
             await asyncio.sleep(_WATCH_S)
-            # All who watch the same key share one look at it. Who cannot look now looks again.
+            # Watchers of the same key share one lookup. A failed lookup is retried.
             with suppress(Unavailable):
                 await self.authenticate(key, _WATCH_S)
 
     async def create(
         self, tenant_id: str, user_id: str, label: str, limits: KeyLimits, key: str = ""
     ) -> tuple[str, ApiKey]:
-        """Make a key; its text is returned here and nowhere else ever again."""
+        """Create a key; its text is returned only here and never stored."""
         text = key or new_key()
         record = ApiKey(
             id=0,
@@ -87,7 +87,7 @@ class ApiKeys:
         if seen is not None and now - seen_at < fresh_s:
             return seen
         try:
-            # Whoever is known need not wait for a database that hangs.
+            # A cached key does not wait for a database that hangs.
             async with asyncio.timeout(None if seen is None else _LOOKUP_TIMEOUT_S):
                 found = await self.storage.read(lambda stores: stores.keys.find_by_digest(digest))
         except (Unavailable, TimeoutError):

@@ -1,4 +1,4 @@
-"""What the hub does by itself: expire, prune, write down what was recalled."""
+"""Periodic upkeep: expire memories, prune messages, flush recall counts."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class UpkeepLoop:
     interval_s: float = 15.0
 
     async def run_forever(self) -> None:
-        """Sweep again and again; a failed round is logged and tried at the next one."""
+        """Run rounds in a loop; a failed round is logged and retried at the next interval."""
         while True:
             try:
                 await self.run_once()
             except Unavailable as error:
                 logger.warning("upkeep", extra={"fields": {"err": error.message}})
-            except Exception:  # one bad round must not be the last
+            except Exception:  # one failed round must not end the loop
                 logger.exception("upkeep")
             await asyncio.sleep(self.interval_s)
 
     async def run_once(self) -> dict[str, int]:
-        """Do one round; return how much of what was done."""
+        """Run one round; return how many rows each step handled."""
         now = self.storage.clock.now()
         return {
             "touched": await self.recall_counts.flush(self.storage.backend),
@@ -61,12 +61,12 @@ class UpkeepLoop:
         while due := await self.storage.read(
             lambda stores: stores.upkeep.expired_memories(now, EXPIRY_BATCH)
         ):
-            await self.storage.write(lambda stores: None)  # every write ends what has expired
+            await self.storage.write(lambda stores: None)  # every write ends expired memories
             total += len(due)
         return total
 
     async def _scrub(self, now: float) -> int:
-        """Do the jobs that clear erased bytes where no worker runs: formation is off."""
+        """Run the jobs that clear erased bytes if formation is off: then no worker runs them."""
         if self.work.jobs.options.enabled:
             return 0
         due = await self.storage.read(lambda stores: stores.jobs.due(now, _PRUNE_BATCH))
@@ -76,19 +76,21 @@ class UpkeepLoop:
         return len(waiting)
 
     async def _archive(self, before_ts: float) -> None:
-        """Have what is about to go digested and archived first."""
+        """Digest and archive conversations before their messages are pruned."""
         now = self.storage.clock.now()
-        most = self.retention.messages_per_persona
+        max_messages = self.retention.messages_per_persona
 
         def work(stores: Stores) -> list[Job]:
             options = self.work.jobs.options
             return [
                 open_job(stores, session, Trigger.IDLE, now, options)
-                for session in stores.jobs.unarchived_sessions(before_ts, most, _PRUNE_BATCH)
+                for session in stores.jobs.unarchived_sessions(
+                    before_ts, max_messages, _PRUNE_BATCH
+                )
             ]
 
         if not await self.storage.read(
-            lambda stores: stores.jobs.unarchived_sessions(before_ts, most, 1)
+            lambda stores: stores.jobs.unarchived_sessions(before_ts, max_messages, 1)
         ):
             return
         for job in await self.storage.write(work):

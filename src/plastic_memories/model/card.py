@@ -1,4 +1,4 @@
-"""A character card: a persona as other programs pass it around."""
+"""Character card: the file format in which roleplay programs exchange a persona."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card as it came, and what it says.
+    """The original file of a character card and its parsed document.
 
-    `original` is the file byte for byte, but without memories that were bundled with it: those
-    are rows of their own, and what is forgotten must not live on in a file.
+    `original` is the file byte for byte, minus bundled memories: those are stored as rows, and a
+    forgotten memory must not survive in a file.
     """
 
     original: bytes
@@ -24,11 +24,11 @@ class Card:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """What the card says of its character; version 1 has it at the top."""
+        """The card's character fields; version 1 has them at the top level."""
         inner = self.document.get("data")
         return inner if isinstance(inner, dict) and "spec" in self.document else self.document
 
     @property
     def name(self) -> str:
-        """What the character is called in talk."""
+        """The character's name in conversation: the nickname, else the name."""
         return str(self.fields.get("nickname") or self.fields.get("name") or "").strip()

@@ -1,18 +1,17 @@
-"""Something that changed: one line of the audit log, one frame on the WebSocket."""
+"""Change events: one line of the audit log, one frame on the WebSocket."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from plastic_memories.model.owner import User
-from plastic_memories.model.record import record
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Ids and numbers only: the text of a memory never enters an event."""
+    """One change; it holds ids and numbers only, never the text of a memory."""
 
     user: User
     persona_id: str
@@ -25,8 +24,8 @@ class Event:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def is_of(self, app: str) -> bool:
-        """Return whether a reader of this app alone may see it; one without an app is everybody's.
+        """Return whether a reader bound to this app may see the event; without one, all may.
 
-        Talk, and rows of scope `app` or `session`, are of the app they came from.
+        Messages, and memories of scope `app` or `session`, belong to the app they came from.
         """
         return bool(self.data.get("source_app", app) == app)

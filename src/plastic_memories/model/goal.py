@@ -1,4 +1,4 @@
-"""What the user wants to reach, and what belongs to it."""
+"""A goal of the user, its status and its linked memories or notes."""
 
 from __future__ import annotations
 

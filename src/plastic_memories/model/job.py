@@ -1,4 +1,4 @@
-"""Work that is stored before it is done, so that none of it is lost."""
+"""Background jobs: stored before they run, so that a crash loses none."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ class TaskType(StrEnum):
     EVENT = "event"
     FULL = "full"
     ARCHIVE = "archive"
-    EXPORTS = "exports"  # of the user: what is forgotten goes out of them
-    SCRUB = "scrub"  # the bytes of what was erased leave the files of the storage
+    EXPORTS = "exports"  # rewrites the user's exports without forgotten memories
+    SCRUB = "scrub"  # removes the bytes of erased rows from the database files
 
 
 class JobStatus(StrEnum):
     PENDING = "pending"
     PROCESSING = "processing"
     COMPLETED = "completed"
-    FAILED = "failed"  # and will be tried again
+    FAILED = "failed"  # will be retried
     DEAD = "dead"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One piece of work on one session; `id` is 0 until it is stored."""
+    """One background job on one session; `id` is 0 until it is stored."""
 
     owner: Owner
-    session_ref: int  # 0: about the persona as a whole
+    session_ref: int  # 0: the job is about the whole persona
     task_type: TaskType
     trigger: Trigger
     created_at: float
-    next_try_at: float  # while it is being done: the end of the lease
+    next_try_at: float  # while the job runs: when its lease ends
     id: int = 0
     status: JobStatus = JobStatus.PENDING
     retry_count: int = 0
@@ -61,7 +61,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
-    """How much waits for one tenant, for how long, and how much was given up."""
+    """Queue state of one tenant: open jobs, age of the oldest, dead jobs."""
 
     tenant_id: str
     waiting: int
@@ -71,7 +71,7 @@ class QueueDepth:
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """Where every message stands. A lost one is neither digested, nor waiting, nor given up."""
+    """Message counts by state. A lost message is neither digested, nor waiting, nor dead."""
 
     digested: int = 0
     waiting: int = 0

@@ -1,4 +1,4 @@
-"""Keys: who is calling, and what they may do."""
+"""API keys, their limits, and the caller of a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ANY_USER = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyLimits:
-    """What a key is narrowed to; the defaults narrow nothing."""
+    """Restrictions of a key; the defaults restrict nothing."""
 
     read_only: bool = False
     persona_id: str = ""
@@ -23,9 +23,9 @@ class KeyLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key as it is known here: by its digest, never by its text."""
+    """An API key, stored by its digest, never by its text."""
 
-    id: int  # 0 for a key of the environment
+    id: int  # 0 for a key from the environment
     digest: str
     tenant_id: str
     user_id: str  # ANY_USER for an app key
@@ -41,14 +41,14 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The one request that is being served: for whom, by which key."""
+    """The user and the key of the request that is being served."""
 
     user: User
     key: ApiKey
     request_id: str = ""
 
     def owner(self, persona_id: str) -> Owner:
-        """Name one persona of this user; raise `NotAllowed` if the key is bound to another."""
+        """Return one persona of this user; raise `NotAllowed` if the key is bound to another."""
         if self.key.limits.persona_id not in ("", persona_id):
             raise NotAllowed("This key is bound to another persona.")
         return Owner(self.user.tenant_id, self.user.user_id, persona_id)

@@ -1,14 +1,14 @@
-"""One thing remembered, and the words around it."""
+"""Memories and drafts, with their types, statuses and scopes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from operator import attrgetter
+from typing import Any, get_type_hints
 
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.record import record
 
 
 class MemoryType(StrEnum):
@@ -50,30 +50,22 @@ class SourceType(StrEnum):
     TOOL = "tool"
 
 
-# The persona's confirmed identity: always a candidate first.
+# The persona's confirmed identity: these always start as candidates.
 SLOT_TYPES = frozenset(
     {MemoryType.IDENTITY, MemoryType.CONSTRAINTS, MemoryType.VALUES, MemoryType.PREFERENCES}
 )
-# These may hold several active rows at once (`coexist`).
+# Slots that may hold several active rows at once (`coexist`).
 LIST_SLOTS = frozenset({MemoryType.PREFERENCES, MemoryType.CONSTRAINTS})
 
 
-def _scope_ref(scope: Scope, session_id: str, source_app: str) -> str:
-    """Return the session or app a narrow scope is bound to."""
-    if scope is Scope.SESSION:
-        return session_id
-    return source_app if scope is Scope.APP else ""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What somebody would like remembered, before the rules have spoken."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryBase:
+    """What a draft says, and the memory made from it says unchanged. Empty text is "not given"."""
 
     type: MemoryType
     key: str
     content: str
     tags: tuple[str, ...] = ()
-    expires_at: float | None = None
     scope: Scope = Scope.PERSONA
     realm: Realm = Realm.REAL
     source_type: SourceType = SourceType.USER_EXPLICIT
@@ -85,68 +77,83 @@ class Draft:
     speaker: str = ""
     source_message_ids: tuple[int, ...] = ()
     quote: str = ""
-    occurred_at: float | None = None
-    confidence: float | None = None
-    importance: float | None = None
     pinned: bool = False
+    expires_at: float | None = None
+    occurred_at: float | None = None
+    supersedes_id: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    supersedes_id: int | None = None
     idempotency_key: str = ""
 
     @property
     def scope_ref(self) -> str:
-        return _scope_ref(self.scope, self.session_id, self.source_app)
+        """Return the session or app a narrow scope is bound to."""
+        if self.scope is Scope.SESSION:
+            return self.session_id
+        return self.source_app if self.scope is Scope.APP else ""
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Memory:
-    """One version of one remembered thing. Empty text means "not given"."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft(MemoryBase):
+    """What somebody would like remembered, before the rules have spoken."""
+
+    confidence: float | None = None
+    importance: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(MemoryBase):
+    """One version of one remembered thing."""
 
     id: int
     owner: Owner
-    type: MemoryType
-    key: str
-    content: str
-    tags: tuple[str, ...]
     status: Status
-    scope: Scope
-    realm: Realm
-    source_type: SourceType
-    source_ref: str
-    source_app: str
-    bot_id: str
-    session_id: str
-    branch_id: str
-    speaker: str
-    source_message_ids: tuple[int, ...]
-    quote: str
     confidence: float
     importance: float
-    pinned: bool
-    expires_at: float | None
-    occurred_at: float | None
-    supersedes_id: int | None
     superseded_by: int | None
-    # The first version of this thing: every version carries it, so that history and
-    # forget find the whole chain with one look.
+    # Id of the first version. Every version carries it, so that history and forget find the whole
+    # chain with one query.
     root_id: int
     created_at: float
     updated_at: float
     last_recalled_at: float | None
     recall_count: int
-    metadata: Mapping[str, Any]
-    attributes: Mapping[str, Any]
-    idempotency_key: str
 
     @property
     def is_slot(self) -> bool:
         return self.type in SLOT_TYPES
 
-    @property
-    def scope_ref(self) -> str:
-        return _scope_ref(self.scope, self.session_id, self.source_app)
-
     def is_expired_at(self, now: float) -> bool:
-        """Say whether the memory's own expiry has come, swept or not."""
+        """Return whether the memory's expiry has passed, even if the sweep has not run yet."""
         return self.expires_at is not None and self.expires_at <= now
+
+
+BASE_FIELDS = tuple(item.name for item in fields(MemoryBase))
+TEXT_FIELDS = tuple(name for name, kind in get_type_hints(MemoryBase).items() if kind is str)
+_base_values = attrgetter(*BASE_FIELDS)
+
+
+def base_fields(row: MemoryBase) -> dict[str, Any]:
+    """Return what a draft and its memory share, by name."""
+    return dict(zip(BASE_FIELDS, _base_values(row), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOutline:
+    """A memory without what only its reader needs, and when its first version was made."""
+
+    owner: Owner
+    id: int
+    root_id: int
+    type: MemoryType
+    content: str
+    tags: tuple[str, ...]
+    session_id: str
+    source_app: str
+    speaker: str
+    occurred_at: float | None
+    created_at: float
+    updated_at: float
+    made_at: float
+    metadata: Mapping[str, Any]
+    attributes: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""One utterance, kept for a limited time."""
+"""Conversation messages, stored for a limited time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.record import record
 
 
 class Role(StrEnum):
@@ -17,9 +16,9 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """An utterance as it was stored; `id` is 0 until it is."""
+    """One message of a conversation; `id` is 0 until it is stored."""
 
     owner: Owner
     role: Role
@@ -41,7 +40,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class AppendOutcome:
-    """What became of one appended message."""
+    """The id of an appended message, and whether it was already stored."""
 
     message_id: int
     deduped: bool
@@ -49,12 +48,12 @@ class AppendOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TermDocumentCounts:
-    """How common words are in what was said to a persona; large numbers are not counted out."""
+    """Document frequencies of terms in a persona's messages; counting stops at `count_cap`."""
 
     messages: int
-    counts: Mapping[str, int]  # term → how many messages hold it, or `most` if more do
-    count_cap: int | None = None  # None: all that hold a term were counted
+    counts: Mapping[str, int]  # term → number of messages that contain it, at most `count_cap`
+    count_cap: int | None = None  # None: every count is exact
 
     def is_common(self, term: str) -> bool:
-        """Tell whether so many messages hold a term that nobody counted on."""
+        """Return whether the term's count reached the cap."""
         return self.count_cap is not None and self.counts.get(term, 0) >= self.count_cap

@@ -1,4 +1,4 @@
-"""Whose memories these are, and from where they are looked at."""
+"""Tenant, user and persona of a memory, and the viewpoint of a reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Realm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """The human who is remembered, inside a tenant."""
+    """The remembered human, inside a tenant."""
 
     tenant_id: str
     user_id: str
@@ -25,7 +25,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """One persona's memory of one user: part of every statement."""
+    """One persona's memory of one user; every SQL statement filters by it."""
 
     tenant_id: str
     user_id: str
@@ -38,7 +38,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:
-    """Where a reader stands; it decides which of the user's rows exist for it.
+    """The position of a reader; it decides which of the user's rows the reader sees.
 
     An empty `bot_id` means "no bot": such a reader sees only rows without one.
     """
@@ -50,5 +50,5 @@ class Viewpoint:
     source_app: str = ""
     realm: Realm = Realm.REAL
     branch_id: str = ""
-    only_app: str = ""  # a key bound to one app does not see what belongs to another
-    only_session: bool = False  # nothing of what was learned in other sessions
+    only_app: str = ""  # a key bound to one app sees no rows of other apps
+    only_session: bool = False  # exclude what was learned in other sessions

@@ -1,4 +1,4 @@
-"""Markdown pages that a person keeps beside the memories: one core, and what is read on demand."""
+"""Markdown pages that a person edits beside the memories: one core page and extended pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PageTitle:
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """A page as it is shown: without what is hidden in it, and cut if it is very long."""
+    """A page for display: without its hidden lines, truncated if it is very long."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class PageView:
 
 @dataclass(frozen=True, slots=True)
 class PageIndex:
-    """What there is to read: the core as a whole, of the others their titles."""
+    """The readable pages: the whole core, and the titles of the extended pages."""
 
     core: PageView | None = None
     extended: tuple[PageTitle, ...] = ()
@@ -36,27 +36,27 @@ class PageIndex:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How the bytes of a file were read, so that they can be written the same way."""
+    """The encoding in which a file was read, so that it is written back the same way."""
 
     codec: str = "utf-8"
     mark: bytes = b""
-    exact: bool = True  # nothing was lost in reading
+    exact: bool = True  # decoding lost nothing
 
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file as it lies on the disk; `stamp` changes whenever the file does."""
+    """A page file on disk; `stamp` changes whenever the file does."""
 
     name: str
     text: str
     stamp: str
     encoding: Encoding = Encoding()
-    whole: bool = True  # not cut at the limit
+    whole: bool = True  # not truncated at the size limit
 
 
 @dataclass(frozen=True, slots=True)
 class PageFolderListing:
-    """The pages of one folder: the core, and the names and titles of the others, by name."""
+    """The pages of one folder: the core, and (name, title) of the others, ordered by name."""
 
     core: PageFile | None = None
     extended: tuple[tuple[str, str], ...] = ()
@@ -67,9 +67,10 @@ class PageFolderListing:
 
 @dataclass(frozen=True, slots=True)
 class SyncedFolder:
-    """A folder that is kept in step, and how things stood when it last was.
+    """A synchronised folder and its state after the last synchronisation.
 
-    `folder.persona_id` is '' for the user's own, whose new lines are stored for `kept_for`.
+    `folder.persona_id` is '' for the user's own folder; its new lines are stored for
+    `target_persona_id`.
     """
 
     folder: Owner

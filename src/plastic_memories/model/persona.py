@@ -1,4 +1,4 @@
-"""The character that remembers, its slots, and the user's own settings."""
+"""Personas, their slots and templates, and the settings of a user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Persona:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """The identity-defining memory of a slot type that is active now."""
+    """The active value of one slot type, such as identity."""
 
     owner: Owner
     bot_id: str
@@ -34,7 +34,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonaMemoryCount:
-    """How many memories a persona holds from one session and app."""
+    """Number of memories that a persona has from one session and app."""
 
     owner: Owner
     session_id: str
@@ -46,7 +46,7 @@ class PersonaMemoryCount:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A persona as it lies in a folder of the template root, or as a card."""
+    """A persona from a folder of the template root, or from a character card."""
 
     path: str
     persona_md: str

@@ -1,4 +1,4 @@
-"""What is asked of memory, and what comes back."""
+"""Recall queries, hits and results."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ class RecallQuery:
     viewpoint: Viewpoint
     text: str
     now: float
-    realm_of_session: bool = False  # the session's realm counts, not the viewpoint's
+    realm_of_session: bool = False  # use the session's realm, not the viewpoint's
     limit: int = 10
     budget_tokens: int | None = None
     recent: tuple[tuple[str, str], ...] = ()  # (role, content), oldest first
-    rephrasings: tuple[str, ...] = ()  # the same question in other words, searched side by side
-    shown_texts: frozenset[str] = (
-        frozenset()
-    )  # what the prompt says already: it is not quoted again
-    only_memory_ids: frozenset[int] | None = None  # these memories and no others
+    rephrasings: tuple[str, ...] = ()  # the same question in other words; each is searched too
+    # Texts the prompt already contains: not quoted again.
+    shown_texts: frozenset[str] = frozenset()
+    only_memory_ids: frozenset[int] | None = None  # restrict the search to these memories
     exclude_message_ids: frozenset[int] = frozenset()
     explain: bool = False
     deadline_s: float = 1.0
@@ -48,7 +47,7 @@ class RecallQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One memory that was found: its score, the parts of it, and who found it."""
+    """A found memory, its score, the parts of the score, and which searches found it."""
 
     memory: Memory
     score: float
@@ -58,33 +57,33 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class TextMatches:
-    """Rows that share a word with the query, best first, each with its relevance."""
+    """Rows that share a term with the query, best first, each with its relevance."""
 
     memories: Sequence[Memory] = ()
     scores: Sequence[float] = ()  # any scale; larger is better
-    degraded: bool = False  # the index was gone, rows were scanned instead
+    degraded: bool = False  # the index was missing, rows were scanned instead
 
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """One memory that was looked at and not returned, and why."""
+    """A candidate that was ranked but not returned, and why."""
 
     memory: Memory
     score: float
     parts: Mapping[str, float]
     found_by: tuple[str, ...]
     reason: str
-    repeats: int | None = None  # a better one that says nearly the same
+    repeats: int | None = None  # id of a better hit with nearly the same text
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What an engine found, best first, and which of its parts did not answer."""
+    """The hits of a recall engine, best first, and which of its parts did not answer."""
 
     hits: Sequence[Hit]
     intent: Intent
     degraded: tuple[str, ...] = ()
-    near_misses: Sequence[NearMiss] = ()  # only if the query asks for an explanation
+    near_misses: Sequence[NearMiss] = ()  # only if the query requests an explanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class StableBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
-    """A whole answer to one recall."""
+    """The complete result of one recall."""
 
     profile_markdown: str
     hits: Sequence[Hit]

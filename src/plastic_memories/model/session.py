@@ -1,4 +1,4 @@
-"""One conversation: how far it is digested, what waits, and where it branched."""
+"""Conversations, their sessions with digest progress, and their branches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plastic_memories.model.owner import Owner, Realm
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Where a message belongs. What is said through two apps or bots is two conversations."""
+    """The conversation of a message. Two apps or two bots make two conversations."""
 
     owner: Owner
     session_id: str = ""
@@ -27,15 +27,15 @@ def conversation_of(message: Message) -> Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A conversation on one branch, as it stands."""
+    """The digest state of a conversation on one branch."""
 
     id: int
     place: Conversation
     last_active: float
-    realm: Realm | None = None  # set by somebody for the whole session
-    watermark: int = 0  # the last message that was digested
-    waiting: int = 0  # messages since then
-    rounds: int = 0  # the user's among them
+    realm: Realm | None = None  # set explicitly for the whole session
+    watermark: int = 0  # id of the last digested message
+    waiting: int = 0  # messages after the watermark
+    rounds: int = 0  # user messages among them
     waiting_since: float | None = None
     ended_at: float | None = None
     archive_path: str = ""
@@ -47,7 +47,7 @@ class Session:
 
 
 def merge_sessions(one: Session, other: Session) -> Session:
-    """Return a session that has taken in another: what waits in either is still to be digested."""
+    """Return two sessions merged into one; whatever waits in either still has to be digested."""
     waiting = [session for session in (one, other) if session.waiting]
     since = [session.waiting_since for session in waiting if session.waiting_since is not None]
     marks = [session.watermark for session in waiting]
@@ -65,7 +65,7 @@ def merge_sessions(one: Session, other: Session) -> Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """A second way on from a message: what came after it on the parent is not its past."""
+    """A fork at a message: later messages of the parent are not part of this branch."""
 
     owner: Owner
     session_id: str
@@ -73,3 +73,29 @@ class Branch:
     parent_id: str
     from_message_id: int
     created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class BotSessionAddress:
+    """The rows of a bot ('' for none), in one session or (None) in all of them."""
+
+    bot_id: str
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RekeyCounts:
+    """How many rows were moved, or would be."""
+
+    memories: int = 0
+    waiting: int = 0  # of them: something else holds at the new place, so they wait for a yes
+    messages: int = 0
+    sessions: int = 0
+
+    def __add__(self, other: RekeyCounts) -> RekeyCounts:
+        return RekeyCounts(
+            memories=self.memories + other.memories,
+            waiting=self.waiting + other.waiting,
+            messages=self.messages + other.messages,
+            sessions=self.sessions + other.sessions,
+        )

@@ -1,4 +1,4 @@
-"""Where finished conversations and exports are kept."""
+"""Port of the archive: stores finished conversations and exports as files."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Protocol
 class Archive(Protocol):
     """Whole texts under paths with `/` between their parts.
 
-    Raises `Unavailable` when it cannot be reached now. What `put` has returned from is durable;
-    a reader sees a text as it was before or as it is now, never a part of it.
+    Raises `Unavailable` when it cannot be reached now. When `put` returns, the text is durable;
+    a reader sees the old or the new text, never a part of it.
 
     The promises below are executable: `plastic_memories.testing.ArchiveContract`.
     """
 
     @property
     def is_enabled(self) -> bool:
-        """Say whether anything is kept at all."""
+        """Return whether anything is stored at all."""
         ...
 
     async def put(self, path: str, text: str) -> None: ...
@@ -26,13 +26,13 @@ class Archive(Protocol):
         ...
 
     async def remove(self, path: str) -> bool:
-        """Remove one text; say whether there was one."""
+        """Remove one text; return whether it existed."""
         ...
 
     async def names_in(self, folder: str) -> list[str]:
-        """Return the names of the texts right in a folder, one that was never finished as well."""
+        """Return the names of the texts directly in a folder, including unfinished ones."""
         ...
 
     async def remove_under(self, folder: str) -> int:
-        """Remove everything below a folder; return how many texts that was."""
+        """Remove all texts below a folder; return how many there were."""
         ...

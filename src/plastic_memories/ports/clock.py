@@ -1,4 +1,4 @@
-"""The time, as epoch seconds in UTC."""
+"""Port of the clock: epoch seconds in UTC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where committed changes are told."""
+"""Port of the event sink: publishes committed changes to listeners."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from plastic_memories.model.owner import User
 
 
 class EventSink(Protocol):
-    """Tells listeners what has been committed. Never blocks and never fails the write.
+    """Publishes committed events to listeners. Never blocks and never fails the write.
 
     The promises below are executable: `plastic_memories.testing.EventSinkContract`.
     """
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Hand over committed events, in order; a slow listener is dropped, not waited for."""
+        """Publish committed events, in order; a slow listener is dropped, not waited for."""
         ...
 
     def listen(self, user: User) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
-        """Follow one user's events from now on; raise `Unavailable` if events are switched off.
+        """Yield one user's events from now on; raise `Unavailable` if events are switched off.
 
-        The iterator ends when the listener was too slow for the bounded queue.
+        The iterator ends if the listener is too slow for its bounded queue.
         """
         ...

@@ -1,14 +1,14 @@
-"""Reads a conversation with more time than a request has: a language model, behind the rules."""
+"""Port of the extractor: a language model that reads conversations in background jobs."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from plastic_memories.model.talk import Proposal, TalkWindow
+from plastic_memories.model.formation import Proposal, TalkWindow
 
 
 class Extractor(Protocol):
-    """Proposes; never writes, never logs the text. Called by jobs, never inside a request.
+    """Proposes drafts; never writes, never logs the text. Called by jobs, never in a request.
 
     The promises below are executable: `plastic_memories.testing.ExtractorContract`.
     """
@@ -16,9 +16,9 @@ class Extractor(Protocol):
     async def propose(self, window: TalkWindow) -> Proposal:
         """Return drafts whose quotes are literally in the window, and a summary if there is one.
 
-        What the model says that cannot be checked is dropped with a reason; a useless answer
+        What cannot be verified in the model's answer is dropped with a reason; a useless answer
         gives an empty proposal. Raise `Unavailable` when no answer can be had now: the same
-        window may be tried again later, and the rules serve until then. Its `detail` may hold
-        `retry_after_s`.
+        window may be tried again later, and the rules are used until then. Its `detail` may
+        contain `retry_after_s`.
         """
         ...

@@ -1,28 +1,28 @@
-"""Decides what is worth remembering."""
+"""Port of the judge: decides what is worth remembering."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from plastic_memories.model.formation import Verdict
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
-from plastic_memories.model.verdict import Verdict
 
 
 class JudgeEngine(Protocol):
-    """Pure rules or a model behind them; never writes, never logs the text.
+    """Pure rules, or a model behind them; never writes, never logs the text.
 
     The promises below are executable: `plastic_memories.testing.JudgeEngineContract`.
     """
 
     def assess(self, draft: Draft) -> Verdict:
-        """Say whether a draft may be kept at all; answers at once, without a model."""
+        """Return whether a draft may be stored; answers at once, without a model."""
         ...
 
     def extract(self, talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
-        """Propose drafts from a conversation, in its order; each carries its quote.
+        """Return drafts from a conversation, in its order; each carries its quote.
 
-        "Tomorrow" is the day after the message was sent, where its user lives (`time_zone`).
+        "Tomorrow" is the day after the message was sent, in the user's time zone (`time_zone`).
         """
         ...

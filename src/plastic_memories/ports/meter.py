@@ -1,4 +1,4 @@
-"""Counts and timings for operators."""
+"""Port of the meter: counters, gauges and histograms for operators."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 
 class Meter(Protocol):
-    """Numbers by tenant, so that no tenant is shown another's. Never raises.
+    """Metrics by tenant, so that no tenant sees another's. Never raises.
 
-    What belongs to no tenant (None) stands only among the numbers of all.
+    Metrics without a tenant (None) appear only in the metrics of all tenants.
     """
 
     def count(self, tenant_id: str | None, name: str, **labels: str) -> None:
@@ -24,13 +24,13 @@ class Meter(Protocol):
         ...
 
     def set_gauge(self, tenant_id: str | None, name: str, value: float) -> None:
-        """Set a number that goes up and down; None for that of all tenants together."""
+        """Set a gauge; None sets the gauge of all tenants together."""
         ...
 
     def render(self, tenant_id: str | None) -> str:
-        """Return Prometheus text: one tenant's numbers, or all of them for None."""
+        """Return Prometheus text: the metrics of one tenant, or all metrics for None."""
         ...
 
     def samples(self, tenant_id: str | None) -> list[dict[str, Any]]:
-        """Return the same numbers as objects with name, labels and value."""
+        """Return the same metrics as objects with name, labels and value."""
         ...

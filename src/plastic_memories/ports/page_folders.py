@@ -1,4 +1,4 @@
-"""Where Markdown pages lie."""
+"""Port of the page folders: reads and writes the user's Markdown pages."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from plastic_memories.model.page import PageFile, PageFolderListing
 
 
 class PageFolders(Protocol):
-    """One folder for each user, and one for each persona of theirs (`persona_id` '' is the user's).
+    """One folder per user, and one per persona of theirs (`persona_id` '' is the user's own).
 
-    Nothing outside the user's own folder is read or written, whatever names or links say. What
-    is no plain file does not exist. Raises `Unavailable` when the disk does not answer in time.
+    Nothing outside the user's folder is read or written, whatever names or links say. Anything
+    but a regular file is ignored. Raises `Unavailable` when the disk does not answer in time.
     """
 
     def may_have_pages(self, user: User) -> bool:
-        """Say at once, without a look that can take time, whether a user may have pages."""
+        """Return at once, without disk access that can block, whether a user may have pages."""
         ...
 
     async def list_pages(
         self, user: User, persona_id: str
     ) -> tuple[PageFolderListing, PageFolderListing]:
-        """Return the user's own pages and those of one persona; cheap when nothing changed."""
+        """Return the pages of the user and of one persona; cheap when nothing changed."""
         ...
 
     async def read_page(self, folder: Owner, name: str) -> PageFile | None:
-        """Return one page of `extended`, cut at a limit; None if there is none such."""
+        """Return one page of `extended`, cut at a limit; None if it does not exist."""
         ...
 
     async def read_core(self, folder: Owner) -> PageFile | None:
-        """Return the core page as it is on the disk now."""
+        """Return the core page as it is on disk now."""
         ...
 
     async def core_stamps(self, folders: Sequence[Owner]) -> list[str]:
-        """Return the stamps of core pages without reading them; '' where there is none."""
+        """Return the stamps of core pages without reading them; '' for a missing page."""
         ...
 
     async def write_core(self, folder: Owner, text: str, seen: PageFile | None) -> PageFile | None:
-        """Write the core page, whole or not at all; None if it is not what was seen any more."""
+        """Write the core page atomically; return None if it no longer equals `seen`."""
         ...
 
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Writes down who the persona is and what it knows of the user."""
+"""Port of the profile builder: describes the persona and what it knows of the user."""
 
 from __future__ import annotations
 

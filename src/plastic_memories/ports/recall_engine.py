@@ -1,4 +1,4 @@
-"""Finds the memories that bear on a text."""
+"""Port of the recall engine: finds the memories relevant to a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plastic_memories.ports.storage import StorageBackend, Stores
 
 
 class RecallEngine(Protocol):
-    """Gathers and ranks; never needs a model call.
+    """Searches and ranks memories; never needs a model call.
 
     The promises below are executable: `plastic_memories.testing.RecallEngineContract`.
     """
@@ -19,29 +19,29 @@ class RecallEngine(Protocol):
     async def find(self, query: RecallQuery) -> Findings:
         """Return at most `query.limit` hits, best first, within `query.deadline_s`.
 
-        A query that asks to `explain` is also told who found each and the parts of its score.
-        No text can make it fail. A part that fails or is late is named in `degraded`. What was
-        committed before the call is seen by it, whoever committed it.
+        If the query asks to `explain`, each hit names the searches that found it and the parts
+        of its score. No text can make it fail. A part that fails or is late is named in
+        `degraded`. The search sees everything committed before the call, by any process.
         """
         ...
 
 
 @runtime_checkable
 class SnapshotEngine(RecallEngine, Protocol):
-    """An engine that can also search in a snapshot which its caller reads anyway.
+    """An engine that can also search in a snapshot that its caller already reads.
 
-    That spares a recall threads that wait for each other. An engine need not offer it.
+    That saves a recall thread switches. An engine need not offer it.
     """
 
     def is_backed_by(self, storage: StorageBackend) -> bool:
-        """Say whether a snapshot of this storage is what `find` would search."""
+        """Return whether `find` would search a snapshot of this storage."""
         ...
 
     async def prepare(self, query: RecallQuery) -> Callable[[Stores, Viewpoint], Findings]:
-        """Do what needs no storage; return the search itself, to be run in a snapshot.
+        """Do the work that needs no storage; return the search, to be run in a snapshot.
 
-        It looks from the viewpoint that comes with the snapshot: the query's may have another
-        realm, because that of a session is only known then.
-        The search may raise or take long: then its caller asks `find`, which does neither.
+        The search uses the viewpoint passed with the snapshot: its realm may differ from the
+        query's, because the realm of a session is only known then.
+        The search may raise or take long: then its caller uses `find`, which does neither.
         """
         ...

@@ -1,4 +1,4 @@
-"""Where persona templates come from."""
+"""Port of the template source: loads persona templates."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class TemplateSource(Protocol):
         ...
 
     def names(self) -> list[str]:
-        """Return the paths of the templates there are."""
+        """Return the paths of all templates."""
         ...

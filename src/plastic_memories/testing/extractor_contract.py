@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.talk import TalkWindow
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.testing.samples import HOSTILE_TEXTS, MINE, NOW
 

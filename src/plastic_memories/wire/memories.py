@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from operator import attrgetter
 from typing import Annotated, Any, Literal, Self
 
@@ -58,6 +59,9 @@ Seconds = Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False
 Tags = Annotated[tuple[Tag, ...], Field(max_length=50)]
 
 
+_DRAFT_FIELDS = frozenset(item.name for item in fields(Draft))
+
+
 class MemoryBody(RequestBody):
     """One statement to remember."""
 
@@ -65,9 +69,7 @@ class MemoryBody(RequestBody):
     key: Key
     content: NonEmptyText
     tags: Tags = ()
-    ttl_seconds: Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)] | None = (
-        None
-    )
+    ttl_seconds: Seconds | None = None
     expires_at: Timestamp | None = None
     temporary: Flag = False
     scope: Scope = Scope.PERSONA
@@ -94,31 +96,9 @@ class MemoryBody(RequestBody):
         expires_at = self.expires_at
         if expires_at is None and self.ttl_seconds is not None:
             expires_at = now + self.ttl_seconds
-        return Draft(
-            type=self.type,
-            key=self.key,
-            content=self.content,
-            tags=self.tags,
-            expires_at=expires_at,
-            scope=self.scope,
-            realm=self.realm,
-            source_type=self.source_type,
-            source_ref=self.source_ref or "",
-            source_app=self.source_app or "",
-            bot_id=self.bot_id or "",
-            session_id=self.session_id or "",
-            speaker=self.speaker or "",
-            source_message_ids=self.source_message_ids,
-            quote=self.quote or "",
-            occurred_at=self.occurred_at,
-            confidence=self.confidence,
-            importance=self.importance,
-            pinned=self.pinned,
-            metadata=self.metadata,
-            attributes=self.attributes,
-            supersedes_id=self.supersedes_id,
-            idempotency_key=self.idempotency_key or "",
-        )
+        # What is not given is what a draft says of itself.
+        given = {name: value for name, value in self if name in _DRAFT_FIELDS and value is not None}
+        return Draft(**{**given, "expires_at": expires_at})
 
 
 class WriteOneRequest(MemoryBody):
@@ -273,11 +253,11 @@ class UpdateMemoryRequest(BotRequest):
     expires_at: Timestamp | None = None
 
     @property
-    def changed_fields(self) -> set[str]:
+    def changes(self) -> dict[str, Any]:
         """Return the fields to change; only `expires_at` can be set to null."""
-        sent = self.model_fields_set & {"content", "tags", "importance", "pinned", "scope"}
-        named = {name for name in sent if getattr(self, name) is not None}
-        return named | (self.model_fields_set & {"expires_at"})
+        sent = self.model_fields_set - BotRequest.model_fields.keys() - {"memory_id"}
+        values = {name: getattr(self, name) for name in sent}
+        return {n: value for n, value in values.items() if value is not None or n == "expires_at"}
 
 
 class ListMemoriesQuery(BotRequest):
@@ -352,32 +332,27 @@ class ScoredMemoryRow(MemoryRow):
     unconfirmed: bool
 
 
-_SHARED_FIELDS = (
-    "id", "type", "key", "content", "status", "scope", "realm", "source_type", "confidence",
-    "importance", "pinned", "expires_at", "occurred_at", "supersedes_id", "superseded_by",
-    "created_at", "updated_at", "last_recalled_at", "recall_count", "metadata", "attributes",
-)  # fmt: skip
-_NULLABLE_FIELDS = (
-    "source_ref", "source_app", "bot_id", "session_id", "branch_id", "speaker", "quote",
-)  # fmt: skip
-
-
-_shared_fields = attrgetter(*_SHARED_FIELDS)
-_nullable_fields = attrgetter(*_NULLABLE_FIELDS)
+# Of a memory, what a row shows: as it is, null for an empty text, a list for a tuple.
+_DEFAULTS = {item.name: item.default for item in fields(Memory)}
+_ROW_FIELDS = [name for name in _DEFAULTS if name in MemoryRow.model_fields]
+_NULLABLE_FIELDS = [name for name in _ROW_FIELDS if _DEFAULTS[name] == ""]
+_LIST_FIELDS = [name for name in _ROW_FIELDS if _DEFAULTS[name] == ()]
+_SAME_FIELDS = [name for name in _ROW_FIELDS if _DEFAULTS[name] not in ("", ())]
+_same_values = attrgetter(*_SAME_FIELDS)
+_nullable_values = attrgetter(*_NULLABLE_FIELDS)
+_list_values = attrgetter(*_LIST_FIELDS)
 
 
 def memory_row_fields(memory: Memory) -> dict[str, Any]:
     """Return a memory as a response row; a missing value is null."""
+    nullable = zip(_NULLABLE_FIELDS, _nullable_values(memory), strict=True)
+    lists = zip(_LIST_FIELDS, _list_values(memory), strict=True)
     return {
-        **dict(zip(_SHARED_FIELDS, _shared_fields(memory), strict=True)),
-        **{
-            name: value or None
-            for name, value in zip(_NULLABLE_FIELDS, _nullable_fields(memory), strict=True)
-        },
+        **dict(zip(_SAME_FIELDS, _same_values(memory), strict=True)),
+        **{name: value or None for name, value in nullable},
+        **{name: list(value) for name, value in lists},
         "persona_id": memory.owner.persona_id,
         "mkey": memory.key,
-        "tags": list(memory.tags),
-        "source_message_ids": list(memory.source_message_ids),
     }
 
 

@@ -1,4 +1,4 @@
-"""The archive as files in the data folder."""
+"""Archive as files in the data folder."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class FileArchive:
 
 
 class NoArchive:
-    """Keeps nothing."""
+    """An archive that stores nothing."""
 
     is_enabled = False
 
@@ -82,20 +82,20 @@ class NoArchive:
 
 
 def _write_atomically(place: Path, text: str) -> None:
-    """Write beside it, sync, and put it in its place: whole or not at all."""
+    """Write a temporary file, sync it, and rename it into place: all or nothing."""
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = place.with_name(place.name + _PARTIAL_SUFFIX)
     try:
         _write_part(part, text)
         part.replace(place)
     except OSError:
-        part.unlink(missing_ok=True)  # on a full disk half a file is in everybody's way
+        part.unlink(missing_ok=True)  # on a full disk a partial file only takes space
         raise
     _sync_folder(place.parent)
 
 
 def _write_part(part: Path, text: str) -> None:
-    # Made with its mode: it is somebody's conversation.
+    # Created with its final mode: it is a private conversation.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
@@ -128,23 +128,23 @@ def _file_names(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     return sorted(
-        {one.name.removesuffix(_PARTIAL_SUFFIX) for one in folder.iterdir() if one.is_file()}
+        {file.name.removesuffix(_PARTIAL_SUFFIX) for file in folder.iterdir() if file.is_file()}
     )
 
 
 def _remove_tree(folder: Path) -> int:
     if not folder.is_dir():
         return 0
-    number = sum(one.suffix == ".json" for one in folder.rglob("*"))
+    number = sum(file.suffix == ".json" for file in folder.rglob("*"))
     shutil.rmtree(folder)
     return number
 
 
 def files(context: _Context) -> Archive:
-    """Keep conversations as files below the archive folder."""
+    """Return an archive that stores files below the archive folder."""
     return FileArchive(context.settings.archive_dir)
 
 
 def none(_context: object) -> Archive:
-    """Keep no conversations; raw messages go at the end of their time all the same."""
+    """Return an archive that stores nothing; messages are pruned by retention all the same."""
     return NoArchive()

@@ -1,4 +1,4 @@
-"""The two choices without a model of their own: `auto` and `none`."""
+"""The embedder choices without a model of their own: `auto` and `none`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def none(options: EmbeddingOptions) -> EmbedderChoice:
 
 
 def auto(options: EmbeddingOptions) -> EmbedderChoice:
-    """Choose the model that comes in a wheel, if it is installed; one that is named must be."""
+    """Choose the model of a wheel if it is installed; a model that is named must be."""
     if options.embedder_model or is_default_installed():
         chosen = wheel(options)
         return replace(chosen, why=f"EMBEDDER=auto, and {chosen.why}")

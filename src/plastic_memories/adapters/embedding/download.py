@@ -1,4 +1,4 @@
-"""Fetches a model's files from a model hub: checked, resumed where it was cut off, whole or not."""
+"""Download a model from a model hub: verified, resumable, and atomic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plastic_memories.adapters.embedding.known_files import FileCheckRecord, fil
 from plastic_memories.adapters.embedding.model_folder import MODEL_FILES, PROMPTS, TOKENIZER
 from plastic_memories.errors import InvalidInput, Unavailable
 
-# Beside the model itself and its tokenizer: what says how it wants to be used.
+# Besides the model and its tokenizer: the files that configure its use.
 OPTIONAL_FILES = (
     "config.json",
     "tokenizer_config.json",
@@ -31,14 +31,14 @@ _RANGE_NOT_SATISFIABLE = 416
 _FIRST_SERVER_ERROR = 500
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _GIT_BLOB = re.compile(r"[0-9a-f]{40}")
-# Where trying again soon is of no use, if nothing has come from there yet.
+# Errors for which a retry is useless unless the hub has been reached before.
 _UNREACHABLE_ERRORS = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
     httpx.ProxyError,
     httpx.UnsupportedProtocol,
 )
-# How files begin that are no model: pages, messages, and what git keeps instead of large files.
+# How files start that are no model: web pages, JSON messages, Git LFS pointers.
 _NON_MODEL_PREFIXES = (b"<", b"{", b"version https://git-lfs")
 _HEAD_BYTES = 256
 Progress = Callable[[str, int, int], None]  # file, bytes done, bytes in all (0 if unknown)
@@ -48,18 +48,18 @@ Progress = Callable[[str, int, int], None]  # file, bytes done, bytes in all (0 
 class FetchedFile:
     path: Path
     size: int
-    # How: by the checksum "sha256" or "git", because the model was "loaded", or empty: not at all.
-    # "prefixes" is no longer what the hub has, but the user's own.
+    # By checksum ("sha256" or "git"), by loading the model ("loaded"), or not at all ("").
+    # "prefixes": the user replaced the hub's file with prefixes of their own.
     checked: str
 
 
 class _ConnectionCut(Exception):
-    """The connection ended in the middle; what arrived is kept."""
+    """The connection ended early; the received bytes are kept."""
 
 
 @dataclass(slots=True)
 class ModelHub:
-    """One model at one revision, as a hub serves it: {url}/{name}/resolve/{revision}/{path}."""
+    """One model at one revision of a hub: {url}/{name}/resolve/{revision}/{path}."""
 
     client: httpx.Client
     url: str
@@ -76,7 +76,7 @@ class ModelHub:
     def fetch_model(
         self, folder: Path, model_file: str, sha256: str, progress: Progress
     ) -> list[FetchedFile]:
-        """Fetch everything an embedder needs into the folder."""
+        """Fetch all files an embedder needs into the folder."""
         found = self._fetch_weights(folder, model_file, sha256, progress)
         tokenizer = self.fetch(TOKENIZER, folder, "", progress)
         if tokenizer is None:
@@ -85,29 +85,29 @@ class ModelHub:
         return [*found, tokenizer, *(extra for extra in extras if extra is not None)]
 
     def fetch(self, path: str, folder: Path, sha256: str, progress: Progress) -> FetchedFile | None:
-        """Fetch one file; return None if the hub has none of this name."""
+        """Fetch one file; return None if the hub does not have it."""
         target, wanted = folder / path, sha256.lower()
-        known = FileCheckRecord(folder, self.revision)
-        how = _matching_checksum_kind(target, wanted) if wanted else known.check_method(path)
+        record = FileCheckRecord(folder, self.revision)
+        how = _matching_checksum_kind(target, wanted) if wanted else record.check_method(path)
         if how:
             return FetchedFile(target, target.stat().st_size, how)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")
-        given = self._download(part, target, path, progress)
-        if given is None:
+        checksum = self._download(part, target, path, progress)
+        if checksum is None:
             return None
-        found = _verify_and_rename(part, target, wanted, given)
+        found = _verify_and_rename(part, target, wanted, checksum)
         if found.checked:
-            known.record_check(path, found.checked)
+            record.record_check(path, found.checked)
         return found
 
     def mark_loaded(self, folder: Path, files: Sequence[FetchedFile]) -> list[FetchedFile]:
-        """Note that the model was loaded: a check, for files of which nobody gave a checksum."""
-        known = FileCheckRecord(folder, self.revision)
-        for one in files:
-            if not one.checked:
-                known.record_check(str(one.path.relative_to(folder)), "loaded")
-        return [one if one.checked else replace(one, checked="loaded") for one in files]
+        """Record that the model was loaded: a check for files without a checksum."""
+        record = FileCheckRecord(folder, self.revision)
+        for file in files:
+            if not file.checked:
+                record.record_check(str(file.path.relative_to(folder)), "loaded")
+        return [file if file.checked else replace(file, checked="loaded") for file in files]
 
     def _fetch_weights(
         self, folder: Path, model_file: str, sha256: str, progress: Progress
@@ -115,7 +115,7 @@ class ModelHub:
         for path in (model_file,) if model_file else MODEL_FILES:
             found = self.fetch(path, folder, sha256, progress)
             if found is not None:
-                # Large models keep their weights in a second file.
+                # Large models store their weights in a second file.
                 weights = self.fetch(f"{path}_data", folder, "", progress)
                 return [found] if weights is None else [found, weights]
         raise InvalidInput(self._missing_file_message(model_file or "model in ONNX"))
@@ -126,9 +126,9 @@ class ModelHub:
         return f"{self.name} has no {what}."
 
     def _download(self, part: Path, target: Path, path: str, progress: Progress) -> str | None:
-        """Fetch a file in as many pieces as it takes; return the checksum the hub gives."""
+        """Fetch a file, resuming as often as necessary; return the hub's checksum."""
         problem: Exception = _ConnectionCut()
-        for number in range(_MAX_TRIES):
+        for attempt in range(_MAX_TRIES):
             try:
                 return self._download_rest(part, target, path, progress)
             except _UNREACHABLE_ERRORS as error:
@@ -138,42 +138,46 @@ class ModelHub:
                 problem = error
             except (_ConnectionCut, httpx.TransportError) as error:
                 problem = error
-            if number < _MAX_TRIES - 1:
-                self.wait(0.5 * 2**number)
+            if attempt < _MAX_TRIES - 1:
+                self.wait(0.5 * 2**attempt)
         why = str(problem) if isinstance(problem, _ConnectionCut) else "was cut off"
         raise Unavailable(f"{path} {why} {_MAX_TRIES} times; run it again to go on.") from problem
 
     def _download_rest(self, part: Path, target: Path, path: str, progress: Progress) -> str | None:
-        """Add what is missing to the part that is there; return the checksum the hub gives."""
+        """Append the missing bytes to the partial file; return the hub's checksum."""
         have = part.stat().st_size if part.is_file() else 0
         address = f"{self.url.rstrip('/')}/{self.name}/resolve/{self.revision}/{path}"
         headers = {"Range": f"bytes={have}-"} if have else {}
-        # Compressed on the way, a range would be of other bytes than those that are kept.
+        # With compression, a range would address other bytes than those on disk.
         headers["Accept-Encoding"] = "identity"
         with self.client.stream("GET", address, headers=headers, follow_redirects=True) as answer:
             self._was_reached = True
-            given = _checksum_header(answer)
+            checksum = _checksum_header(answer)
             if self._is_missing(answer):
                 return None
             if answer.status_code == _RANGE_NOT_SATISFIABLE:
-                return given  # it was all there; the checksum will tell
+                return checksum  # the file is complete; the checksum will be verified
             if answer.status_code >= _FIRST_SERVER_ERROR:
                 raise _ConnectionCut(f"was answered with {answer.status_code}")
             if not answer.is_success:
                 raise Unavailable(f"{path}: the hub answered {answer.status_code}.")
-            if given and target.is_file() and _digest(target, _checksum_kind(given)) == given:
-                target.replace(part)  # an earlier command has fetched it, and nobody noted it
-                return given
+            if (
+                checksum
+                and target.is_file()
+                and _digest(target, _checksum_kind(checksum)) == checksum
+            ):
+                target.replace(part)  # an earlier command fetched it without recording it
+                return checksum
             resumed = have if answer.status_code == _PARTIAL else 0
             total = resumed + int(answer.headers.get("content-length") or 0)
             with part.open("ab" if resumed else "wb") as file:
                 for done, chunk in _counted_chunks(answer, resumed):
                     file.write(chunk)
                     progress(path, done, total)
-            return given
+            return checksum
 
     def _is_missing(self, answer: httpx.Response) -> bool:
-        """Say whether the hub has no such file: some send a page instead of saying so."""
+        """Return whether the hub lacks the file: some hubs send a web page instead of a 404."""
         is_page = answer.headers.get("content-type", "").lower().startswith("text/html")
         self._sent_a_page |= answer.is_success and is_page
         return answer.status_code == _NOT_FOUND or (answer.is_success and is_page)
@@ -188,25 +192,25 @@ def _is_http_url(text: str) -> bool:
 
 
 def _counted_chunks(answer: httpx.Response, done: int) -> Iterator[tuple[int, bytes]]:
-    # As they come: whatever waited for a larger piece would be lost with the connection.
+    # Unbuffered: bytes held back for a larger chunk would be lost with the connection.
     for chunk in answer.iter_bytes():
         done += len(chunk)
         yield done, chunk
 
 
 def _checksum_header(answer: httpx.Response) -> str:
-    """Return the checksum of the content: the hub gives it before it sends us elsewhere."""
-    for one in (*answer.history, answer):
+    """Return the checksum of the content: the hub sends it before it redirects."""
+    for response in (*answer.history, answer):
         for header in ("x-linked-etag", "etag"):
-            given = one.headers.get(header, "").removeprefix("W/").strip('"').lower()
-            if _SHA256.fullmatch(given) or _GIT_BLOB.fullmatch(given):
-                return str(given)
+            checksum = response.headers.get(header, "").removeprefix("W/").strip('"').lower()
+            if _SHA256.fullmatch(checksum) or _GIT_BLOB.fullmatch(checksum):
+                return str(checksum)
     return ""
 
 
-def _verify_and_rename(part: Path, target: Path, sha256: str, given: str) -> FetchedFile:
-    """Compare, and give the file its name; a wrong one is thrown away."""
-    expected = sha256 or given
+def _verify_and_rename(part: Path, target: Path, sha256: str, from_hub: str) -> FetchedFile:
+    """Verify the checksum and rename the file; delete it if it is wrong."""
+    expected = sha256 or from_hub
     problem = ""
     if expected and _digest(part, _checksum_kind(expected)) != expected:
         problem = "arrived damaged (its checksum differs); run it again"
@@ -221,7 +225,7 @@ def _verify_and_rename(part: Path, target: Path, sha256: str, given: str) -> Fet
 
 
 def _is_plausible(file: Path, suffix: str) -> bool:
-    """Say whether a file that nobody gave a checksum for can be what its name says."""
+    """Return whether a file without a checksum can be what its name says."""
     if suffix != ".json":
         with file.open("rb") as opened:
             return not opened.read(_HEAD_BYTES).lstrip().startswith(_NON_MODEL_PREFIXES)
@@ -242,7 +246,7 @@ def _checksum_kind(checksum: str) -> str:
 def _digest(file: Path, kind: str) -> str:
     if kind == "sha256":
         return file_sha256(file)
-    # Small files are named by what git calls them, which is no secret-keeping matter.
+    # Git names small files by their SHA-1 blob id; it is used as a checksum, not for security.
     content = file.read_bytes()
     header = f"blob {len(content)}\0".encode()
     return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()

@@ -1,4 +1,4 @@
-"""What is known of a downloaded model's files: how each was checked, and what it was then."""
+"""Record of the integrity checks of a downloaded model's files."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _RECORD = ".checked.json"
 
 @dataclass(frozen=True, slots=True)
 class FileCheckRecord:
-    """The record beside the files of one model, of what was fetched at one revision."""
+    """The record beside the files of one model, for files fetched at one revision."""
 
     folder: Path
     revision: str
 
     def check_method(self, path: str) -> str:
-        """Return how the file that lies there was checked; empty if it was not, or is another."""
-        known = self._read().get(path)
-        if not isinstance(known, dict) or known.get("revision") != self.revision:
+        """Return how the current file was checked; empty if it was not, or has changed since."""
+        entry = self._read().get(path)
+        if not isinstance(entry, dict) or entry.get("revision") != self.revision:
             return ""
         file = self.folder / path
-        is_same = file.is_file() and file_sha256(file) == known.get("sha256")
-        return str(known.get("how", "")) if is_same else ""
+        is_same = file.is_file() and file_sha256(file) == entry.get("sha256")
+        return str(entry.get("how", "")) if is_same else ""
 
     def record_check(self, path: str, how: str) -> None:
-        """Remember that the file that lies there now was checked."""
+        """Record that the current file was checked."""
         digest = file_sha256(self.folder / path)
         entry = {"how": how, "sha256": digest, "revision": self.revision}
         record = json.dumps({**self._read(), path: entry}, indent=2)
@@ -37,7 +37,7 @@ class FileCheckRecord:
     def _read(self) -> dict[str, Any]:
         try:
             found = json.loads((self.folder / _RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # without it everything is fetched and checked again
+        except (OSError, ValueError):  # without the record all files are fetched and checked again
             return {}
         return found if isinstance(found, dict) else {}
 

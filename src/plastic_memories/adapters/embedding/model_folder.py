@@ -1,4 +1,4 @@
-"""Reads what a folder with a sentence-embedding model says about itself."""
+"""Read the configuration of a folder with a sentence-embedding model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from plastic_memories.errors import InvalidSetting
 
-# The smaller one first: on a processor the quantised model is faster and nearly as good.
+# The smaller one first: on a CPU the quantised model is faster and nearly as good.
 MODEL_FILES = (
     "model_quantized.onnx",
     "onnx/model_quantized.onnx",
@@ -37,7 +37,7 @@ class ModelFolder:
 
 
 def read_model_folder(path: Path) -> ModelFolder:
-    """Look at a model's folder; raise `InvalidSetting` if something is missing."""
+    """Read the configuration of a model folder; raise `InvalidSetting` if a file is missing."""
     found = [path / name for name in MODEL_FILES if (path / name).is_file()]
     if not found or not (path / TOKENIZER).is_file():
         missing = TOKENIZER if found else "model.onnx"
@@ -55,12 +55,12 @@ def read_model_folder(path: Path) -> ModelFolder:
 
 
 def _max_tokens(path: Path, config: Mapping[str, Any]) -> int:
-    given = [
+    limits = [
         _read_json(path / "sentence_bert_config.json").get("max_seq_length"),
         _read_json(path / "tokenizer_config.json").get("model_max_length"),
         config.get("max_position_embeddings"),
     ]
-    sizes = [int(size) for size in given if isinstance(size, int | float) and size > 0]
+    sizes = [int(size) for size in limits if isinstance(size, int | float) and size > 0]
     return min([*sizes, _MAX_TOKENS])
 
 

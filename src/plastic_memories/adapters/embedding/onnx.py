@@ -1,4 +1,4 @@
-"""Any sentence-embedding model in ONNX, from a folder: onnxruntime and tokenizers, no torch."""
+"""ONNX sentence-embedding model from a folder: onnxruntime and tokenizers, no torch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from plastic_memories.rules.ranking.vector_codec import normalise_rows
 
 _NAME = re.compile(r"\A[\w-][\w.-]*/[\w-][\w.-]*")
 _REQUIRED_PACKAGES = ("onnxruntime", "tokenizers")
-# Texts that run through the model together; more gain nothing on a processor.
+# Texts per model run; more gain nothing on a CPU.
 _BATCH_SIZE = 16
 # More than any model reads; the tokenizer cuts at the model's own length.
 _MAX_CHARS = 8000
@@ -30,47 +30,47 @@ Tokens = NDArray[np.int64]
 
 
 class OnnxEmbedder:
-    """A session may be run from several threads at once, and lets others work meanwhile."""
+    """A session is thread-safe, and releases the interpreter lock while it runs."""
 
     def __init__(self, folder: ModelFolder, threads: int) -> None:
         self._folder = folder
         self._tokenizer = _open_tokenizer(folder)
         self._session = _open_session(folder, threads)
-        self._inputs = {given.name for given in self._session.get_inputs()}
+        self._inputs = {node.name for node in self._session.get_inputs()}
         self._output = self._session.get_outputs()[0].name
         self.model = f"onnx/{folder.path.name}/{_fingerprint(folder)}"
         self.dimension = int(self._run(["."]).shape[1])
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         prefix = self._folder.prefixes.get(purpose, "")
-        # Texts of one length together: what is only padding is not computed.
-        order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+        # Texts of similar length share a batch: less padding to compute.
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(order), _BATCH_SIZE):
-            some = order[start : start + _BATCH_SIZE]
-            rows[some] = self._run(
-                [prefix + truncate_for_model(texts[number], _MAX_CHARS) for number in some]
+            batch = order[start : start + _BATCH_SIZE]
+            rows[batch] = self._run(
+                [prefix + truncate_for_model(texts[index], _MAX_CHARS) for index in batch]
             )
         return normalise_rows(rows)
 
     def _run(self, texts: Sequence[str]) -> Vectors:
         encoded = self._tokenizer.encode_batch(list(texts))
-        ids = _pad_rows([one.ids for one in encoded], self._folder.pad_token)
-        mask = _pad_rows([[1] * len(one.ids) for one in encoded], 0)
-        kinds = _pad_rows([one.type_ids for one in encoded], 0)
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        ids = _pad_rows([encoding.ids for encoding in encoded], self._folder.pad_token)
+        mask = _pad_rows([[1] * len(encoding.ids) for encoding in encoded], 0)
+        type_ids = _pad_rows([encoding.type_ids for encoding in encoded], 0)
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": type_ids}
         try:
             [states] = self._session.run(
-                [self._output], {name: given[name] for name in self._inputs}
+                [self._output], {name: inputs[name] for name in self._inputs}
             )
-        # The library raises classes of its own that share no parent but this.
+        # The library's own exception classes have no other common base.
         except Exception as error:
             raise Unavailable(f"The model cannot be run: {type(error).__name__}.") from error
         return _pool(states, mask, self._folder.pooling)
 
 
 def onnx(options: EmbeddingOptions) -> EmbedderChoice:
-    """Choose the model of the folder or name that EMBEDDER_MODEL gives."""
+    """Choose the model whose folder or name EMBEDDER_MODEL gives."""
     missing = missing_packages()
     if missing:
         raise InvalidSetting(f"PLASTIC_MEMORIES_EMBEDDER=onnx needs {missing}")
@@ -84,35 +84,35 @@ def onnx(options: EmbeddingOptions) -> EmbedderChoice:
 
 
 def missing_packages() -> str:
-    """Say which packages are missing and how to get them; empty if none is."""
+    """Return which packages are missing and how to install them; empty if none is."""
     missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
     return f"{' and '.join(missing)}: pip install 'plastic-memories[onnx]'" if missing else ""
 
 
 def model_path(options: EmbeddingOptions) -> Path:
-    """Return the folder that EMBEDDER_MODEL means; raise `InvalidSetting` if there is none."""
-    given = options.embedder_model
-    if not given:
+    """Return the folder of EMBEDDER_MODEL; raise `InvalidSetting` if there is none."""
+    name = options.embedder_model
+    if not name:
         raise InvalidSetting(
             "PLASTIC_MEMORIES_EMBEDDER=onnx needs PLASTIC_MEMORIES_EMBEDDER_MODEL: "
             "a folder, or the name of a model that was downloaded."
         )
-    folder = Path(given).expanduser()
+    folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
-    kept = downloaded_model_path(options.data_dir, given) if _NAME.fullmatch(given) else None
-    if kept is None:
-        raise InvalidSetting(f"PLASTIC_MEMORIES_EMBEDDER_MODEL: there is no folder {given}.")
-    if not kept.is_dir():
+    downloaded = downloaded_model_path(options.data_dir, name) if _NAME.fullmatch(name) else None
+    if downloaded is None:
+        raise InvalidSetting(f"PLASTIC_MEMORIES_EMBEDDER_MODEL: there is no folder {name}.")
+    if not downloaded.is_dir():
         raise InvalidSetting(
-            f"PLASTIC_MEMORIES_EMBEDDER_MODEL: {given} is not here yet. "
-            f"Run: plastic-memories embedder download {given}"
+            f"PLASTIC_MEMORIES_EMBEDDER_MODEL: {name} is not here yet. "
+            f"Run: plastic-memories embedder download {name}"
         )
-    return kept
+    return downloaded
 
 
 def downloaded_model_path(data_dir: Path, name: str) -> Path:
-    """Return where a downloaded model is kept; raise `InvalidSetting` for a strange name."""
+    """Return the folder of a downloaded model; raise `InvalidSetting` for an invalid name."""
     if not _NAME.fullmatch(name):
         raise InvalidSetting(f"{name!r} is not of the form owner/model.")
     return data_dir / "models" / name.replace("/", "--")
@@ -122,7 +122,7 @@ def _open_tokenizer(folder: ModelFolder) -> Any:
     library = import_module("tokenizers")
     try:
         tokenizer = library.Tokenizer.from_file(str(folder.tokenizer))
-    # Whatever is wrong with the file, the library says so with the bare class.
+    # The library raises a bare Exception for anything wrong with the file.
     except Exception as error:
         raise Unavailable(f"{folder.tokenizer} cannot be read.") from error
     tokenizer.no_padding()
@@ -145,7 +145,7 @@ def _open_session(folder: ModelFolder, threads: int) -> Any:
 
 
 def _fingerprint(folder: ModelFolder) -> str:
-    """Return what changes when the vectors would: the weights, and how they are used."""
+    """Return a hash that changes when the vectors would: of the weights and of their use."""
     digest = hashlib.sha256(repr((folder.pooling, folder.max_tokens, folder.prefixes)).encode())
     with folder.model_file.open("rb") as opened:
         digest.update(hashlib.file_digest(opened, "sha256").digest())
@@ -155,13 +155,13 @@ def _fingerprint(folder: ModelFolder) -> str:
 def _pad_rows(rows: Sequence[Sequence[int]], fill: int) -> Tokens:
     width = max(1, *(len(row) for row in rows)) if rows else 1
     table = np.full((len(rows), width), fill, dtype=np.int64)
-    for number, row in enumerate(rows):
-        table[number, : len(row)] = row
+    for index, row in enumerate(rows):
+        table[index, : len(row)] = row
     return table
 
 
 def _pool(states: NDArray[np.float32], mask: Tokens, pooling: str) -> Vectors:
-    """Make one vector of a text's tokens; some models have done so themselves."""
+    """Pool the token states of each text into one vector, unless the model already did."""
     if states.ndim == 2:  # noqa: PLR2004 - texts × dimension
         return states.astype(np.float32)
     if pooling == "cls":

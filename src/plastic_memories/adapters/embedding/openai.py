@@ -1,4 +1,4 @@
-"""Any endpoint that speaks like OpenAI's /v1/embeddings: a local server, or somebody's."""
+"""Embedder for any OpenAI-compatible /v1/embeddings endpoint, local or remote."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, V
 from plastic_memories.rules.ranking.vector_codec import normalise_rows
 
 _BATCH_SIZE = 64
-# What the usual models read, even if every character were a token.
+# Fits the context of the usual models, even if every character is a token.
 _MAX_CHARS = 6000
 _MAX_TRIES = 3
 _FIRST_DELAY_S = 0.5
 _MAX_DELAY_S = 10.0
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-# The request is understood, and this text is refused: trying again changes nothing.
+# The request is understood, but this text is refused: a retry changes nothing.
 _REFUSED_STATUSES = frozenset({400, 413, 422})
 
 
 class OpenAIEmbedder:
-    """Batches, tries again what may pass, and says plainly what does not."""
+    """Sends batches, retries transient failures, and reports the others."""
 
     def __init__(
         self, client: httpx.Client, model: str, wait: Callable[[float], None] = time.sleep
@@ -39,7 +39,7 @@ class OpenAIEmbedder:
         self.dimension = int(self.embed(["."], purpose="passage").shape[1])
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        # A person waits for the answer to a question: the recall goes on without a vector.
+        # A person waits for a query: recall continues without a vector instead of a retry.
         tries = 1 if purpose == "query" else _MAX_TRIES
         rows = [
             self._request_vectors(texts[start : start + _BATCH_SIZE], tries)
@@ -74,8 +74,8 @@ class OpenAIEmbedder:
 
     def _parse_vectors(self, answer: httpx.Response, wanted: int) -> Vectors:
         try:
-            found = sorted(answer.json()["data"], key=lambda one: int(one["index"]))
-            rows = np.array([one["embedding"] for one in found], dtype=np.float32)
+            items = sorted(answer.json()["data"], key=lambda item: int(item["index"]))
+            rows = np.array([item["embedding"] for item in items], dtype=np.float32)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Unavailable("The embedding endpoint sent something unreadable.") from error
         if rows.ndim != 2 or len(rows) != wanted:  # noqa: PLR2004 - texts × dimension
@@ -132,7 +132,7 @@ def _checked_url(text: str) -> httpx.URL:
 
 
 def _retryable_problem(answer: httpx.Response) -> str:
-    """Say what is wrong with an answer, if trying again may help; raise if it cannot."""
+    """Return the problem of an answer if a retry may help, '' if none; raise for others."""
     status = answer.status_code
     if status in _TRANSIENT_STATUSES:
         return f"answered {status}"
@@ -149,11 +149,11 @@ def _retryable_problem(answer: httpx.Response) -> str:
 
 
 def _backoff_delays(tries: int) -> Iterator[float]:
-    for number in range(tries - 1):
-        yield min(_FIRST_DELAY_S * 2**number, _MAX_DELAY_S)
+    for attempt in range(tries - 1):
+        yield min(_FIRST_DELAY_S * 2**attempt, _MAX_DELAY_S)
 
 
 def _retry_delay(answer: httpx.Response | None, wait: float) -> float:
-    """Return how long to wait: what the endpoint asks for, within reason, or our own time."""
-    asked = answer.headers.get("retry-after", "") if answer is not None else ""
-    return min(float(asked), _MAX_DELAY_S) if asked.isdigit() else wait
+    """Return the delay: the endpoint's Retry-After up to a limit, or else our own backoff."""
+    header = answer.headers.get("retry-after", "") if answer is not None else ""
+    return min(float(header), _MAX_DELAY_S) if header.isdigit() else wait

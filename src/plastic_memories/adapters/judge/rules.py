@@ -1,4 +1,4 @@
-"""The judge that works by rules alone: no model, no network, the same answer every time."""
+"""Rule-based judge: deterministic, without a model or network."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import unicodedata
 from collections.abc import Sequence
 
 from plastic_memories.language.reading.injected_text import has_injection_marker
+from plastic_memories.model.formation import KEEP, Verdict
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
-from plastic_memories.model.verdict import KEEP, Verdict
 from plastic_memories.ports.judge import JudgeEngine
 
-# Punctuation, separators, control and format characters; an emoji does say something.
+# Punctuation, separators, control and format characters; an emoji does carry meaning.
 _NON_TEXT_CATEGORIES = frozenset(
     {"Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs"}
 )
@@ -26,8 +26,8 @@ class RuleJudge:
         return KEEP
 
     def extract(self, talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
-        # Imported when it is first needed: its grammar takes a third of a second to compile, and
-        # a hub should answer sooner than that after its start.
+        # Imported lazily: compiling its grammar takes a third of a second, and a hub should
+        # answer sooner than that after its start.
         from plastic_memories.language.reading.extraction import extract_drafts  # noqa: PLC0415
         from plastic_memories.language.reading.persona_statements import persona_drafts  # noqa: PLC0415
 
@@ -35,5 +35,5 @@ class RuleJudge:
 
 
 def rule_judge(_context: object) -> JudgeEngine:
-    """Build the judge; it needs nothing from the hub."""
+    """Return the judge; it needs nothing from the hub."""
     return RuleJudge()

@@ -1,4 +1,4 @@
-"""How many tokens may be spent in a day, kept over restarts."""
+"""Daily token budget for the language model, kept across restarts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _DAY_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class DailyTokenBudget:
-    """A limit for each day (UTC), counted in a small file; None for no limit.
+    """A limit per day (UTC), counted in a small file; None for no limit.
 
-    Processes that share the file share the limit. Two that write at the same moment may lose
-    one another's last count: the limit protects a purse, it is no storage.
+    Processes that share the file share the limit. Two concurrent writers may lose one count:
+    the limit protects a budget, it is no accounting.
     """
 
     path: Path
@@ -26,7 +26,7 @@ class DailyTokenBudget:
     clock: Clock
 
     def check_remaining(self, wanted: int) -> None:
-        """Raise `Unavailable` if so many tokens are more than the rest of the day has."""
+        """Raise `Unavailable` if today's budget has fewer than `wanted` tokens left."""
         if self.per_day is not None and self.tokens_spent_today() + wanted > self.per_day:
             wait = _DAY_S - self.clock.now() % _DAY_S
             raise Unavailable(
@@ -35,10 +35,10 @@ class DailyTokenBudget:
             )
 
     def tokens_spent_today(self) -> int:
-        """Return what was spent today; a file that cannot be read counts for nothing."""
+        """Return the tokens spent today; 0 if the file cannot be read."""
         try:
-            kept = json.loads(self.path.read_text(encoding="utf-8"))
-            return int(kept["tokens"]) if kept["day"] == self._today() else 0
+            record = json.loads(self.path.read_text(encoding="utf-8"))
+            return int(record["tokens"]) if record["day"] == self._today() else 0
         except (OSError, ValueError, LookupError, TypeError):
             return 0
 
@@ -46,9 +46,9 @@ class DailyTokenBudget:
         if self.per_day is None or tokens == 0:
             return
         total = {"day": self._today(), "tokens": self.tokens_spent_today() + tokens}
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}")
-        beside.write_text(json.dumps(total), encoding="utf-8")
-        beside.replace(self.path)
+        temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        temporary.write_text(json.dumps(total), encoding="utf-8")
+        temporary.replace(self.path)
 
     def _today(self) -> int:
         return int(self.clock.now() // _DAY_S)

@@ -1,4 +1,4 @@
-"""Leaves a model alone that does not answer."""
+"""Circuit breaker for a model that does not answer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ COOLDOWN_S = 60.0
 
 @dataclass(slots=True)
 class CircuitBreaker:
-    """Opens after so many failures in a row; after a rest one probe decides.
+    """Opens after several failures in a row; after a cooldown one probe decides.
 
-    While it is open nothing is asked at all: a model that is down costs no time-out for each job.
+    While it is open no request is sent: a model that is down does not cost every job a timeout.
     """
 
     clock: Clock
@@ -26,7 +26,7 @@ class CircuitBreaker:
     _probing: bool = False
 
     def acquire(self) -> None:
-        """Ask for leave; raise `Unavailable` while the model is to be left alone."""
+        """Allow one request; raise `Unavailable` while the breaker is open or a probe runs."""
         now = self.clock.now()
         if now < self._open_until:
             wait = self._open_until - now
@@ -46,9 +46,9 @@ class CircuitBreaker:
             self.open_for(self.cooldown_s)
 
     def release_probe(self) -> None:
-        """End a question that says nothing about the model's health."""
+        """End a request that says nothing about the model's health."""
         self._probing = False
 
     def open_for(self, seconds: float) -> None:
-        """Stay away for so long, because the model asked for it or failed."""
+        """Stay open for this long, because the model asked for it or failed."""
         self._open_until = max(self._open_until, self.clock.now() + seconds)

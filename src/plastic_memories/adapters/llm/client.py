@@ -1,4 +1,4 @@
-"""One question to any server that speaks OpenAI's chat completions, and its answer."""
+"""Client for OpenAI-compatible chat completions: one request, one answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plastic_memories.language.text.token_count import estimate_tokens
 Messages: TypeAlias = Sequence[Mapping[str, str]]
 
 _MAX_BODY_BYTES = 1024 * 1024
-# How these servers say that they do not know a field of the request.
+# Statuses with which these servers reject an unknown field of the request.
 _UNSUPPORTED_FORMAT_STATUSES = frozenset({400, 415, 422, 501})
 _TOO_MANY_REQUESTS = 429
 _OK = 200
@@ -25,7 +25,7 @@ _MAX_RETRY_AFTER_S = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class ChatEndpoint:
-    """Where a model answers, and what may be asked of it."""
+    """The address of a model, and the limits of a request."""
 
     url: str
     model: str
@@ -40,7 +40,7 @@ class ChatEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class ChatCompletion:
-    """What the model said, and what it cost; estimated if the server does not tell."""
+    """The model's answer and its token usage; estimated if the server does not report it."""
 
     text: str
     tokens_in: int
@@ -48,7 +48,7 @@ class ChatCompletion:
 
 
 class ChatClient:
-    """Asks for the strictest form of answer the server knows, and remembers which that was."""
+    """Requests the strictest response format the server supports, and remembers which one."""
 
     def __init__(self, http: httpx.AsyncClient, endpoint: ChatEndpoint, schema: Mapping[str, Any]):
         self._http = http
@@ -64,9 +64,9 @@ class ChatClient:
         self._first = 0
 
     async def complete(self, messages: Messages) -> ChatCompletion:
-        """Return the answer, or raise `Unavailable`; `detail` holds the server's status, if any."""
+        """Return the answer; raise `Unavailable` with the server's status, if any, in `detail`."""
         try:
-            # httpx limits each read, not their sum: a server that drips would hold us for ever.
+            # httpx limits each read, not their sum: a slow stream could hold us for ever.
             async with asyncio.timeout(self._endpoint.timeout_s):
                 return await self._complete(messages)
         except TimeoutError:
@@ -76,10 +76,10 @@ class ChatClient:
 
     async def _complete(self, messages: Messages) -> ChatCompletion:
         status, headers = 0, httpx.Headers()
-        for place in range(self._first, len(self._formats)):
-            status, headers, body = await self._post(messages, self._formats[place])
+        for index in range(self._first, len(self._formats)):
+            status, headers, body = await self._post(messages, self._formats[index])
             if status == _OK:
-                self._first = place
+                self._first = index
                 return _parse_completion(body, messages)
             if status not in _UNSUPPORTED_FORMAT_STATUSES:
                 break
@@ -117,11 +117,11 @@ async def _read_limited(response: httpx.Response) -> bytes:
 
 def _parse_completion(body: bytes, messages: Messages) -> ChatCompletion:
     try:
-        found = json.loads(body)
-        text = _message_text(found["choices"][0]["message"].get("content"))
+        data = json.loads(body)
+        text = _message_text(data["choices"][0]["message"].get("content"))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise Unavailable("The model's server sent something else than an answer.") from None
-    usage = found.get("usage")
+    usage = data.get("usage")
     spent = usage if isinstance(usage, dict) else {}
     return ChatCompletion(
         text,
@@ -143,10 +143,10 @@ def _token_count(given: object, estimate: int) -> int:
 
 
 def estimate_prompt_tokens(messages: Messages) -> int:
-    """Return about how many tokens a question has."""
+    """Return the estimated number of tokens of a prompt."""
     return sum(estimate_tokens(message["content"]) for message in messages)
 
 
 def _retry_after_seconds(text: str) -> float | None:
-    # A date is allowed here too; nobody sends one, and without a number the back-off decides.
+    # A date is allowed here too; nobody sends one, and without a number the backoff decides.
     return min(float(text), _MAX_RETRY_AFTER_S) if text.isascii() and text.isdecimal() else None

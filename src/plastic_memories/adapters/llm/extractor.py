@@ -1,4 +1,4 @@
-"""The extractor that asks a language model, and lets the rules decide what it may say."""
+"""Extractor that asks a language model, and checks its answer with rules."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from plastic_memories.errors import Unavailable
 from plastic_memories.language.checking.proposal_check import check_reply, merge_proposals
 from plastic_memories.language.checking.reply_parsing import parse_reply
 from plastic_memories.language.checking.window_split import split_window
-from plastic_memories.model.talk import Proposal, TalkWindow
+from plastic_memories.model.formation import Proposal, TalkWindow
 from plastic_memories.ports.clock import Clock
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.meter import Meter
 
 logger = logging.getLogger(__name__)
 
-# The request is at fault, not the server: the next window may well be answered.
+# The request is at fault, not the server: the next window may be answered.
 _BAD_REQUEST_STATUSES = frozenset({400, 413, 415, 422})
 _MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class TokenPrices:
-    """What a million tokens cost, in whatever currency the operator counts."""
+    """The price of a million tokens, in any currency the operator uses."""
 
     tokens_in: float = 0.0
     tokens_out: float = 0.0
@@ -64,7 +64,7 @@ class LlmExtractor:
     async def _propose_part(self, window: TalkWindow) -> Proposal:
         messages = messages_for(window)
         answer = await self._complete_within_budget(window.owner.tenant_id, messages)
-        # Off the loop: the rules read every message again.
+        # On a thread: the rules parse every message again.
         proposal = await asyncio.to_thread(lambda: check_reply(parse_reply(answer.text), window))
         found = replace(proposal, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
         logger.info("model.extract", extra={"fields": _log_fields(window, found)})
@@ -80,7 +80,7 @@ class LlmExtractor:
             await self._record_failure(tenant_id, error, wanted)
             raise
         except BaseException:
-            # Cancelled: a probe that nobody waits for any more must not block the next.
+            # Cancelled: a probe that nobody awaits any more must not block the next one.
             self.breaker.release_probe()
             raise
         self.breaker.record_success()
@@ -92,7 +92,7 @@ class LlmExtractor:
         self.meter.count(tenant_id, "memory_model_requests", status="failed")
         logger.warning("model.failed", extra={"fields": {"err": error.message}})
         if detail.get("timed_out"):
-            # It was asked, and will be charged for, whether we heard the answer or not.
+            # The request was sent and will be charged, whether or not an answer arrived.
             await asyncio.to_thread(self.token_budget.add_spent_tokens, wanted)
         if detail.get("retry_after_s"):
             self.breaker.open_for(detail["retry_after_s"])
@@ -123,7 +123,7 @@ def _log_fields(window: TalkWindow, found: Proposal) -> dict[str, Any]:
 
 
 class _Context(Protocol):
-    """What this part needs of what every plug-in is given."""
+    """The dependencies of this extractor."""
 
     @property
     def settings(self) -> Any: ...
@@ -135,23 +135,23 @@ class _Context(Protocol):
 
 @asynccontextmanager
 async def llm_extractor(context: _Context) -> AsyncIterator[Extractor]:
-    """Open the extractor that the settings name, and close its connections at the end."""
-    chosen = context.settings
+    """Open the extractor of the settings, and close its connections at the end."""
+    settings = context.settings
     endpoint = ChatEndpoint(
-        url=f"{chosen.llm_base_url.rstrip('/')}/chat/completions",
-        model=chosen.llm_extraction_model or chosen.llm_model,
-        api_key=chosen.llm_api_key,
-        timeout_s=chosen.llm_timeout_s,
-        max_answer_tokens=chosen.llm_answer_tokens,
+        url=f"{settings.llm_base_url.rstrip('/')}/chat/completions",
+        model=settings.llm_extraction_model or settings.llm_model,
+        api_key=settings.llm_api_key,
+        timeout_s=settings.llm_timeout_s,
+        max_answer_tokens=settings.llm_answer_tokens,
     )
-    async with httpx.AsyncClient(timeout=chosen.llm_timeout_s) as http:
+    async with httpx.AsyncClient(timeout=settings.llm_timeout_s) as http:
         yield LlmExtractor(
             client=ChatClient(http, endpoint, REPLY_SCHEMA),
             breaker=CircuitBreaker(context.clock),
             token_budget=DailyTokenBudget(
-                chosen.data_dir / "model_tokens.json", chosen.llm_tokens_per_day, context.clock
+                settings.data_dir / "model_tokens.json", settings.llm_tokens_per_day, context.clock
             ),
             meter=context.meter,
-            prices=TokenPrices(chosen.llm_price_in, chosen.llm_price_out),
-            window_tokens=chosen.llm_window_tokens,
+            prices=TokenPrices(settings.llm_price_in, settings.llm_price_out),
+            window_tokens=settings.llm_window_tokens,
         )

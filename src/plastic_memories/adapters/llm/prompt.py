@@ -1,18 +1,18 @@
-"""What a language model is asked: instructions, one example, and the talk as data."""
+"""Prompt for extraction: instructions, one example, and the conversation as data."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plastic_memories.language.checking.event_check import EMOTIONS, EVENT_TYPES, RECURRENCES
 from plastic_memories.language.checking.proposal_check import window_language
 from plastic_memories.language.checking.vocabulary import PROFILE_TYPES
+from plastic_memories.language.dates.time_zones import zone_or_utc
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.talk import TalkWindow
 
 _SHORT_TEXT_SCHEMA = {"type": "string", "maxLength": 60}
 _QUOTE_SCHEMA = {"type": "string", "maxLength": 200}
@@ -20,7 +20,7 @@ _IMPORTANCE_SCHEMA = {"type": "integer", "minimum": 1, "maximum": 10}
 
 
 def _object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    # Servers that promise to follow a schema want every field named and none besides.
+    # Servers with strict schemas require every field to be listed and no others.
     return {
         "type": "object",
         "properties": dict(properties),
@@ -33,7 +33,7 @@ def _enum_schema(values: tuple[str, ...]) -> dict[str, Any]:
     return {"type": "string", "enum": list(values)}
 
 
-# The quote comes first: what is copied first is what the rest is said about.
+# The quote comes first: the model then bases the other fields on it.
 REPLY_SCHEMA = _object_schema(
     {
         "profile": {
@@ -189,23 +189,23 @@ _EXAMPLE_TIME = "2024-05-15 Wed 09:00"
 
 
 def messages_for(window: TalkWindow) -> list[dict[str, str]]:
-    """Return the question: instructions and example in the language of the talk, then the talk."""
+    """Return the prompt: instructions and example in the conversation's language, then the data."""
     language = "zh" if window_language(window).startswith("zh") else "en"
     talk, answer = _EXAMPLES[language]
     example = [
-        _message_json(place, role, "", _EXAMPLE_TIME, text)
-        for place, (role, text) in _numbered(talk)
+        _message_json(number, role, "", _EXAMPLE_TIME, text)
+        for number, (role, text) in _numbered(talk)
     ]
-    zone = _zone_or_utc(window.time_zone)
+    zone = zone_or_utc(window.time_zone)
     lines = [
         _message_json(
-            place,
+            number,
             message.role,
             _speaker_name(message, window),
             _local_time(message, zone),
             message.content,
         )
-        for place, message in _numbered(window.messages)
+        for number, message in _numbered(window.messages)
     ]
     return [
         {"role": "system", "content": _INSTRUCTIONS[language]},
@@ -219,9 +219,9 @@ def _numbered(items: Any) -> enumerate[Any]:
     return enumerate(items, start=1)
 
 
-def _message_json(place: int, role: Role, name: str, time: str, text: str) -> str:
-    """One message as one line of JSON: whatever it says, it stays inside its quotes."""
-    fields = {"n": place, "role": role.value, "name": name, "time": time, "text": text}
+def _message_json(number: int, role: Role, name: str, time: str, text: str) -> str:
+    """Return one message as one line of JSON: its text cannot leave the quotes."""
+    fields = {"n": number, "role": role.value, "name": name, "time": time, "text": text}
     shown = {key: value for key, value in fields.items() if value != ""}
     return json.dumps(shown, ensure_ascii=False).replace("<", "\\u003c")
 
@@ -238,10 +238,3 @@ def _speaker_name(message: Message, window: TalkWindow) -> str:
 
 def _local_time(message: Message, zone: tzinfo) -> str:
     return datetime.fromtimestamp(message.ts, zone).strftime("%Y-%m-%d %a %H:%M")
-
-
-def _zone_or_utc(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return UTC

@@ -1,4 +1,4 @@
-"""The profile as Markdown."""
+"""Profile builder that renders Markdown."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def _section_name(memory: Memory) -> str:
     }.get(memory.type, "")
 
 
-def _section_text(part: str, rows: Sequence[Memory], chinese: bool) -> str:
+def _section_text(name: str, rows: Sequence[Memory], chinese: bool) -> str:
     if not rows:
         return ""
-    is_text = part in ("about", "rules")
+    is_text = name in ("about", "rules")
     lines = [row.content.strip() if is_text else _item_line(row, chinese) for row in rows]
-    return f"## {_HEADINGS[part][chinese]}\n\n" + as_text("\n".join(lines), _TITLES)
+    return f"## {_HEADINGS[name][chinese]}\n\n" + as_text("\n".join(lines), _TITLES)
 
 
 def _item_line(memory: Memory, chinese: bool) -> str:

@@ -14,7 +14,7 @@ from plastic_memories.model.persona import Template
 _MAX_BYTES = 256 * 1024
 _MAX_CARD_BYTES = 8 * 1024 * 1024
 _CARD_SUFFIXES = (".png", ".json")
-# Callers may name a template as it lies in the repository.
+# Callers may give the path of a template in the repository.
 _OPTIONAL_PREFIX = "personas"
 
 
@@ -25,7 +25,7 @@ class TemplateFolder:
     def load(self, path: str) -> Template:
         try:
             return self._load(path)
-        except OSError as error:  # a name too long for the disk, a folder that may not be read
+        except OSError as error:  # e.g. a name too long for the disk, or an unreadable folder
             raise TemplateError(f"The template cannot be read: {error.strerror}.") from error
 
     def _load(self, path: str) -> Template:
@@ -57,7 +57,7 @@ class TemplateFolder:
     def _load_card(self, file: Path) -> Template:
         if file.stat().st_size > _MAX_CARD_BYTES:
             raise TemplateError(f"{file.name} is larger than {_MAX_CARD_BYTES} bytes.")
-        # Whoever put it here wants the character; memories come by an import of one's own.
+        # A template is only the character; memories of a card need an explicit import.
         card, _ = read_card(file.read_bytes())
         return card_template(self._template_name(file), card)
 
@@ -65,7 +65,7 @@ class TemplateFolder:
         parts = PureWindowsPath(path.strip()).parts  # splits at / and \ on every system
         if parts and parts[0] == _OPTIONAL_PREFIX:
             parts = parts[1:]
-        # Windows rules hold everywhere: a template written on one machine is read on another.
+        # Windows rules apply everywhere: a template path must mean the same on every system.
         if not parts or PureWindowsPath(path).drive or PureWindowsPath(path).root:
             raise TemplateError("template_path must be a relative path below the template root.")
         root = self._root.resolve()
@@ -85,7 +85,7 @@ class TemplateFolder:
         if file.stat().st_size > _MAX_BYTES:
             raise TemplateError(f"{file.name} is larger than {_MAX_BYTES} bytes.")
         try:
-            # utf-8-sig drops the mark that some editors put at the front.
+            # utf-8-sig drops the byte order mark that some editors write.
             return file.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise TemplateError(f"{file.name} is not UTF-8 text.") from None

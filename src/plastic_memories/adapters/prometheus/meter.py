@@ -1,4 +1,4 @@
-"""Metrics in Prometheus text, for each tenant and for all."""
+"""Prometheus metrics, per tenant and for all tenants."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ _HISTOGRAMS = {
 
 
 class _TenantMetrics:
-    """What was counted, observed and shown for one tenant, or for none."""
+    """The counters, histograms and gauges of one tenant, or of none."""
 
     def __init__(self) -> None:
-        # Apart, because only what was counted can be added up over tenants.
+        # Separate registries: only counters and histograms can be summed over tenants.
         self.counted = CollectorRegistry()
         self.shown = CollectorRegistry()
         self.counters = {
@@ -85,7 +85,7 @@ class _TenantMetrics:
 
 
 class _Sum(Collector):
-    """The numbers of several tenants as one."""
+    """The metrics of several tenants, summed."""
 
     def __init__(self, registries: Sequence[CollectorRegistry]) -> None:
         self._registries = registries
@@ -97,11 +97,11 @@ class _Sum(Collector):
 
 
 def _add_up(families: Sequence[Metric]) -> Metric:
-    """Return a family with the sums of all samples that have the same name and labels."""
+    """Return a family with the sums of all samples of the same name and labels."""
     first = families[0]
     sums: dict[tuple[str, tuple[tuple[str, str], ...]], float] = defaultdict(float)
     for sample in (sample for family in families for sample in family.samples):
-        # The time at which a series began is no number to add, and says nothing here.
+        # The creation time of a series cannot be summed, and means nothing here.
         if not sample.name.endswith("_created"):
             sums[sample.name, tuple(sample.labels.items())] += sample.value
     total = Metric(first.name, first.documentation, first.type)
@@ -117,7 +117,7 @@ class PrometheusMeter:
         PlatformCollector(registry=self._process)
         GCCollector(registry=self._process)
         self._numbers: dict[str | None, _TenantMetrics] = {None: _TenantMetrics()}
-        # Readers and the writer count on threads of their own.
+        # Reader threads and the writer thread count concurrently.
         self._lock = threading.Lock()
 
     def count(self, tenant_id: str | None, name: str, **labels: str) -> None:
@@ -151,12 +151,12 @@ class PrometheusMeter:
             return self._numbers[tenant_id]
 
     def _registry(self, tenant_id: str | None) -> CollectorRegistry:
-        """Return the numbers of a tenant; for None those of all, and the process's own."""
+        """Return the metrics of a tenant; for None those of all tenants and of the process."""
         own = self._tenant_metrics(tenant_id)
         with self._lock:
             counted = list(self._numbers.values()) if tenant_id is None else [own]
         registry = CollectorRegistry()
-        registry.register(_Sum([numbers.counted for numbers in counted]))
+        registry.register(_Sum([metrics.counted for metrics in counted]))
         registry.register(own.shown)
         if tenant_id is None:
             registry.register(self._process)

@@ -1,4 +1,4 @@
-"""Arrays that grow at their end without being copied every time."""
+"""Arrays with amortised growth: appending does not copy every time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MIN_CAPACITY = 16
 
 
 class GrowableArray:
-    """A column, or with a width a matrix, of one kind of number."""
+    """A column of one dtype, or a matrix if a width is given."""
 
     def __init__(self, dtype: type[np.generic], width: int | None = None) -> None:
         shape = _MIN_CAPACITY if width is None else (_MIN_CAPACITY, width)
@@ -32,10 +32,10 @@ class GrowableArray:
     def extend(self, values: NDArray[Any]) -> None:
         size = self._size + len(values)
         if size > len(self._room):
-            larger = np.zeros(
+            grown = np.zeros(
                 (max(size, 2 * len(self._room)), *self._room.shape[1:]), self._room.dtype
             )
-            larger[: self._size] = self.array
-            self._room = larger
+            grown[: self._size] = self.array
+            self._room = grown
         self._room[self._size : size] = values
         self._size = size

@@ -1,4 +1,4 @@
-"""Recall by words, meaning, names, time and neighbours, ranked together. No model call."""
+"""Hybrid recall engine: ranks by words, meaning, names, time and neighbours; no model call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.rules.ranking.hybrid_weights import LEARNED_WEIGHTS, HybridWeights
 
 logger = logging.getLogger(__name__)
-# Shares of the whole deadline: what comes after must still have time.
+# Shares of the whole deadline: later steps must still have time.
 _VECTOR_DEADLINE_SHARE = 0.3
 _INDEX_DEADLINE_SHARE = 0.5
 _LOCK_DEADLINE_SHARE = 0.2
@@ -38,7 +38,7 @@ _MAX_NEAR_MISSES = 10
 
 
 class HybridEngineContext(Protocol):
-    """What this engine is built from."""
+    """The dependencies of this engine."""
 
     @property
     def storage(self) -> StorageBackend: ...
@@ -75,8 +75,8 @@ class HybridEngine:
         except Exception:
             logger.exception("memory.recall", extra={"fields": {"part": "index"}})
             missed = (*search.degraded, "index")
-        left = max(0.0, started + query.deadline_s - time.monotonic())
-        found = await self._by_words.find(replace(query, deadline_s=left))
+        left_s = max(0.0, started + query.deadline_s - time.monotonic())
+        found = await self._by_words.find(replace(query, deadline_s=left_s))
         return replace(found, degraded=(*missed, *found.degraded))
 
     def is_backed_by(self, storage: StorageBackend) -> bool:
@@ -100,16 +100,16 @@ class HybridEngine:
         """Return a vector for each text that is compared by meaning, or why there is none."""
         tenant = query.viewpoint.owner.tenant_id
         deadline_s = query.deadline_s * _VECTOR_DEADLINE_SHARE
-        asked = [
+        requests = [
             self._embedder.query_vector(text, deadline_s, tenant_id=tenant)
             for text in question.texts
         ]
-        return [await asked[0]] if len(asked) == 1 else await asyncio.gather(*asked)
+        return [await requests[0]] if len(requests) == 1 else await asyncio.gather(*requests)
 
 
 @dataclass(frozen=True, slots=True)
 class _PreparedSearch:
-    """One question with its vectors, ready to be asked of a snapshot."""
+    """One question with its vectors, ready to run in a snapshot."""
 
     cache: IndexCache
     weights: HybridWeights
@@ -123,16 +123,16 @@ class _PreparedSearch:
         if query.viewpoint is not view:
             query = replace(query, viewpoint=view)
         index = self.cache.get(query.viewpoint.owner)
-        # Whoever reads a large partition for the first time must not hold up every reader.
+        # A thread that reads a large partition for the first time must not block every reader.
         with index.locked(query.deadline_s * _LOCK_DEADLINE_SHARE):
             index.refresh(stores)
-            asked = _scoring_query(stores, query, self.question, self.vectors)
-            found = self._rank_findings(stores, index, query, asked)
+            scoring_query = _scoring_query(stores, query, self.question, self.vectors)
+            found = self._rank_findings(stores, index, query, scoring_query)
         self.cache.update_size(index)
         return found
 
     def _rank_findings(
-        self, stores: Stores, index: OwnerIndex, query: RecallQuery, asked: ScoringQuery
+        self, stores: Stores, index: OwnerIndex, query: RecallQuery, scoring_query: ScoringQuery
     ) -> Findings:
         sight = index.visible_entries(query.viewpoint, query.now)
         if query.viewpoint.only_session:
@@ -140,7 +140,7 @@ class _PreparedSearch:
             sight = VisibleEntries.from_mask(sight.mask & np.isin(index["memory_id"], inside))
         if not sight.number:
             return Findings((), detect_intent(query.text), self.degraded)
-        scores = score_entries(index, sight, asked, self.weights)
+        scores = score_entries(index, sight, scoring_query, self.weights)
         if query.only_memory_ids is not None:
             others = ~np.isin(index["memory_id"], list(query.only_memory_ids))
             np.copyto(scores.total, -np.inf, where=others)
@@ -149,11 +149,11 @@ class _PreparedSearch:
         missed = ranked.order[query.limit :][:_MAX_NEAR_MISSES] if query.explain else []
         ids = index["memory_id"][[*chosen, *missed]].tolist()
         rows = {row.id: row for row in stores.memories.visible(query.viewpoint, ids, query.now)}
-        # Told only to those who ask for it: that takes as long as finding the rows.
+        # Only on request: computing the parts takes as long as finding the rows.
         parts = scores.parts_at(chosen) if query.explain else [{}] * len(chosen)
         hits = [
-            _hit_of(rows[memory_id], float(scores.total[position]), told)
-            for memory_id, position, told in zip(ids, chosen, parts, strict=False)
+            _hit_of(rows[memory_id], float(scores.total[position]), hit_parts)
+            for memory_id, position, hit_parts in zip(ids, chosen, parts, strict=False)
             if memory_id in rows
         ]
         misses = _near_misses(index, ranked, missed, rows) if missed else ()
@@ -187,10 +187,11 @@ def _hit_of(memory: Memory, total: float, parts: Mapping[str, float]) -> Hit:
 def _near_misses(
     index: OwnerIndex, ranked: Ranking, missed: Sequence[int], rows: Mapping[int, Memory]
 ) -> list[NearMiss]:
-    """Say of the next ones why they were left out."""
+    """Return the best entries below the limit, with the reason why each was left out."""
     misses = []
     for position, parts in zip(missed, ranked.scores.parts_at(missed), strict=True):
-        memory_id, near = int(index["memory_id"][position]), ranked.near_duplicates.get(position)
+        memory_id = int(index["memory_id"][position])
+        duplicate_of = ranked.near_duplicates.get(position)
         if memory_id in rows:
             misses.append(
                 NearMiss(
@@ -198,8 +199,8 @@ def _near_misses(
                     score=float(ranked.scores.total[position]),
                     parts=parts,
                     found_by=matched_searches(parts),
-                    reason="below the limit" if near is None else "says nearly the same",
-                    repeats=None if near is None else int(index["memory_id"][near]),
+                    reason="below the limit" if duplicate_of is None else "says nearly the same",
+                    repeats=None if duplicate_of is None else int(index["memory_id"][duplicate_of]),
                 )
             )
     return misses

@@ -1,4 +1,4 @@
-"""The indexes of those who were asked about lately; the others are read again when needed."""
+"""LRU cache of owner indexes; an evicted index is read again when needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plastic_memories.model.owner import Owner
 
 
 class IndexCache:
-    """Bounded by bytes: whoever was not asked for the longest time goes first."""
+    """Bounded by bytes: the least recently used index is evicted first."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -28,10 +28,10 @@ class IndexCache:
             return index
 
     def update_size(self, index: OwnerIndex) -> None:
-        """Note how large an index is by now, and make room."""
+        """Record the current size of an index, and evict others if necessary."""
         with self._lock:
             if self._indexes.get(index.owner) is not index:
-                return  # it was let go while somebody still used it
+                return  # it was evicted while a caller still used it
             self._record_size(index.owner, index.nbytes)
             while self._total > self._max_bytes and len(self._indexes) > 1:
                 oldest, _ = self._indexes.popitem(last=False)

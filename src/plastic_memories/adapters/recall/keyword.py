@@ -1,4 +1,4 @@
-"""Recall by words: text search, bm25, recency and importance."""
+"""Keyword recall engine: text search ranked by bm25, recency and importance."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.rules.ranking.recency_ranking import rank_by_recency
 
 logger = logging.getLogger(__name__)
-# More than are asked for, so that recency and importance can choose among the relevant.
+# More than requested, so that recency and importance can choose among relevant rows.
 _OVERFETCH_FACTOR = 3
-# Where only some may be found, this many are looked through for them.
+# If only some memories are allowed, this many candidates are searched for them.
 _MAX_CANDIDATES = 20_000
 
 
 class KeywordEngineContext(Protocol):
-    """What an engine is built from."""
+    """The dependencies of the engine."""
 
     @property
     def storage(self) -> StorageBackend: ...

@@ -1,4 +1,4 @@
-"""From scores to an order: the best first, what repeats another further back."""
+"""Rank scored entries: best first, near duplicates moved back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plastic_memories.adapters.recall.scoring import EntryScores
 from plastic_memories.rules.ranking.hybrid_weights import HybridWeights
 from plastic_memories.rules.ranking.score_parts import Floats, Ints, duplicate_rows
 
-# What is not seen scores less than any number.
+# Invisible entries score below any finite number.
 _LOWEST_SCORE = float(np.finfo(np.float64).min)
 
 
@@ -20,8 +20,8 @@ _LOWEST_SCORE = float(np.finfo(np.float64).min)
 class Ranking:
     """Positions in the order they are returned, best first.
 
-    `near` says which of them stand behind a better one because they tell nearly the same. That is
-    enough to stand further back, never to be left out.
+    `near_duplicates` maps an entry to the better one that says nearly the same. It is moved
+    back for that, but never left out.
     """
 
     order: Sequence[int]
@@ -32,18 +32,21 @@ class Ranking:
 def rank_positions(
     index: OwnerIndex, scores: EntryScores, weights: HybridWeights, wanted: int
 ) -> Ranking:
-    """Return the best positions that something speaks for."""
+    """Return the best positions that at least one search found."""
     best = _top_positions(scores.total, max(wanted, weights.candidates_compared))
     found = best[scores.is_found(best)].tolist()
-    looked_at = found[: weights.candidates_compared]
-    words, meaning = _term_overlaps(index, looked_at), index.vectors.pairwise_similarity(looked_at)
-    nearly = (words >= weights.duplicate_term_overlap) | (meaning >= weights.duplicate_similarity)
-    near = {looked_at[one]: looked_at[other] for one, other in duplicate_rows(nearly).items()}
-    if near:
-        scores.apply_factor([*near], weights.repeat_factor)
-        # Equals keep their order, so that a repeat never stands before its first.
+    compared = found[: weights.candidates_compared]
+    words, meaning = _term_overlaps(index, compared), index.vectors.pairwise_similarity(compared)
+    similar = (words >= weights.duplicate_term_overlap) | (meaning >= weights.duplicate_similarity)
+    near_duplicates = {
+        compared[duplicate]: compared[original]
+        for duplicate, original in duplicate_rows(similar).items()
+    }
+    if near_duplicates:
+        scores.apply_factor([*near_duplicates], weights.repeat_factor)
+        # The sort is stable, so that a duplicate never comes before its original.
         found.sort(key=lambda position: -scores.total[position])
-    return Ranking(found, scores, near)
+    return Ranking(found, scores, near_duplicates)
 
 
 def _term_overlaps(index: OwnerIndex, positions: Sequence[int]) -> Floats:
@@ -51,20 +54,20 @@ def _term_overlaps(index: OwnerIndex, positions: Sequence[int]) -> Floats:
     terms = index.term_codes_at_each(positions)
     if not terms:
         return np.zeros((0, 0))
-    every = np.concatenate(terms)
-    # Each term has the column where it would stand first; the others stay empty.
-    column = np.sort(every).searchsorted(every)
-    holds = np.zeros((len(terms), len(every)), np.float32)
-    holds[np.repeat(np.arange(len(terms)), [len(some) for some in terms]), column] = 1.0
-    common = holds @ holds.T
-    sizes = holds.sum(axis=1)
+    all_terms = np.concatenate(terms)
+    # A term's column is its first position in sorted order; the other columns stay empty.
+    column = np.sort(all_terms).searchsorted(all_terms)
+    has_term = np.zeros((len(terms), len(all_terms)), np.float32)
+    has_term[np.repeat(np.arange(len(terms)), [len(codes) for codes in terms]), column] = 1.0
+    common = has_term @ has_term.T
+    sizes = has_term.sum(axis=1)
     return np.asarray(common / np.maximum(sizes[:, None] + sizes - common, 1.0), np.float64)
 
 
 def _top_positions(scores: Floats, number: int) -> Ints:
-    """Return the positions of the best, best first; the later of two equals first."""
-    least = _LOWEST_SCORE
+    """Return the positions of the best, best first; of equal scores the later position first."""
+    threshold = _LOWEST_SCORE
     if number < len(scores):
-        least = max(least, np.partition(scores, len(scores) - number)[len(scores) - number])
-    some = np.flatnonzero(scores >= least)
-    return some[np.lexsort((-some, -scores[some]))][:number]
+        threshold = max(threshold, np.partition(scores, len(scores) - number)[len(scores) - number])
+    candidates = np.flatnonzero(scores >= threshold)
+    return candidates[np.lexsort((-candidates, -scores[candidates]))][:number]

@@ -1,4 +1,4 @@
-"""Everything one persona can find, as arrays in memory, kept up with the database."""
+"""In-memory index of one persona's entries as arrays, kept in sync with the database."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _COLUMNS: dict[str, type[np.generic]] = {
 }  # fmt: skip
 _NONE = -1
 _CODE_BYTES = 4
-# This much of what is kept may be dead before it is worth making everything anew.
+# The share of dead entries above which the index is rebuilt.
 _MAX_DEAD_SHARE = 0.3
 _MIN_COMPACTION_SIZE = 100
 
 
 class OwnerIndex:
-    """The entries of a persona's own partition and of the one its user's personas share.
+    """The entries of a persona's own partition and of the partition all personas share.
 
-    An entry has the same position in every column. One that was removed or got other words is
-    dead; dead entries count nowhere. For one thread at a time: use it while it is `held`.
+    An entry has the same position in every column. An entry that was removed or whose text
+    changed is dead; dead entries are never counted. Not thread-safe: use it inside `locked`.
     """
 
     def __init__(self, owner: Owner) -> None:
@@ -69,7 +69,7 @@ class OwnerIndex:
 
     @contextmanager
     def locked(self, patience_s: float) -> Iterator[None]:
-        """Keep other threads out; raise `Unavailable` if one of them is in for too long."""
+        """Hold the lock; raise `Unavailable` if another thread holds it for too long."""
         if not self._lock.acquire(timeout=patience_s):
             raise Unavailable("The index of this persona is being read.")
         try:
@@ -90,15 +90,15 @@ class OwnerIndex:
     def _count_bytes(self) -> int:
         columns = sum(column.nbytes for column in self._columns.values())
         postings = sum(level.nbytes for level in self.levels)
-        rest = 130 * len(self)  # dictionaries and what is kept, roughly
+        rest = 130 * len(self)  # dictionaries and cached values, roughly
         return columns + postings + rest + self._codes.nbytes + self.vectors.nbytes
 
     def refresh(self, stores: Stores) -> None:
-        """Take in what changed since the last time."""
+        """Apply the changes since the last refresh."""
         for number, partition in enumerate(partitions_for(self.owner)):
-            news = stores.entries.changes_since(partition, self._known[number])
-            self._apply_changes(news, shared=bool(number))
-            self._known[number] = news.revision
+            changes = stores.entries.changes_since(partition, self._known[number])
+            self._apply_changes(changes, shared=bool(number))
+            self._known[number] = changes.revision
         if len(self) > _MIN_COMPACTION_SIZE and np.count_nonzero(self["alive"]) < (
             1 - _MAX_DEAD_SHARE
         ) * len(self):
@@ -107,14 +107,14 @@ class OwnerIndex:
         self.levels = add_to_levels(self.levels, self._codes.array, self._offsets.array)
 
     def cached(self, name: str, about: Hashable, make: Callable[[], T]) -> T:
-        """Return what was worked out before, as long as no entry and nothing it is about changed.
+        """Return a cached value; it is made again if an entry or `about` changed.
 
-        Most recalls ask the same of the same entries. What is kept is not to be written to.
+        Most recalls need the same values of the same entries. Callers must not modify them.
         """
-        known = self._cached_values.get(name)
-        if known is None or known[0] != about:
-            known = self._cached_values[name] = about, make()
-        return cast("T", known[1])
+        entry = self._cached_values.get(name)
+        if entry is None or entry[0] != about:
+            entry = self._cached_values[name] = about, make()
+        return cast("T", entry[1])
 
     @property
     def zeros(self) -> NDArray[np.float64]:
@@ -122,7 +122,7 @@ class OwnerIndex:
         return self.cached("nothing", None, lambda: np.zeros(len(self)))
 
     def visible_entries(self, view: Viewpoint, now: float) -> VisibleEntries:
-        """Say of each entry whether it exists for this reader now."""
+        """Return which entries are visible to this reader now."""
         allowed = tuple([place.is_visible_from(view) for place in self.places])
         first_end = self.cached("first_end", None, lambda: self["expires_at"].min(initial=np.inf))
         return self.cached(
@@ -144,23 +144,23 @@ class OwnerIndex:
         codes, offsets = self._codes.array, self._offsets.array
         return [codes[offsets[position] : offsets[position + 1]] for position in positions]
 
-    def _apply_changes(self, news: PartitionChanges, *, shared: bool) -> None:
-        if news.remaining_ids is None and not news.entries:
+    def _apply_changes(self, changes: PartitionChanges, *, shared: bool) -> None:
+        if changes.remaining_ids is None and not changes.entries:
             return
         self._cached_values = {}
-        if news.remaining_ids is not None:
-            gone = self["alive"] & (self["shared"] == shared)
-            gone &= ~np.isin(self["memory_id"], np.array(news.remaining_ids, dtype=np.int64))
-            self._mark_dead(np.flatnonzero(gone))
-        known = [entry for entry in news.entries if entry.memory_id in self._position]
+        if changes.remaining_ids is not None:
+            removed = self["alive"] & (self["shared"] == shared)
+            removed &= ~np.isin(self["memory_id"], np.array(changes.remaining_ids, dtype=np.int64))
+            self._mark_dead(np.flatnonzero(removed))
+        known = [entry for entry in changes.entries if entry.memory_id in self._position]
         same = [entry for entry in known if self._update_entry(entry)]
         self.vectors.put([(self._position[entry.memory_id], entry.vector) for entry in same])
-        added = [entry for entry in news.entries if entry.memory_id not in self._position]
+        added = [entry for entry in changes.entries if entry.memory_id not in self._position]
         if added:
             self._append(added, shared=shared)
 
     def _update_entry(self, entry: IndexEntry) -> bool:
-        """Bring a known entry up to date; bury it and say no if it has other words by now."""
+        """Update a known entry; if its terms or place changed, mark it dead and return False."""
         position = self._position[entry.memory_id]
         moved = self["place"][position] != self.places.get(entry.place, _NONE)
         before = self.term_codes_at(position).tobytes() + QUESTION_MARKER * int(
@@ -181,7 +181,7 @@ class OwnerIndex:
             self._position.pop(int(self["memory_id"][position]), None)
 
     def _append(self, entries: Sequence[IndexEntry], *, shared: bool) -> None:
-        # In the order of the conversation, so that neighbours stand side by side.
+        # In chronological order, so that neighbours have adjacent positions.
         entries = sorted(entries, key=lambda entry: (entry.happened_at, entry.memory_id))
         first = len(self)
         asks = [entry.terms.endswith(QUESTION_MARKER) for entry in entries]
@@ -200,7 +200,7 @@ class OwnerIndex:
             "ageless": [entry.ageless for entry in entries],
             "asks": asks,
             "alive": [True] * len(entries),
-            "size": [len(some) // _CODE_BYTES for some in terms],
+            "size": [len(codes) // _CODE_BYTES for codes in terms],
             "before": [_NONE] * len(entries),
             "after": [_NONE] * len(entries),
         }
@@ -213,9 +213,9 @@ class OwnerIndex:
         self.vectors.put([(first + number, row.vector) for number, row in enumerate(entries)])
 
     def _link_neighbours(self, first: int, sessions: Sequence[int]) -> None:
-        """Tie new entries to the last one of their conversation.
+        """Link new entries to the last one of their conversation.
 
-        A conversation that is imported in pieces, backwards, loses the ties between the pieces.
+        A conversation that is imported in pieces, backwards, loses the links between the pieces.
         """
         before, after = self["before"], self["after"]
         for position, session in enumerate(sessions, start=first):
@@ -229,11 +229,11 @@ class OwnerIndex:
 
 
 def _intern(known: dict[Any, int], names: Sequence[Any]) -> list[int]:
-    """Return a small number for each name; -1 for none."""
+    """Return a small integer for each name; -1 for an empty one."""
     found: list[int] = []
     last, number = None, _NONE
     for name in names:
-        # Neighbours mostly share the very same object, which need not be looked up again.
+        # Consecutive names are mostly the same object, which need not be looked up again.
         if name is not last:
             last, number = name, known.setdefault(name, len(known)) if name else _NONE
         found.append(number)

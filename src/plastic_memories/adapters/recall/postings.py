@@ -1,4 +1,4 @@
-"""Which entries hold which terms: sorted arrays, added to like the levels of a log-merge tree."""
+"""Inverted index: sorted postings in levels that are merged like a log-structured merge tree."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PostingsLevel:
         return sum(array.nbytes for array in arrays)
 
     def posting_spans(self, codes: Codes) -> tuple[Ints, Ints]:
-        """Return where the entries that hold each of these terms begin, and how many they are."""
+        """Return for each term where its postings start, and how many there are."""
         if not len(self.codes):
             return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
         at = np.minimum(self.codes.searchsorted(codes), len(self.codes) - 1)
@@ -44,13 +44,13 @@ class PostingsLevel:
 def find_postings(
     levels: Sequence[PostingsLevel], codes: Codes
 ) -> tuple[Ints, Ints, NDArray[np.float32]]:
-    """Return the entries that hold these terms, term by term.
+    """Return the postings of these terms: counts per term, then entries and term frequencies.
 
-    For each term how many there are; then which they are, and how often they hold it.
+    Entries and frequencies are concatenated in the order of the terms.
     """
     spans = [level.posting_spans(codes) for level in levels]
-    sizes = sum((held for _, held in spans), start=np.zeros(len(codes), np.int64))
-    bounds = [(begin.tolist(), (begin + held).tolist()) for begin, held in spans]
+    sizes = sum((size for _, size in spans), start=np.zeros(len(codes), np.int64))
+    bounds = [(begin.tolist(), (begin + size).tolist()) for begin, size in spans]
     # Slices of the levels, term by term; most indexes have one level.
     places = [
         (level, start[term], end[term])
@@ -68,14 +68,14 @@ def find_postings(
 
 
 def document_frequency(levels: Sequence[PostingsLevel], codes: Codes) -> Ints:
-    """Return how many entries hold each of these terms."""
+    """Return how many entries contain each of these terms."""
     return sum(
         (level.posting_spans(codes)[1] for level in levels), start=np.zeros(len(codes), np.int64)
     )
 
 
 def build_level(first: int, codes: Codes, sizes: Ints) -> PostingsLevel:
-    """Sort the terms of consecutive entries; `sizes` says how many belong to each."""
+    """Sort the terms of consecutive entries; `sizes` is the number of terms per entry."""
     entries = np.repeat(np.arange(first, first + len(sizes), dtype=np.uint64), sizes)
     keys = np.concatenate([_posting_keys(codes, entries), _pair_posting_keys(codes, entries)])
     keys, counts = np.unique(keys, return_counts=True)
@@ -98,27 +98,27 @@ def _posting_keys(
 
 
 def _pair_posting_keys(codes: Codes, entries: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the pairs of distinctive words in a row, as language/questions/question.py does."""
-    telling = (codes & np.uint32(WEAK_TERM_BIT | WORD_TERM_BIT)) == WORD_TERM_BIT
-    words, owners = codes[telling].astype(np.uint64), entries[telling]
-    together = owners[:-1] == owners[1:]
+    """Return pairs of adjacent distinctive words, hashed as in language/questions/question.py."""
+    distinctive = (codes & np.uint32(WEAK_TERM_BIT | WORD_TERM_BIT)) == WORD_TERM_BIT
+    words, owners = codes[distinctive].astype(np.uint64), entries[distinctive]
+    adjacent = owners[:-1] == owners[1:]
     pairs = (words[:-1] * np.uint64(31) + words[1:]) & np.uint64(0xFFFFFFFF)
     pairs |= np.uint64(WEAK_TERM_BIT | WORD_TERM_BIT)
-    return _posting_keys(pairs[together], owners[:-1][together])
+    return _posting_keys(pairs[adjacent], owners[:-1][adjacent])
 
 
 def add_to_levels(levels: list[PostingsLevel], codes: Codes, offsets: Ints) -> list[PostingsLevel]:
-    """Add the entries that no level holds yet, merging levels of about one size.
+    """Add the entries that no level contains yet, merging levels of similar size.
 
-    `codes` and `offsets` describe all entries. Every entry is sorted again only as often as the
-    whole doubles, so that one new memory costs next to nothing, even among a hundred thousand.
+    `codes` and `offsets` describe all entries. An entry is sorted again only when the total
+    doubles, so that adding one memory is cheap even among a hundred thousand.
     """
     total = len(offsets) - 1
     first = levels[-1].end if levels else 0
     if first == total:
         return levels
-    kept = list(levels)
-    while kept and kept[-1].end - kept[-1].first <= 2 * (total - first):
-        first = kept.pop().first
+    remaining = list(levels)
+    while remaining and remaining[-1].end - remaining[-1].first <= 2 * (total - first):
+        first = remaining.pop().first
     span = slice(offsets[first], offsets[total])
-    return [*kept, build_level(first, codes[span], np.diff(offsets[first:]))]
+    return [*remaining, build_level(first, codes[span], np.diff(offsets[first:]))]

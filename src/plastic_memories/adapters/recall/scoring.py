@@ -1,4 +1,4 @@
-"""All parts of the score of every entry, for one recall."""
+"""All score parts of every entry, for one recall."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _ASKS_BACK = re.compile(
 _NONE = -1
 _TOP_PLACES = 10
 _ALIAS_CANDIDATES = 5
-# Who says "I" where no name is given.
+# The speaker name of entries in the first person without a name.
 _USER = "user"
 _HOUR_S = 3600.0
-# So much of a part makes it the reason why something was found.
+# A part above this threshold counts as a search that found the entry.
 _MATCH_THRESHOLDS = {
     "text": 0.0, "vectors": 0.3, "linked": 0.05, "neighbour": 0.25, "speaker": 0.15, "time": 0.0,
 }  # fmt: skip
@@ -44,21 +44,21 @@ _MATCH_THRESHOLDS = {
 
 @dataclass(frozen=True, slots=True)
 class ScoringQuery:
-    """A question with everything it takes to score it."""
+    """A question with everything that scoring needs."""
 
     text: str
     question: ParsedQuestion
     now: float
-    # For each probe the vector of its text; for a dialogue, of its last line as well.
+    # The vector of each probe's text; for a dialogue, of its last line as well.
     vectors: Sequence[Vector | None] = ()
     last_line: Vector | None = None
-    background_vectors: Vectors | None = None  # of the same model: what a likeness is measured by
+    background_vectors: Vectors | None = None  # calibrate similarity; of the same model
     spans: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EntryScores:
-    """The sum, and the parts it is made of, by position."""
+    """The total score and its parts, by position."""
 
     total: Floats
     parts: dict[str, Floats] = field(default_factory=dict)
@@ -68,33 +68,35 @@ class EntryScores:
         table = np.stack([part[positions] for part in self.parts.values()], axis=1)
         return [dict(zip(self.parts, row, strict=True)) for row in table.tolist()]
 
-    def apply_factor(self, positions: Sequence[int], share: float) -> None:
-        """Leave entries only this share of their score."""
-        lowered = np.minimum(self.total[positions], share * self.total[positions])
+    def apply_factor(self, positions: Sequence[int], factor: float) -> None:
+        """Multiply the scores of entries by a factor, never raising them."""
+        lowered = np.minimum(self.total[positions], factor * self.total[positions])
         self.parts["repeat"][positions] += lowered - self.total[positions]
         self.total[positions] = lowered
 
     def is_found(self, positions: Ints) -> Bools:
-        """Say of each whether any search has found it."""
-        telling = [self.parts[name][positions] > least for name, least in _MATCH_THRESHOLDS.items()]
-        found: Bools = np.logical_or.reduce(telling)
+        """Return for each entry whether any search found it."""
+        matches = [
+            self.parts[name][positions] > threshold for name, threshold in _MATCH_THRESHOLDS.items()
+        ]
+        found: Bools = np.logical_or.reduce(matches)
         return found
 
 
 def matched_searches(parts: Mapping[str, float]) -> tuple[str, ...]:
-    """Return which searches speak for an entry with these parts."""
-    return tuple([name for name, least in _MATCH_THRESHOLDS.items() if parts[name] > least])
+    """Return the searches that found an entry with these parts."""
+    return tuple([name for name, threshold in _MATCH_THRESHOLDS.items() if parts[name] > threshold])
 
 
 def score_entries(
-    index: OwnerIndex, sight: VisibleEntries, asked: ScoringQuery, weights: HybridWeights
+    index: OwnerIndex, sight: VisibleEntries, query: ScoringQuery, weights: HybridWeights
 ) -> EntryScores:
-    """Score what is seen; everything else is out of reach."""
+    """Score visible entries; the total of all others is -inf."""
     texts = VisibleTextIndex(index, sight, weights)
     probes = [
-        _probe_parts(index, texts, asked, number) for number in range(len(asked.question.probes))
+        _probe_parts(index, texts, query, number) for number in range(len(query.question.probes))
     ]
-    parts = _best_probe(index, sight, probes, asked.question.rephrasing_count)
+    parts = _best_probe(index, sight, probes, query.question.rephrasing_count)
     total = _sum_parts(parts)
 
     def add(name: str, part: Floats) -> None:
@@ -102,11 +104,11 @@ def score_entries(
         np.add(total, part, out=total)
 
     add("neighbour", _neighbour_part(index, sight.where_visible(total, 0.0), weights))
-    add("speaker", _speaker_part(index, sight.where_visible(total, 0.0), asked, weights))
-    add("time", _time_part(index, sight, asked, weights))
+    add("speaker", _speaker_part(index, sight.where_visible(total, 0.0), query, weights))
+    add("time", _time_part(index, sight, query, weights))
     so_far = sight.where_visible(total, -np.inf)
     add("session", weights.session * score_parts.best_in_session(so_far, index["session"]))
-    add("recency", _recency_part(index, asked.now, weights))
+    add("recency", _recency_part(index, query.now, weights))
     add("importance", weights.importance * index["importance"])
     parts["repeat"] = np.zeros(len(index))
     return EntryScores(sight.where_visible(total, -np.inf), parts)
@@ -117,14 +119,14 @@ def _sum_parts(parts: Mapping[str, Floats]) -> Floats:
 
 
 def _probe_parts(
-    index: OwnerIndex, texts: VisibleTextIndex, asked: ScoringQuery, number: int
+    index: OwnerIndex, texts: VisibleTextIndex, query: ScoringQuery, number: int
 ) -> dict[str, Floats]:
-    weights, question, sight = texts.weights, asked.question, texts.sight
+    weights, question, sight = texts.weights, query.question, texts.sight
     scored = TextScore(texts, question.probes[number])
-    # A conversation is never covered: there its best match by words stays the measure.
+    # A dialogue is never covered: its text scores stay relative to the best match.
     text = scored.word_scores(0.0 if question.is_dialogue else weights.coverage_power)
     meaning = weights.meaning_in_dialogue if question.is_dialogue else weights.meaning
-    vectors = meaning * _meaning_scores(index, sight, asked, number, weights)
+    vectors = meaning * _meaning_scores(index, sight, query, number, weights)
     share = weights.linked_in_dialogue if question.is_dialogue else weights.linked
     linked = share * scored.linked_scores(sight.where_visible(text + vectors, 0.0))
     return {"text": text, "vectors": vectors, "linked": linked}
@@ -133,22 +135,23 @@ def _probe_parts(
 def _meaning_scores(
     index: OwnerIndex,
     sight: VisibleEntries,
-    asked: ScoringQuery,
+    query: ScoringQuery,
     number: int,
     weights: HybridWeights,
 ) -> Floats:
-    """Return how near in meaning each entry is, in standard deviations."""
-    vector = asked.vectors[number] if number < len(asked.vectors) else None
-    near = _similarity(index, vector, weights)
-    if near is None:
+    """Return the similarity of meaning of each entry, as z-scores."""
+    vector = query.vectors[number] if number < len(query.vectors) else None
+    similarity = _similarity(index, vector, weights)
+    if similarity is None:
         return index.zeros
-    beside = _background_similarity(asked, vector)
-    last = _similarity(index, asked.last_line, weights)
+    background = _background_similarity(query, vector)
+    last = _similarity(index, query.last_line, weights)
     if last is not None:
         share = weights.last_line
-        near = (1 - share) * near + share * last
-        beside = (1 - share) * beside + share * _background_similarity(asked, asked.last_line)
-    return score_parts.z_scores(near, sight.mask, beside, BACKGROUND_WEIGHT)
+        similarity = (1 - share) * similarity + share * last
+        last_background = _background_similarity(query, query.last_line)
+        background = (1 - share) * background + share * last_background
+    return score_parts.z_scores(similarity, sight.mask, background, BACKGROUND_WEIGHT)
 
 
 def _similarity(index: OwnerIndex, vector: Vector | None, weights: HybridWeights) -> Floats | None:
@@ -157,11 +160,11 @@ def _similarity(index: OwnerIndex, vector: Vector | None, weights: HybridWeights
     return index.vectors.similarity(vector, len(index), weights.passage)
 
 
-def _background_similarity(asked: ScoringQuery, vector: Vector | None) -> Floats:
-    """Return how near a question is to what people say every day."""
-    if asked.background_vectors is None or vector is None:
+def _background_similarity(query: ScoringQuery, vector: Vector | None) -> Floats:
+    """Return the similarity of a question to everyday background sentences."""
+    if query.background_vectors is None or vector is None:
         return np.zeros(0)
-    return np.asarray(asked.background_vectors @ vector, np.float64)
+    return np.asarray(query.background_vectors @ vector, np.float64)
 
 
 def _best_probe(
@@ -170,20 +173,20 @@ def _best_probe(
     probes: Sequence[dict[str, Floats]],
     in_other_words: int,
 ) -> dict[str, Floats]:
-    """Take each entry's parts from the question it answers best.
+    """Return each entry's parts from the probe that it answers best.
 
-    Questions of one message share the first places: one that finds weaker matches is lifted.
+    Questions of one message share the top places: one with weaker matches gets a bonus.
     """
     if len(probes) == 1:
         return probes[0] | {"share": index.zeros}
     totals = [_sum_parts(parts) for parts in probes]
     own = totals[in_other_words:]
-    added = [0.0] * in_other_words + score_parts.equalised_thresholds(
-        [one[sight.mask] for one in own], _TOP_PLACES
+    bonuses = [0.0] * in_other_words + score_parts.equalised_thresholds(
+        [scores[sight.mask] for scores in own], _TOP_PLACES
     )
-    best = np.argmax(np.stack(totals) + np.array(added)[:, None], axis=0)
+    best = np.argmax(np.stack(totals) + np.array(bonuses)[:, None], axis=0)
     chosen = {name: np.choose(best, [parts[name] for parts in probes]) for name in probes[0]}
-    return chosen | {"share": np.array(added)[best]}
+    return chosen | {"share": np.array(bonuses)[best]}
 
 
 def _neighbour_part(index: OwnerIndex, scores: Floats, weights: HybridWeights) -> Floats:
@@ -197,10 +200,10 @@ def _neighbour_part(index: OwnerIndex, scores: Floats, weights: HybridWeights) -
 def _weighted_neighbours(
     index: OwnerIndex, weights: HybridWeights
 ) -> list[tuple[Ints, Floats | float]]:
-    """Return who stands beside each entry in the conversation, and how much they hand on."""
+    """Return the neighbours of each entry in the conversation, and the share each passes on."""
     before, after, speaker = index["before"], index["after"], index["speaker"]
-    asked = np.append(index["asks"], False)[before]
-    answers = asked & (np.append(speaker, _NONE)[before] != speaker)
+    follows_question = np.append(index["asks"], False)[before]
+    answers = follows_question & (np.append(speaker, _NONE)[before] != speaker)
     return [
         (before, np.where(answers, weights.answer, weights.neighbour)),
         (after, weights.neighbour),
@@ -210,55 +213,55 @@ def _weighted_neighbours(
 
 
 def _time_part(
-    index: OwnerIndex, sight: VisibleEntries, asked: ScoringQuery, weights: HybridWeights
+    index: OwnerIndex, sight: VisibleEntries, query: ScoringQuery, weights: HybridWeights
 ) -> Floats:
-    if not asked.spans:
+    if not query.spans:
         return index.zeros
     weigh = score_parts.span_length_weight(weights.days, weights.weeks, weights.seasons)
-    return score_parts.time_span_scores(index["happened_at"], sight.mask, asked.spans, weigh)
+    return score_parts.time_span_scores(index["happened_at"], sight.mask, query.spans, weigh)
 
 
 def _recency_part(index: OwnerIndex, now: float, weights: HybridWeights) -> Floats:
-    """Return what an entry earns for being new, to the hour: it fades by the month."""
+    """Return the recency part, with `now` rounded to the hour: it decays over months."""
     now -= now % _HOUR_S
 
-    def faded() -> Floats:
+    def decayed() -> Floats:
         happened, ageless = index["happened_at"], index["ageless"]
         return weights.recency * score_parts.recency_decay(
             happened, ageless, now, weights.half_life_days
         )
 
-    return index.cached("recency", (now, weights.recency, weights.half_life_days), faded)
+    return index.cached("recency", (now, weights.recency, weights.half_life_days), decayed)
 
 
 def _speaker_part(
-    index: OwnerIndex, scores: Floats, asked: ScoringQuery, weights: HybridWeights
+    index: OwnerIndex, scores: Floats, query: ScoringQuery, weights: HybridWeights
 ) -> Floats:
-    """Return what an entry earns for being the words of somebody the question is about."""
+    """Return the part for entries spoken by somebody the question is about."""
     if not index.speakers:
         return index.zeros
-    text = normalise_script(asked.text)
+    text = normalise_script(query.text)
     names = index.cached("names", None, lambda: [PersonName.parse(name) for name in index.speakers])
     own = bool(_FIRST_PERSON.search(text)) and not _ASKS_BACK.search(text)
     named = [name.is_mentioned_in(text) for name in names]
     if not any(named):
-        called = _aliased_name_terms(index, scores, asked.question)
-        named = [not name.codes.isdisjoint(called) for name in names]
+        aliases = _aliased_name_terms(index, scores, query.question)
+        named = [not name.codes.isdisjoint(aliases) for name in names]
     earned = [
         (weights.own_speaker if own else 0.0) if name.whole == _USER else weights.speaker * is_named
         for name, is_named in zip(names, named, strict=True)
     ]
     if not any(earned):
         return index.zeros
-    part: Floats = np.array([*earned, 0.0])[index["speaker"]]  # the last is for "nobody"
+    part: Floats = np.array([*earned, 0.0])[index["speaker"]]  # the last one is for no speaker
     return part
 
 
 def _aliased_name_terms(
     index: OwnerIndex, scores: Floats, question: ParsedQuestion
 ) -> frozenset[int]:
-    """Return terms of who is called, in one of the best matches, what the question names."""
-    asked = frozenset(term for probe in question.probes for term in probe.terms)
+    """Return name terms of people whose alias in one of the best matches is in the question."""
+    terms = frozenset(term for probe in question.probes for term in probe.terms)
     best = score_parts.top_positions(scores, _ALIAS_CANDIDATES)
-    every = [aliased_terms(asked, codes.tolist()) for codes in index.term_codes_at_each(best)]
-    return frozenset().union(*every)
+    aliases = [aliased_terms(terms, codes.tolist()) for codes in index.term_codes_at_each(best)]
+    return frozenset().union(*aliases)

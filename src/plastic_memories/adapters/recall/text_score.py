@@ -1,4 +1,4 @@
-"""bm25 over an owner's entries, and what the best of them lead to."""
+"""BM25 over an owner's entries, and scores of entries linked to the best matches."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from plastic_memories.rules.ranking.score_parts import (
     top_positions,
 )
 
-# What bears less on the question than this leads nowhere.
+# Matches with a lower score than this link to nothing.
 _MIN_LINK_SCORE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class TermGains:
-    """What terms give to entries, term by term: one number for every entry that holds one."""
+    """BM25 gains term by term: one gain for every posting."""
 
-    sizes: Ints  # how many entries hold each term
+    sizes: Ints  # number of postings per term
     entry: Ints
     gain: Floats
     idf: Floats  # by term
 
     def weighted(self, weights: Sequence[float]) -> Floats:
-        """Return the gains when each term counts so much."""
+        """Return the gains with each term's gains multiplied by its weight."""
         return self.gain * np.repeat(np.array(weights, np.float64), self.sizes)
 
 
 class VisibleTextIndex:
-    """The words of what is seen in one recall.
+    """The text of the visible entries, for one recall.
 
-    All terms are looked up at once: each step costs the same for many.
+    All terms are looked up at once: each numpy call costs about the same for many terms.
     """
 
     def __init__(self, index: OwnerIndex, sight: VisibleEntries, weights: HybridWeights) -> None:
@@ -52,10 +52,10 @@ class VisibleTextIndex:
         self._norm = index.cached("norm", about, self._length_norms)
 
     def _length_norms(self) -> Floats:
-        """Return how much its length is held against each text."""
+        """Return the BM25 length normalisation of each entry."""
         sizes, weights = self._index["size"], self.weights
         counted = sizes if self.sight.is_everything else sizes[self.sight.mask]
-        # Whole numbers are summed as such: their mean would make floats of them first.
+        # Integers are summed as integers: `mean` would convert them to floats first.
         mean = max(int(counted.sum()) / max(self.sight.number, 1), 1.0)
         norm: Floats = sizes * (weights.saturation * weights.length / mean)
         norm += weights.saturation * (1 - weights.length)
@@ -65,7 +65,7 @@ class VisibleTextIndex:
         return len(self._index)
 
     def gains(self, terms: Collection[int]) -> TermGains:
-        """Look up terms; each gives most to short texts that hold it often, if it is rare."""
+        """Return BM25 gains: highest for rare terms that are frequent in short texts."""
         codes: Codes = np.fromiter(terms, np.uint32, len(terms))
         sizes, entry, counts = find_postings(self._index.levels, codes)
         idf = self.idf_weights(
@@ -76,7 +76,7 @@ class VisibleTextIndex:
         return TermGains(sizes, entry, gain, idf)
 
     def _visible_counts(self, sizes: Ints, entry: Ints) -> Ints:
-        """Return how many of the entries of each term are seen."""
+        """Return how many postings of each term are visible."""
         term = np.repeat(np.arange(len(sizes)), sizes)
         return np.bincount(term[self.sight.mask[entry]], minlength=len(sizes))
 
@@ -84,16 +84,16 @@ class VisibleTextIndex:
         return [frozenset(codes.tolist()) for codes in self._index.term_codes_at_each(positions)]
 
     def document_counts(self, terms: Sequence[int]) -> Ints:
-        """Return how many entries hold each of these terms, seen or not."""
+        """Return how many entries contain each of these terms, visible or not."""
         return document_frequency(self._index.levels, np.array(terms, dtype=np.uint32))
 
-    def idf_weights(self, holding: Ints) -> Floats:
-        without = np.maximum(0.0, self.sight.number - holding + 0.5)
-        return np.asarray(np.log1p(without / (holding + 0.5)))
+    def idf_weights(self, counts: Ints) -> Floats:
+        without = np.maximum(0.0, self.sight.number - counts + 0.5)
+        return np.asarray(np.log1p(without / (counts + 0.5)))
 
 
 class TextScore:
-    """The scores of all entries for one question."""
+    """The text scores of all entries for one question."""
 
     def __init__(self, texts: VisibleTextIndex, probe: Probe) -> None:
         self._texts = texts
@@ -102,10 +102,10 @@ class TextScore:
         self._found = texts.gains([*probe.terms, *probe.pairs])
 
     def word_scores(self, covering: float) -> Floats:
-        """Return the score for the question's words; those that stand together count again.
+        """Return scores for the question's terms; adjacent words count extra.
 
-        The less of the question even the best match holds, the less words are relied on:
-        `covering` says how much less.
+        The fewer of the terms the best match contains, the lower all text scores: `covering` is
+        the exponent.
         """
         found, terms = self._found, len(self._probe.terms)
         words = int(found.sizes[:terms].sum())
@@ -117,87 +117,88 @@ class TextScore:
         return scaled_by_coverage(scores, float(found.idf @ weights), covering)
 
     def linked_scores(self, scores: Floats) -> Floats:
-        """Return a score for what the best matches lead to.
+        """Return scores for entries linked to the best matches.
 
-        `他几岁` about "the one who works in Shanghai": the best match names him, and leaves the
-        age open. So its own telling words are asked for, with the words it leaves open.
+        `他几岁` about "the one who works in Shanghai": the best match names him, but not his age.
+        So its own distinctive terms are searched, with the question's terms that it lacks.
         """
         best = [
-            at
-            for at in top_positions(scores, self._weights.linked_sources)
-            if scores[at] > _MIN_LINK_SCORE
+            position
+            for position in top_positions(scores, self._weights.linked_sources)
+            if scores[position] > _MIN_LINK_SCORE
         ]
         own = self._texts.terms_of(best)
-        leading = [
-            (position, known, named)
-            for position, known, named in zip(best, own, self._new_terms_of(own), strict=True)
-            if named
+        sources = [
+            (position, terms, new_terms)
+            for position, terms, new_terms in zip(best, own, self._new_terms_of(own), strict=True)
+            if new_terms
         ]
-        found = np.zeros(len(scores))
+        linked = np.zeros(len(scores))
         rows = self._linked_match_scores(
-            [known for _, known, _ in leading], [named for *_, named in leading]
+            [terms for _, terms, _ in sources], [new_terms for *_, new_terms in sources]
         )
-        for (position, *_), row in zip(leading, rows, strict=True):
+        for (position, *_), row in zip(sources, rows, strict=True):
             row[position] = 0.0
             top = float(row.max())
             if top > 0:
-                strength = scores[position] / scores[leading[0][0]]
-                np.maximum(found, row * (strength / top), out=found)
-        return found
+                strength = scores[position] / scores[sources[0][0]]
+                np.maximum(linked, row * (strength / top), out=linked)
+        return linked
 
     def _linked_match_scores(
         self, own: Sequence[frozenset[int]], named: Sequence[Mapping[int, float]]
     ) -> Iterator[Floats]:
-        """Yield scores for each match: for what it names, and for what it leaves open."""
+        """Yield scores for each match: for its new terms, and for the terms it lacks."""
         found = self._texts.gains([term for terms in named for term in terms])
         gain = found.weighted([weight for terms in named for weight in terms.values()])
         open_entry, open_gain = self._uncovered_term_gains(own)
         ends = [0, *np.cumsum(found.sizes).tolist()]
         first = 0
-        for terms, left_open in zip(named, open_gain, strict=True):
+        for terms, uncovered in zip(named, open_gain, strict=True):
             span = slice(ends[first], ends[first + len(terms)])
             first += len(terms)
             entry = np.concatenate([found.entry[span], open_entry])
-            gains = np.concatenate([gain[span], left_open])
+            gains = np.concatenate([gain[span], uncovered])
             yield self._zero_invisible(_sum_by_entry(entry, gains, len(self._texts)))
 
     def _uncovered_term_gains(self, own: Sequence[frozenset[int]]) -> tuple[Ints, Floats]:
-        """Return what the question's words give to entries; for each match those it lacks."""
+        """Return the gains of the question's terms; for each match only of those it lacks."""
         terms, found = self._probe.terms, self._found
         sizes = found.sizes[: len(terms)]
         counts = [
-            [0.0 if term in known else weight for term, weight in terms.items()] for known in own
+            [0.0 if term in terms_of_match else weight for term, weight in terms.items()]
+            for terms_of_match in own
         ]
         words = int(sizes.sum())
         weights = self._weights.open_terms * np.array(counts).reshape(len(own), len(terms))
         return found.entry[:words], found.gain[:words] * np.repeat(weights, sizes, axis=1)
 
     def _zero_invisible(self, scores: Floats) -> Floats:
-        """Take its score from what is not seen."""
+        """Set the scores of invisible entries to zero."""
         if not self._texts.sight.is_everything:
             scores[~self._texts.sight.mask] = 0.0
         return scores
 
     def _new_terms_of(self, own: Sequence[frozenset[int]]) -> list[dict[int, float]]:
-        """Return for each of the best matches the most telling of its words that nobody asked for.
+        """Return for each of the best matches its most distinctive terms not in the question.
 
-        The rarest of them counts 1, the others as much less as they tell less.
+        The rarest has weight 1, the others less in proportion to their rarity.
         """
-        telling = [
+        new_terms = [
             [term for term in terms if not term & WEAK_TERM_BIT and term not in self._probe.terms]
             for terms in own
         ]
-        every = list({term for terms in telling for term in terms})
-        holding = self._texts.document_counts(every)
-        rarity = dict(zip(every, self._texts.idf_weights(holding).tolist(), strict=True))
-        return [self._rarest_terms(terms, rarity) for terms in telling]
+        all_terms = list({term for terms in new_terms for term in terms})
+        counts = self._texts.document_counts(all_terms)
+        rarity = dict(zip(all_terms, self._texts.idf_weights(counts).tolist(), strict=True))
+        return [self._rarest_terms(terms, rarity) for terms in new_terms]
 
     def _rarest_terms(self, terms: Sequence[int], rarity: Mapping[int, float]) -> dict[int, float]:
         chosen = sorted(terms, key=lambda term: -rarity[term])[: self._weights.linked_terms]
-        heaviest = max((rarity[term] for term in chosen), default=0.0) or 1.0
-        return {term: rarity[term] / heaviest for term in chosen}
+        max_rarity = max((rarity[term] for term in chosen), default=0.0) or 1.0
+        return {term: rarity[term] / max_rarity for term in chosen}
 
 
-def _sum_by_entry(places: Ints, gains: Floats, size: int) -> Floats:
-    """Add every gain to its place."""
-    return np.asarray(np.bincount(places, gains, size), np.float64)
+def _sum_by_entry(entries: Ints, gains: Floats, size: int) -> Floats:
+    """Return the sum of gains per entry."""
+    return np.asarray(np.bincount(entries, gains, size), np.float64)

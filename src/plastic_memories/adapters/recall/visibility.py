@@ -1,4 +1,4 @@
-"""Which entries exist for one reader at one moment."""
+"""Visibility of index entries for one reader at one time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plastic_memories.rules.ranking.score_parts import Bools, Floats
 @dataclass(frozen=True, slots=True, eq=False)
 class VisibleEntries:
     mask: Bools
-    number: int  # how many are seen
+    number: int  # how many are visible
 
     @classmethod
     def from_mask(cls, seen: Bools) -> VisibleEntries:
@@ -20,9 +20,9 @@ class VisibleEntries:
 
     @property
     def is_everything(self) -> bool:
-        """Say whether nothing is out of sight, as it is for nearly every reader."""
+        """Return whether every entry is visible, as for nearly every reader."""
         return self.number == len(self.mask)
 
     def where_visible(self, values: Floats, elsewhere: float) -> Floats:
-        """Return values with another for what is not seen; the same array if all is."""
+        """Return values with `elsewhere` where invisible; the same array if all are visible."""
         return values if self.is_everything else np.where(self.mask, values, elsewhere)

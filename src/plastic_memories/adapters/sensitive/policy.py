@@ -1,11 +1,11 @@
-"""The built-in sensitive policies: refuse, mask, or pass."""
+"""Built-in sensitive-data policies: refuse, mask, or pass."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
 
-from plastic_memories.model.verdict import ScreeningResult
+from plastic_memories.model.formation import ScreeningResult
 from plastic_memories.ports.sensitive_policy import SensitivePolicy
 from plastic_memories.rules.privacy.sensitive_spans import (
     CONTACT,
@@ -21,24 +21,24 @@ _ALWAYS_SENSITIVE = frozenset({CREDENTIAL, PAYMENT, GOV_ID})
 
 
 class SensitiveContext(Protocol):
-    """What these policies ask of an installation's settings."""
+    """The settings that these policies read."""
 
     @property
     def refuse_contact(self) -> bool: ...
 
 
 def strict(context: SensitiveContext) -> SensitivePolicy:
-    """Refuse text that holds something sensitive."""
+    """Refuse text that contains sensitive data."""
     return _StrictPolicy(_categories(context))
 
 
 def redact(context: SensitiveContext) -> SensitivePolicy:
-    """Keep the text, without what is sensitive in it."""
+    """Store the text with sensitive data masked."""
     return _RedactPolicy(_categories(context))
 
 
 def off(context: SensitiveContext) -> SensitivePolicy:
-    """Keep every text as it is."""
+    """Store every text as it is."""
     return _OffPolicy()
 
 
@@ -91,12 +91,10 @@ def _find_sensitive_spans(text: str, categories: frozenset[str]) -> list[Sensiti
 
 
 def _refuse_or_pass(text: str, findings: list[SensitiveSpan]) -> ScreeningResult:
-    # The refused text is not handed on: nobody downstream can store or log it by mistake.
-    return (
-        ScreeningResult("", refused_category=findings[0].category)
-        if findings
-        else ScreeningResult(text)
-    )
+    # The refused text is not returned: no caller can store or log it by mistake.
+    if findings:
+        return ScreeningResult("", refused_category=findings[0].category)
+    return ScreeningResult(text)
 
 
 def _mask_spans(text: str, categories: frozenset[str]) -> ScreeningResult:

@@ -26,8 +26,7 @@ from plastic_memories.adapters.sqlite.rows import (
 from plastic_memories.adapters.sqlite.text_index import Fts5Index, PartitionLookup
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.entry import is_shared
-from plastic_memories.model.memory import Draft, Memory, Status
-from plastic_memories.model.outline import MemoryOutline
+from plastic_memories.model.memory import Draft, Memory, MemoryOutline, Status
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.stores.memory_store import MemoryFilter

@@ -10,9 +10,15 @@ from typing import Any
 
 from plastic_memories.adapters.sqlite.connection import Row
 from plastic_memories.model.event import Event
-from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
+from plastic_memories.model.memory import (
+    Memory,
+    MemoryOutline,
+    MemoryType,
+    Scope,
+    SourceType,
+    Status,
+)
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.outline import MemoryOutline
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
 from plastic_memories.rules.prompt.always_told import core_level
 

@@ -12,9 +12,8 @@ from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore, parti
 from plastic_memories.adapters.sqlite.migrate import set_meta
 from plastic_memories.adapters.sqlite.queries import QUERIES
 from plastic_memories.adapters.sqlite.rows import memory_of
-from plastic_memories.model.entry import Partition
+from plastic_memories.model.entry import EntryCursor, Partition, PendingEmbedding
 from plastic_memories.model.owner import User
-from plastic_memories.model.vector import EntryCursor, PendingEmbedding
 from plastic_memories.rules.ranking.searchable_text import searchable_text
 
 _MODEL_KEY = "vector_model"

@@ -1,4 +1,4 @@
-"""Tells WebSocket listeners of this process what has been committed."""
+"""Event sink that publishes committed events to the WebSocket listeners of this process."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from plastic_memories.model.event import Event
 from plastic_memories.model.owner import User
 from plastic_memories.ports.event_sink import EventSink
 
-# A listener this far behind is cut off; it comes back with `resume_from`.
+# A listener this far behind is disconnected; it reconnects with `resume_from`.
 _QUEUE_LENGTH = 1000
 
 
 class WebSocketFanOut:
-    """One bounded queue for each listener; None in it means "you were too slow"."""
+    """One bounded queue per listener; None in it ends a listener that was too slow."""
 
     def __init__(self, queue_length: int = _QUEUE_LENGTH) -> None:
         self._queue_length = queue_length
@@ -50,12 +50,12 @@ class WebSocketFanOut:
 
 class NoEvents:
     def publish(self, events: Sequence[Event]) -> None:
-        """Nobody listens."""
+        """Drop the events: there are no listeners."""
 
     @asynccontextmanager
     async def listen(self, user: User) -> AsyncIterator[AsyncIterator[Event]]:
         raise Unavailable("Events are switched off (PLASTIC_MEMORIES_EVENTS=none).")
-        yield  # makes this a generator, as the port demands
+        yield  # makes this a generator, as the port requires
 
 
 async def _queued_events(queue: asyncio.Queue[Event | None]) -> AsyncIterator[Event]:

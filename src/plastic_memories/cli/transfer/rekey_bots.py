@@ -16,7 +16,7 @@ from plastic_memories.hub.conversation.rekey import RekeyBots
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.model.key import ApiKey, Caller
 from plastic_memories.model.owner import User
-from plastic_memories.model.rekey import RekeyCounts
+from plastic_memories.model.session import RekeyCounts
 from plastic_memories.rules.conversation.session_address import (
     candidate_addresses,
     parse_session_address,

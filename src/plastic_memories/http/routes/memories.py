@@ -136,15 +136,7 @@ def _first_problem(error: ValidationError) -> str:
 async def update(body: wire.UpdateMemoryRequest, call: WriteCall) -> Response:
     """Correct a memory: store a new version of it."""
     call.check_length(body.content, "content")
-    correction = Correction(
-        content=body.content,
-        tags=None if body.tags is None else tuple(body.tags),
-        importance=body.importance,
-        pinned=body.pinned,
-        scope=body.scope,
-        expires_at=body.expires_at,
-        changed_fields=body.changed_fields,
-    )
+    correction = Correction(**body.changes, changed_fields=body.changes.keys())
     done = await call.hub.review.correct(call.caller, call.view(body), body.memory_id, correction)
     answer = wire.UpdateMemoryResponse(
         status="ok",

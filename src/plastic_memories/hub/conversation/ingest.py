@@ -1,4 +1,4 @@
-"""Take in talk on an application's word: keep it, learn from it, and say what was learned."""
+"""Ingest a conversation: store it, extract memories, and return what was learned."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WriteDraft = Callable[[Stores, Caller, Owner, Draft, float], WriteOutcome]
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """One memory of a call: new, another version of `before`, or known already."""
+    """One memory of a call: new, a new version of `previous`, or already known."""
 
     memory: Memory
     previous: Memory | None = None
@@ -38,7 +38,7 @@ class IngestOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestAttributes:
-    """What the caller puts on every memory of one call."""
+    """Attributes the caller sets on every memory of one call."""
 
     metadata: Mapping[str, Any] = field(default_factory=dict)
     expires_at: float | None = None
@@ -64,15 +64,15 @@ class IngestConversation:
     async def extract(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], marked: IngestAttributes
     ) -> list[IngestOutcome]:
-        """Keep the talk, and store what the rules find in it; what objects to nothing is active.
+        """Store the messages and the memories the rules extract; uncontested ones become active.
 
-        What a user states and the rules have no word for is kept in the user's own words.
+        A statement that no rule can parse is stored in the user's own words.
         """
-        kept = await self._store_messages(caller, owner, talk)
+        rows = await self._store_messages(caller, owner, talk)
         settings, placed = await self.storage.read(
-            lambda stores: (stores.personas.settings(owner.user), with_session_realm(stores, kept))
+            lambda stores: (stores.personas.settings(owner.user), with_session_realm(stores, rows))
         )
-        # On a thread: long talk takes a while to read, and others must not wait for it.
+        # On a thread: a long conversation takes a while to parse and would block other requests.
         drafts = await asyncio.to_thread(self._read, placed, settings.time_zone)
         screened, _ = self.screening.screen_drafts([marked.apply_to(draft) for draft in drafts])
         return await self._store_drafts(
@@ -80,18 +80,18 @@ class IngestConversation:
         )
 
     def _read(self, talk: Sequence[Message], time_zone: str) -> list[Draft]:
-        """Return what the rules find in talk, and in their own words what they cannot read."""
+        """Return the extracted drafts, and verbatim drafts of statements no rule can parse."""
         found = self.judge.extract(talk, time_zone)
-        read = {message for draft in found for message in draft.source_message_ids}
+        read_ids = {message_id for draft in found for message_id in draft.source_message_ids}
         notes = [
             verbatim_draft(message)
             for message in talk
-            if message.id not in read and self._is_unread_statement(message, time_zone)
+            if message.id not in read_ids and self._is_unread_statement(message, time_zone)
         ]
         return [*found, *notes]
 
     def _is_unread_statement(self, message: Message, time_zone: str) -> bool:
-        """Say whether a message states what no rule can read, alone or beside a later one."""
+        """Return whether a message states something that no rule extracts from it alone."""
         if message.realm is not Realm.REAL or not is_statement(message):
             return False
         return not self.judge.extract([message], time_zone)
@@ -99,7 +99,7 @@ class IngestConversation:
     async def store_verbatim(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], marked: IngestAttributes
     ) -> list[IngestOutcome]:
-        """Store each message as a memory, word for word; raise `Rejected` if none may be."""
+        """Store each message verbatim as a memory; raise `Rejected` if none may be stored."""
         drafts = [marked.apply_to(verbatim_draft(message)) for message in talk]
         screened, refused = self.screening.screen_drafts(drafts)
         if refused and not screened:
@@ -113,9 +113,9 @@ class IngestConversation:
     ) -> list[Message]:
         if not self.has_model:
             return await self.messages.store_conversation(caller, owner, talk)
-        kept, _ = await self.messages.queue_for_digest(caller, owner, talk)
+        stored, _ = await self.messages.queue_for_digest(caller, owner, talk)
         self.messages.wakeup.notify()
-        return kept
+        return stored
 
     async def _store_drafts(
         self, caller: Caller, owner: Owner, drafts: Sequence[Draft], write: _WriteDraft
@@ -123,16 +123,16 @@ class IngestConversation:
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> list[IngestOutcome]:
-            done: list[IngestOutcome] = []
+            outcomes: list[IngestOutcome] = []
             for draft in drafts:
                 written = write(stores, caller, owner, draft, now)
                 if written.memory is None:
                     continue
                 memory = confirm_if_uncontested(stores, caller, written.memory, now)
                 if memory.status is Status.ACTIVE:
-                    before = _previous_version(stores, memory)
-                    done.append(IngestOutcome(memory, before, is_known=not written.updated))
-            return done
+                    previous = _previous_version(stores, memory)
+                    outcomes.append(IngestOutcome(memory, previous, is_known=not written.updated))
+            return outcomes
 
         return await self.storage.write(work)
 
@@ -140,12 +140,12 @@ class IngestConversation:
 def _write_statement(
     stores: Stores, caller: Caller, owner: Owner, draft: Draft, now: float
 ) -> WriteOutcome:
-    """Write what a program states for a user: "never again" holds against it."""
+    """Write a statement that a program makes for a user: tombstones apply to it."""
     return write_in_transaction(stores, caller, owner, draft, now, learned=True)
 
 
 def confirm_if_uncontested(stores: Stores, caller: Caller, memory: Memory, now: float) -> Memory:
-    """Say yes to a candidate that would replace nothing; leave everything else as it is."""
+    """Confirm a candidate that would replace nothing; return any other memory unchanged."""
     if memory.status is not Status.CANDIDATE or replaceable_by(stores, memory):
         return memory
     return confirm_in_transaction(stores, caller, memory, ConfirmOptions(), now)

@@ -1,4 +1,4 @@
-"""Learn from a conversation that a caller sends to be remembered."""
+"""Learn from a conversation that a caller sends for that purpose."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class LearnFromConversation:
     async def __call__(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], *, confirm: bool
     ) -> BatchWriteOutcome:
-        """Store what the judge finds in talk; `confirm` says yes where nothing objects.
+        """Store the drafts the judge extracts; `confirm` confirms those that replace nothing.
 
-        Where there is a model, the talk is kept for it first: a job reads it when we have answered.
+        If there is a model, the messages are stored first: a job reads them after this returns.
         """
         job = None
         if self.message_history is not None and talk:
@@ -80,7 +80,7 @@ class LearnFromConversation:
 
 
 def _is_contested(stores: Stores, memory: Memory) -> bool:
-    """Say whether a candidate would replace something, or is no candidate at all."""
+    """Return whether a memory is no candidate, or would replace another one."""
     if memory.status is not Status.CANDIDATE:
         return True
     return bool(replaceable_by(stores, memory))

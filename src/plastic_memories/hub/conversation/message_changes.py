@@ -1,4 +1,4 @@
-"""Edit, delete, replace and branch what was said; what was learned follows."""
+"""Edit, delete, replace and branch messages; update what was learned from them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from plastic_memories.hub.transactions.audit_events import hub_caller, record_ev
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.language.reading.rule_summary import summarise_drafts, summary_draft
-from plastic_memories.language.reading.talk_window import messages_language, without_injected_text
+from plastic_memories.language.reading.talk_window import without_injected_text
+from plastic_memories.language.text.majority_language import majority_language
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.job import Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.session import Branch, Session, conversation_of
-from plastic_memories.model.talk import TalkWindow
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
@@ -42,7 +43,7 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageReference:
-    """One message, by our id or by the client's."""
+    """One message, by the hub's id or by the client's."""
 
     view: Viewpoint
     message_id: int | None = None
@@ -51,15 +52,15 @@ class MessageReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionOutcome:
-    """What a change of the past has led to."""
+    """The effects of changing a message."""
 
     message: Message
     retracted: Sequence[int] = ()
     restored: Sequence[int] = ()
     rederived: Sequence[int] = ()
-    waiting: bool = False  # not digested yet: it will be, as it is now
-    job_id: int | None = None  # reads the talk again from there on, with the model
-    pending: Sequence[str] = ()  # where the old words still wait to go
+    waiting: bool = False  # not digested yet: the digest will read it as it is now
+    job_id: int | None = None  # the job in which the model reads again from this message on
+    pending: Sequence[str] = ()  # places where the old text is not cleared yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class ConversationTimeline:
     async def edit(
         self, caller: Caller, which: MessageReference, content: str, *, replaced: bool
     ) -> RevisionOutcome:
-        """Change what a message says; what was learned from the old words is taken back."""
+        """Change the text of a message; retract what was learned from the old text."""
         now = self.storage.clock.now()
         message, time_zone = await self.storage.read(lambda stores: _find_message(stores, which))
         new = self.screening.mask_message(replace(message, content=content))
@@ -92,11 +93,11 @@ class ConversationTimeline:
             return self._relearn(stores, replace(old, content=new.content), drafts * is_seen, now)
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
-        # A swipe is part of the talk, and forgets nothing: its old words go with the next scrub.
+        # A swipe is part of the conversation, not a forget: the next scrub clears its old text.
         return revision if replaced else await self._scrubbed(which.view.owner, revision)
 
     async def delete(self, caller: Caller, which: MessageReference) -> RevisionOutcome:
-        """Erase a message with what was learned from it."""
+        """Erase a message with everything learned from it."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> RevisionOutcome:
@@ -112,7 +113,7 @@ class ConversationTimeline:
         return await self._scrubbed(which.view.owner, revision)
 
     async def branch(self, caller: Caller, which: MessageReference, branch_id: str = "") -> Branch:
-        """Start a second way on from a message; one that has that name already is returned."""
+        """Start a branch at a message; an existing branch of that name is returned."""
         now = self.storage.clock.now()
         owner, session_id = which.view.owner, which.view.session_id
         name = branch_id or f"b{token_hex(6)}"
@@ -146,9 +147,9 @@ class ConversationTimeline:
     async def write_and_refresh_exports(
         self, owner: Owner, work: Callable[[Stores], ResultT]
     ) -> ResultT:
-        """Do work that changes the past; the copies in the archive follow it."""
+        """Run work that changes the past, then refresh exports and wake the archive job."""
         done, _ = await self.exports.write_and_refresh(owner, work)
-        self.wakeup.notify()  # copies in the archive follow, and a model may read again
+        self.wakeup.notify()  # the archive is rewritten, and a model may read again
         return done
 
     async def _scrubbed(self, owner: Owner, revision: RevisionOutcome) -> RevisionOutcome:
@@ -164,40 +165,40 @@ class ConversationTimeline:
     def _relearn(
         self, stores: Stores, message: Message, drafts: Sequence[Draft], now: float
     ) -> RevisionOutcome:
-        """Let what was learned follow a change of one message."""
+        """Update what was learned after a change of one message."""
         hub = hub_caller(message.owner.user)
         place = conversation_of(message)
         session = next(
             (
-                one
-                for one in stores.sessions.find(place.owner, session_id=place.session_id)
-                if one.place == place
+                row
+                for row in stores.sessions.find(place.owner, session_id=place.session_id)
+                if row.place == place
             ),
             None,
         )
-        undone = retract(stores, hub, message.owner, [message.id], now)
+        retraction = retract(stores, hub, message.owner, [message.id], now)
         is_digested = session is not None and message.id <= session.watermark
         learned: list[Memory] = []
         for draft in drafts if is_digested else ():
             written = store_learned_draft(stores, hub, message.owner, draft, now)
             learned += [written.memory] if written.memory else []
         if session is not None:
-            learned += self.rewrite_summaries(stores, session, undone.retracted, drafts, now)
+            learned += self.rewrite_summaries(stores, session, retraction.retracted, drafts, now)
             queue_archiving(stores, [session], now, self.formation)
-        revision = _revision_outcome(message, undone, learned)
+        revision = _revision_outcome(message, retraction, learned)
         if session is None or not is_digested:
             return replace(revision, waiting=session is not None)
         if not self.has_model:
             return revision
-        job_id = self.queue_rereading(stores, session, message.id, undone.retracted, now)
+        job_id = self.queue_rereading(stores, session, message.id, retraction.retracted, now)
         return replace(revision, job_id=job_id)
 
     def queue_rereading(
         self, stores: Stores, session: Session, first: int, retracted: Sequence[Memory], now: float
     ) -> int:
-        """Have a model read the talk from a message on, or from where its summary began.
+        """Queue a job that reads from a message on, or from the start of a retracted summary.
 
-        What it finds again in the other messages changes nothing.
+        What the model extracts again from unchanged messages changes nothing.
         """
         summaries = [row for row in retracted if row.type is MemoryType.SUMMARY]
         start = min([first, *(first_source_message_id(row) or first for row in summaries)])
@@ -206,7 +207,7 @@ class ConversationTimeline:
             session,
             watermark=start - 1,
             waiting=len(left),
-            rounds=sum(one.role is Role.USER for one in left),
+            rounds=sum(message.role is Role.USER for message in left),
             waiting_since=now if left else None,
         )
         stores.sessions.save(rewound)
@@ -220,8 +221,8 @@ class ConversationTimeline:
         drafts: Sequence[Draft],
         now: float,
     ) -> list[Memory]:
-        """Write new summaries, from what is still known, where old ones had to go."""
-        made: list[Memory] = []
+        """Replace retracted summaries by new ones, made from the memories that remain."""
+        rewritten: list[Memory] = []
         for old in retracted:
             if old.type is not MemoryType.SUMMARY:
                 continue
@@ -235,8 +236,8 @@ class ConversationTimeline:
                 for _, screened in self.screening.screen_drafts([draft])[0]:
                     hub = hub_caller(session.owner.user)
                     written = store_learned_draft(stores, hub, session.owner, screened, now)
-                    made += [written.memory] if written.memory else []
-        return made
+                    rewritten += [written.memory] if written.memory else []
+        return rewritten
 
 
 def _summary_draft(stores: Stores, session: Session, messages: Sequence[Message]) -> Draft | None:
@@ -256,7 +257,8 @@ def _summary_draft(stores: Stores, session: Session, messages: Sequence[Message]
         for row in stores.memories.find(session.owner, wanted)[::-1]
         if row.type is not MemoryType.SUMMARY
     ]
-    summary = summarise_drafts(points, messages_language(messages))
+    language = majority_language(message.content for message in messages)
+    summary = summarise_drafts(points, language)
     if summary is None:
         return None
     window = TalkWindow(owner=session.owner, messages=tuple(messages))
@@ -264,7 +266,7 @@ def _summary_draft(stores: Stores, session: Session, messages: Sequence[Message]
 
 
 def _find_message(stores: Stores, which: MessageReference) -> tuple[Message, str]:
-    """Return a message this viewpoint may touch, and the user's time zone."""
+    """Return a message this viewpoint may change, and the user's time zone."""
     view = which.view
     wanted = MessageFilter(
         ids=None if which.message_id is None else [which.message_id],
@@ -281,29 +283,29 @@ def _find_message(stores: Stores, which: MessageReference) -> tuple[Message, str
 
 
 def _copy_past_to_branch(stores: Stores, branch: Branch) -> None:
-    """Copy for a branch what its past knew and the parent has replaced since."""
+    """Copy to a branch the memories of its past that the parent has replaced since."""
     wanted = MemoryFilter(statuses={Status.ACTIVE})
     for row in stores.memories.find(branch.owner, wanted):
         is_of_parent = (row.session_id, row.branch_id) == (branch.session_id, branch.parent_id)
         if not is_of_parent or first_source_message_id(row) <= branch.from_message_id:
             continue
-        before = row
-        while before.supersedes_id is not None:
-            older = stores.memories.get(branch.owner, before.supersedes_id)
+        version = row
+        while version.supersedes_id is not None:
+            older = stores.memories.get(branch.owner, version.supersedes_id)
             if older is None:
                 break
             if first_source_message_id(older) <= branch.from_message_id:
                 copy_to_branch(stores, older, branch.session_id, branch.branch_id)
                 break
-            before = older
+            version = older
 
 
 def _revision_outcome(
-    message: Message, undone: RetractionOutcome, learned: Sequence[Memory]
+    message: Message, retraction: RetractionOutcome, learned: Sequence[Memory]
 ) -> RevisionOutcome:
     return RevisionOutcome(
         message=message,
-        retracted=sorted(row.id for row in undone.retracted),
-        restored=sorted(row.id for row in undone.restored),
+        retracted=sorted(row.id for row in retraction.retracted),
+        restored=sorted(row.id for row in retraction.restored),
         rederived=sorted({row.id for row in learned}),
     )

@@ -1,4 +1,4 @@
-"""Keep what was said, for its time, and let it be digested."""
+"""Store the messages of a conversation, and queue them for digest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.rules.conversation.branch_lines import BranchAncestry, branch_ancestry
 from plastic_memories.runtime.wakeup import WakeUp
 
-# Talk that is handed in is mostly appended as well, or sent again: so far back it is looked for.
+# Clients often append and resend the same messages: duplicates are searched this far back.
 _RESENT_WINDOW_S = 86_400.0
 _MAX_RESENT_MESSAGES = 1000
 
@@ -38,7 +38,7 @@ class MessageHistory:
     async def append(
         self, caller: Caller, owner: Owner, messages: Sequence[Message]
     ) -> list[AppendOutcome]:
-        """Store messages, masked where they hold secrets; a known client id stores nothing new."""
+        """Store messages with secrets masked; a known client id stores nothing new."""
         now = self.storage.clock.now()
         masked = [
             replace(self.screening.mask_message(message), created_at=now) for message in messages
@@ -54,9 +54,9 @@ class MessageHistory:
     async def queue_for_digest(
         self, caller: Caller, owner: Owner, talk: Sequence[Message]
     ) -> tuple[list[Message], Job]:
-        """Leave talk of one conversation for a job to read; what is kept already stays as it is.
+        """Store messages of one conversation and queue a digest job; stored ones stay as they are.
 
-        Return the talk in its own words, with the ids, times and realms it is kept by.
+        Return the messages with their original text and the ids, times and realms of their rows.
         """
         now = self.storage.clock.now()
         masked = [replace(self.screening.mask_message(message), created_at=now) for message in talk]
@@ -72,9 +72,9 @@ class MessageHistory:
     async def store_conversation(
         self, caller: Caller, owner: Owner, talk: Sequence[Message]
     ) -> list[Message]:
-        """Store talk of one conversation that may be resent; what is kept already stays as it is.
+        """Store messages of one conversation that may be resent; stored ones stay as they are.
 
-        Return it as `hand_over` does; a job reads it when its time has come.
+        Return the same as `queue_for_digest`; a job reads them once the threshold is reached.
         """
         now = self.storage.clock.now()
         masked = [replace(self.screening.mask_message(message), created_at=now) for message in talk]
@@ -88,13 +88,13 @@ class MessageHistory:
     def _store_in_transaction(
         self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
     ) -> tuple[list[Message], bool]:
-        kept = _with_stored_ids(stores, owner, with_session_realm(stores, masked))
-        new = [message for message in kept if not message.id]
+        placed = _with_stored_ids(stores, owner, with_session_realm(stores, masked))
+        new = [message for message in placed if not message.id]
         stored, is_due = self._append_in_transaction(stores, caller, owner, new, now)
         fresh = iter(stored)
         known = [
             message if message.id else replace(message, id=next(fresh).message_id)
-            for message in kept
+            for message in placed
         ]
         return known, is_due
 
@@ -118,12 +118,16 @@ class MessageHistory:
         stored: Sequence[AppendOutcome],
         now: float,
     ) -> bool:
-        """Count what waits in each conversation; say whether it is enough for a job.
+        """Count the waiting messages of each conversation; return whether a job is due.
 
-        The job is stored with the message.
+        The job is stored in the same transaction as the messages.
         """
         is_due = False
-        new = (one for one, row in zip(messages, stored, strict=True) if not row.deduped)
+        new = (
+            message
+            for message, outcome in zip(messages, stored, strict=True)
+            if not outcome.deduped
+        )
         for place, (number, by_user) in _message_counts(new).items():
             session = stores.sessions.record_messages(place, number, by_user, now)
             if self._fills_window(session.rounds, by_user):
@@ -132,9 +136,9 @@ class MessageHistory:
         return is_due
 
     def _fills_window(self, rounds: int, new: int) -> bool:
-        """Say whether the new rounds fill a stretch; what is left over, its job reads as well."""
-        stretch = self.formation.threshold
-        return rounds // stretch > (rounds - new) // stretch
+        """Return whether the new rounds reach the threshold; the job also reads the remainder."""
+        threshold = self.formation.threshold
+        return rounds // threshold > (rounds - new) // threshold
 
     async def find(
         self,
@@ -142,9 +146,9 @@ class MessageHistory:
         wanted: MessageFilter,
         line: tuple[str | None, str | None] = (None, None),
     ) -> list[Message]:
-        """Return the owner's messages, newest first, hidden ones included: they are theirs.
+        """Return the owner's messages, newest first, including hidden ones: the owner may see them.
 
-        `line` names a session and a branch of it: then the branch and its past are returned.
+        `line` names a session and one of its branches: then only that branch and its past return.
         """
         session_id, branch_id = line
         if not session_id or branch_id is None:
@@ -161,13 +165,13 @@ class MessageHistory:
     async def purge(
         self, caller: Caller, owner: Owner, wanted: MessageFilter
     ) -> tuple[int, Sequence[str]]:
-        """Erase messages for good; return how many, and where their bytes still wait to go."""
+        """Erase messages for good; return how many, and where their bytes are not cleared yet."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> int:
             erased = stores.messages.erase(owner, wanted, now)
             if erased:
-                # Without an app it was talk of any.
+                # Without an app filter the messages may be of any app.
                 app = {} if wanted.source_app is None else {"source_app": wanted.source_app}
                 record_event(
                     stores, caller, "messages.purge", owner.persona_id, now,
@@ -178,7 +182,7 @@ class MessageHistory:
             return len(erased)
 
         deleted, _ = await self.exports.write_and_refresh(owner, work)
-        self.wakeup.notify()  # copies in the archive go too
+        self.wakeup.notify()  # the archived copies are rewritten too
         if not deleted:
             return 0, ()
         return deleted, (await scrub(self.storage, owner, self.formation)).pending
@@ -187,46 +191,48 @@ class MessageHistory:
 def _new_by_app(
     messages: Sequence[Message], stored: Sequence[AppendOutcome]
 ) -> dict[str, list[int]]:
-    """Return the ids of what was not there before, by the app it came from."""
+    """Return the ids of messages that were not stored before, by app."""
     new: dict[str, list[int]] = {}
-    for message, row in zip(messages, stored, strict=True):
-        if not row.deduped:
-            new.setdefault(message.source_app, []).append(row.message_id)
+    for message, outcome in zip(messages, stored, strict=True):
+        if not outcome.deduped:
+            new.setdefault(message.source_app, []).append(outcome.message_id)
     return new
 
 
 def _message_counts(messages: Iterable[Message]) -> dict[Conversation, tuple[int, int]]:
-    """Count the messages of each conversation, and those of the user among them."""
-    found: dict[Conversation, tuple[int, int]] = {}
-    for one in messages:
-        place = conversation_of(one)
-        number, by_user = found.get(place, (0, 0))
-        found[place] = number + 1, by_user + (one.role is Role.USER)
-    return found
+    """Return for each conversation the number of messages, and of user messages."""
+    counts: dict[Conversation, tuple[int, int]] = {}
+    for message in messages:
+        place = conversation_of(message)
+        number, by_user = counts.get(place, (0, 0))
+        counts[place] = number + 1, by_user + (message.role is Role.USER)
+    return counts
 
 
 def with_session_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
-    """Say of messages in a session that was called a story that they are part of it."""
+    """Return messages with the realm of their session, if it is marked as a story."""
     known: dict[tuple[Owner, str, str], Realm | None] = {}
     placed = []
-    for one in messages:
-        place = one.owner, one.session_id, one.bot_id
+    for message in messages:
+        place = message.owner, message.session_id, message.bot_id
         realm = None
-        if one.session_id and one.realm is Realm.REAL:
+        if message.session_id and message.realm is Realm.REAL:
             if place not in known:
                 known[place] = stores.sessions.realm_of(*place)
             realm = known[place]
-        placed.append(replace(one, realm=realm) if realm else one)
+        placed.append(replace(message, realm=realm) if realm else message)
     return placed
 
 
 def _with_original_text(known: Sequence[Message], talk: Sequence[Message]) -> list[Message]:
-    """Return messages as they are kept, with what was said instead of what was masked."""
-    return [replace(one, content=own.content) for one, own in zip(known, talk, strict=True)]
+    """Return stored messages with their original instead of their masked text."""
+    return [
+        replace(row, content=original.content) for row, original in zip(known, talk, strict=True)
+    ]
 
 
 def _with_stored_ids(stores: Stores, owner: Owner, talk: Sequence[Message]) -> list[Message]:
-    """Give the messages that their conversation holds the id and the time they are kept by."""
+    """Give each message that its conversation already stores the id and time of that row."""
     place = conversation_of(talk[0])
     wanted = MessageFilter(
         session_id=place.session_id,
@@ -236,14 +242,14 @@ def _with_stored_ids(stores: Stores, owner: Owner, talk: Sequence[Message]) -> l
         hidden=False,
         limit=_MAX_RESENT_MESSAGES,
     )
-    # Newest first: the oldest of those that say the same is taken first, each once.
-    held: dict[tuple[str, str, str], list[Message]] = defaultdict(list)
+    # Newest first: of equal messages, `pop` matches the oldest first, each once.
+    stored: dict[tuple[str, str, str], list[Message]] = defaultdict(list)
     for row in stores.messages.find(owner, wanted):
         if row.branch_id == place.branch_id:
-            held[row.role, row.speaker, row.content].append(row)
-    kept = []
+            stored[row.role, row.speaker, row.content].append(row)
+    result = []
     for message in talk:
-        same = held[message.role, message.speaker, message.content]
+        same = stored[message.role, message.speaker, message.content]
         found = same.pop() if same else message
-        kept.append(replace(message, id=found.id, ts=found.ts))
-    return kept
+        result.append(replace(message, id=found.id, ts=found.ts))
+    return result

@@ -1,4 +1,4 @@
-"""Memory for a conversation that somebody else leads: recall before a reply, keep it after."""
+"""Memory for a proxied conversation: recall before a reply, store the exchange after it."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from plastic_memories.rules.conversation.history_diff import (
 )
 
 logger = logging.getLogger(__name__)
-# What is left of a deadline when the searches must have ended.
+# The searches get this share of the deadline; the rest is left for the answer.
 _RECALL_DEADLINE_SHARE = 0.9
-# How much of a conversation is compared with what a client sends.
+# How many of the last messages are compared with the history a client sends.
 _TAIL_LENGTH = 16
-# While the database is away, what was said waits in memory and is tried again after so long.
+# While the database is unavailable, messages wait in memory and are retried after these delays.
 _RETRY_DELAYS_S = (1.0, 5.0, 25.0)
 _ATTEMPT_TIMEOUT_S = 30.0
-# A hub that ends waits so long for what is still to be stored.
+# At shutdown the hub waits this long for messages that are still to be stored.
 _DRAIN_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One request of a client that sends its whole conversation, and the reply to it."""
+    """One request of a client that sends its whole history, and the reply to it."""
 
     caller: Caller
     view: Viewpoint
@@ -61,7 +61,7 @@ class ProxiedConversation:
     async def recall_or_degrade(
         self, query: RecallQuery
     ) -> tuple[Recollection | None, tuple[str, ...]]:
-        """Recall within the query's deadline, whatever happens; name what is left out."""
+        """Recall within the query's deadline, and never raise; return what is degraded."""
         try:
             async with asyncio.timeout(query.deadline_s):
                 found = await self.recall(
@@ -75,19 +75,19 @@ class ProxiedConversation:
             logger.warning("memory.recall", extra={"fields": {"part": "converse"}})
             return None, ("memory",)
         except Exception:
-            # A reply is worth more than what would have been remembered in it.
+            # A reply without memories is better than no reply.
             logger.exception("memory.recall", extra={"fields": {"part": "converse"}})
             return None, ("memory",)
         return found, found.degraded
 
     def store_in_background(self, exchange: Exchange) -> None:
-        """Store what is new of an exchange, in the background."""
+        """Store the new messages of an exchange in a background task."""
         task = asyncio.create_task(self._store_in_order(exchange), name="keep")
         self._store_tasks.add(task)
         task.add_done_callback(self._store_tasks.discard)
 
     async def drain(self) -> None:
-        """Return when everything that was to be kept is stored, or cannot be."""
+        """Wait until all pending messages are stored; cancel and log those that cannot be."""
         self._closing.set()
         with suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_TIMEOUT_S):
@@ -98,12 +98,12 @@ class ProxiedConversation:
         await asyncio.gather(*lost, return_exceptions=True)
 
     async def wait_until_stored(self) -> None:
-        """Return when everything that is to be kept by now is stored."""
+        """Wait until all messages that are pending now are stored."""
         while self._store_tasks:
             await asyncio.wait(set(self._store_tasks))
 
     async def _store_in_order(self, exchange: Exchange) -> None:
-        # One after another: the next exchange is compared with what this one leaves.
+        # In order: the next exchange is diffed against the messages this one stores.
         lock = self._locks.setdefault(exchange.view, asyncio.Lock())
         try:
             async with lock:
@@ -112,7 +112,7 @@ class ProxiedConversation:
             logger.error("messages.lost", extra={"fields": _log_fields(exchange)})  # noqa: TRY400
             raise
         except Exception:
-            # Nobody waits for this task: what it says goes to the log or nowhere.
+            # Nobody awaits this task: without the log its error would be lost.
             logger.exception("messages.lost", extra={"fields": _log_fields(exchange)})
 
     async def _store_with_retries(self, exchange: Exchange) -> None:
@@ -134,20 +134,20 @@ class ProxiedConversation:
         reply = self._masked_text(
             view, HistoryLine(Role.ASSISTANT, without_thoughts(exchange.reply))
         )
-        todo = diff_history(
+        diff = diff_history(
             await self._last_messages(view), sent, reply, named=bool(view.session_id)
         )
-        for message_id, text in todo.edits:
+        for message_id, text in diff.edits:
             which = MessageReference(view=view, message_id=message_id)
             await self.timeline.edit(caller, which, text, replaced=True)
-        for message_id in todo.drops:
+        for message_id in diff.drops:
             await self.timeline.delete(caller, MessageReference(view=view, message_id=message_id))
-        if todo.appends:
-            rows = [_message(view, line, exchange.asked_at) for line in todo.appends]
+        if diff.appends:
+            rows = [_message(view, line, exchange.asked_at) for line in diff.appends]
             await self.messages.append(caller, view.owner, rows)
 
     def _masked_text(self, view: Viewpoint, line: HistoryLine) -> str:
-        """Return a text as it is stored, to compare it with what is."""
+        """Return a text as it would be stored, to compare it with stored messages."""
         return self.messages.screening.mask_message(_message(view, line, 0.0)).content
 
     async def _last_messages(self, view: Viewpoint) -> list[Message]:

@@ -1,4 +1,4 @@
-"""Give rows of one user another bot or session; nothing is lost and nothing is replaced."""
+"""Move a user's rows to another bot or session; nothing is lost or replaced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plastic_memories.hub.transactions.version_chain import (
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.owner import Owner
-from plastic_memories.model.rekey import BotSessionAddress, RekeyCounts
+from plastic_memories.model.session import BotSessionAddress, RekeyCounts
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
@@ -36,10 +36,9 @@ class RekeyBots:
         *,
         dry_run: bool,
     ) -> RekeyCounts:
-        """Move rows of every persona of the user in one transaction; a dry run only counts.
+        """Move rows of all personas of the user in one transaction; a dry run only counts.
 
-        Where another row holds at the new place, that one stays, and the moved one waits for a
-        yes beside it.
+        If an active row exists at the new address, it stays, and the moved row becomes a candidate.
         """
         _check_keys(old, new)
 
@@ -71,7 +70,7 @@ class _RekeyRun:
     def rekey_owner(self, owner: Owner, old: BotSessionAddress) -> RekeyCounts:
         rows = self.stores.memories.find(owner, MemoryFilter(bot_id=old.bot_id))
         rows = [row for row in rows if old.session_id in (None, row.session_id)]
-        # The oldest first: a chain of versions keeps its order in the log.
+        # Oldest first: the versions of a memory keep their order in the log.
         waiting = sum(self._move_memory(row) for row in reversed(rows))
         moved = RekeyCounts(
             memories=len(rows),
@@ -86,34 +85,34 @@ class _RekeyRun:
             )
         return moved
 
-    def _new_session_id(self, was: str) -> str:
-        return was if self.new.session_id is None else self.new.session_id
+    def _new_session_id(self, session_id: str) -> str:
+        return session_id if self.new.session_id is None else self.new.session_id
 
     def _move_memory(self, row: Memory) -> bool:
-        """Move a row; say whether it has to wait for a yes at its new place."""
-        there = replace(
+        """Move a memory; return whether it becomes a candidate at its new address."""
+        moved = replace(
             row, bot_id=self.new.bot_id, session_id=self._new_session_id(row.session_id)
         )
-        waits = row.status is Status.ACTIVE and self._is_taken(there)
+        waits = row.status is Status.ACTIVE and self._is_taken(moved)
         if self.dry_run:
             return waits
         status = Status.CANDIDATE if waits else row.status
-        there = replace(there, status=status, idempotency_key="", updated_at=self.now)
-        self.stores.memories.move(there)
-        for one in (row, there):
+        moved = replace(moved, status=status, idempotency_key="", updated_at=self.now)
+        self.stores.memories.move(moved)
+        for one in (row, moved):
             refresh_slot(self.stores, self.caller, one, self.now)
         record_event(
             self.stores, self.caller, "memory.rekey", row.owner.persona_id, self.now,
-            memory_id=row.id, status=status.value, from_bot=row.bot_id, to_bot=there.bot_id,
+            memory_id=row.id, status=status.value, from_bot=row.bot_id, to_bot=moved.bot_id,
             **app_of(row),
         )  # fmt: skip
         return waits
 
-    def _is_taken(self, there: Memory) -> bool:
-        rivals = active_with_key(self.stores, there)
-        if there.type in _SINGLE_VALUE_TYPES:
-            rivals += active_in_slot(self.stores, there)
-        return any(rival.id != there.id for rival in rivals)
+    def _is_taken(self, moved: Memory) -> bool:
+        rivals = active_with_key(self.stores, moved)
+        if moved.type in _SINGLE_VALUE_TYPES:
+            rivals += active_in_slot(self.stores, moved)
+        return any(rival.id != moved.id for rival in rivals)
 
     def _move_messages(self, owner: Owner, old: BotSessionAddress) -> int:
         wanted = MessageFilter(bot_id=old.bot_id, session_id=old.session_id)

@@ -1,4 +1,4 @@
-"""End a conversation, say what it is, have it digested now."""
+"""End a session, set its realm, or digest it now."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RUN_TIMEOUT_S = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSelector:
-    """Sessions of one persona: None means "any"."""
+    """Selects sessions of one persona; None means "any"."""
 
     owner: Owner
     session_id: str | None = None
@@ -47,7 +47,7 @@ class SessionLifecycle:
     wakeup: WakeUp
 
     async def end(self, caller: Caller, which: SessionSelector) -> list[Job]:
-        """Close a conversation: what waits is digested, and the whole is archived."""
+        """End sessions: waiting messages are digested, then each conversation is archived."""
         self._check_formation_enabled()
         now = self.storage.clock.now()
 
@@ -69,7 +69,7 @@ class SessionLifecycle:
         return jobs
 
     async def update(self, caller: Caller, place: Conversation, realm: Realm) -> Session:
-        """Say for a whole conversation whether it is real or a story; also before it starts."""
+        """Set the realm (real or story) of a whole session, even before its first message."""
         now = self.storage.clock.now()
         app = caller.key.limits.source_app or None
 
@@ -93,7 +93,7 @@ class SessionLifecycle:
         return await self.storage.write(work)
 
     async def run(self, which: SessionSelector, *, wait: bool) -> list[Job]:
-        """Have conversations digested now; `wait` returns when that and its archiving is done."""
+        """Digest sessions now; `wait` returns after digest and archiving are done."""
         self._check_formation_enabled()
         now = self.storage.clock.now()
 

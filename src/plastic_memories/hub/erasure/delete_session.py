@@ -1,4 +1,4 @@
-"""Delete a whole conversation with what was learned from it."""
+"""Delete a whole conversation with everything learned from it."""
 
 from __future__ import annotations
 
@@ -23,21 +23,20 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.rules.conversation.branch_lines import BranchAncestry, merged_ancestry
 
-# The ids of messages, for each conversation: what is said through two apps, or on two branches
-# of one session, is two conversations.
+# Message ids per conversation: two apps, or two branches of one session, are two conversations.
 ConversationMessageIds = Mapping[Conversation, Iterable[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDeletionOutcome:
-    """What the deletion of a session has led to."""
+    """The effects of deleting a session."""
 
     deleted: int
     retracted: Sequence[int]
     restored: Sequence[int]
     rederived: Sequence[int]
-    job_id: int | None  # reads again what is left, with the model
-    pending: Sequence[str] = ()  # where the bytes still wait to go
+    job_id: int | None  # the job in which the model reads the remaining messages again
+    pending: Sequence[str] = ()  # places where erased bytes are not cleared yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +48,16 @@ class DeleteSession:
     async def __call__(
         self, caller: Caller, view: Viewpoint, keep: Sequence[str]
     ) -> SessionDeletionOutcome:
-        """Erase a session with what was learned from it, but for some branches and their past.
+        """Erase a session with everything learned from it, except the kept branches and their past.
 
-        Messages whose time was over are in the archive only: those go as well.
+        Messages past their retention are in the archive only: they are erased as well.
         """
         now = self.storage.clock.now()
         archived = await self._archived_ids(view)
 
         def work(stores: Stores) -> SessionDeletionOutcome:
             gone = _messages_to_delete(stores, view, keep, archived)
-            ids = {message_id for some in gone.values() for message_id in some}
+            ids = {message_id for group in gone.values() for message_id in group}
             erased = stores.messages.erase(view.owner, MessageFilter(ids=ids), now)
             stores.messages.record_erased(view.owner, ids.difference(erased), now)
             if ids:
@@ -84,29 +83,29 @@ class DeleteSession:
 
     async def _archived_ids(self, view: Viewpoint) -> ConversationMessageIds:
         sessions = await self.storage.read(lambda stores: _sessions(stores, view))
-        held = [one for one in sessions if one.archive_path]
+        archived = [session for session in sessions if session.archive_path]
         return {
-            one.place: archived_message_ids(await self.archive.get(one.archive_path))
-            for one in held
+            session.place: archived_message_ids(await self.archive.get(session.archive_path))
+            for session in archived
         }
 
     def _relearn(
         self,
         stores: Stores,
         view: Viewpoint,
-        gone: ConversationMessageIds,
-        undone: RetractionOutcome,
+        deleted: ConversationMessageIds,
+        retraction: RetractionOutcome,
         now: float,
     ) -> tuple[list[Memory], list[int]]:
-        """Let summaries, archive and model follow wherever something went."""
+        """Update summaries, archive and model jobs of each conversation that lost messages."""
         learned: list[Memory] = []
         jobs: list[int] = []
         for session in _sessions(stores, view):
-            first = min(gone.get(session.place, ()), default=None)
+            first = min(deleted.get(session.place, ()), default=None)
             if first is None:
                 continue
             retracted = [
-                row for row in undone.retracted if _conversation_of_memory(row) == session.place
+                row for row in retraction.retracted if _conversation_of_memory(row) == session.place
             ]
             learned += self.timeline.rewrite_summaries(stores, session, retracted, (), now)
             queue_archiving(stores, [session], now, self.timeline.formation)
@@ -119,32 +118,36 @@ class DeleteSession:
 def _messages_to_delete(
     stores: Stores, view: Viewpoint, keep: Sequence[str], archived: ConversationMessageIds
 ) -> ConversationMessageIds:
-    """Return the messages that no branch to keep has as its own or its past."""
+    """Return the messages that are on no kept branch and not in the past of one."""
     own = [row for row in stores.sessions.branches(view.owner) if row.session_id == view.session_id]
-    kept = BranchAncestry({view.session_id: merged_ancestry(own, keep)})
+    ancestry = BranchAncestry({view.session_id: merged_ancestry(own, keep)})
     known: defaultdict[Conversation, set[int]] = defaultdict(set)
     for message in stores.messages.find(view.owner, _session_filter(view)):
         known[conversation_of(message)].add(message.id)
     for place, ids in archived.items():
         known[place] |= {*ids} - stores.messages.find_erased(view.owner, list(ids))
     return {
-        place: {one for one in ids if not kept.includes(view.session_id, place.branch_id, one)}
+        place: {
+            message_id
+            for message_id in ids
+            if not ancestry.includes(view.session_id, place.branch_id, message_id)
+        }
         for place, ids in known.items()
     }
 
 
 def _detach_branches(stores: Stores, view: Viewpoint, keep: Sequence[str]) -> None:
-    """Count anew what waits in a session, and let nothing hang on a branch that is gone."""
+    """Recount the waiting messages of a session, and drop branches if nothing is left."""
     for session in _sessions(stores, view):
         left = stores.sessions.messages_after(session, session.watermark, session.waiting)
-        is_over = bool(keep) and session.place.branch_id not in keep
+        is_deleted = bool(keep) and session.place.branch_id not in keep
         counted = replace(
             session,
             waiting=len(left),
             rounds=sum(message.role is Role.USER for message in left),
             waiting_since=session.waiting_since if left else None,
-            # From elsewhere the branch that was last carried on is seen: not this one any more.
-            last_active=0.0 if is_over else session.last_active,
+            # Other sessions see the branch that was active last: not this one any more.
+            last_active=0.0 if is_deleted else session.last_active,
         )
         stores.sessions.save(counted)
     is_empty = not stores.messages.find(

@@ -1,4 +1,4 @@
-"""Forget for good: the rows, everything made from them, and the proof of it."""
+"""Forget memories for good: erase the rows and all derived data, and return a receipt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DRY_RUN_LIMIT = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetRequest:
-    """Which memories: by type and key, by id, or (for a dry run) by a query."""
+    """Which memories to forget: by type and key, by id, or (dry run only) by a query."""
 
     type: MemoryType | None = None
     key: str | None = None
@@ -40,7 +40,7 @@ class ForgetRequest:
     dry_run: bool = False
     never_again: bool = False
     include_messages: bool = False
-    receipt: bool = True  # looking again in every place takes longer than forgetting
+    receipt: bool = True  # checking every place again takes longer than forgetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ForgetMemory:
     async def __call__(
         self, caller: Caller, view: Viewpoint, request: ForgetRequest
     ) -> ForgetOutcome:
-        """Erase the memories with all their versions and traces; a dry run only says which."""
+        """Erase memories with all versions and derived data; a dry run only returns their ids."""
         now = self.storage.clock.now()
         named = bool(request.memory_ids) or request.type is not None
         if not named and not request.dry_run:
@@ -75,7 +75,7 @@ class ForgetMemory:
             return done, gone, queue_archiving(stores, sessions, now, self.archive.options)
 
         (done, gone, archived), exports = await self.exports.write_and_refresh(view.owner, work)
-        files = await self.archive.forget([(one.owner, one.id) for one in archived])
+        files = await self.archive.forget([(session.owner, session.id) for session in archived])
         pages = await self.pages(view.owner, gone)
         copies = {"archive": files, "exports": exports, **pages}
         residue = await scrub(self.storage, view.owner, self.archive.options)
@@ -90,7 +90,7 @@ def _preview(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float
         targets = list(stores.memories.search(view, terms, _DRY_RUN_LIMIT, now).memories)
     else:
         targets = _targets(stores, view, request)
-    # A global row of another persona is shown there, and forgotten there.
+    # A global row of another persona is visible here, but is forgotten in its own persona.
     own = [memory.id for memory in targets if memory.owner == view.owner]
     return ForgetOutcome(own, {"dry_run": True, "would_forget": len(own)})
 
@@ -112,7 +112,7 @@ def _erase(
     stores.memories.erase(view.owner, [memory.id for memory in gone], now)
     for memory in gone:
         refresh_slot(stores, caller, memory, now)
-    # The card a row came from says the same: it goes too, and can be made anew from what is left.
+    # The card of an erased row repeats its text: it is dropped, and can be rebuilt from the rest.
     if any(is_from_card(memory) for memory in gone):
         stores.cards.drop(view.owner)
     messages = _forget_messages(stores, view, message_ids, request, now)
@@ -127,7 +127,7 @@ def _erase(
 
 
 def _source_sessions(stores: Stores, view: Viewpoint, gone: Sequence[Memory]) -> list[Session]:
-    """Return the conversations that what is forgotten was learned from."""
+    """Return the conversations from which the erased memories were learned."""
     places = {(row.session_id, row.bot_id) for row in gone if row.source_message_ids}
     return [
         session
@@ -137,10 +137,10 @@ def _source_sessions(stores: Stores, view: Viewpoint, gone: Sequence[Memory]) ->
 
 
 def _add_key_tombstone(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> None:
-    """Mark a key of the profile of which nothing is known yet: nothing will be."""
+    """Store a tombstone for a profile key that has no memory yet, so that none is learned."""
     assert request.type is not None, "checked by the caller"
-    unknown = Draft(type=request.type, key=request.key or "", content="")
-    marks = tombstone_digests(stores.tombstones.secret(), view.owner, unknown)
+    placeholder = Draft(type=request.type, key=request.key or "", content="")
+    marks = tombstone_digests(stores.tombstones.secret(), view.owner, placeholder)
     stores.tombstones.add(view.owner, marks, now)
 
 
@@ -158,23 +158,23 @@ def _targets(stores: Stores, view: Viewpoint, request: ForgetRequest) -> list[Me
 
 
 def _with_versions(stores: Stores, view: Viewpoint, chosen: Sequence[Memory]) -> list[Memory]:
-    """Add every version of the chosen rows, and every row that says the same thing."""
+    """Return the chosen rows with all their versions, and all rows with the same value."""
     if not chosen:
         return []
     roots = MemoryFilter(root_ids={memory.root_id for memory in chosen})
-    found = {memory.id: memory for memory in stores.memories.find(view.owner, roots)}
+    versions = {memory.id: memory for memory in stores.memories.find(view.owner, roots)}
     for memory in chosen:
-        alike = MemoryFilter(types={memory.type}, key=memory.key, bot_id=memory.bot_id)
-        for other in stores.memories.find(view.owner, alike):
+        same_key = MemoryFilter(types={memory.type}, key=memory.key, bot_id=memory.bot_id)
+        for other in stores.memories.find(view.owner, same_key):
             if comparable_value(other) == comparable_value(memory):
-                found[other.id] = other
-    return list(found.values())
+                versions[other.id] = other
+    return list(versions.values())
 
 
 def _derived_summaries(
     stores: Stores, view: Viewpoint, message_ids: Collection[int], targets: Sequence[Memory]
 ) -> list[Memory]:
-    """Return summaries made from the same messages: they may repeat what is forgotten."""
+    """Return the summaries made from the same messages: they may repeat the forgotten text."""
     if not message_ids:
         return []
     wanted = MemoryFilter(types={MemoryType.SUMMARY}, source_message_ids=message_ids)
@@ -191,7 +191,7 @@ def _forget_messages(
 ) -> Mapping[str, int]:
     if not message_ids:
         return {"hidden": 0, "erased": 0}
-    # Of those that time took already a copy may be in the archive.
+    # Messages pruned by retention may still have a copy in the archive.
     here = {row.id for row in stores.messages.find(view.owner, MessageFilter(ids=message_ids))}
     stores.messages.record_erased(view.owner, set(message_ids) - here, now)
     if request.include_messages:
@@ -208,7 +208,7 @@ def _receipt(
     request: ForgetRequest,
     now: float,
 ) -> Mapping[str, Any]:
-    """Look again in every place, inside the same transaction, and write down what is left."""
+    """Check every place again, inside the same transaction, and return what remains."""
     ids = {memory.id for memory in gone}
     left = stores.memories.find(view.owner, MemoryFilter(ids=ids)) if ids else []
     terms = {term for memory in gone for term in query_terms(memory.content)}

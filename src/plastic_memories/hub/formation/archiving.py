@@ -1,4 +1,4 @@
-"""Keep finished conversations as files, true to what was edited and forgotten since."""
+"""Archive finished conversations as files, and update them after edits and forgets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_MESSAGES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class _ArchivableConversation:
-    """A conversation as it stands in the database."""
+    """A conversation as stored in the database."""
 
     session: Session
     path: str
@@ -47,7 +47,7 @@ class ArchiveConversation:
     options: FormationOptions
 
     async def __call__(self, job: Job) -> Job:
-        """Write, rewrite or remove the file of a leased job's session, and settle the job."""
+        """Write, rewrite or remove the file of a leased job's session, and complete the job."""
         if job.session_ref == 0:
             await self.archive.remove_under(persona_folder(job.owner))
             return await self._complete_job(job, None)
@@ -57,13 +57,13 @@ class ArchiveConversation:
         session = await self.storage.read(lambda stores: stores.sessions.get(owner, ref))
         if session is None:
             raise Conflict("The session is gone.")
-        kept = await self.archive.get(session.archive_path) if session.archive_path else None
+        old_text = await self.archive.get(session.archive_path) if session.archive_path else None
         talk = await self.storage.read(
             lambda stores: _load_conversation(
-                stores, session, frozenset(archived_message_ids(kept))
+                stores, session, frozenset(archived_message_ids(old_text))
             )
         )
-        entries = merge_messages(kept, talk.messages, talk.erased)
+        entries = merge_messages(old_text, talk.messages, talk.erased)
         if entries:
             await self.archive.put(
                 talk.path, conversation_file_text(talk.session, entries, talk.memories)
@@ -85,14 +85,14 @@ class ArchiveConversation:
         return await self.storage.write(work)
 
     async def forget_persona(self, owner: Owner) -> dict[str, int]:
-        """Remove every file of a persona now; if it cannot be reached, its job waits."""
+        """Remove every file of a persona now; if the archive is unavailable, its job retries."""
         try:
             return {"removed": await self.archive.remove_under(persona_folder(owner)), "waiting": 0}
         except Unavailable:
             return {"removed": 0, "waiting": 1}
 
     async def forget(self, refs: Sequence[tuple[Owner, int]]) -> dict[str, int]:
-        """Bring the files of some sessions up to date now; what cannot be waits as a job."""
+        """Update the files of some sessions now; for those that fail, a job is already queued."""
         counts = {"rewritten": 0, "waiting": 0}
         for owner, ref in refs:
             try:
@@ -108,11 +108,11 @@ class ArchiveConversation:
 def queue_archiving(
     stores: Stores, sessions: Sequence[Session], now: float, options: FormationOptions
 ) -> list[Session]:
-    """Store a job for every session among these that the archive holds; return them."""
-    held = [session for session in sessions if session.archive_path]
-    for session in held:
+    """Queue a job for each of these sessions that is archived; return those sessions."""
+    archived = [session for session in sessions if session.archive_path]
+    for session in archived:
         open_job(stores, session, Trigger.EXPLICIT, now, options, task_type=TaskType.ARCHIVE)
-    return held
+    return archived
 
 
 def _load_conversation(
@@ -120,7 +120,7 @@ def _load_conversation(
 ) -> _ArchivableConversation:
     fresh = stores.sessions.get(session.owner, session.id) or session
     messages = stores.sessions.messages_after(fresh, 0, _MAX_MESSAGES)
-    # What is read again after an edit was digested before: its file must not keep the old words.
+    # Messages read again after an edit were digested before: the file must not keep the old text.
     upto = max(fresh.watermark, fresh.archived_upto)
     digested = [message for message in messages if message.id <= upto]
     hidden = _hidden_ids(stores, fresh, in_file)
@@ -138,22 +138,22 @@ def _hidden_ids(stores: Stores, session: Session, ids: frozenset[int]) -> set[in
 
 
 def _learned_memories(stores: Stores, session: Session, ids: set[int]) -> list[Memory]:
-    """Return what holds now and was learned from these messages, oldest first."""
+    """Return the active memories learned from these messages, oldest first."""
     wanted = MemoryFilter(statuses={Status.ACTIVE}, source_message_ids=ids)
     return stores.memories.find(session.owner, wanted)[::-1]
 
 
 def _free_path(stores: Stores, session: Session, messages: Sequence[Message]) -> str:
-    """Return a path that no other session of the persona has."""
+    """Return a path that no other session of the persona uses."""
     started = messages[0].ts if messages else session.last_active
     plain = conversation_path(session, started, alone=True)
     others = stores.sessions.find(session.owner, session_id=session.place.session_id)
-    is_taken = any(one.archive_path == plain and one.id != session.id for one in others)
+    is_taken = any(other.archive_path == plain and other.id != session.id for other in others)
     return conversation_path(session, started, alone=not is_taken)
 
 
 def _record_path(stores: Stores, archived: Session) -> None:
-    """Note where a conversation lies, at its session and at its summaries."""
+    """Store the path of an archived conversation on its session and its summaries."""
     stored = stores.sessions.get(archived.owner, archived.id)
     if stored is None:
         return

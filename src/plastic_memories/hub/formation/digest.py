@@ -1,4 +1,4 @@
-"""Turn a stretch of conversation into memories: once, whole, or not at all."""
+"""Digest a window of a conversation into memories: exactly once, all or nothing."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from plastic_memories.language.reading.message_reading import latest_by_key
 from plastic_memories.language.reading.rule_summary import summarise_drafts, summary_draft
 from plastic_memories.language.reading.talk_window import (
     is_injected_echo,
-    messages_language,
     without_injected_text,
 )
+from plastic_memories.language.text.majority_language import majority_language
+from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Role
 from plastic_memories.model.session import Session
-from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.storage import Stores
@@ -44,23 +44,23 @@ _END_TRIGGERS = frozenset({Trigger.SESSION_END, Trigger.IDLE})
 
 
 class _WindowChanged(Conflict):
-    """The talk was edited while it was being read."""
+    """The messages were edited while they were being read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _DigestInput:
-    """What a job works on: the messages as they were when it looked."""
+    """The input of a job: the messages as they were when it read them."""
 
     session: Session
     window: TalkWindow
-    upto: int  # the last message, read or not worth reading
-    recalled: Sequence[str] = ()  # what the hub may have put into prompts before it was said
+    upto: int  # id of the last message, including skipped ones
+    recalled: Sequence[str] = ()  # texts the hub may have injected into prompts before
 
 
 @dataclass(frozen=True, slots=True)
 class _DigestOutput:
     drafts: Sequence[Draft]
-    repeats: Sequence[Draft]  # they may support what is known, and make nothing new
+    repeats: Sequence[Draft]  # echoes of recalled text: they add sources, but no new memories
     summary: Draft | None = None
     unavailable: Unavailable | None = None
 
@@ -75,12 +75,12 @@ class Digest:
     archives: bool
 
     async def __call__(self, job: Job) -> Job:
-        """Do a leased job; raise `Unavailable` if the model must be asked again later."""
+        """Run a leased job; raise `Unavailable` if the model must be asked again later."""
         for _ in range(_MAX_ATTEMPTS):
             reading = await self.storage.read(lambda stores: self._read_window(stores, job))
-            learned = await self._extract(reading)
+            output = await self._extract(reading)
             try:
-                return await self._store_output(job, reading, learned)
+                return await self._store_output(job, reading, output)
             except _WindowChanged:
                 continue
         raise Conflict("The conversation changes faster than it can be read.")
@@ -98,7 +98,7 @@ class Digest:
             messages=talk,
             persona_name=(persona.display_name if persona else "") or job.owner.persona_id,
             time_zone=settings.time_zone,
-            language=settings.language or messages_language(talk),
+            language=settings.language or majority_language(message.content for message in talk),
         )
         upto = messages[-1].id if messages else session.watermark
         return _DigestInput(session, window, upto, _recalled_texts(stores, window))
@@ -111,11 +111,11 @@ class Digest:
         try:
             proposal = await self._proposal(window)
         except Unavailable as error:
-            # The rules serve until the model can be asked.
+            # The results of the rules are stored now; the model is asked again later.
             drafts, echoes = await self._split_repeats(reading, found)
             return _DigestOutput(drafts, echoes, unavailable=error)
         drafts, echoes = await self._split_repeats(reading, _merge_drafts(found, proposal.drafts))
-        # A summary is of the talk's own realm: a story told on the way is not part of it.
+        # A summary covers the realm of the conversation: a story told in it is left out.
         own = [draft for draft in drafts if draft.realm is window.messages[0].realm]
         summary = proposal.summary or summarise_drafts(own, window.language)
         return _DigestOutput(drafts, echoes, self._summary_draft(reading, summary, proposal))
@@ -123,18 +123,20 @@ class Digest:
     async def _split_repeats(
         self, reading: _DigestInput, found: Sequence[Draft]
     ) -> tuple[list[Draft], list[Draft]]:
-        """Return what was said, and what only repeats the hub's own words."""
+        """Return the drafts that were stated, and those that only echo injected text."""
         known = await asyncio.to_thread(fingerprints, reading.recalled)
-        kept = [(draft, is_injected_echo(draft, known)) for draft in self._accepted_drafts(found)]
-        said = [draft for draft, is_echo in kept if not is_echo]
-        return said, [draft for draft, is_echo in kept if is_echo]
+        checked = [
+            (draft, is_injected_echo(draft, known)) for draft in self._accepted_drafts(found)
+        ]
+        stated = [draft for draft, is_echo in checked if not is_echo]
+        return stated, [draft for draft, is_echo in checked if is_echo]
 
     async def _extract_by_rules(self, window: TalkWindow) -> list[Draft]:
-        """Read a few messages at a time: a thread that reads keeps the interpreter to itself."""
+        """Extract in small batches: a thread that parses holds the interpreter lock."""
         found: list[Draft] = []
         for start in range(0, len(window.messages), _RULE_BATCH):
-            few = window.messages[start : start + _RULE_BATCH]
-            found += await asyncio.to_thread(self.judge.extract, few, window.time_zone)
+            batch = window.messages[start : start + _RULE_BATCH]
+            found += await asyncio.to_thread(self.judge.extract, batch, window.time_zone)
         return latest_by_key(found)
 
     async def _proposal(self, window: TalkWindow) -> Proposal:
@@ -149,31 +151,31 @@ class Digest:
         if summary is None:
             return None
         tokens = proposal.tokens_in + proposal.tokens_out
-        kept = self._accepted_drafts(
+        accepted = self._accepted_drafts(
             [summary_draft(reading.session, reading.window, summary, tokens)]
         )
-        return kept[0] if kept else None
+        return accepted[0] if accepted else None
 
-    async def _store_output(self, job: Job, reading: _DigestInput, learned: _DigestOutput) -> Job:
+    async def _store_output(self, job: Job, reading: _DigestInput, output: _DigestOutput) -> Job:
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> Job:
             check_lease(stores, job)
             _check_unchanged(stores, reading)
-            memory_ids = _store_drafts(stores, job, learned, now)
-            if learned.unavailable is not None:
+            memory_ids = _store_drafts(stores, job, output, now)
+            if output.unavailable is not None:
                 return job
             session = self._advance_watermark(stores, reading, now)
             done = complete_job(stores, job, memory_ids, now)
             if reading.window.messages and reading.upto <= reading.session.archived_upto:
-                # Read again after an edit: what the archive has follows.
+                # Read again after an edit: the archived copy must be rewritten.
                 queue_archiving(stores, [session], now, self.options)
             self._queue_next_job(stores, done, session, now)
             return done
 
         done = await self.storage.write(work)
-        if learned.unavailable is not None:
-            raise learned.unavailable
+        if output.unavailable is not None:
+            raise output.unavailable
         return done
 
     def _advance_watermark(self, stores: Stores, reading: _DigestInput, now: float) -> Session:
@@ -192,7 +194,7 @@ class Digest:
         return moved
 
     def _queue_next_job(self, stores: Stores, done: Job, session: Session, now: float) -> None:
-        """Store what comes next: the rest of the talk, or its archiving."""
+        """Queue the follow-up job: the rest of the conversation, or its archiving."""
         is_over = session.ended_at is not None or done.trigger in _END_TRIGGERS
         more = session.waiting > 0 and (is_over or done.trigger is Trigger.EXPLICIT)
         if more or session.rounds >= self.options.threshold:
@@ -202,7 +204,7 @@ class Digest:
 
 
 def _recalled_texts(stores: Stores, window: TalkWindow) -> list[str]:
-    """Return what may have been injected before the first of these messages was said."""
+    """Return texts that may have been injected before the first of these messages."""
     if not window.messages:
         return []
     before = window.messages[0].created_at
@@ -214,14 +216,14 @@ def _recalled_texts(stores: Stores, window: TalkWindow) -> list[str]:
     ]
 
 
-def _merge_drafts(by_the_rules: Sequence[Draft], proposed: Sequence[Draft]) -> list[Draft]:
-    """The rules are sure of what they find; the model adds what they cannot see."""
-    known = {(draft.type, draft.key) for draft in by_the_rules}
-    return [*by_the_rules, *(one for one in proposed if (one.type, one.key) not in known)]
+def _merge_drafts(from_rules: Sequence[Draft], proposed: Sequence[Draft]) -> list[Draft]:
+    """Return the drafts of both; on the same key the rules win, for they are certain."""
+    known = {(draft.type, draft.key) for draft in from_rules}
+    return [*from_rules, *(one for one in proposed if (one.type, one.key) not in known)]
 
 
 def _check_unchanged(stores: Stores, reading: _DigestInput) -> None:
-    """Raise if a message was edited, hidden, erased or digested since it was read."""
+    """Raise `_WindowChanged` if a message was edited, hidden, erased or digested meanwhile."""
     session = stores.sessions.get(reading.session.owner, reading.session.id)
     if session is None or session.watermark != reading.session.watermark:
         raise _WindowChanged("digested meanwhile")
@@ -232,15 +234,15 @@ def _check_unchanged(stores: Stores, reading: _DigestInput) -> None:
         raise _WindowChanged("edited meanwhile")
 
 
-def _store_drafts(stores: Stores, job: Job, learned: _DigestOutput, now: float) -> list[int]:
+def _store_drafts(stores: Stores, job: Job, output: _DigestOutput, now: float) -> list[int]:
     caller = hub_caller(job.owner.user)
-    drafts = list(learned.drafts)
-    if learned.summary is not None:
-        end_summaries(stores, caller, learned.summary, job.owner, now)
-        drafts.append(learned.summary)
+    drafts = list(output.drafts)
+    if output.summary is not None:
+        end_summaries(stores, caller, output.summary, job.owner, now)
+        drafts.append(output.summary)
     written = [store_learned_draft(stores, caller, job.owner, draft, now) for draft in drafts]
     written += [
         store_learned_draft(stores, caller, job.owner, draft, now, echo=True)
-        for draft in learned.repeats
+        for draft in output.repeats
     ]
-    return [one.memory.id for one in written if one.memory is not None]
+    return [outcome.memory.id for outcome in written if outcome.memory is not None]

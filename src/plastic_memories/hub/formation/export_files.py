@@ -1,4 +1,4 @@
-"""Keep everything of a user as one file in the archive, true to what was forgotten since."""
+"""Write exports of a user's data to the archive, and remove forgotten data from them."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 
 T = TypeVar("T")
-# So many of a user's exports are kept, the newest.
+# The newest exports kept per user.
 MAX_EXPORTS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
-    """One export: where it lies in the archive, and when it was made."""
+    """One export: its path in the archive, and when it was made."""
 
     path: str
     exported_at: str
@@ -51,44 +51,44 @@ class ExportFiles:
     storage: AuditedStorage
     archive: Archive
     options: FormationOptions
-    # One at a time writes: two must not put an older truth over a newer one.
+    # One writer at a time: an older state must not overwrite a newer one.
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def write(self, caller: Caller) -> ExportFile:
-        """Write everything of the user into the archive; the oldest exports make room."""
+        """Export all data of the user to the archive; delete the oldest exports over the limit."""
         if caller.key.limits.persona_id or caller.key.limits.source_app:
             raise NotAllowed("This key is bound to a persona or an app: it may not export all.")
         if not self.archive.is_enabled:
             raise NotAllowed("This hub has no archive to keep an export in (ARCHIVE=none).")
         now, user = self.storage.clock.now(), caller.user
         name = export_name(now)
-        made = ExportFile(f"{exports_folder(user)}/{name}", exported_at(name) or "")
+        export = ExportFile(f"{exports_folder(user)}/{name}", exported_at(name) or "")
         async with self._lock:
             text = await self.storage.read(lambda stores: _full_export(stores, user, now))
-            await self.archive.put(made.path, text)
-            # Something may have been forgotten while it was written.
-            await self._refresh_file(user, made.path)
+            await self.archive.put(export.path, text)
+            # Something may have been forgotten during the export.
+            await self._refresh_file(user, export.path)
         for old in (await self.list_exports(user))[MAX_EXPORTS:]:
             await self.archive.remove(old.path)
         await self.storage.write(
             lambda stores: record_event(stores, caller, "export.file", "", now)
         )
-        return made
+        return export
 
     async def list_exports(self, user: User) -> list[ExportFile]:
         """Return a user's exports, newest first."""
         folder = exports_folder(user)
         names = sorted(await self.archive.names_in(folder), reverse=True)
-        made = {name: exported_at(name) for name in names}
-        return [ExportFile(f"{folder}/{name}", at) for name, at in made.items() if at]
+        exported = {name: exported_at(name) for name in names}
+        return [ExportFile(f"{folder}/{name}", at) for name, at in exported.items() if at]
 
     async def write_and_refresh(
         self, owner: Owner, work: Callable[[Stores], T]
     ) -> tuple[T, Mapping[str, int]]:
-        """Write what may forget something; take that out of the exports, too.
+        """Run work that may forget something, then remove that from the exports as well.
 
-        Return what the work did, and what became of the exports. What cannot be done at once,
-        or if we die before, waits as a job. Work that has changed nothing returns nothing.
+        Return the result of the work, and counts of changed exports. A job is queued in the same
+        transaction, in case this fails or crashes. Work that changed nothing returns a falsy value.
         """
         exported, now = await self._may_have_exports(owner.user), self.storage.clock.now()
 
@@ -107,27 +107,27 @@ class ExportFiles:
         return done, counts
 
     async def __call__(self, job: Job) -> Job:
-        """Do the same for a leased job, and settle it."""
+        """Refresh the exports for a leased job, and complete it."""
         await self.refresh(job.owner.user, Counter())
         now = self.storage.clock.now()
         return await self.storage.write(lambda stores: complete_job(stores, job, (), now))
 
     async def _may_have_exports(self, user: User) -> bool:
-        """Say whether a user has exports; an archive that cannot be asked may hold some."""
+        """Return whether a user has exports; True if the archive cannot be read."""
         try:
             return bool(await self.list_exports(user))
         except Unavailable:
             return True
 
     async def refresh(self, user: User, counts: dict[str, int]) -> None:
-        """Make all files of a user say nothing that was forgotten; count what that took."""
+        """Remove forgotten data from all exports of a user; add to `counts` by outcome."""
         async with self._lock:
             for file in await self.list_exports(user):
                 if outcome := await self._refresh_file(user, file.path):
                     counts[outcome] += 1
 
     async def _refresh_file(self, user: User, path: str) -> str:
-        """Make one file say nothing that was forgotten; return what that took, if anything."""
+        """Remove forgotten data from one export; return "rewritten", "removed" or ""."""
         text = await self.archive.get(path)
         content = read_export(text) if text is not None else None
         if content is not None:
@@ -137,7 +137,7 @@ class ExportFiles:
             if left["personas"]:
                 await self.archive.put(path, export_text(left))
                 return "rewritten"
-        # Nothing is left of it, or it was never finished, or nobody can say what it holds.
+        # Nothing is left in it, it was never finished, or it cannot be parsed.
         await self.archive.remove(path)
         return "removed"
 
@@ -153,18 +153,20 @@ def _persona_part(stores: Stores, persona: Persona) -> PersonaExport:
         persona,
         stores.cards.get(owner),
         stores.memories.find(owner, MemoryFilter()),
-        # What is hidden was forgotten.
+        # Hidden messages were forgotten.
         stores.messages.find(owner, MessageFilter(hidden=False)),
         stores.goals.find(owner, None),
     )
 
 
 def _without_forgotten(stores: Stores, user: User, content: ExportContent) -> ExportContent:
-    there = {persona.owner.persona_id: persona for persona in stores.personas.all(user)}
+    personas = {persona.owner.persona_id: persona for persona in stores.personas.all(user)}
     parts = {
-        entry["character_id"]: _part_without_forgotten(stores, there[entry["character_id"]], entry)
+        entry["character_id"]: _part_without_forgotten(
+            stores, personas[entry["character_id"]], entry
+        )
         for entry in content["personas"]
-        if entry["character_id"] in there
+        if entry["character_id"] in personas
     }
     return without_forgotten(content, parts)
 

@@ -1,4 +1,4 @@
-"""Do jobs: hold the lease, take the step, settle what came of it."""
+"""Run jobs: hold the lease, execute the task, record the outcome."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from plastic_memories.runtime.pacing import sleep_proportionally
 from plastic_memories.runtime.wakeup import WakeUp
 
 logger = logging.getLogger(__name__)
-# A lease is renewed this many times before it would run out.
+# A lease is renewed this many times before it would expire.
 _HEARTBEATS_PER_LEASE = 3
 _POLL_S = 0.05
-# How long a scrub that was held up waits for its next try.
+# Delay before a scrub that is still pending is retried.
 _SCRUB_AGAIN_S = 5.0
 
 
@@ -39,7 +39,7 @@ class JobRunner:
     wakeup: WakeUp
 
     async def run_next(self, worker: str) -> bool:
-        """Do the job that waits longest; say whether there was one."""
+        """Run the job that has waited longest; return whether there was one."""
         job = await self.jobs.lease(worker)
         if job is None:
             return False
@@ -47,7 +47,7 @@ class JobRunner:
         return True
 
     async def run_or_await(self, job: Job, timeout_s: float) -> Job:
-        """Do a certain job now, or wait for whoever does it; return how it stands at the end."""
+        """Run a given job now, or wait for the worker that runs it; return its latest state."""
         worker = f"caller-{token_hex(8)}"
         end = time.monotonic() + timeout_s
         while time.monotonic() < end:
@@ -62,18 +62,18 @@ class JobRunner:
         return await self.jobs.get(job.owner.user, job.id)
 
     async def run_with_followups(self, job: Job, timeout_s: float) -> Job:
-        """Do a job and those that follow from it; return the last digest as it stands."""
+        """Run a job and its follow-up jobs; return the last digest job in its latest state."""
         done = await self.run_or_await(job, timeout_s)
         last = done
-        while not last.is_open and (following := await self.jobs.find_open_sibling(last)):
-            last = await self.run_or_await(following, timeout_s)
+        while not last.is_open and (followup := await self.jobs.find_open_sibling(last)):
+            last = await self.run_or_await(followup, timeout_s)
             done = done if last.task_type is TaskType.ARCHIVE else last
         return done
 
     async def run_all_due(self, worker: str, rest: float = 0.0) -> int:
-        """Do jobs until none is due; return how many were done.
+        """Run jobs until none is due; return how many were run.
 
-        After each it rests `rest` times as long as that took, and never long.
+        After each job it sleeps `rest` times as long as the job took, up to a limit.
         """
         done = 0
         started = time.monotonic()
@@ -84,41 +84,41 @@ class JobRunner:
         return done
 
     async def record_queue_depth(self, tenant_id: str | None) -> None:
-        """Show how much waits: of one tenant, or of all for None."""
+        """Set the queue gauges of one tenant, or of all tenants for None."""
         try:
             depth = await self.jobs.depth()
-        except Unavailable:  # the other numbers are needed all the more
+        except Unavailable:  # the other metrics matter all the more now
             return
-        mine = [one for one in depth if tenant_id in (None, one.tenant_id)]
-        oldest = min((one.oldest for one in mine if one.oldest is not None), default=None)
+        rows = [row for row in depth if tenant_id in (None, row.tenant_id)]
+        oldest = min((row.oldest for row in rows if row.oldest is not None), default=None)
         age = 0.0 if oldest is None else max(0.0, self.jobs.storage.clock.now() - oldest)
-        self.meter.set_gauge(tenant_id, "memory_jobs_waiting", sum(one.waiting for one in mine))
+        self.meter.set_gauge(tenant_id, "memory_jobs_waiting", sum(row.waiting for row in rows))
         self.meter.set_gauge(tenant_id, "memory_jobs_oldest_seconds", age)
-        self.meter.set_gauge(tenant_id, "memory_jobs_dead", sum(one.dead for one in mine))
+        self.meter.set_gauge(tenant_id, "memory_jobs_dead", sum(row.dead for row in rows))
 
     async def _run(self, job: Job) -> None:
         started = time.perf_counter()
-        asked_by = current_tenant.set(job.owner.tenant_id)
-        beat = asyncio.create_task(self._extend_lease(job), name=f"lease of job {job.id}")
+        token = current_tenant.set(job.owner.tenant_id)
+        heartbeat = asyncio.create_task(self._extend_lease(job), name=f"lease of job {job.id}")
         try:
             status = await self._attempt(job)
         finally:
-            beat.cancel()
+            heartbeat.cancel()
             with suppress(asyncio.CancelledError):
-                await beat
-            current_tenant.reset(asked_by)
+                await heartbeat
+            current_tenant.reset(token)
         tenant = job.owner.tenant_id
         seconds = time.perf_counter() - started
         self.meter.count(tenant, "memory_generation_tasks", status=status)
         self.meter.observe(tenant, "memory_generation_latency_seconds", seconds)
         logger.info("job.done", extra={"fields": _log_fields(job, status)})
-        self.wakeup.notify()  # what comes next may be due at once
+        self.wakeup.notify()  # a follow-up job may be due at once
 
     async def _attempt(self, job: Job) -> str:
-        """Return the status a try led to; whatever goes wrong is settled here, and only here."""
+        """Return the status after an attempt; every failure is handled here, and only here."""
         try:
             return (await self._step(job)).status.value
-        except asyncio.CancelledError:  # we are told to stop: another may go on at once
+        except asyncio.CancelledError:  # shutdown: another worker may lease the job at once
             with suppress(Conflict, Unavailable):
                 await asyncio.shield(self.jobs.release(job))
             raise
@@ -128,7 +128,7 @@ class JobRunner:
             return await self._wait_for(job, error)
         except PlasticMemoriesError as error:
             return await self._record_failure(job, error.message)
-        except Exception as error:  # the boundary: one bad job must not stop all others
+        except Exception as error:  # the boundary: one bad job must not stop the others
             logger.exception("job.error", extra={"fields": _log_fields(job, "error")})
             return await self._record_failure(job, f"A bug: {type(error).__name__}.")
 
@@ -144,14 +144,14 @@ class JobRunner:
     async def _scrub(self, job: Job) -> Job:
         storage = self.jobs.storage
         if (await storage.backend.scrub()).pending:
-            # A reader may take its time: that is no failure, and is never given up.
+            # A reader may hold the old pages for long: that is no failure, and is never given up.
             return await self.jobs.release(job, _SCRUB_AGAIN_S)
         now = storage.clock.now()
         return await storage.write(lambda stores: complete_job(stores, job, (), now))
 
     async def _wait_for(self, job: Job, error: Unavailable) -> str:
         detail = error.detail if isinstance(error.detail, dict) else {}
-        # What was forgotten must leave the archive, however long its disk is full.
+        # Forgotten text must leave the archive, however long its disk is full.
         is_outage = job.task_type is not TaskType.FULL
         return await self._record_failure(
             job, error.message, detail.get("retry_after_s"), is_outage=is_outage
@@ -161,11 +161,10 @@ class JobRunner:
         self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
     ) -> str:
         try:
-            return (
-                await self.jobs.fail(job, reason, retry_after_s, is_outage=is_outage)
-            ).status.value
-        except Conflict:  # somebody else has it now, and settles it
+            failed = await self.jobs.fail(job, reason, retry_after_s, is_outage=is_outage)
+        except Conflict:  # another worker has the lease now, and records the outcome
             return JobStatus.FAILED.value
+        return failed.status.value
 
     async def _extend_lease(self, job: Job) -> None:
         while True:

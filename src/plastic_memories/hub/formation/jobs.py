@@ -1,4 +1,4 @@
-"""Jobs: stored with what they are about, leased, tried again, given up, replayed."""
+"""Background jobs: stored, leased, retried with backoff, given up, replayed."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from plastic_memories.ports.storage import Residue, Stores
 logger = logging.getLogger(__name__)
 _IDLE_SESSION_BATCH = 100
 _LEASE_BATCH = 20
-# The end of a session and a person's wish do not wait for the time of the next try.
+# The end of a session and a person's request do not wait for the next retry.
 _IMMEDIATE_TRIGGERS = frozenset({Trigger.SESSION_END, Trigger.EXPLICIT})
-# Time for the one who asked to do it at once, before a worker does.
+# Time for the caller to do the job itself, before a worker leases it.
 _GRACE_S = 5.0
 _WORKER_LOST = "The worker that had it went away."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationOptions:
-    """How talk becomes memory in this installation."""
+    """How conversations become memories in this installation."""
 
     enabled: bool = True
     threshold: int = 10  # rounds
@@ -50,7 +50,7 @@ def open_job(
     *,
     task_type: TaskType = TaskType.FULL,
 ) -> Job:
-    """Store a job for a session in the caller's transaction, or return the one that is open."""
+    """Store a job for a session in the caller's transaction, or return the open one."""
     wanted = Job(
         owner=session.owner,
         session_ref=session.id,
@@ -75,9 +75,9 @@ def open_job(
 def queue_refresh(
     stores: Stores, owner: Owner, task_type: TaskType, now: float, options: FormationOptions
 ) -> None:
-    """Store a job that makes copies outside of the database true: done even if we die now.
+    """Store a job that updates copies outside the database: it survives a crash.
 
-    Whoever opens it does the same at once; a worker comes in only if that is not done in time.
+    The caller does the same work at once; a worker takes over only if that is not done in time.
     """
     stores.jobs.open(
         Job(
@@ -93,7 +93,7 @@ def queue_refresh(
 
 
 async def scrub(storage: AuditedStorage, owner: Owner, options: FormationOptions) -> Residue:
-    """Remove the bytes of what was just erased; what is held up is left to a job, and named."""
+    """Clear erased bytes from the storage files; queue a job for, and return, what is pending."""
     now = storage.clock.now()
     try:
         residue = await storage.backend.scrub()
@@ -102,15 +102,15 @@ async def scrub(storage: AuditedStorage, owner: Owner, options: FormationOptions
                 lambda stores: queue_refresh(stores, owner, TaskType.SCRUB, now, options)
             )
     except Unavailable as error:
-        # It is erased, and the caller is told so; the next start or scrub clears the files.
+        # The rows are erased, and the caller learns so; the next start or scrub clears the files.
         logger.warning("storage.scrub", extra={"fields": {"err": error.message}})
         return Residue(pending=("storage files",))
     return residue
 
 
 def pending_in(copies: Mapping[str, Mapping[str, Any]], residue: Residue) -> list[str]:
-    """Name every place of a receipt that a job has still to clear."""
-    return [*(place for place, found in copies.items() if found.get("waiting")), *residue.pending]
+    """Return every place of a receipt that a job has still to clear."""
+    return [*(place for place, counts in copies.items() if counts.get("waiting")), *residue.pending]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Jobs:
     options: FormationOptions
 
     async def lease(self, worker: str) -> Job | None:
-        """Take the job that waits longest; None if none does."""
+        """Lease the job that has waited longest; None if none is due."""
         now = self.storage.clock.now()
         if not await self.storage.read(lambda stores: stores.jobs.due(now)):
             return None
@@ -130,7 +130,7 @@ class Jobs:
         )
 
     async def lease_job(self, worker: str, job: Job) -> Job | None:
-        """Take a certain job before its time; None if it is done, or somebody else's."""
+        """Lease a given job before it is due; None if it is done or leased by another worker."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> Job | None:
@@ -145,9 +145,9 @@ class Jobs:
     def _lease_in_transaction(
         self, stores: Stores, free: Sequence[Job], worker: str, now: float
     ) -> Job | None:
-        for found in free:
-            was_held = found.status is JobStatus.PROCESSING
-            job = _after_failure(found, _WORKER_LOST, now) if was_held else found
+        for due in free:
+            was_held = due.status is JobStatus.PROCESSING
+            job = _after_failure(due, _WORKER_LOST, now) if was_held else due
             if job.status is JobStatus.DEAD:
                 self._settle_in_transaction(stores, job, now)
                 continue
@@ -163,7 +163,7 @@ class Jobs:
         return None
 
     async def extend(self, job: Job) -> None:
-        """Hold on to a job for another while."""
+        """Extend the lease of a job."""
         until = self.storage.clock.now() + self.options.lease_s
 
         def work(stores: Stores) -> None:
@@ -174,20 +174,20 @@ class Jobs:
     async def fail(
         self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
     ) -> Job:
-        """Note that a try has failed: it is tried again later, or was the last one.
+        """Record a failed attempt: the job is retried later, or is dead after its last retry.
 
-        An outage is nothing that the job could be blamed for: no try is the last one.
+        An outage is not the job's fault: it never makes the job dead.
         """
         now = self.storage.clock.now()
         wait = retry_after_s or _backoff(self.options.backoff_s, job.retry_count)
 
         def work(stores: Stores) -> Job:
-            over = replace(
+            failed = replace(
                 _after_failure(check_lease(stores, job), reason, now), next_try_at=now + wait
             )
             if is_outage:
-                over = replace(over, status=JobStatus.FAILED, completed_at=None)
-            return self._settle_in_transaction(stores, over, now)
+                failed = replace(failed, status=JobStatus.FAILED, completed_at=None)
+            return self._settle_in_transaction(stores, failed, now)
 
         return await self.storage.write(work)
 
@@ -223,7 +223,7 @@ class Jobs:
         return await self.storage.read(work)
 
     async def replay(self, caller: Caller, job_id: int | None) -> int:
-        """Give up no longer: one dead job, or all of the user's; return how many."""
+        """Requeue one dead job, or all of the user's; return how many."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> int:
@@ -244,39 +244,39 @@ class Jobs:
         return await self.storage.write(work)
 
     async def queue_idle_sessions(self) -> int:
-        """Store a job for every session that fell silent, or waits for too long."""
+        """Store a job for every session that is idle, or has waited too long."""
         now = self.storage.clock.now()
         idle, waiting = now - self.options.idle_s, now - self.options.schedule_s
         if not await self.storage.read(lambda stores: stores.jobs.idle_sessions(idle, waiting, 1)):
             return 0
 
         def work(stores: Stores) -> int:
-            quiet = stores.jobs.idle_sessions(idle, waiting, _IDLE_SESSION_BATCH)
-            for session in quiet:
+            sessions = stores.jobs.idle_sessions(idle, waiting, _IDLE_SESSION_BATCH)
+            for session in sessions:
                 trigger = Trigger.IDLE if session.last_active <= idle else Trigger.SCHEDULED
                 open_job(stores, session, trigger, now, self.options)
-            return len(quiet)
+            return len(sessions)
 
         return await self.storage.write(work)
 
     async def set_formation_enabled(self, *, on: bool) -> None:
-        """Note whether talk is digested at all; what was said meanwhile waits when it is again."""
+        """Record whether formation is on; messages stored while it is off wait until it is on."""
         now = self.storage.clock.now()
         await self.storage.write(lambda stores: stores.jobs.set_formation_enabled(on=on, now=now))
 
     async def release(self, job: Job, wait_s: float = 0.0) -> Job:
-        """Give a job back undone, as if it had not been taken; it is due after that time."""
+        """Return a job unfinished, without counting a retry; it is due after `wait_s`."""
         next_try_at = self.storage.clock.now() + wait_s
 
         def work(stores: Stores) -> Job:
-            free = replace(
+            released = replace(
                 check_lease(stores, job),
                 status=JobStatus.PENDING,
                 lease_owner="",
                 next_try_at=next_try_at,
             )
-            stores.jobs.save(free)
-            return free
+            stores.jobs.save(released)
+            return released
 
         return await self.storage.write(work)
 
@@ -285,19 +285,19 @@ class Jobs:
 
 
 def check_lease(stores: Stores, job: Job) -> Job:
-    """Return a job as it is stored; raise `Conflict` if it is no longer this worker's."""
-    now_stored = stores.jobs.get(job.owner.user, job.id)
+    """Return a job as stored; raise `Conflict` if this worker no longer holds its lease."""
+    stored = stores.jobs.get(job.owner.user, job.id)
     if (
-        now_stored is None
-        or now_stored.status is not JobStatus.PROCESSING
-        or now_stored.lease_owner != job.lease_owner
+        stored is None
+        or stored.status is not JobStatus.PROCESSING
+        or stored.lease_owner != job.lease_owner
     ):
         raise Conflict(f"Job {job.id} was taken over by another worker.")
-    return now_stored
+    return stored
 
 
 def complete_job(stores: Stores, job: Job, memory_ids: Sequence[int], now: float) -> Job:
-    """Note in the transaction of the results that a job is done."""
+    """Mark a job as completed in the transaction of its results."""
     done = replace(
         check_lease(stores, job),
         status=JobStatus.COMPLETED,
@@ -326,7 +326,7 @@ def record_job(stores: Stores, job: Job, now: float) -> None:
 
 
 def _after_failure(job: Job, reason: str, now: float) -> Job:
-    """Return a job after a try that came to nothing."""
+    """Return a job after a failed attempt."""
     is_last = job.retry_count >= job.max_retries
     return replace(
         job,
@@ -339,16 +339,16 @@ def _after_failure(job: Job, reason: str, now: float) -> Job:
 
 
 def _backoff(base_s: float, retries: int) -> float:
-    """Twice as long each time, and never quite the same for two jobs that failed together."""
+    """Return an exponential backoff with jitter, so that jobs that failed together spread out."""
     return float(base_s * 2**retries * random.uniform(0.5, 1.5))  # noqa: S311 - not for secrets
 
 
 def _replay_job(stores: Stores, job: Job, now: float) -> None:
     # Another job of the session may be open by now: it does the same work.
-    fresh = stores.jobs.open(
+    replayed = stores.jobs.open(
         replace(job, id=0, status=JobStatus.PENDING, retry_count=0, next_try_at=now)
     )
-    if fresh.id != job.id:
+    if replayed.id != job.id:
         stores.jobs.save(
-            replace(job, status=JobStatus.COMPLETED, error_message=f"replayed as {fresh.id}")
+            replace(job, status=JobStatus.COMPLETED, error_message=f"replayed as {replayed.id}")
         )

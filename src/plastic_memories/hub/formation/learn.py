@@ -1,4 +1,4 @@
-"""Store what was found in talk, in the order in which it was said, and take it back."""
+"""Store memories extracted from a conversation in chronological order, and retract them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from plastic_memories.rules.lifecycle.transitions import (
 
 @dataclass(frozen=True, slots=True)
 class RetractionOutcome:
-    """What went with a message, what came back for it, and which summaries need a new text."""
+    """What a retraction ended, what it restored, and what other sources still support."""
 
     retracted: list[Memory] = field(default_factory=list)
     restored: list[Memory] = field(default_factory=list)
@@ -40,11 +40,11 @@ class RetractionOutcome:
 def store_learned_draft(
     stores: Stores, caller: Caller, owner: Owner, draft: Draft, now: float, *, echo: bool = False
 ) -> WriteOutcome:
-    """Store a draft that was found in talk.
+    """Store a draft extracted from a conversation.
 
-    The same thing said again is one more source of what is known. What was said before the
-    value that holds now does not replace it: it goes into the past of it. An echo of what the
-    hub has injected may support what is known, and makes nothing new.
+    A repeated statement is one more source of the known memory. A statement older than the
+    current value does not replace it: it is inserted into its version history. An echo of
+    injected text may add a source, but makes no new memory.
     """
     if has_tombstone(stores, owner, draft):
         return WriteOutcome(None, updated=False, skipped="forgotten, never again")
@@ -68,38 +68,38 @@ def store_learned_draft(
 def retract(
     stores: Stores, caller: Caller, owner: Owner, message_ids: Sequence[int], now: float
 ) -> RetractionOutcome:
-    """Take back what was learned from messages, unless another source supports it.
+    """Retract what was learned from messages, unless another source supports it.
 
-    A value that had been replaced comes back; a summary always goes, for it may repeat them.
+    A value that had been replaced is restored; a summary always ends, for it may quote them.
     """
-    done = RetractionOutcome()
-    gone = set(message_ids)
+    outcome = RetractionOutcome()
+    removed = set(message_ids)
     replaced_others: list[Memory] = []
-    for row in stores.memories.find(owner, MemoryFilter(source_message_ids=gone)):
-        left = [source for source in row.source_message_ids if source not in gone]
+    for row in stores.memories.find(owner, MemoryFilter(source_message_ids=removed)):
+        left = [source for source in row.source_message_ids if source not in removed]
         if row.type is not MemoryType.SUMMARY and (left or _is_confirmed(stores, row)):
-            done.kept.append(_without_quote(stores, stores.memories.set_sources(row, left), now))
+            outcome.kept.append(_without_quote(stores, stores.memories.set_sources(row, left), now))
             continue
         was_active = row.status is Status.ACTIVE
         is_live = row.status in (Status.ACTIVE, Status.CANDIDATE)
-        bare = stores.memories.set_sources(row, left if row.type is MemoryType.SUMMARY else ())
-        # Without a successor it cannot be brought back either.
-        over = replace(end_memory(bare, now) if is_live else bare, superseded_by=None)
-        stores.memories.save(over)
+        detached = stores.memories.set_sources(row, left if row.type is MemoryType.SUMMARY else ())
+        # Without a successor it cannot be restored later either.
+        ended = replace(end_memory(detached, now) if is_live else detached, superseded_by=None)
+        stores.memories.save(ended)
         if not is_live:
             continue
-        refresh_slot(stores, caller, over, now)
-        record_memory(stores, caller, "memory.retract", over, now)
-        done.retracted.append(over)
-        replaced_others += [over] if was_active else []
-    # Only now: what comes back must not be something that goes as well.
-    back = [_restore_previous(stores, caller, over, now) for over in replaced_others]
-    done.restored.extend(row for row in back if row is not None)
-    return done
+        refresh_slot(stores, caller, ended, now)
+        record_memory(stores, caller, "memory.retract", ended, now)
+        outcome.retracted.append(ended)
+        replaced_others += [ended] if was_active else []
+    # Only after the loop: a restored value must not be one that is retracted as well.
+    restored_rows = [_restore_previous(stores, caller, ended, now) for ended in replaced_others]
+    outcome.restored.extend(row for row in restored_rows if row is not None)
+    return outcome
 
 
 def end_summaries(stores: Stores, caller: Caller, instead: Draft, owner: Owner, now: float) -> None:
-    """End summaries of the same messages: the talk was read again, in other stretches."""
+    """End other summaries of the same messages: they were read again in different windows."""
     wanted = MemoryFilter(
         statuses={Status.ACTIVE},
         types={MemoryType.SUMMARY},
@@ -107,9 +107,9 @@ def end_summaries(stores: Stores, caller: Caller, instead: Draft, owner: Owner, 
     )
     for row in stores.memories.find(owner, wanted):
         if row.key != instead.key:
-            over = end_memory(row, now)
-            stores.memories.save(over)
-            record_memory(stores, caller, "memory.retract", over, now)
+            ended = end_memory(row, now)
+            stores.memories.save(ended)
+            record_memory(stores, caller, "memory.retract", ended, now)
 
 
 def _is_repeat(draft: Draft, row: Memory) -> bool:
@@ -118,9 +118,9 @@ def _is_repeat(draft: Draft, row: Memory) -> bool:
 
 
 def _was_learned(stores: Stores, owner: Owner, draft: Draft) -> bool:
-    """Say whether the same message has taught this already, and it holds no longer.
+    """Return whether the same message has taught this before, and it is no longer active.
 
-    Talk may be read again: what somebody has revoked or replaced since stays so.
+    A conversation may be read again: what was revoked or replaced since stays so.
     """
     if not draft.source_message_ids or draft.type is MemoryType.SUMMARY:
         return False
@@ -132,9 +132,9 @@ def _was_learned(stores: Stores, owner: Owner, draft: Draft) -> bool:
 
 
 def _add_sources(stores: Stores, row: Memory, draft: Draft) -> Memory:
-    """Add the draft's messages to what a row is known from.
+    """Add the draft's messages to the sources of a memory.
 
-    A row that a person has written stands by itself, and is never made to hang on messages.
+    A memory that a person wrote has no sources: an edited message must not retract it.
     """
     if not row.source_message_ids and row.source_type is SourceType.USER_EXPLICIT:
         return row
@@ -151,14 +151,14 @@ def _is_later(row: Memory, draft: Draft) -> bool:
 def _add_past_value(
     stores: Stores, owner: Owner, draft: Draft, later: Memory, now: float
 ) -> Memory:
-    """Store what held before `later`: it comes back if that one is retracted."""
-    old = memory_from_draft(owner, draft, now, Status.REVOKED)
+    """Insert an older value before `later` in its history; it is restored if that is retracted."""
+    past = memory_from_draft(owner, draft, now, Status.REVOKED)
     before = _predecessor(stores, later)
-    while before is not None and statement_time(before) > statement_time(old):
+    while before is not None and statement_time(before) > statement_time(past):
         later, before = before, _predecessor(stores, before)
     added = stores.memories.add(
         replace(
-            old,
+            past,
             superseded_by=later.id,
             supersedes_id=before.id if before else None,
             root_id=later.root_id,
@@ -176,42 +176,44 @@ def _predecessor(stores: Stores, memory: Memory) -> Memory | None:
     return stores.memories.get(memory.owner, memory.supersedes_id)
 
 
-def _restore_previous(stores: Stores, caller: Caller, over: Memory, now: float) -> Memory | None:
-    """Make the last value before `over` that still has a source hold again."""
-    if any(row.status is Status.ACTIVE for row in stores.memories.find_same_key(over.owner, over)):
+def _restore_previous(stores: Stores, caller: Caller, ended: Memory, now: float) -> Memory | None:
+    """Reactivate the latest value before `ended` that still has a source."""
+    if any(
+        row.status is Status.ACTIVE for row in stores.memories.find_same_key(ended.owner, ended)
+    ):
         return None
-    before = _predecessor(stores, over)
-    while before is not None:
-        may = before.status is Status.REVOKED and before.superseded_by is not None
-        if may and not before.is_expired_at(now):
-            back = replace(before, status=Status.ACTIVE, superseded_by=None, updated_at=now)
-            stores.memories.save(back)
-            refresh_slot(stores, caller, back, now)
-            record_memory(stores, caller, "memory.restore", back, now)
-            return back
-        before = _predecessor(stores, before)
+    previous = _predecessor(stores, ended)
+    while previous is not None:
+        was_replaced = previous.status is Status.REVOKED and previous.superseded_by is not None
+        if was_replaced and not previous.is_expired_at(now):
+            restored = replace(previous, status=Status.ACTIVE, superseded_by=None, updated_at=now)
+            stores.memories.save(restored)
+            refresh_slot(stores, caller, restored, now)
+            record_memory(stores, caller, "memory.restore", restored, now)
+            return restored
+        previous = _predecessor(stores, previous)
     return None
 
 
 def _is_confirmed(stores: Stores, memory: Memory) -> bool:
-    """Say whether a person has said yes to it: that is a source of its own."""
+    """Return whether a person has confirmed it: that counts as a source."""
     changes = stores.audit.find(memory.owner.user, memory_id=memory.id)
     return any(change.event == "memory.confirm" for change in changes)
 
 
 def _without_quote(stores: Stores, memory: Memory, now: float) -> Memory:
-    """Drop a quote that stands in none of the messages left: its words may not stay."""
+    """Drop a quote that no remaining source contains: its text may not stay."""
     wanted = MessageFilter(ids=memory.source_message_ids)
     rows: list[Message] = stores.messages.find(memory.owner, wanted)
     if not memory.quote or any(memory.quote in row.content for row in rows):
         return memory
-    bare = replace(memory, quote="", updated_at=now)
-    stores.memories.save(bare)
-    return bare
+    unquoted = replace(memory, quote="", updated_at=now)
+    stores.memories.save(unquoted)
+    return unquoted
 
 
 def _copy_to_branches(stores: Stores, new: Memory) -> None:
-    """What a new row has replaced still holds on branches that left before it was said."""
+    """Copy the replaced value to branches that split off before the new one was stated."""
     replaced = _predecessor(stores, new)
     branches = stores.sessions.branches(new.owner) if replaced is not None else ()
     for branch in branches:
@@ -223,7 +225,7 @@ def _copy_to_branches(stores: Stores, new: Memory) -> None:
 
 
 def copy_to_branch(stores: Stores, memory: Memory, session_id: str, branch_id: str) -> None:
-    """Let a branch keep what its past knew, if it was known there and nothing newer is."""
+    """Copy a memory to a branch if the branch's past contains it and nothing newer exists."""
     own = [row for row in stores.sessions.branches(memory.owner) if row.session_id == session_id]
     line = BranchAncestry({session_id: branch_ancestry(own, branch_id)})
     if not line.includes(memory.session_id, memory.branch_id, first_source_message_id(memory)):

@@ -1,4 +1,4 @@
-"""Look at what is remembered: pages, single rows, their history, the log of changes."""
+"""Browse memories: list pages, single rows, version history, audit log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from plastic_memories.ports.stores.memory_store import MemoryFilter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFilter:
-    """Which rows to list; None for `status` means every status."""
+    """Which rows to list; `status=None` means every status."""
 
     status: Status | None = Status.ACTIVE
     type: MemoryType | None = None
@@ -36,7 +36,7 @@ class ListFilter:
 class MemoryListPage:
     memories: Sequence[Memory]
     next_before_id: int | None
-    replaces: Mapping[int, Sequence[Memory]]  # of the candidates: what a yes would end
+    replaces: Mapping[int, Sequence[Memory]]  # candidate id → rows that confirming it would replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class BrowseMemories:
     storage: AuditedStorage
 
     async def list_page(self, view: Viewpoint, wanted: ListFilter) -> MemoryListPage:
-        """Return one page of rows, newest first, and where the next one starts."""
+        """Return one page of rows, newest first, with the cursor of the next page."""
         chosen = self._memory_filter(view, wanted)
 
         def work(stores: Stores) -> MemoryListPage:
@@ -64,13 +64,13 @@ class BrowseMemories:
         return await self.storage.read_after_expiry(work)
 
     async def get_memory(self, view: Viewpoint, memory_id: int) -> MemoryListPage:
-        """Return one row as a page of its own."""
+        """Return one memory as a page of its own."""
         return await self.storage.read_after_expiry(
             lambda stores: _list_page(stores, view, [visible_memory(stores, view, memory_id)])
         )
 
     async def history(self, view: Viewpoint, memory_id: int) -> list[MemoryVersion]:
-        """Return every version of a memory, oldest first, with who changed it and when."""
+        """Return every version of a memory, oldest first, with its audit events."""
 
         def work(stores: Stores) -> list[MemoryVersion]:
             memory = visible_memory(stores, view, memory_id)
@@ -87,7 +87,7 @@ class BrowseMemories:
     async def audit_events(
         self, caller: Caller, *, since: float, after_id: int, memory_id: int | None, limit: int
     ) -> list[Event]:
-        """Return who changed what of this user's, in order."""
+        """Return the audit events of this user, oldest first."""
         return await self.storage.read(
             lambda stores: stores.audit.find(
                 caller.user,
@@ -111,7 +111,7 @@ class BrowseMemories:
             only_app=view.only_app or None,
             learned_in=view.session_id if view.only_session else None,
             before_id=wanted.before_id,
-            # What has expired is expired, whether the sweeper came by or not.
+            # An expired row counts as expired whether or not the expiry sweep has run.
             not_expired_at=self.storage.clock.now() if live else None,
             limit=wanted.limit + 1,
         )
@@ -121,7 +121,7 @@ def _list_page(
     stores: Stores, view: Viewpoint, shown: Sequence[Memory], next_before_id: int | None = None
 ) -> MemoryListPage:
     replaces = {
-        row.id: [one for one in replaceable_by(stores, row) if is_visible(view, one)]
+        row.id: [rival for rival in replaceable_by(stores, row) if is_visible(view, rival)]
         for row in shown
         if row.status is Status.CANDIDATE
     }

@@ -1,4 +1,4 @@
-"""Put memories in order while nobody talks: every change is in the log and can be undone."""
+"""Consolidate memories in idle time: every change is in the audit log and can be undone."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from plastic_memories.rules.lifecycle.consolidation import (
 from plastic_memories.rules.lifecycle.transitions import end_memory
 from plastic_memories.runtime.pacing import sleep_proportionally
 
-# The work of one step: so many owners, and of each so many rows read and changed.
+# The limits of one step: owners, and per owner the rows read and changed.
 _OWNER_BATCH = 20
 _PAGE = 100
 _MAX_ROWS = 20_000
 _MAX_CHANGES = 100
 _MAX_EVENTS = 10_000
 _CURRENT_STATUSES = frozenset({Status.ACTIVE, Status.CANDIDATE})
-# What a person has taken back once is not done again.
+# A change that a person has undone is not made again.
 UNDO_EVENT = "memory.undo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidateOptions:
     enabled: bool = True
-    # Between two rounds; what changed more recently than this is left alone.
+    # Between two rounds; rows that changed more recently than this are left alone.
     interval_s: float = 21_600.0
 
 
@@ -55,32 +55,32 @@ class Consolidate:
         return self.options.enabled and self.storage.clock.now() >= self._next_at
 
     async def run_step(self, rest: float = 0.0) -> int:
-        """Put a few owners in order, if it is time; return how many changes that took.
+        """Consolidate the next batch of owners if a round is due; return the number of changes.
 
-        After each page of rows it rests `rest` times as long as reading them took.
+        After each page of rows it sleeps `rest` times as long as reading them took.
         """
         if not self.is_due:
             return 0
         after = self._cursor
         owners = await self.storage.read(lambda stores: stores.upkeep.owners(after, _OWNER_BATCH))
         done = 0
-        for number, owner in owners:
+        for row_id, owner in owners:
             done += await self.consolidate_owner(owner, rest)
-            self._cursor = number
+            self._cursor = row_id
         if len(owners) < _OWNER_BATCH:
             self._cursor = 0
             self._next_at = self.storage.clock.now() + self.options.interval_s
         return done
 
     async def run_full_round(self) -> int:
-        """Put every owner in order, if it is time; return how many changes that took."""
+        """Consolidate every owner if a round is due; return the number of changes."""
         done = 0
         while self.is_due:
             done += await self.run_step()
         return done
 
     async def consolidate_owner(self, owner: Owner, rest: float = 0.0) -> int:
-        """Put one owner's memories in order; return how many changes that took."""
+        """Consolidate one owner's memories; return the number of changes."""
         now = self.storage.clock.now()
         rows = await self._unchanged_memories(owner, now, rest)
         branches = await self.storage.read(lambda stores: stores.sessions.branches(owner))
@@ -119,23 +119,23 @@ def _memory_query(owner: Owner, wanted: MemoryFilter) -> Callable[[Stores], list
 def _apply_all(
     stores: Stores, changes: Sequence[ConsolidationChange], now: float
 ) -> list[ChangeKind]:
-    done: list[ChangeKind] = []
+    applied: list[ChangeKind] = []
     for planned in changes:
-        if len(done) == _MAX_CHANGES:
+        if len(applied) == _MAX_CHANGES:
             break
         change = _recheck(stores, planned)
         if change is not None:
             _APPLY[change.kind](stores, change, now)
-            done.append(change.kind)
-    return done
+            applied.append(change.kind)
+    return applied
 
 
 def _recheck(stores: Stores, planned: ConsolidationChange) -> ConsolidationChange | None:
-    """Return a change with its rows as they are stored; None if they changed or may not."""
+    """Return a change with its rows as stored now; None if a row changed or was undone before."""
     stored: list[Memory] = []
-    for before in planned.rows:
-        row = stores.memories.get(before.owner, before.id)
-        if row is None or _row_state(row) != _row_state(before) or _was_undone(stores, row):
+    for seen in planned.rows:
+        row = stores.memories.get(seen.owner, seen.id)
+        if row is None or _row_state(row) != _row_state(seen) or _was_undone(stores, row):
             return None
         stored.append(row)
     return replace(planned, memory=stored[0], survivor=stored[1] if planned.survivor else None)
@@ -147,29 +147,29 @@ def _was_undone(stores: Stores, row: Memory) -> bool:
 
 
 def _row_state(row: Memory) -> tuple[object, ...]:
-    # A merge into the row in the same round changes its sources and its weight, no more.
+    # A merge into this row in the same round changes only its sources and importance.
     return (row.status, row.content, row.key, row.tags, row.pinned, row.updated_at)
 
 
 def _merge(stores: Stores, change: ConsolidationChange, now: float) -> None:
-    """End a row in favour of one that says the same; what it was known from goes there."""
-    row, kept = change.memory, _other_row(change)
-    sources = set(kept.source_message_ids)
-    # A row that a person has written stands by itself: it is not made to hang on messages.
+    """End a duplicate in favour of the surviving row, which takes over its sources."""
+    row, survivor = change.memory, _other_row(change)
+    sources = set(survivor.source_message_ids)
+    # A row that a person wrote has no sources: an edited message must not retract it.
     added = set(row.source_message_ids) - sources if sources else set()
     if added:
-        kept = stores.memories.set_sources(kept, sources | added)
-    weight = max(kept.importance, row.importance)
-    if weight != kept.importance:
-        stores.memories.save(replace(kept, importance=weight))
+        survivor = stores.memories.set_sources(survivor, sources | added)
+    importance = max(survivor.importance, row.importance)
+    if importance != survivor.importance:
+        stores.memories.save(replace(survivor, importance=importance))
     _end(
-        stores, change, now, kept, added_sources=sorted(added), importance_was=kept.importance,
-        importance=weight,
+        stores, change, now, survivor, added_sources=sorted(added),
+        importance_was=survivor.importance, importance=importance,
     )  # fmt: skip
 
 
 def _resolve(stores: Stores, change: ConsolidationChange, now: float) -> None:
-    """End the older of two values; it comes back if the newer one is taken back."""
+    """End the older of two values; it is restored if the newer one is retracted."""
     row, newer = change.memory, _other_row(change)
     _end(stores, change, now, newer, supersedes_was=newer.supersedes_id)
     if newer.supersedes_id is None:
@@ -177,27 +177,29 @@ def _resolve(stores: Stores, change: ConsolidationChange, now: float) -> None:
 
 
 def _end(
-    stores: Stores, change: ConsolidationChange, now: float, kept: Memory, **data: Any
+    stores: Stores, change: ConsolidationChange, now: float, survivor: Memory, **data: Any
 ) -> None:
-    """End a row; its versions join those of the row that stays, so that forget finds them all."""
+    """End a row; its versions join the chain of the survivor, so that forget finds them all."""
     row = change.memory
     versions = stores.memories.find(row.owner, MemoryFilter(root_ids={row.root_id}))
-    joining = [one for one in versions if one.root_id != kept.root_id]
-    for one in joining:
-        stores.memories.save(replace(one, root_id=kept.root_id))
-    stores.memories.save(replace(end_memory(row, now, superseded_by=kept.id), root_id=kept.root_id))
+    joining = [version for version in versions if version.root_id != survivor.root_id]
+    for version in joining:
+        stores.memories.save(replace(version, root_id=survivor.root_id))
+    stores.memories.save(
+        replace(end_memory(row, now, superseded_by=survivor.id), root_id=survivor.root_id)
+    )
     _record_change(
-        stores, change, now, into=kept.id, was=row.status.value, root_was=row.root_id,
-        versions=sorted(one.id for one in joining), **data,
+        stores, change, now, into=survivor.id, was=row.status.value, root_was=row.root_id,
+        versions=sorted(version.id for version in joining), **data,
     )  # fmt: skip
 
 
 def _make_candidate(stores: Stores, change: ConsolidationChange, now: float) -> None:
-    """Put an inferred value into the inbox; it names what it would replace."""
-    row, kept = change.memory, _other_row(change)
-    asked = replace(row, status=Status.CANDIDATE, supersedes_id=kept.id, updated_at=now)
-    stores.memories.save(asked)
-    _record_change(stores, change, now, instead_of=kept.id, supersedes_was=row.supersedes_id)
+    """Make an inferred value a candidate that names the row it would replace."""
+    row, rival = change.memory, _other_row(change)
+    candidate = replace(row, status=Status.CANDIDATE, supersedes_id=rival.id, updated_at=now)
+    stores.memories.save(candidate)
+    _record_change(stores, change, now, instead_of=rival.id, supersedes_was=row.supersedes_id)
 
 
 def _archive(stores: Stores, change: ConsolidationChange, now: float) -> None:

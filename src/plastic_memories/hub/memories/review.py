@@ -1,4 +1,4 @@
-"""Say yes or no to what waits, take back what stands, correct what is wrong."""
+"""Review memories: confirm or reject candidates, revoke and correct memories."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ReviewOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """What a person changes about a memory; None leaves a field as it is."""
+    """A person's changes to a memory; None leaves a field unchanged."""
 
     content: str | None = None
     tags: tuple[str, ...] | None = None
@@ -48,9 +48,8 @@ class Correction:
     scope: Scope | None = None
     expires_at: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    changed_fields: Collection[
-        str
-    ] = ()  # fields that were sent, so that `expires_at: null` can clear
+    # The fields that were sent, so that `expires_at: null` can clear.
+    changed_fields: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +65,14 @@ class ReviewMemory:
         request: ConfirmOptions,
         content: str | None = None,
     ) -> ReviewOutcome:
-        """Make a candidate active; of two confirms of one slot at a time, one wins."""
+        """Make a candidate active; of two concurrent confirms of one slot, one wins."""
         now = self.storage.clock.now()
         edited = None if content is None else self.screening.screen_text(content)
 
         def work(stores: Stores) -> ReviewOutcome:
             memory = visible_memory(stores, view, memory_id)
             if memory.status is Status.EXPIRED:
-                # The same answer whether the sweeper came by or not.
+                # The same answer whether or not the expiry sweep has run.
                 raise Expired(f"Memory {memory_id} has expired.")
             if memory.status is not Status.CANDIDATE:
                 return ReviewOutcome(memory, updated=False)
@@ -90,7 +89,7 @@ class ReviewMemory:
     async def reject(
         self, caller: Caller, view: Viewpoint, memory_id: int, *, never_again: bool
     ) -> ReviewOutcome:
-        """Say no to a candidate; `never_again` keeps it from being learned anew."""
+        """Reject a candidate; `never_again` stores a tombstone so that it is not learned again."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> ReviewOutcome:
@@ -107,7 +106,7 @@ class ReviewMemory:
         return await self.storage.write(work)
 
     async def revoke(self, caller: Caller, view: Viewpoint, memory_id: int) -> ReviewOutcome:
-        """Take a memory out of every read path but its history; its slot is cleared."""
+        """Remove a memory from every read path except its history; refresh its slot."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> ReviewOutcome:
@@ -123,7 +122,7 @@ class ReviewMemory:
     async def correct(
         self, caller: Caller, view: Viewpoint, memory_id: int, correction: Correction
     ) -> ReviewOutcome:
-        """Store a corrected version; for an active slot it waits for a yes."""
+        """Store a corrected version; for an active slot it becomes a candidate."""
         now = self.storage.clock.now()
         screened = self._screen_correction(correction)
 
@@ -149,7 +148,7 @@ class ReviewMemory:
 def confirm_in_transaction(
     stores: Stores, caller: Caller, candidate: Memory, request: ConfirmOptions, now: float
 ) -> Memory:
-    """Confirm in the caller's transaction; raise the conflict, if there is one."""
+    """Confirm in the caller's transaction; raise `Conflict` if other rows stand in the way."""
     rivals = replaceable_by(stores, candidate)
     replaced = rows_replaced_by_confirm(candidate, rivals, request, now)
     for row in replaced:
@@ -165,17 +164,17 @@ def end_in_transaction(
     stores: Stores, caller: Caller, memory: Memory, event: str, now: float
 ) -> Memory:
     """Revoke or reject in the caller's transaction."""
-    done = end_memory(memory, now)
-    stores.memories.save(done)
-    refresh_slot(stores, caller, done, now)
-    record_memory(stores, caller, event, done, now)
-    return done
+    ended = end_memory(memory, now)
+    stores.memories.save(ended)
+    refresh_slot(stores, caller, ended, now)
+    record_memory(stores, caller, event, ended, now)
+    return ended
 
 
 def correct_in_transaction(
     stores: Stores, caller: Caller, memory: Memory, correction: Correction, now: float
 ) -> Memory:
-    """Correct in the caller's transaction; of an active slot the new version is a candidate."""
+    """Correct in the caller's transaction; for an active slot the new version is a candidate."""
     added = _store_correction(stores, memory, correction, now)
     record_memory(stores, caller, "memory.write", added, now)
     return added
@@ -193,7 +192,7 @@ def _store_correction(stores: Stores, memory: Memory, correction: Correction, no
 
 
 def _with_new_words(memory: Memory, content: str) -> Memory:
-    """Return a row in the user's own new words; the value taken from the old ones is void."""
+    """Return a memory with the person's new text; the value parsed from the old text is dropped."""
     attributes = {name: value for name, value in memory.attributes.items() if name != "value"}
     return replace(
         memory,
@@ -202,16 +201,14 @@ def _with_new_words(memory: Memory, content: str) -> Memory:
         source_type=SourceType.USER_EXPLICIT,
         confidence=1.0,
         quote="",
-        # The words are the person's now: no edit of an old message takes them back.
+        # The text is the person's own now: editing an old message must not retract it.
         source_message_ids=(),
     )
 
 
 def _corrected_version(memory: Memory, correction: Correction, now: float) -> Memory:
     changes = {
-        name: getattr(correction, name)
-        for name in ("tags", "importance", "pinned", "scope", "expires_at", "metadata")
-        if name in correction.changed_fields
+        name: getattr(correction, name) for name in correction.changed_fields if name != "content"
     }
     if correction.content is not None:
         memory = _with_new_words(memory, correction.content)
@@ -224,6 +221,6 @@ def _corrected_version(memory: Memory, correction: Correction, now: float) -> Me
         updated_at=now,
         last_recalled_at=None,
         recall_count=0,
-        # The key belongs to the call that made the first version.
+        # The idempotency key belongs to the call that stored the first version.
         idempotency_key="",
     )

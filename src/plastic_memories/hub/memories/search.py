@@ -1,4 +1,4 @@
-"""Look for memories across a user's personas: lists and searches that a filter narrows."""
+"""List and search memories across a user's personas, narrowed by a filter."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.reader_lines import reader_lines
 from plastic_memories.hub.transactions.version_chain import is_visible
 from plastic_memories.language.text.tokens import index_terms, query_terms
-from plastic_memories.model.memory import Memory, Status
-from plastic_memories.model.outline import MemoryOutline
+from plastic_memories.model.memory import Memory, MemoryOutline, Status
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.persona import PersonaMemoryCount
 from plastic_memories.model.recall import Hit, RecallQuery
@@ -26,19 +25,19 @@ from plastic_memories.rules.prompt.blocks import BlockSection, section_of
 from plastic_memories.rules.ranking.searchable_text import searchable_text
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
-# Asked for if the filter has left too little, before all is looked through.
+# How much more to fetch if the filter leaves too few, before searching only matching rows.
 _OVERFETCH_FACTOR = 8
-_SEARCH_TIMEOUT_S = 5.0  # a list without holes is worth more than one in time
-# Constraints and the user's name come along with every search; this is said to be their score.
+_FILTERED_DEADLINE_FACTOR = 5.0  # a complete list matters more than a fast one
+# Constraints and the user's name are part of every result; they get this score.
 CORE_SCORE = 0.1
 _MAX_MERGED = 100
-# The best match is among the first, whichever part of its score made it so.
+# The best match is among the first hits, whatever part of its score put it there.
 _SCALE_SAMPLE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """One memory as it stands, when its first version was made, and how well it fits."""
+    """A memory's current version, the creation time of its first version, and its score."""
 
     memory: Memory
     first_created_at: float
@@ -47,7 +46,7 @@ class FoundMemory:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """Some of what was found, newest first, and how many there are in all."""
+    """One page of results, newest first, and the total number of matches."""
 
     items: Sequence[FoundMemory]
     count: int
@@ -55,15 +54,15 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True)
 class SearchFilter:
-    """A filter. What every row it holds for has in common is asked of the storage."""
+    """A predicate on memories; the fields below are conditions the storage can check itself."""
 
     matches: Callable[[MemoryOutline], bool]
     session_id: str | None = None
     source_app: str | None = None
 
-    def filter_rows(self, stores: Stores, owner: Owner, held: MemoryFilter) -> list[MemoryOutline]:
-        """Return which of some rows of an owner the filter holds for, newest first."""
-        narrowed = replace(held, session_id=self.session_id, source_app=self.source_app)
+    def filter_rows(self, stores: Stores, owner: Owner, base: MemoryFilter) -> list[MemoryOutline]:
+        """Return those of an owner's rows that match both filters, newest first."""
+        narrowed = replace(base, session_id=self.session_id, source_app=self.source_app)
         return [row for row in stores.memories.outlines(owner, narrowed) if self.matches(row)]
 
 
@@ -82,7 +81,7 @@ class SearchMemories:
         size: int | None = None,
         with_expired: bool = False,
     ) -> SearchPage:
-        """Return a page (or all) of what these viewpoints see and the filter lets through."""
+        """Return a page (or all) of the rows these viewpoints see and the filter matches."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> SearchPage:
@@ -91,39 +90,39 @@ class SearchMemories:
                 for view in views
                 for row in _visible_outlines(stores, view, wanted, None if with_expired else now)
             ]
-            passed = sorted(rows, key=lambda row: -row.id)
+            matching = sorted(rows, key=lambda row: -row.id)
             end = None if size is None else start + size
-            return SearchPage(_load_memories(stores, passed[start:end]), len(passed))
+            return SearchPage(_load_memories(stores, matching[start:end]), len(matching))
 
         return await self.storage.read_after_expiry(work)
 
     async def list_ids(self, view: Viewpoint, wanted: SearchFilter) -> list[int]:
-        """Return the ids of all rows the filter lets through, in any status and realm."""
+        """Return the ids of all rows the filter matches, in any status and realm."""
 
         def work(stores: Stores) -> list[int]:
-            held = MemoryFilter(bot_id=view.bot_id, only_app=view.only_app or None)
-            return [row.id for row in wanted.filter_rows(stores, view.owner, held)]
+            base = MemoryFilter(bot_id=view.bot_id, only_app=view.only_app or None)
+            return [row.id for row in wanted.filter_rows(stores, view.owner, base)]
 
         return await self.storage.read(work)
 
     async def search_best(
         self, query: RecallQuery, views: Sequence[Viewpoint], wanted: SearchFilter
     ) -> list[FoundMemory]:
-        """Return what bears on the query and passes the filter, best first, at most its limit.
+        """Return the best matches of the query that pass the filter, best first, up to its limit.
 
         Scores lie between 0 and 1 and can be compared across personas.
         """
         by_view = await asyncio.gather(
             *(self._search_view(replace(query, viewpoint=view), wanted) for view in views)
         )
-        found = sorted((one for some in by_view for one in some), key=_sort_key)
+        found = sorted((item for results in by_view for item in results), key=_sort_key)
         chosen = found[: query.limit]
-        # Now, whatever time the question is asked for.
-        self.recall_counts.add([one.memory for one in chosen], self.storage.clock.now())
+        # Counted at the current time, whatever time the query asks about.
+        self.recall_counts.add([item.memory for item in chosen], self.storage.clock.now())
         return chosen
 
     async def get_memory(self, view: Viewpoint, memory_id: int) -> FoundMemory:
-        """Return a memory as it stands now, named by any of its versions."""
+        """Return the current version of a memory, given the id of any version."""
 
         def work(stores: Stores) -> FoundMemory:
             memory = current_version(stores, view, memory_id)
@@ -133,7 +132,7 @@ class SearchMemories:
         return await self.storage.read_after_expiry(work)
 
     async def versions(self, view: Viewpoint, memory_id: int) -> list[Memory]:
-        """Return what a memory has said, oldest first; what waits for a yes is not among it."""
+        """Return the versions of a memory, oldest first, without candidates."""
 
         def work(stores: Stores) -> list[Memory]:
             named = stores.memories.get(view.owner, memory_id)
@@ -150,43 +149,45 @@ class SearchMemories:
     async def holdings(
         self, tenant_id: str, user_id: str | None, only_app: str = ""
     ) -> list[PersonaMemoryCount]:
-        """Return how much is held of one user, or (None) of every user of the tenant."""
+        """Return the memory counts of one user, or (None) of every user of the tenant."""
         now = self.storage.clock.now()
         return await self.storage.read(
             lambda stores: stores.personas.holdings(tenant_id, user_id, now, only_app)
         )
 
     async def _search_view(self, query: RecallQuery, wanted: SearchFilter) -> list[FoundMemory]:
-        """Ask; if the filter leaves too little, ask for more, then among what it lets through."""
+        """Search; if the filter leaves too few, overfetch, then search only matching rows."""
         hits: Sequence[Hit] = ()
         for limit in (query.limit, query.limit * _OVERFETCH_FACTOR):
             hits = (await self.engine.find(replace(query, limit=limit))).hits
-            kept = await self.storage.read(
+            results = await self.storage.read(
                 partial(_hits_to_results, query=query, hits=hits, wanted=wanted)
             )
-            if len(kept) >= query.limit or len(hits) < limit:
-                return kept[: query.limit]
+            if len(results) >= query.limit or len(hits) < limit:
+                return results[: query.limit]
         passing = await self.storage.read(
             partial(_matching_ids, view=query.viewpoint, wanted=wanted)
         )
         if not passing:
             return []
-        deadline_s = query.deadline_s * _SEARCH_TIMEOUT_S
-        some = await self.engine.find(
+        deadline_s = query.deadline_s * _FILTERED_DEADLINE_FACTOR
+        matching = await self.engine.find(
             replace(query, only_memory_ids=passing, deadline_s=deadline_s)
         )
-        narrowed = partial(_hits_to_results, query=query, hits=some.hits, wanted=wanted, best=hits)
+        narrowed = partial(
+            _hits_to_results, query=query, hits=matching.hits, wanted=wanted, best=hits
+        )
         return (await self.storage.read(narrowed))[: query.limit]
 
 
 def _matching_ids(stores: Stores, view: Viewpoint, wanted: SearchFilter) -> frozenset[int]:
-    held = MemoryFilter(
+    base = MemoryFilter(
         statuses={Status.ACTIVE},
         realm=view.realm,
         bot_id=view.bot_id,
         only_app=view.only_app or None,
     )
-    return frozenset(row.id for row in wanted.filter_rows(stores, view.owner, held))
+    return frozenset(row.id for row in wanted.filter_rows(stores, view.owner, base))
 
 
 def _hits_to_results(
@@ -196,9 +197,9 @@ def _hits_to_results(
     wanted: SearchFilter,
     best: Sequence[Hit] | None = None,
 ) -> list[FoundMemory]:
-    """Return what of the hits belongs to the persona and passes the filter, with its score.
+    """Return the hits that belong to the persona and pass the filter, with their scores.
 
-    Scores are measured by the best of all hits, whatever the filter lets through.
+    Scores are scaled by the best of all hits, including those the filter drops.
     """
     view = query.viewpoint
     lines = reader_lines(stores, view)
@@ -212,22 +213,22 @@ def _hits_to_results(
         row.id: row for row in rows.values() if row.owner == view.owner and is_visible(view, row)
     }
     passing = wanted.filter_rows(stores, view.owner, MemoryFilter(ids=set(own)))
-    made = {row.id: row.made_at for row in passing}
+    created_at = {row.id: row.made_at for row in passing}
     return [
-        FoundMemory(row, made[row.id], scores.get(row.id, CORE_SCORE))
+        FoundMemory(row, created_at[row.id], scores.get(row.id, CORE_SCORE))
         for row in own.values()
-        if row.id in made
+        if row.id in created_at
     ]
 
 
 def current_version(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
-    """Return the version that holds now; raise `NotFound` if none does.
+    """Return the active version; raise `NotFound` if there is none.
 
-    A memory that was merged into another lives on in that one.
+    A memory that was merged into another resolves to that one.
     """
-    following: int | None = memory_id
+    next_id: int | None = memory_id
     for _ in range(_MAX_MERGED):
-        named = None if following is None else stores.memories.get(view.owner, following)
+        named = None if next_id is None else stores.memories.get(view.owner, next_id)
         if named is None or not is_visible(view, named):
             break
         chain = stores.memories.find(view.owner, MemoryFilter(root_ids={named.root_id}))
@@ -236,15 +237,15 @@ def current_version(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
             return active[0]
         own = {row.id for row in chain}
         others = (row.superseded_by for row in chain if row.superseded_by not in own)
-        following = next((other for other in others if other is not None), None)
+        next_id = next((other for other in others if other is not None), None)
     raise NotFound("Memory not found")
 
 
 def _visible_outlines(
     stores: Stores, view: Viewpoint, wanted: SearchFilter, now: float | None
 ) -> Sequence[MemoryOutline]:
-    """Return what a viewpoint sees and wants, newest first; without a time, expired or not."""
-    held = MemoryFilter(
+    """Return matching rows a viewpoint sees, newest first; `now=None` includes expired ones."""
+    base = MemoryFilter(
         statuses={Status.ACTIVE, Status.EXPIRED} if now is None else {Status.ACTIVE},
         realm=view.realm,
         bot_id=view.bot_id,
@@ -254,16 +255,16 @@ def _visible_outlines(
         not_expired_at=now,
         is_superseded=False,
     )
-    rows = wanted.filter_rows(stores, view.owner, held)
+    rows = wanted.filter_rows(stores, view.owner, base)
     lines = reader_lines(stores, view)
     if not lines.limits_by_session:
         return rows
-    seen = {row.id for row in lines.visible_memories(stores.memories.find(view.owner, held))}
+    seen = {row.id for row in lines.visible_memories(stores.memories.find(view.owner, base))}
     return [row for row in rows if row.id in seen]
 
 
 def _load_memories(stores: Stores, rows: Sequence[MemoryOutline]) -> list[FoundMemory]:
-    """Read the whole of some memories, in their order."""
+    """Load full memories, in the order of their outlines."""
     memories: dict[int, Memory] = {}
     for owner in {row.owner for row in rows}:
         ids = {row.id for row in rows if row.owner == owner}
@@ -277,21 +278,21 @@ def _scaled_score(score: float, scale: float) -> float:
 
 
 def _score_scale(text: str, hits: Sequence[Hit]) -> float:
-    """Return what brings the scores of one persona between 0 and 1, in their order.
+    """Return the factor that maps the scores of one persona to 0..1, in the same order.
 
-    An engine's scores compare memories of one answer: the best match has the same whether it
-    holds all the words of the question or one of them. The share of words that it does hold
-    makes them comparable with those of another persona.
+    An engine's scores rank the memories of one answer: the best match scores the same whether
+    it contains all terms of the query or one. The share of terms it contains makes scores
+    comparable across personas.
     """
-    asked = frozenset(query_terms(text))
-    held = max((_term_share(asked, hit.memory) for hit in hits[:_SCALE_SAMPLE]), default=0.0)
-    return (1.0 + held) / 2.0
+    terms = frozenset(query_terms(text))
+    share = max((_term_share(terms, hit.memory) for hit in hits[:_SCALE_SAMPLE]), default=0.0)
+    return (1.0 + share) / 2.0
 
 
-def _term_share(asked: frozenset[str], memory: Memory) -> float:
-    if not asked:
+def _term_share(terms: frozenset[str], memory: Memory) -> float:
+    if not terms:
         return 0.0
-    return len(asked.intersection(index_terms(searchable_text(memory)))) / len(asked)
+    return len(terms.intersection(index_terms(searchable_text(memory)))) / len(terms)
 
 
 def _sort_key(found: FoundMemory) -> tuple[float, int]:

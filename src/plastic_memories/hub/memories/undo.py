@@ -1,4 +1,4 @@
-"""Take back a change that the hub has made by itself."""
+"""Undo a change that the hub made by itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class UndoChange:
     storage: AuditedStorage
 
     async def __call__(self, caller: Caller, view: Viewpoint, audit_id: int) -> Memory:
-        """Undo one line of the audit log; the hub does not do the same again."""
+        """Undo one event of the audit log; consolidation never changes that memory again."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> Memory:
@@ -31,12 +31,13 @@ class UndoChange:
             memory = visible_memory(stores, view, event.memory_id)
             if _is_undone(stores, event):
                 raise Conflict(f"Change {audit_id} is undone already.")
-            back = _UNDO[event.event](stores, event, memory, now)
+            restored = _UNDO[event.event](stores, event, memory, now)
             record_event(
                 stores, caller, UNDO_EVENT, view.owner.persona_id, now,
-                memory_id=back.id, undone=audit_id, status=back.status.value, **app_of(back),
+                memory_id=restored.id, undone=audit_id, status=restored.status.value,
+                **app_of(restored),
             )  # fmt: skip
-            return back
+            return restored
 
         return await self.storage.write(work)
 
@@ -53,7 +54,9 @@ def _find_event(stores: Stores, view: Viewpoint, audit_id: int) -> Event:
 
 def _is_undone(stores: Stores, event: Event) -> bool:
     later = stores.audit.find(event.user, after_id=event.id, memory_id=event.memory_id)
-    return any(one.event == UNDO_EVENT and one.data.get("undone") == event.id for one in later)
+    return any(
+        change.event == UNDO_EVENT and change.data.get("undone") == event.id for change in later
+    )
 
 
 def _changed_conflict(memory: Memory) -> Conflict:
@@ -61,51 +64,51 @@ def _changed_conflict(memory: Memory) -> Conflict:
 
 
 def _unmerge(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
-    kept = stores.memories.get(memory.owner, event.data["into"])
-    back = _restore_row(stores, event, memory, now)
-    if kept is None:
-        return back
+    survivor = stores.memories.get(memory.owner, event.data["into"])
+    restored = _restore_row(stores, event, memory, now)
+    if survivor is None:
+        return restored
     added = set(event.data["added_sources"])
     if added:
-        kept = stores.memories.set_sources(kept, set(kept.source_message_ids) - added)
-    if kept.importance == event.data["importance"] != event.data["importance_was"]:
-        stores.memories.save(replace(kept, importance=event.data["importance_was"]))
-    return back
+        survivor = stores.memories.set_sources(survivor, set(survivor.source_message_ids) - added)
+    if survivor.importance == event.data["importance"] != event.data["importance_was"]:
+        stores.memories.save(replace(survivor, importance=event.data["importance_was"]))
+    return restored
 
 
 def _unresolve(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
     newer = stores.memories.get(memory.owner, event.data["into"])
-    back = _restore_row(stores, event, memory, now)
+    restored = _restore_row(stores, event, memory, now)
     if newer is not None and newer.supersedes_id == memory.id:
         stores.memories.save(replace(newer, supersedes_id=event.data["supersedes_was"]))
-    return back
+    return restored
 
 
 def _restore_row(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
-    """Give a row its place and its versions back."""
+    """Restore a memory's status, and detach its versions from the row it was merged into."""
     if memory.status is not Status.REVOKED or memory.superseded_by != event.data["into"]:
         raise _changed_conflict(memory)
-    back = replace(
+    restored = replace(
         memory, status=Status(event.data["was"]), superseded_by=None, updated_at=now,
         root_id=event.data["root_was"],
     )  # fmt: skip
-    _check_key_free(stores, back)
-    for one_id in event.data["versions"]:
-        version = stores.memories.get(memory.owner, one_id)
+    _check_key_free(stores, restored)
+    for version_id in event.data["versions"]:
+        version = stores.memories.get(memory.owner, version_id)
         if version is not None:
-            stores.memories.save(replace(version, root_id=back.root_id))
-    stores.memories.save(back)
-    return back
+            stores.memories.save(replace(version, root_id=restored.root_id))
+    stores.memories.save(restored)
+    return restored
 
 
 def _unask(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
     if memory.status is not Status.CANDIDATE:
         raise _changed_conflict(memory)
-    was = event.data["supersedes_was"]
-    back = replace(memory, status=Status.ACTIVE, supersedes_id=was, updated_at=now)
-    _check_key_free(stores, back)
-    stores.memories.save(back)
-    return back
+    previous = event.data["supersedes_was"]
+    restored = replace(memory, status=Status.ACTIVE, supersedes_id=previous, updated_at=now)
+    _check_key_free(stores, restored)
+    stores.memories.save(restored)
+    return restored
 
 
 def _unarchive(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
@@ -113,28 +116,28 @@ def _unarchive(stores: Stores, event: Event, memory: Memory, now: float) -> Memo
         raise _changed_conflict(memory)
     if event.data["sources"] and not memory.source_message_ids:
         raise Conflict("What it was learned from was taken back meanwhile.")
-    back = replace(memory, status=Status.ACTIVE, updated_at=now)
-    _check_key_free(stores, back)
-    stores.memories.save(back)
-    return back
+    restored = replace(memory, status=Status.ACTIVE, updated_at=now)
+    _check_key_free(stores, restored)
+    stores.memories.save(restored)
+    return restored
 
 
 def _unweigh(stores: Stores, event: Event, memory: Memory, now: float) -> Memory:
     if memory.importance != event.data["importance"]:
         raise _changed_conflict(memory)
-    back = replace(memory, importance=event.data["importance_was"], updated_at=now)
-    stores.memories.save(back)
-    return back
+    restored = replace(memory, importance=event.data["importance_was"], updated_at=now)
+    stores.memories.save(restored)
+    return restored
 
 
-def _check_key_free(stores: Stores, back: Memory) -> None:
-    """Raise if something else has taken the row's place meanwhile."""
-    if back.status is not Status.ACTIVE:
+def _check_key_free(stores: Stores, restored: Memory) -> None:
+    """Raise `Conflict` if another active memory has the same key now."""
+    if restored.status is not Status.ACTIVE:
         return
-    live = stores.memories.find_same_key(back.owner, back)
-    taken = [row.id for row in live if row.status is Status.ACTIVE and row.id != back.id]
-    if taken:
-        raise Conflict("Another memory has taken its place.", {"active_memory_id": taken[0]})
+    live = stores.memories.find_same_key(restored.owner, restored)
+    rivals = [row.id for row in live if row.status is Status.ACTIVE and row.id != restored.id]
+    if rivals:
+        raise Conflict("Another memory has taken its place.", {"active_memory_id": rivals[0]})
 
 
 _UNDO: dict[str, Callable[[Stores, Event, Memory, float], Memory]] = {

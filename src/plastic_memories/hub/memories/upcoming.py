@@ -1,4 +1,4 @@
-"""What comes up: birthdays, anniversaries, plans."""
+"""List upcoming events: birthdays, anniversaries, plans."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ListUpcomingEvents:
     storage: AuditedStorage
 
     async def __call__(self, view: Viewpoint, days: int) -> list[UpcomingEvent]:
-        """Return what is dated within so many days, counted where the user lives, soonest first."""
+        """Return the events of the next `days` days in the user's time zone, soonest first."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> list[UpcomingEvent]:

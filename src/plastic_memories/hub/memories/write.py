@@ -1,4 +1,4 @@
-"""Remember something: stated by a person, in bulk, or found in talk."""
+"""Write memories: stated by a person, in batches, or extracted from a conversation."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from plastic_memories.errors import Conflict, NotFound
 from plastic_memories.hub.transactions.audit_events import record_memories, record_memory
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.hub.transactions.version_chain import (
-    add_replacing,
-    is_visible,
-    refresh_slot,
-)
+from plastic_memories.hub.transactions.version_chain import add_replacing, is_visible, refresh_slot
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.owner import Owner, Viewpoint
@@ -25,7 +21,7 @@ from plastic_memories.rules.lifecycle.transitions import memory_from_draft, plan
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """What became of one draft: its row, or the reason why there is none."""
+    """The outcome of one draft: its row, or the reason why there is none."""
 
     memory: Memory | None
     updated: bool
@@ -36,7 +32,7 @@ class WriteOutcome:
 class BatchWriteOutcome:
     written: Sequence[WriteOutcome]
     skipped: Sequence[tuple[int, str]] = field(default=())  # (index, reason)
-    job_id: int | None = None  # reads the same talk again, with a model
+    job_id: int | None = None  # the job in which a model reads the same messages again
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,7 @@ class WriteMemory:
     screening: Screening
 
     async def write_one(self, caller: Caller, owner: Owner, draft: Draft) -> WriteOutcome:
-        """Store one draft that somebody stated."""
+        """Store one draft that a person or program stated."""
         now = self.storage.clock.now()
         screened = self.screening.screen_draft(draft)
         return await self.storage.write(
@@ -55,7 +51,7 @@ class WriteMemory:
     async def write_many(
         self, caller: Caller, owner: Owner, drafts: Sequence[Draft]
     ) -> BatchWriteOutcome:
-        """Store many drafts in one transaction; a bad one is skipped with its reason."""
+        """Store a batch of drafts in one transaction; an invalid one is skipped with a reason."""
         now = self.storage.clock.now()
         screened, skipped = self.screening.screen_drafts(drafts)
 
@@ -78,27 +74,23 @@ def write_in_transaction(
     *,
     learned: bool = False,
 ) -> WriteOutcome:
-    """Apply the write rules to one draft, in the caller's transaction."""
-    decided = _apply_write_rules(
-        stores, _seen_by(caller, owner, draft), draft, now, learned=learned
-    )
-    return (
-        decided
-        if isinstance(decided, WriteOutcome)
-        else _store_new_row(stores, caller, decided, now)
-    )
+    """Apply the write rules to one draft in the caller's transaction."""
+    plan = _apply_write_rules(stores, _seen_by(caller, owner, draft), draft, now, learned=learned)
+    if isinstance(plan, WriteOutcome):
+        return plan
+    return _store_new_row(stores, caller, plan, now)
 
 
 @dataclass(frozen=True, slots=True)
 class _NewRow:
-    """A row to be stored, and the rows that end with it."""
+    """A row to store, and the rows it replaces."""
 
     memory: Memory
     replaced: Sequence[Memory]
 
 
 class _WriteBatch:
-    """The drafts of one request. New rows that end no other wait, and are stored together."""
+    """The drafts of one request. New rows that replace nothing are buffered and stored at once."""
 
     def __init__(self, stores: Stores, caller: Caller, owner: Owner, now: float) -> None:
         self._stores = stores
@@ -106,61 +98,62 @@ class _WriteBatch:
         self._owner = owner
         self._now = now
         self._waiting: dict[tuple[MemoryType, str], tuple[int, Memory]] = {}
-        self._idempotency_keys: set[str] = set()  # of what waits
+        self._idempotency_keys: set[str] = set()  # of the buffered rows
         self._outcomes: dict[int, WriteOutcome] = {}
 
     def add_draft(self, index: int, draft: Draft) -> None:
-        """Apply the write rules to the draft at this place of the request."""
-        place = draft.type, draft.key
-        is_known = place in self._waiting or draft.idempotency_key in self._idempotency_keys
+        """Apply the write rules to the draft at this index of the request."""
+        slot = draft.type, draft.key
+        is_known = slot in self._waiting or draft.idempotency_key in self._idempotency_keys
         if is_known or draft.supersedes_id is not None:
-            self._flush()  # the rules may ask for what waits
+            self._flush()  # the rules may need to find a buffered row
         try:
             view = _seen_by(self._caller, self._owner, draft)
-            decided = _apply_write_rules(self._stores, view, draft, self._now, learned=False)
+            plan = _apply_write_rules(self._stores, view, draft, self._now, learned=False)
         except (Conflict, NotFound) as error:
-            decided = WriteOutcome(None, updated=False, skipped=error.message)
-        if isinstance(decided, WriteOutcome):
-            self._outcomes[index] = decided
-        elif decided.replaced:
-            self._flush()  # what came first has the smaller id
-            self._outcomes[index] = _store_new_row(self._stores, self._caller, decided, self._now)
+            plan = WriteOutcome(None, updated=False, skipped=error.message)
+        if isinstance(plan, WriteOutcome):
+            self._outcomes[index] = plan
+        elif plan.replaced:
+            self._flush()  # earlier drafts get smaller ids
+            self._outcomes[index] = _store_new_row(self._stores, self._caller, plan, self._now)
         else:
-            self._waiting[place] = index, decided.memory
+            self._waiting[slot] = index, plan.memory
             if draft.idempotency_key:
                 self._idempotency_keys.add(draft.idempotency_key)
 
     def finish(self, skipped: Sequence[tuple[int, str]]) -> BatchWriteOutcome:
-        """Store what waits; return what became of all, beside what never came this far."""
+        """Store the buffered rows; return all outcomes, with `skipped` drafts added."""
         self._flush()
         outcomes = sorted(self._outcomes.items())
-        refused = [(index, one.skipped) for index, one in outcomes if one.skipped]
+        refused = [(index, outcome.skipped) for index, outcome in outcomes if outcome.skipped]
         return BatchWriteOutcome(
-            [one for _, one in outcomes if not one.skipped], sorted([*skipped, *refused])
+            [outcome for _, outcome in outcomes if not outcome.skipped],
+            sorted([*skipped, *refused]),
         )
 
     def _flush(self) -> None:
         if not self._waiting:
             return
-        places, rows = zip(*self._waiting.values(), strict=True)
+        indexes, rows = zip(*self._waiting.values(), strict=True)
         self._waiting.clear()
         self._idempotency_keys.clear()
         self._stores.personas.ensure(self._owner, self._now)
         added = self._stores.memories.add_all(rows)
         record_memories(self._stores, self._caller, "memory.write", added, self._now)
-        for index, memory in zip(places, added, strict=True):
+        for index, memory in zip(indexes, added, strict=True):
             self._outcomes[index] = WriteOutcome(memory, updated=True)
 
 
 def _seen_by(caller: Caller, owner: Owner, draft: Draft) -> Viewpoint:
-    """Return from where a writer sees the rows it names: its bot's, and those of its app."""
+    """Return the viewpoint of a writer: it sees rows of its bot and of its app."""
     return Viewpoint(owner, bot_id=draft.bot_id, only_app=caller.key.limits.source_app)
 
 
 def _apply_write_rules(
     stores: Stores, view: Viewpoint, draft: Draft, now: float, *, learned: bool
 ) -> WriteOutcome | _NewRow:
-    """Say what the write rules make of a draft: a row to store, or why there is none."""
+    """Return the row to store for a draft, or the outcome if nothing is to be stored."""
     owner = view.owner
     earlier = _find_idempotent(stores, view, draft)
     if earlier is not None:
@@ -189,7 +182,7 @@ def _store_new_row(stores: Stores, caller: Caller, new: _NewRow, now: float) -> 
 
 
 def _find_idempotent(stores: Stores, view: Viewpoint, draft: Draft) -> Memory | None:
-    """Return what an earlier call with the same idempotency key has stored."""
+    """Return the memory that an earlier call with the same idempotency key stored."""
     if not draft.idempotency_key:
         return None
     wanted = MemoryFilter(idempotency_key=draft.idempotency_key, bot_id=view.bot_id)
@@ -200,7 +193,7 @@ def _find_idempotent(stores: Stores, view: Viewpoint, draft: Draft) -> Memory | 
 
 
 def has_tombstone(stores: Stores, owner: Owner, draft: Draft) -> bool:
-    """Say whether the user wanted this never to be learned again."""
+    """Return whether the user has forbidden to learn this again."""
     if not stores.tombstones.has_any(owner):
         return False
     return stores.tombstones.covers(
@@ -209,18 +202,18 @@ def has_tombstone(stores: Stores, owner: Owner, draft: Draft) -> bool:
 
 
 def _lift_tombstones(stores: Stores, owner: Owner, draft: Draft) -> None:
-    """A person's explicit statement takes back a "never again"."""
+    """Remove matching tombstones: a person's explicit statement overrides a "never again"."""
     if stores.tombstones.has_any(owner):
         stores.tombstones.lift(owner, tombstone_digests(stores.tombstones.secret(), owner, draft))
 
 
 def _explicitly_replaced(
-    stores: Stores, view: Viewpoint, draft: Draft, already: Sequence[Memory]
+    stores: Stores, view: Viewpoint, draft: Draft, replaced: Sequence[Memory]
 ) -> tuple[Memory, ...]:
     """Return the row the caller wants replaced, unless it is replaced anyway."""
     memory_id = draft.supersedes_id
     assert memory_id is not None
-    if any(row.id == memory_id for row in already):
+    if any(row.id == memory_id for row in replaced):
         return ()
     row = stores.memories.get(view.owner, memory_id)
     if row is None or row.status is not Status.ACTIVE or not is_visible(view, row):

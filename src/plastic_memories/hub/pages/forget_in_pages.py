@@ -1,4 +1,4 @@
-"""Take what is forgotten out of the pages, and hide what a person's own text repeats of it."""
+"""Remove forgotten memories from pages, and hide other lines that repeat them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from plastic_memories.ports.page_folders import PageFolders
 from plastic_memories.ports.storage import Stores
 
 _MAX_ATTEMPTS = 3
-# Fewer letters stand in too many lines that have nothing to do with it.
+# Shorter statements occur in too many unrelated lines.
 _MIN_WIDTH = 4
 
 
 @dataclass(frozen=True, slots=True)
 class ForgottenText:
-    """What must not be read again: the words, and the anchors that led to them."""
+    """What must not be shown again: statements, and the root ids of their lines."""
 
     statements: frozenset[str]
     roots: frozenset[int]
@@ -42,8 +42,10 @@ class ForgottenText:
         return bool(line.text) and normalise_script(line.text) in self.statements
 
     def occurs_in(self, text: str) -> bool:
-        said = normalise_script(text)
-        return any(_text_width(words) >= _MIN_WIDTH and words in said for words in self.statements)
+        normalised = normalise_script(text)
+        return any(
+            _text_width(words) >= _MIN_WIDTH and words in normalised for words in self.statements
+        )
 
 
 @dataclass(slots=True)
@@ -65,88 +67,88 @@ class ForgetInPages:
     locks: PageLocks
 
     async def __call__(self, owner: Owner, gone: Sequence[Memory]) -> Mapping[str, Any]:
-        """Remove its lines from the core pages; what else repeats it is hidden, and named.
+        """Remove the lines of erased memories from core pages; hide and report other repeats.
 
-        Nobody's own text is changed: a line that says more than what is forgotten stays in its
-        file, but no recall, no reader and no later round sees it any more.
+        A person's own text is never changed: a line that says more than the forgotten statement
+        stays in its file, but recall, readers and later rounds no longer see it.
         """
         if self.folders is None or not gone:
             return {}
-        what = ForgottenText(
+        forgotten = ForgottenText(
             frozenset(
-                text for one in gone if (text := normalise_script(statement_of(one.content)))
+                text for memory in gone if (text := normalise_script(statement_of(memory.content)))
             ),
-            frozenset(one.root_id for one in gone),
+            frozenset(memory.root_id for memory in gone),
         )
         try:
-            shelves = await self.folders.list_pages(owner.user, owner.persona_id)
-            if not any(shelves):
+            listings = await self.folders.list_pages(owner.user, owner.persona_id)
+            if not any(listings):
                 return {}
             async with self.locks.lock_for(owner.user):
-                found = await self._remove_lines(owner, shelves, what)
-                await self._hide(owner.user, found)
+                report = await self._remove_lines(owner, listings, forgotten)
+                await self._hide(owner.user, report)
         except Unavailable:
-            # Lines in step vanish at the next round; no recall shows them even now.
+            # The next round removes synchronised lines; recall does not show them even now.
             return {"pages": {"checked": 0, "lines_removed": 0, "hidden_in": [], "waiting": 1}}
-        receipt = {"checked": found.checked, "lines_removed": found.removed}
-        return {"pages": {**receipt, "hidden_in": sorted(found.repeats), "waiting": 0}}
+        receipt = {"checked": report.checked, "lines_removed": report.removed}
+        return {"pages": {**receipt, "hidden_in": sorted(report.repeats), "waiting": 0}}
 
     async def forget_persona(self, owner: Owner) -> Mapping[str, Any]:
-        """Remove the lines in step from a page whose persona is gone; the person's own stay."""
+        """Remove the synchronised lines of a deleted persona's page; the person's own stay."""
         if self.folders is None:
             return {}
         try:
-            shelf = (await self.folders.list_pages(owner.user, owner.persona_id))[1]
-            if not shelf:
+            listing = (await self.folders.list_pages(owner.user, owner.persona_id))[1]
+            if not listing:
                 return {}
             async with self.locks.lock_for(owner.user):
                 removed = await self._rewrite(owner, lambda line: line.root is None)
         except Unavailable:
             return {"pages": {"lines_removed": 0, "left": 0, "waiting": 1}}
-        left = len(shelf.extended) + (shelf.core is not None)
+        left = len(listing.extended) + (listing.core is not None)
         return {"pages": {"lines_removed": removed, "left": left, "waiting": 0}}
 
     async def _remove_lines(
         self,
         owner: Owner,
-        shelves: tuple[PageFolderListing, PageFolderListing],
-        what: ForgottenText,
+        listings: tuple[PageFolderListing, PageFolderListing],
+        forgotten: ForgottenText,
     ) -> _RemovalReport:
         assert self.folders is not None
-        found = _RemovalReport()
+        report = _RemovalReport()
         folders = (Owner(owner.tenant_id, owner.user_id, ""), owner)
-        for folder, shelf in zip(folders, shelves, strict=True):
-            if shelf.core is not None:
-                found.removed += await self._rewrite(
-                    folder, lambda line: not what.matches_line(line)
+        for folder, listing in zip(folders, listings, strict=True):
+            if listing.core is not None:
+                report.removed += await self._rewrite(
+                    folder, lambda line: not forgotten.matches_line(line)
                 )
                 core = await self.folders.read_core(folder)
                 page = PERSONA_CORE_ID if folder.persona_id else CORE_ID
-                found.add_page(page, await asyncio.to_thread(_repeating_lines, core, what))
-            for name, title in shelf.extended:
+                report.add_page(page, await asyncio.to_thread(_repeating_lines, core, forgotten))
+            for name, title in listing.extended:
                 file = await self.folders.read_page(folder, name)
-                lines = await asyncio.to_thread(_repeating_lines, file, what)
-                lines |= {text for text in (title, name) if what.occurs_in(text)}
-                found.add_page(page_id(name, of_persona=bool(folder.persona_id)), lines)
-        return found
+                lines = await asyncio.to_thread(_repeating_lines, file, forgotten)
+                lines |= {text for text in (title, name) if forgotten.occurs_in(text)}
+                report.add_page(page_id(name, of_persona=bool(folder.persona_id)), lines)
+        return report
 
     async def _rewrite(self, folder: Owner, keeps: Callable[[PageLine], bool]) -> int:
-        """Write a core page without some of its lines; return how many went."""
+        """Rewrite a core page without some lines; return how many were removed."""
         assert self.folders is not None
         for _ in range(_MAX_ATTEMPTS):
             file = await self.folders.read_core(folder)
             if file is None or not (file.whole and file.encoding.exact):
                 return 0
             lines = parse_page(file.text)
-            kept = [line for line in lines if keeps(line)]
-            if len(kept) == len(lines):
+            remaining = [line for line in lines if keeps(line)]
+            if len(remaining) == len(lines):
                 return 0
-            if await self.folders.write_core(folder, join_lines(kept), file) is not None:
-                return len(lines) - len(kept)
+            if await self.folders.write_core(folder, join_lines(remaining), file) is not None:
+                return len(lines) - len(remaining)
         raise Unavailable("The page changes while it is read.")
 
-    async def _hide(self, user: User, found: _RemovalReport) -> None:
-        lines = {line for repeating in found.repeats.values() for line in repeating}
+    async def _hide(self, user: User, report: _RemovalReport) -> None:
+        lines = {line for repeating in report.repeats.values() for line in repeating}
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> None:
@@ -157,16 +159,20 @@ class ForgetInPages:
             await self.storage.write(work)
 
 
-def _repeating_lines(file: PageFile | None, what: ForgottenText) -> set[str]:
-    """Return the lines of a page that hold the words, or were about them and then changed.
+def _repeating_lines(file: PageFile | None, forgotten: ForgottenText) -> set[str]:
+    """Return lines that contain a forgotten statement, or were synchronised with one and edited.
 
-    A line in step with another memory is as visible as that memory.
+    A line of another memory stays visible as long as that memory.
     """
     lines = parse_page(file.text) if file else []
     return {
         line.display_text
         for line in lines
-        if (what.occurs_in(line.display_text) if line.root is None else line.root in what.roots)
+        if (
+            forgotten.occurs_in(line.display_text)
+            if line.root is None
+            else line.root in forgotten.roots
+        )
     }
 
 

@@ -1,4 +1,4 @@
-"""What a line that a person wrote into a core page would be as a memory."""
+"""Turn lines that a person wrote into a core page into memory drafts."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class LineDrafter:
     max_chars: int = 32_000
 
     def __call__(
-        self, kept: SyncedFolder, texts: Iterable[str], time_zone: str, now: float
+        self, synced: SyncedFolder, texts: Iterable[str], time_zone: str, now: float
     ) -> dict[str, Draft | str]:
         """Return a draft for each line, or the reason why it may not be stored."""
-        return {text: self._draft(kept, text, time_zone, now) for text in texts}
+        return {text: self._draft(synced, text, time_zone, now) for text in texts}
 
-    def _draft(self, kept: SyncedFolder, text: str, time_zone: str, now: float) -> Draft | str:
+    def _draft(self, synced: SyncedFolder, text: str, time_zone: str, now: float) -> Draft | str:
         if len(text) > self.max_chars:
             return f"longer than {self.max_chars} characters"
-        owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.target_persona_id)
-        said = Message(owner=owner, role=Role.USER, content=text, ts=now)
+        owner = Owner(synced.folder.tenant_id, synced.folder.user_id, synced.target_persona_id)
+        message = Message(owner=owner, role=Role.USER, content=text, ts=now)
         draft = replace(
-            self._interpret(said, time_zone),
+            self._interpret(message, time_zone),
             content=text,
-            scope=Scope.PERSONA if kept.folder.persona_id else Scope.GLOBAL,
+            scope=Scope.PERSONA if synced.folder.persona_id else Scope.GLOBAL,
             source_type=SourceType.USER_EXPLICIT,
             source_app=SOURCE_APP,
             source_ref=CORE_ID,
@@ -49,16 +49,16 @@ class LineDrafter:
         except Rejected as error:
             return refusal_reason(error)
 
-    def _interpret(self, said: Message, time_zone: str) -> Draft:
-        """Return what the judge reads in a line, if that is one thing; else a note of it."""
-        found = self.judge.extract([said], time_zone)
+    def _interpret(self, message: Message, time_zone: str) -> Draft:
+        """Return the judge's draft if it finds exactly one plain fact, otherwise a note."""
+        found = self.judge.extract([message], time_zone)
         if len(found) == 1 and _is_plain(found[0]):
             return found[0]
-        return as_note(Draft(type=MemoryType.NOTE, key="", content=said.content))
+        return as_note(Draft(type=MemoryType.NOTE, key="", content=message.content))
 
 
 def as_note(draft: Draft) -> Draft:
-    """Return a draft that stands for itself and replaces nothing."""
+    """Return the draft as a note with a key of its own, so that it replaces nothing."""
     key = f"page.{statement_digest(draft.content)}"
     return replace(draft, type=MemoryType.NOTE, key=key, attributes={})
 

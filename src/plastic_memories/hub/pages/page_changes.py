@@ -1,4 +1,4 @@
-"""Take in what a person has changed in a core page, and say how the page should be then."""
+"""Apply a person's edits of a core page to memories, and build the new text of the page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DRAFT_PENDING = "later"  # its draft is not made yet
 
 @dataclass(frozen=True, slots=True)
 class PageSyncOutcome:
-    """What one round has done to one page and to the memories behind it."""
+    """The effects of one round on a page and its memories."""
 
     page: str
     added: tuple[int, ...] = ()
@@ -46,10 +46,10 @@ class PageSyncOutcome:
     revoked: tuple[int, ...] = ()
     conflicts: tuple[int, ...] = ()
     written: int = 0
-    skipped: tuple[tuple[int, str], ...] = ()  # line (from 1), and why it was not taken in
+    skipped: tuple[tuple[int, str], ...] = ()  # line number (from 1), and why it was not imported
 
     def merged_with(self, later: PageSyncOutcome) -> PageSyncOutcome:
-        """Return both rounds as one; what is skipped is skipped in each."""
+        """Return the outcome of both rounds; skipped lines recur, so the later ones count."""
         return PageSyncOutcome(
             self.page,
             self.added + later.added,
@@ -63,7 +63,7 @@ class PageSyncOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SyncRound:
-    """The memories after what a person changed was taken in, and the page that says so."""
+    """The outcome of one round: new page text, new base of the diff, and audit cursor."""
 
     result: PageSyncOutcome
     text: str
@@ -74,7 +74,7 @@ class SyncRound:
 
 @dataclass(frozen=True, slots=True)
 class PageDiff:
-    """What has changed, and what it was compared with."""
+    """The planned changes, and the base and memories they were computed from."""
 
     plan: PageMergePlan
     base: Mapping[int, str]
@@ -82,33 +82,33 @@ class PageDiff:
 
 
 def page_diff(
-    stores: Stores, kept: SyncedFolder, lines: Sequence[PageLine], now: float
+    stores: Stores, synced: SyncedFolder, lines: Sequence[PageLine], now: float
 ) -> PageDiff:
-    """Compare a page with what was last in step and with the memories now."""
-    base = stores.pages.line_digests(kept.folder)
+    """Compare a page with the last synchronised state and with the current memories."""
+    base = stores.pages.line_digests(synced.folder)
     anchors = {line.root for line in lines if line.root is not None}
-    rows = page_memories(stores, kept, now, {*base, *anchors})
-    hidden = muted_line_test(stores, kept.folder.user)
+    rows = page_memories(stores, synced, now, {*base, *anchors})
+    hidden = muted_line_test(stores, synced.folder.user)
     muted = {number for number, line in enumerate(lines) if line.text and hidden(line.text)}
     texts = {root: statement_of(row.content) for root, row in rows.items()}
     return PageDiff(plan_page_merge(lines, base, texts, muted), base, rows)
 
 
 class PageChangeApplier:
-    """Takes in what a person has changed, in one transaction."""
+    """Applies a person's edits in one transaction."""
 
     def __init__(
         self,
         stores: Stores,
         caller: Caller,
-        kept: SyncedFolder,
+        synced: SyncedFolder,
         lines: Sequence[PageLine],
         drafts: Mapping[str, Draft | str],
         now: float,
     ) -> None:
-        self._stores, self._caller, self._kept, self._now = stores, caller, kept, now
+        self._stores, self._caller, self._synced, self._now = stores, caller, synced, now
         self._lines, self._drafts = lines, drafts
-        self._planned = page_diff(stores, kept, lines, now)
+        self._planned = page_diff(stores, synced, lines, now)
         self._settled: dict[int, int] = {}
         self._skipped: dict[int, str] = {}
         self._new: dict[int, int] = {}  # line → memory id
@@ -122,12 +122,12 @@ class PageChangeApplier:
             self._add(number)
         rows = self._row_texts()
         page, new = rewrite_page(self._lines, wanted, self._settled, rows, self._unapplied_edits())
-        language = self._stores.personas.settings(self._kept.folder.user).language
+        language = self._stores.personas.settings(self._synced.folder.user).language
         lines = append_to_section(page, new, page_headings_for(language, list(new.values())))
         self._record_sync(len(new))
         return SyncRound(
             PageSyncOutcome(
-                page=PERSONA_CORE_ID if self._kept.folder.persona_id else CORE_ID,
+                page=PERSONA_CORE_ID if self._synced.folder.persona_id else CORE_ID,
                 added=tuple(self._new[number] for number in wanted.added if number in self._new),
                 changed=tuple(self._new[n] for n in wanted.edited if n in self._new),
                 revoked=tuple(revoked),
@@ -137,7 +137,7 @@ class PageChangeApplier:
             ),
             join_lines(lines),
             self._line_digests(lines, rows),
-            self._stores.pages.last_change_after(self._kept.folder.user, 0),
+            self._stores.pages.last_change_after(self._synced.folder.user, 0),
             is_last=_DRAFT_PENDING not in self._skipped.values(),
         )
 
@@ -159,9 +159,9 @@ class PageChangeApplier:
         correction = Correction(content=draft.content, changed_fields={"content"})
         added = correct_in_transaction(self._stores, self._caller, memory, correction, self._now)
         if added.status is Status.CANDIDATE:
-            # The line in the user's own hand is the yes that a slot waits for.
-            yes = ConfirmOptions(supersedes_id=memory.id)
-            added = confirm_in_transaction(self._stores, self._caller, added, yes, self._now)
+            # The person's own edit counts as the confirmation that a slot needs.
+            options = ConfirmOptions(supersedes_id=memory.id)
+            added = confirm_in_transaction(self._stores, self._caller, added, options, self._now)
         self._settled[number], self._new[number] = added.root_id, added.id
 
     def _add(self, number: int) -> None:
@@ -169,24 +169,24 @@ class PageChangeApplier:
         if isinstance(draft, str):
             self._skipped[number] = draft
             return
-        owner = replace(self._kept.folder, persona_id=self._kept.target_persona_id)
+        owner = replace(self._synced.folder, persona_id=self._synced.target_persona_id)
         if self._replaces_other_line(owner, draft):
             draft = as_note(draft)
         try:
-            done = write_in_transaction(self._stores, self._caller, owner, draft, self._now)
+            outcome = write_in_transaction(self._stores, self._caller, owner, draft, self._now)
         except (NotFound, Rejected) as error:
             self._skipped[number] = error.message
             return
-        if done.memory is not None:
-            self._settled[number], self._new[number] = done.memory.root_id, done.memory.id
+        if outcome.memory is not None:
+            self._settled[number], self._new[number] = outcome.memory.root_id, outcome.memory.id
 
     def _replaces_other_line(self, owner: Owner, draft: Draft) -> bool:
-        """Say whether a line would replace the memory of another line that the person has left."""
+        """Return whether a line would replace the memory of another line that is still there."""
         plan = self._planned.plan
-        there = {*plan.root_by_line.values(), *plan.conflicts.values(), *self._settled.values()}
+        on_page = {*plan.root_by_line.values(), *plan.conflicts.values(), *self._settled.values()}
         rivals = self._stores.memories.find_same_key(owner, draft)
         return any(
-            row.status is Status.ACTIVE and row.root_id in there and row.content != draft.content
+            row.status is Status.ACTIVE and row.root_id in on_page and row.content != draft.content
             for row in rivals
         )
 
@@ -196,7 +196,7 @@ class PageChangeApplier:
             *self._planned.plan.root_by_line.values(),
             *self._settled.values(),
         }
-        rows = page_memories(self._stores, self._kept, self._now, known)
+        rows = page_memories(self._stores, self._synced, self._now, known)
         return {root: text for root, row in rows.items() if (text := statement_of(row.content))}
 
     def _line_digests(self, lines: Sequence[PageLine], rows: Mapping[int, str]) -> dict[int, str]:
@@ -205,11 +205,11 @@ class PageChangeApplier:
             for line in lines
             if line.root is not None and rows.get(line.root) == line.text
         }
-        # A line that could not be stored still differs from what was last in step.
-        kept = {self._planned.plan.edited[number] for number in self._unapplied_edits()}
-        return base | {root: self._planned.base[root] for root in kept}
+        # A line that could not be stored still differs from the last synchronised state.
+        unapplied = {self._planned.plan.edited[number] for number in self._unapplied_edits()}
+        return base | {root: self._planned.base[root] for root in unapplied}
 
     def _record_sync(self, written: int) -> None:
         if written or self._new or self._planned.plan.removed:
-            folder = self._kept.folder
+            folder = self._synced.folder
             record_event(self._stores, self._caller, "pages.sync", folder.persona_id, self._now)

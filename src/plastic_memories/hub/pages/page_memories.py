@@ -1,4 +1,4 @@
-"""Which memories stand in which core page."""
+"""Select the memories that belong in a core page."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _TYPES = frozenset(
 
 
 def page_memories(
-    stores: Stores, kept: SyncedFolder, now: float, roots: Collection[int]
+    stores: Stores, synced: SyncedFolder, now: float, roots: Collection[int]
 ) -> Mapping[int, Memory]:
-    """Return what belongs into a page, by root, in the order it is written.
+    """Return the memories of a page by root id, in page order.
 
-    The user's own page has what is global, a persona's what is its own: confirmed facts about
-    the user, what is pinned, and whatever has a line there already (`roots`). Stories, bots,
-    sessions, apps and other speakers have no place in it.
+    The user's page holds global memories, a persona's page its own: confirmed facts about the
+    user, pinned memories, and any memory that already has a line there (`roots`). Memories of
+    stories, bots, sessions, apps and other speakers are left out.
     """
-    owner = Owner(kept.folder.tenant_id, kept.folder.user_id, kept.target_persona_id)
-    scope = Scope.PERSONA if kept.folder.persona_id else Scope.GLOBAL
+    owner = Owner(synced.folder.tenant_id, synced.folder.user_id, synced.target_persona_id)
+    scope = Scope.PERSONA if synced.folder.persona_id else Scope.GLOBAL
     wanted = MemoryFilter(
         statuses={Status.ACTIVE},
         scope=scope,

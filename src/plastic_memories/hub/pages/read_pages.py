@@ -1,4 +1,4 @@
-"""Show the user's Markdown pages: the core always, of the others an index, each on demand."""
+"""Read the user's Markdown pages: the core always, other pages by index and on demand."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from plastic_memories.ports.page_folders import PageFolders
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 
-# Core pages that were taken apart, most of them a few kilobytes.
+# Parsed core pages, most of them a few kilobytes.
 _CACHE_SIZE = 128
 
 
 @dataclass(frozen=True, slots=True)
 class PersonaPages:
-    """The pages for one persona, and what of them is not to be seen."""
+    """The pages of one persona, and which of their lines are hidden."""
 
     core: tuple[PageLine, ...] = ()
     index: tuple[PageTitle, ...] = ()
-    live: Collection[int] = ()  # memories that hold now, among those the core has lines of
+    live: Collection[int] = ()  # root ids of core lines whose memory is active
     hidden: Callable[[str], bool] = lambda _text: False
 
-    def core_lines(self, told: Collection[str] = ()) -> list[str]:
-        """Return the core as it is shown, without the lines that are told elsewhere."""
-        return visible_lines(self.core, self.live, lambda text: text in told or self.hidden(text))
+    def core_lines(self, known: Collection[str] = ()) -> list[str]:
+        """Return the visible lines of the core, without those in `known`: the prompt has them."""
+        return visible_lines(self.core, self.live, lambda text: text in known or self.hidden(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,37 +58,35 @@ class PageReader:
     _mask_cache: dict[str, str] = field(default_factory=dict)
 
     async def index(self, user: User, persona_id: str) -> PageIndex:
-        """Return what there is to read for one persona: the user's own pages, then its own."""
+        """Return the index of pages for one persona: the user's pages, then the persona's."""
         if self.folders is None:
             return PageIndex()
-        shelves = await self.folders.list_pages(user, persona_id)
-        looked = await self._load_view(user, persona_id, shelves)
-        return PageIndex(_core_page(shelves, looked), looked.index)
+        listings = await self.folders.list_pages(user, persona_id)
+        pages = await self._load_view(user, persona_id, listings)
+        return PageIndex(_core_page(listings, pages), pages.index)
 
     async def read(self, user: User, persona_id: str, page: str) -> PageView:
-        """Return one page of the index; raise `NotFound` for whatever is not in it."""
+        """Return one page of the index; raise `NotFound` if it is not in it."""
         if self.folders is not None:
-            shelves = await self.folders.list_pages(user, persona_id)
-            looked = await self._load_view(user, persona_id, shelves)
-            core = _core_page(shelves, looked)
+            listings = await self.folders.list_pages(user, persona_id)
+            pages = await self._load_view(user, persona_id, listings)
+            core = _core_page(listings, pages)
             if is_same_page_id(page, CORE_ID) and core is not None:
                 return core
             for shown, (folder, name) in zip(
-                looked.index, _page_files(user, persona_id, shelves), strict=True
+                pages.index, _page_files(user, persona_id, listings), strict=True
             ):
-                file = (
-                    await self.folders.read_page(folder, name)
-                    if is_same_page_id(page, shown.id)
-                    else None
-                )
+                if not is_same_page_id(page, shown.id):
+                    continue
+                file = await self.folders.read_page(folder, name)
                 if file is not None:
-                    # A long page takes a while to look through.
-                    text = await asyncio.to_thread(self._visible_text, file, looked.hidden)
+                    # On a thread: a long page takes a while to mask and parse.
+                    text = await asyncio.to_thread(self._visible_text, file, pages.hidden)
                     return PageView(shown.id, shown.title, text, not file.whole)
         raise NotFound(f"There is no page {page} here.")
 
     def may_have_pages(self, view: Viewpoint) -> bool:
-        """Say whether it is worth looking for pages; most users have none."""
+        """Return whether it is worth reading the folders; most users have no pages."""
         return (
             self.folders is not None
             and sees_pages(view)
@@ -96,28 +94,28 @@ class PageReader:
         )
 
     async def for_recall(self, view: Viewpoint) -> PersonaPages:
-        """Return what of the pages belongs into a prompt."""
+        """Return the pages that belong in a prompt."""
         if self.folders is None or not sees_pages(view):
             return PersonaPages()
         owner = view.owner
-        shelves = await self.folders.list_pages(owner.user, owner.persona_id)
-        if not any(shelves):
+        listings = await self.folders.list_pages(owner.user, owner.persona_id)
+        if not any(listings):
             return PersonaPages()
-        return await self._load_view(owner.user, owner.persona_id, shelves)
+        return await self._load_view(owner.user, owner.persona_id, listings)
 
     def close(self) -> None:
         if self.folders is not None:
             self.folders.close()
 
     async def _load_view(
-        self, user: User, persona_id: str, shelves: tuple[PageFolderListing, PageFolderListing]
+        self, user: User, persona_id: str, listings: tuple[PageFolderListing, PageFolderListing]
     ) -> PersonaPages:
         owner = Owner(user.tenant_id, user.user_id, persona_id)
-        titles = [title for shelf in shelves for title in shelf.extended]
-        places = _page_files(user, persona_id, shelves)
+        titles = [title for listing in listings for title in listing.extended]
+        places = _page_files(user, persona_id, listings)
 
         def work(stores: Stores) -> PersonaPages:
-            files = [shelf.core for shelf in shelves if shelf.core is not None]
+            files = [listing.core for listing in listings if listing.core is not None]
             core = tuple(line for file in files for line in _parse_cached(self._masked_core(file)))
             hidden = muted_line_test(stores, user)
             index = tuple(
@@ -136,22 +134,22 @@ class PageReader:
         return join_lines([line for line in parse_page(text) if not hidden(line.display_text)])
 
     def _masked_core(self, file: PageFile) -> str:
-        """Return the text of a core page with every secret in it masked."""
-        known = self._mask_cache.get(file.text)
-        if known is None:
+        """Return the text of a core page with all secrets masked."""
+        masked = self._mask_cache.get(file.text)
+        if masked is None:
             if len(self._mask_cache) >= _CACHE_SIZE:
                 self._mask_cache.clear()
-            known = self._mask_cache[file.text] = self.screening.policy.mask(file.text)
-        return known
+            masked = self._mask_cache[file.text] = self.screening.policy.mask(file.text)
+        return masked
 
 
 def sees_pages(view: Viewpoint) -> bool:
-    """Say whether a reader sees pages at all: they have no bot, so a bot has no part in them."""
+    """Return whether a reader sees pages: pages belong to no bot, so a bot sees none."""
     return view.all_bots or not view.bot_id
 
 
 def muted_line_test(stores: Stores, user: User) -> Callable[[str], bool]:
-    """Return what tells whether a line repeats something that was forgotten."""
+    """Return a predicate that tests whether a line repeats something forgotten."""
     mutes = stores.pages.muted_lines(user)
     if not mutes:
         return lambda _text: False
@@ -169,26 +167,26 @@ def _live_roots(stores: Stores, owner: Owner, core: Sequence[PageLine]) -> Colle
 
 
 def _page_files(
-    user: User, persona_id: str, shelves: tuple[PageFolderListing, PageFolderListing]
+    user: User, persona_id: str, listings: tuple[PageFolderListing, PageFolderListing]
 ) -> list[tuple[Owner, str]]:
-    """Return folder and name of every page of the index, in its order."""
+    """Return folder and name of every page, in the order of the index."""
     return [
         (Owner(user.tenant_id, user.user_id, persona), name)
-        for shelf, persona in zip(shelves, ("", persona_id), strict=True)
-        for name, _ in shelf.extended
+        for listing, persona in zip(listings, ("", persona_id), strict=True)
+        for name, _ in listing.extended
     ]
 
 
 def _core_page(
-    shelves: tuple[PageFolderListing, PageFolderListing], looked: PersonaPages
+    listings: tuple[PageFolderListing, PageFolderListing], pages: PersonaPages
 ) -> PageView | None:
-    files = [shelf.core for shelf in shelves if shelf.core is not None]
+    files = [listing.core for listing in listings if listing.core is not None]
     if not files:
         return None
     title = page_title(files[0].text, files[0].name)
     cut = not all(file.whole for file in files)
-    shown_title = files[0].name if looked.hidden(title) else title
-    return PageView(CORE_ID, shown_title, "\n".join(looked.core_lines()), cut)
+    shown_title = files[0].name if pages.hidden(title) else title
+    return PageView(CORE_ID, shown_title, "\n".join(pages.core_lines()), cut)
 
 
 @lru_cache(maxsize=_CACHE_SIZE)

@@ -1,4 +1,4 @@
-"""Keep what the user wants to reach."""
+"""Store the user's goals."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Goals:
     async def set_status(
         self, caller: Caller, owner: Owner, goal_id: int, status: GoalStatus
     ) -> bool:
-        """Change a goal's status; say whether it was another one before."""
+        """Change a goal's status; return whether it differed before."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> bool:
@@ -70,7 +70,7 @@ class Goals:
     async def link(
         self, caller: Caller, view: Viewpoint, goal_id: int, memory_id: int | None, note: str
     ) -> GoalLink:
-        """Tie a note, and a memory if one is named, to a goal."""
+        """Attach a note, and optionally a memory, to a goal."""
         now = self.storage.clock.now()
         screened = self.screening.screen_text(note)
 

@@ -1,4 +1,4 @@
-"""Make, show and remove personas; keep the user's own settings."""
+"""Create, show and delete personas; store the user's settings."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from plastic_memories.ports.template_source import TemplateSource
 from plastic_memories.rules.conversation.branch_lines import BranchAncestry
 from plastic_memories.rules.lifecycle.slot_values import build_slot
 
-# Beyond this many the profile would no longer be read by anybody.
+# Nobody would read a profile with more rows than this.
 _MAX_PROFILE_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderContext:
-    """What is read once for all texts that are written for one reader."""
+    """Data read once and shared by all texts written for one reader."""
 
     view: Viewpoint
     lines: BranchAncestry
@@ -62,7 +62,7 @@ class Personas:
     async def create(
         self, caller: Caller, owner: Owner, display_name: str | None, description: str | None
     ) -> tuple[Persona, bool]:
-        """Make a persona, or change the fields given; say whether it is new."""
+        """Create a persona, or change the given fields; return whether it is new."""
         now = self.storage.clock.now()
         new_name = None if display_name is None else self.screening.screen_text(display_name)
         new_text = None if description is None else self.screening.screen_text(description)
@@ -87,7 +87,7 @@ class Personas:
     async def apply_template(
         self, caller: Caller, owner: Owner, path: str, *, overwrite: bool
     ) -> tuple[Template, TemplateOutcome]:
-        """Write a template's rows, all or none; what is there stays unless `overwrite`."""
+        """Write a template's rows, all or none; existing rows stay unless `overwrite`."""
         now = self.storage.clock.now()
         template = self.templates.load(path)
         plan = template_plan(template, self.screening)
@@ -111,11 +111,11 @@ class Personas:
     def profile_in_transaction(
         self, stores: Stores, view: Viewpoint, now: float, limit: int = _MAX_PROFILE_ROWS
     ) -> str:
-        """Build the profile inside a transaction that reads more than it."""
+        """Return the profile, inside a transaction that reads other data as well."""
         return self.profile_for(stores, self.reader_context(stores, view, now), now, limit)
 
     def reader_context(self, stores: Stores, view: Viewpoint, now: float) -> ReaderContext:
-        """Read what every text for this reader is written with."""
+        """Read the data that every text for this reader needs."""
         lines = reader_lines(stores, view)
         core = lines.visible_memories(stores.memories.core(view, now))
         persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
@@ -124,8 +124,8 @@ class Personas:
         names = MacroNames(char, user_name(core, settings.language))
         return ReaderContext(view, lines, core, persona, settings, names)
 
-    def profile_for(self, stores: Stores, known: ReaderContext, now: float, limit: int) -> str:
-        view = known.view
+    def profile_for(self, stores: Stores, context: ReaderContext, now: float, limit: int) -> str:
+        view = context.view
         wanted = MemoryFilter(
             statuses={Status.ACTIVE},
             types={MemoryType.PROFILE},
@@ -136,20 +136,20 @@ class Personas:
             not_expired_at=now,
             limit=limit,
         )
-        rows = {memory.id: memory for memory in known.core}
+        rows = {memory.id: memory for memory in context.core}
         rows.update((memory.id, memory) for memory in stores.memories.find(view.owner, wanted))
-        on_line = known.lines.visible_memories(list(rows.values()))
-        shown = [fill_memory_macros(row, known.names) for row in on_line]
-        return self.profiles.build(known.persona, shown, known.settings.language)
+        on_line = context.lines.visible_memories(list(rows.values()))
+        shown = [fill_memory_macros(row, context.names) for row in on_line]
+        return self.profiles.build(context.persona, shown, context.settings.language)
 
     async def slots(self, view: Viewpoint) -> list[Slot]:
-        """Return the slots; to a reader of one app, what the rows it sees would make of them."""
+        """Return the slots; for a reader of one app, build them from the rows it sees."""
         if view.only_app:
             return await self.storage.read_after_expiry(lambda stores: _slots_of_app(stores, view))
         return await self.storage.read_after_expiry(lambda stores: stores.slots.all(view))
 
     async def delete(self, caller: Caller, owner: Owner, confirm: str) -> Mapping[str, Any]:
-        """Erase a persona with everything it holds; the name must be repeated."""
+        """Erase a persona with all its data; `confirm` must repeat its id."""
         if confirm != owner.persona_id:
             wrong = {"loc": ["body", "confirm"], "msg": "must repeat persona_id", "type": "confirm"}
             raise InvalidInput("To delete a persona, repeat its persona_id in confirm.", [wrong])
@@ -177,7 +177,7 @@ class Personas:
     async def save_settings(
         self, caller: Caller, time_zone: str | None, language: str | None
     ) -> UserSettings:
-        """Change the settings given, keep the others."""
+        """Change the given settings and keep the others."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> UserSettings:
@@ -203,11 +203,11 @@ def _slots_of_app(stores: Stores, view: Viewpoint) -> list[Slot]:
         bot_id=None if view.all_bots else view.bot_id,
         only_app=view.only_app,
     )
-    held: dict[tuple[str, str], list[Memory]] = {}
+    by_slot: dict[tuple[str, str], list[Memory]] = {}
     for row in stores.memories.find(view.owner, wanted):
-        held.setdefault((row.type.value, row.bot_id), []).append(row)
+        by_slot.setdefault((row.type.value, row.bot_id), []).append(row)
     slots = [
-        build_slot(held[place], max(row.updated_at for row in held[place]))
-        for place in sorted(held)
+        build_slot(by_slot[place], max(row.updated_at for row in by_slot[place]))
+        for place in sorted(by_slot)
     ]
     return [slot for slot in slots if slot is not None]

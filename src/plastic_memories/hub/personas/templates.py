@@ -1,4 +1,4 @@
-"""Write what a template or a card says into a persona, in one transaction."""
+"""Write a template or character card into a persona, in one transaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CARD_TYPES = {MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY}
 
 @dataclass(frozen=True, slots=True)
 class TemplateOutcome:
-    """Which rows of a template were new, left alone, or written over."""
+    """Which rows of a template were added, skipped, or overwritten."""
 
     applied: Sequence[str]
     skipped: Sequence[str]
@@ -36,7 +36,7 @@ class TemplateOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TemplatePlan:
-    """What a template would write, looked at by the policy."""
+    """The screened rows that a template would write."""
 
     drafts: Sequence[Draft]
     card: Card | None = None
@@ -44,7 +44,7 @@ class TemplatePlan:
 
 
 def template_plan(template: Template, screening: Screening) -> TemplatePlan:
-    """Return what a template would write; raise `Rejected` if it holds what must not be kept."""
+    """Return the rows a template would write; raise `Rejected` if one must not be stored."""
     if template.card is None:
         return TemplatePlan([screening.screen_draft(draft) for draft in _template_drafts(template)])
     card, _ = read_card(rewrite_card(template.card.original, screening.screen_values))
@@ -55,13 +55,13 @@ def template_plan(template: Template, screening: Screening) -> TemplatePlan:
 def apply_in_transaction(
     stores: Stores, caller: Caller, owner: Owner, plan: TemplatePlan, now: float, *, overwrite: bool
 ) -> TemplateOutcome:
-    """Write a plan's rows; what is there stays unless `overwrite`."""
+    """Write a plan's rows; existing rows stay unless `overwrite`."""
     stores.personas.ensure(owner, now)
     outcome: dict[str, list[str]] = {"applied": [], "skipped": [], "overwritten": []}
     for draft in plan.drafts:
         new = memory_from_draft(owner, draft, now, Status.ACTIVE)
-        how = _apply_row(stores, new, now, overwrite=overwrite)
-        outcome[how].append(f"{draft.type}:{draft.key}")
+        result = _apply_row(stores, new, now, overwrite=overwrite)
+        outcome[result].append(f"{draft.type}:{draft.key}")
     if plan.card is not None:
         if overwrite:
             _end_previous_card(stores, owner, plan, now)
@@ -71,35 +71,35 @@ def apply_in_transaction(
 
 
 def _apply_row(stores: Stores, new: Memory, now: float, *, overwrite: bool) -> str:
-    there = active_with_key(stores, new)
-    if there and not overwrite:
+    existing = active_with_key(stores, new)
+    if existing and not overwrite:
         return "skipped"
-    add_replacing(stores, new, there, now)
-    return "overwritten" if there else "applied"
+    add_replacing(stores, new, existing, now)
+    return "overwritten" if existing else "applied"
 
 
 def _store_card(
     stores: Stores, owner: Owner, plan: TemplatePlan, now: float, *, overwrite: bool
 ) -> str:
-    """Keep the card itself, and take over its name."""
+    """Store the card itself, and adopt its name."""
     assert plan.card is not None
     persona = stores.personas.get(owner)
     assert persona is not None
     if plan.name and (overwrite or not persona.display_name):
         stores.personas.save(replace(persona, display_name=plan.name, updated_at=now))
-    there = stores.cards.get(owner)
-    if there is not None and not overwrite:
+    existing = stores.cards.get(owner)
+    if existing is not None and not overwrite:
         return "skipped"
     stores.cards.put(owner, plan.card.original, now)
-    return "applied" if there is None else "overwritten"
+    return "applied" if existing is None else "overwritten"
 
 
 def _end_previous_card(stores: Stores, owner: Owner, plan: TemplatePlan, now: float) -> None:
-    """End what an earlier card said and this one does not: the persona is another one now."""
-    said = {(draft.type, draft.key) for draft in plan.drafts}
+    """End the rows of an earlier card that this card lacks: the persona is another one now."""
+    current = {(draft.type, draft.key) for draft in plan.drafts}
     wanted = MemoryFilter(statuses={Status.ACTIVE}, types=_CARD_TYPES)
     for row in stores.memories.find(owner, wanted):
-        if is_from_card(row) and (row.type, row.key) not in said:
+        if is_from_card(row) and (row.type, row.key) not in current:
             stores.memories.save(end_memory(row, now))
 
 

@@ -1,4 +1,4 @@
-"""Bring back what bears on a message: never waits for a model, never fails a reply."""
+"""Recall what is relevant to a message; never waits for a model, never fails a reply."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import logging
 import time
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros
@@ -28,13 +29,7 @@ from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import User
 from plastic_memories.model.persona import UserSettings
-from plastic_memories.model.recall import (
-    Findings,
-    Hit,
-    RecallQuery,
-    Recollection,
-    StableBlock,
-)
+from plastic_memories.model.recall import Findings, Hit, RecallQuery, Recollection, StableBlock
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import Stores
@@ -56,15 +51,15 @@ from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
 logger = logging.getLogger(__name__)
 _PROFILE_ROWS = 20
-# The blocks are made from a little more time than the searches get.
+# Extra time, beyond the deadline of the searches, to build the blocks.
 _GRACE_S = 0.05
-# The share of the deadline in which everything is tried on one thread, before each part is
-# tried by itself.
+# The share of the deadline in which all parts run on one thread, before each missing part runs
+# by itself.
 _SNAPSHOT_SHARE = 0.5
-# So many characters are written into blocks at once; more are written on a thread, beside which
-# the requests of others go on.
+# Up to this many characters the blocks are built on the event loop; above it on a thread, so
+# that other requests are not blocked.
 _AT_ONCE_CHARS = 40_000
-# What the user's own pages may take of one prompt: half, so that memories have room beside them.
+# The user's pages take at most half of one prompt, so that memories have room beside them.
 _PAGE_BUDGET_DIVISOR = 2
 
 
@@ -79,7 +74,7 @@ class RecallOptions:
 
 @dataclass(frozen=True, slots=True)
 class _CoreContext:
-    """What is recalled whatever the question is."""
+    """The part of an answer that does not depend on the question."""
 
     profile: str = ""
     core: Sequence[Memory] = ()
@@ -91,7 +86,7 @@ class _CoreContext:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """All that one answer is made of."""
+    """The inputs of one answer."""
 
     query: RecallQuery
     structure: _CoreContext
@@ -100,7 +95,7 @@ class _Parts:
 
     @property
     def length(self) -> int:
-        """How many characters there are to write."""
+        """Return how many characters go into the blocks."""
         memories = [*self.structure.core, *(hit.memory for hit in self.found.hits)]
         texts = [row.content for row in memories] + [row.content for row in self.talk.all]
         return sum(map(len, [*texts, *(line.raw for line in self.structure.pages.core)]))
@@ -113,14 +108,25 @@ class _Parts:
 
 @dataclass(frozen=True, slots=True)
 class _StableBlock:
-    """What stands in a prompt whatever the question is."""
+    """The stable block, and the part of it that fits into this prompt."""
 
     stable: StableBlock
-    text: str  # as much of it as the caller's budget holds
-    rows: Sequence[Memory]  # whose lines those are
+    text: str  # as much of it as fits into the caller's budget
+    rows: Sequence[Memory]  # the memories in that text
     pages: str
-    duplicates: Mapping[int, int]  # rows without a line of their own, and whose line says the same
+    duplicates: Mapping[int, int]  # rows without a line of their own → the row with the same line
     truncated: bool
+
+
+def _snapshot_engine(engine: RecallEngine) -> SnapshotEngine | None:
+    """Return the engine if it can search inside a snapshot."""
+    return cast("SnapshotEngine", engine) if _reads_snapshots(type(engine)) else None
+
+
+@lru_cache
+def _reads_snapshots(kind: type) -> bool:
+    # Cached: to compare a class with a protocol takes as long as many a search.
+    return issubclass(kind, SnapshotEngine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +139,11 @@ class Recall:
     recall_counts: RecallCountBuffer
     meter: Meter
     pages: PageReader
-    # The engine again, if it can search inside a snapshot. Decided when the hub is built: to
-    # compare an object with a protocol takes as long as many a search.
-    snapshot_engine: SnapshotEngine | None
 
     async def __call__(
         self, query: RecallQuery, include: Collection[str] = ("profile", "memory", "snippets")
     ) -> Recollection:
-        """Answer from whatever is finished by the deadline; name what is not."""
+        """Answer from the parts that finish by the deadline; name the others in `degraded`."""
         ends_at = time.monotonic() + query.deadline_s
         done, late = await self._gather_parts(query, include)
         structure: _CoreContext = done.get("structure", _CoreContext())
@@ -163,9 +166,9 @@ class Recall:
     async def _gather_parts(
         self, query: RecallQuery, include: Collection[str]
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Return the parts by name, and the names of those that did not come in time."""
+        """Return the parts by name, and the names of the parts that missed the deadline."""
         started = time.monotonic()
-        engine, storage = self.snapshot_engine, self.storage.backend
+        engine, storage = _snapshot_engine(self.engine), self.storage.backend
         works: dict[str, SnapshotWork] = {"structure": self._load_core}
         if "snippets" in include:
             works["snippets"] = self.snippets.find_snippets
@@ -191,7 +194,7 @@ class Recall:
         return done | more, late
 
     async def _search(self, query: RecallQuery, ends_at: float) -> Findings:
-        """Let the engine search by itself; whatever engine it is, it is told the realm."""
+        """Run the engine outside a snapshot, with the realm of the session resolved."""
         if query.realm_of_session:
             query = await self.storage.read(lambda stores: with_session_realm(stores, query))
         left_s = max(0.0, ends_at - time.monotonic())
@@ -206,9 +209,9 @@ class Recall:
     async def _composed(
         self, parts: _Parts, ends_at: float
     ) -> tuple[Recollection, tuple[str, ...]]:
-        """Write the blocks within the deadline; name them if there was no time for all of them.
+        """Build the blocks within the deadline; name them as late if there was no time for all.
 
-        What must always be respected, and who the user is, are written however late it is.
+        Constraints and identity are written however late it is.
         """
         if parts.length <= _AT_ONCE_CHARS:
             return self._compose(parts), ()
@@ -217,38 +220,38 @@ class Recall:
         done, late = await gather_until({"blocks": work}, left_s)
         if not late:
             return done["blocks"], ()
-        bare = await asyncio.to_thread(self._compose, parts.without_what_can_wait())
+        essential = await asyncio.to_thread(self._compose, parts.without_what_can_wait())
         hits, _ = _with_core(parts.found.hits, parts.structure.core, parts.query.limit)
-        return replace(bare, hits=hits, snippets=parts.talk.all, truncated=True), late
+        return replace(essential, hits=hits, snippets=parts.talk.all, truncated=True), late
 
     def _compose(self, parts: _Parts) -> Recollection:
         query, structure, found, talk = parts.query, parts.structure, parts.found, parts.talk
         budget = query.budget_tokens or self.options.budget_tokens
         style = _style(structure)
         core = core_order(structure.core)
-        told = self._stable_block(structure, core, style, budget)
-        new, same, on_pages = _new_hits(found.hits, told, style)
+        stable = self._stable_block(structure, core, style, budget)
+        new, duplicates, on_pages = _new_hits(found.hits, stable, style)
         turn = turn_block(
             new,
             (talk.relevant, talk.recent),
             _turn_style(style, query, structure, new, talk),
-            budget - estimate_tokens(told.text),
+            budget - estimate_tokens(stable.text),
         )
         hits, without_place = _with_core(found.hits, core, query.limit)
-        shown = {row.id for row in told.rows} | turn.memory_ids
-        prompted = PromptContents(shown, {**told.duplicates, **same}, on_pages)
+        shown = {row.id for row in stable.rows} | turn.memory_ids
+        prompted = PromptContents(shown, {**stable.duplicates, **duplicates}, on_pages)
         return Recollection(
             profile_markdown=structure.profile,
             hits=hits,
             snippets=talk.all,
-            injection_block="\n".join(part for part in (told.text, turn.text) if part),
-            stable_block=told.stable,
+            injection_block="\n".join(part for part in (stable.text, turn.text) if part),
+            stable_block=stable.stable,
             turn_block=turn.text,
             turn_tokens=turn.tokens,
             intent=found.intent,
-            # Part by part: never less than the whole costs.
-            tokens=estimate_tokens(told.text) + turn.tokens,
-            truncated=turn.truncated or told.truncated,
+            # Summed part by part: never less than the whole costs.
+            tokens=estimate_tokens(stable.text) + turn.tokens,
+            truncated=turn.truncated or stable.truncated,
             degraded=(),
             explain=explain_results(hits, without_place, found.near_misses, prompted)
             if query.explain
@@ -258,30 +261,30 @@ class Recall:
     def _stable_block(
         self, structure: _CoreContext, ordered: Sequence[Memory], style: BlockStyle, budget: int
     ) -> _StableBlock:
-        """Write what stands in the prompt whatever the question is."""
-        twins = duplicate_memories(ordered, style)
-        unlike = [row for row in ordered if row.id not in twins]
-        core, cut = fit_core_to_budget(unlike, self.options.core_budget_tokens, style)
+        """Build the part of the prompt that does not depend on the question."""
+        duplicates = duplicate_memories(ordered, style)
+        distinct = [row for row in ordered if row.id not in duplicates]
+        core, cut = fit_core_to_budget(distinct, self.options.core_budget_tokens, style)
         pages, cut_pages = _page_block(structure, core, self.options.page_budget_tokens)
         stable = stable_block(core, style, pages)
-        # The stable block owes nothing to the caller's budget; what goes into one prompt does.
+        # The stable block ignores the caller's budget; the text of one prompt does not.
         prompt_pages, cut_pages_again = _page_block(
             structure, core, min(self.options.page_budget_tokens, budget // _PAGE_BUDGET_DIVISOR)
         )
         room = budget - estimate_tokens(prompt_pages)
-        within, cut_again = fit_core_to_budget(unlike, room, style)
+        within, cut_again = fit_core_to_budget(distinct, room, style)
         is_whole = (within, prompt_pages) == (core, pages)
         text = stable.text if is_whole else stable_block(within, style, prompt_pages).text
         truncated = any((cut, cut_again, cut_pages, cut_pages_again))
-        return _StableBlock(stable, text, within, prompt_pages, twins, truncated)
+        return _StableBlock(stable, text, within, prompt_pages, duplicates, truncated)
 
 
 async def _with_snapshot_search(
     works: Mapping[str, SnapshotWork], engine: SnapshotEngine, query: RecallQuery
 ) -> Mapping[str, SnapshotWork]:
-    # The search last: where a large index is read for the first time, the rest is there by then.
+    # The search goes last: if it reads a large index for the first time, the rest is done.
     search = await engine.prepare(query)
-    return {**works, "search": lambda stores, asked: search(stores, asked.viewpoint)}
+    return {**works, "search": lambda stores, placed: search(stores, placed.viewpoint)}
 
 
 async def _unchanged_works(works: Mapping[str, SnapshotWork]) -> Mapping[str, SnapshotWork]:
@@ -289,31 +292,31 @@ async def _unchanged_works(works: Mapping[str, SnapshotWork]) -> Mapping[str, Sn
 
 
 def _page_block(structure: _CoreContext, core: Sequence[Memory], budget: int) -> tuple[str, bool]:
-    looked = structure.pages
-    if not looked.core and not looked.index:
+    persona_pages = structure.pages
+    if not persona_pages.core and not persona_pages.index:
         return "", False
-    told = {statement_of(memory.content) for memory in core}
-    lines = looked.core_lines(told)
-    return page_block(lines, looked.index, structure.settings.language, budget)
+    known = {statement_of(memory.content) for memory in core}
+    lines = persona_pages.core_lines(known)
+    return page_block(lines, persona_pages.index, structure.settings.language, budget)
 
 
 def _new_hits(
-    hits: Sequence[Hit], told: _StableBlock, style: BlockStyle
+    hits: Sequence[Hit], stable: _StableBlock, style: BlockStyle
 ) -> tuple[list[Hit], Mapping[int, int], Collection[int]]:
-    """Return the hits that tell something new; which repeat what row, and which a page says."""
-    on_pages = _hits_on_pages(hits, told.pages)
-    known = {row.id for row in told.rows} | on_pages
+    """Return the new hits, the duplicates (id → id of the same line) and the ids on pages."""
+    on_pages = _hits_on_pages(hits, stable.pages)
+    known = {row.id for row in stable.rows} | on_pages
     new = [hit for hit in hits if hit.memory.id not in known]
-    same = duplicate_memories([*told.rows, *(hit.memory for hit in new)], style)
-    return [hit for hit in new if hit.memory.id not in same], same, on_pages
+    duplicates = duplicate_memories([*stable.rows, *(hit.memory for hit in new)], style)
+    return [hit for hit in new if hit.memory.id not in duplicates], duplicates, on_pages
 
 
 def _hits_on_pages(hits: Sequence[Hit], pages: str) -> set[int]:
-    """Return which hits a line of the pages says already."""
+    """Return the ids of the hits that a line of the pages already states."""
     if not pages:
         return set()
-    said = {bare_text(line) for line in pages.splitlines()}
-    return {hit.memory.id for hit in hits if statement_of(hit.memory.content) in said}
+    statements = {bare_text(line) for line in pages.splitlines()}
+    return {hit.memory.id for hit in hits if statement_of(hit.memory.content) in statements}
 
 
 def _style(structure: _CoreContext) -> BlockStyle:
@@ -329,7 +332,7 @@ def _turn_style(
     hits: Sequence[Hit],
     talk: ConversationSnippets,
 ) -> BlockStyle:
-    """Choose the language of a turn: that of the stable block; without one, that of its lines."""
+    """Return the style of a turn: the stable block's, or without one that of the turn's lines."""
     if structure.settings.language or structure.core:
         return style
     lines = [*(hit.memory.content for hit in hits), *(row.content for row in talk.all)]
@@ -339,10 +342,10 @@ def _turn_style(
 def _with_core(
     hits: Sequence[Hit], core: Sequence[Memory], limit: int
 ) -> tuple[list[Hit], Sequence[Hit]]:
-    """Return the rows of an answer, and the hits that have no place among them.
+    """Return the rows of an answer, and the hits that do not fit.
 
-    Constraints and identity that no search found come last. Half of the places and the very
-    first belong to what was found: a caller who asks for one row wants the answer to the
+    Constraints and identity that the search did not find come last. The hits get at least half
+    of the places, and the first one: a caller who asks for one row wants the answer to the
     question, and finds the constraints in the stable block.
     """
     found = {hit.memory.id for hit in hits}

@@ -1,4 +1,4 @@
-"""Runs the parts of an answer: in one snapshot if all goes well, else side by side."""
+"""Run the parts of a recall: in one snapshot if possible, otherwise concurrently."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ async def in_one_snapshot(
     preparing: Awaitable[Mapping[str, SnapshotWork]],
     patience_s: float,
 ) -> dict[str, Any]:
-    """Do all works one after another in one snapshot; return what is finished in time.
+    """Run all works in sequence in one snapshot; return the results that were ready in time.
 
-    One thread does it all: threads that take turns cost more than they save here. What raises or
-    comes late is left out; its caller asks for it by itself.
+    They share one thread: switching threads costs more than it saves here. A work that raises
+    or is late is left out; the caller runs it by itself.
     """
     done: dict[str, Any] = {}
     try:
         async with asyncio.timeout(patience_s):
             works = await preparing
             await storage.read(lambda stores: _run_parts(stores, query, works, done))
-    # Whatever it was, it is met again, and named, when the rest is asked for.
+    # The caller runs the missing parts again, so the same error comes back and is reported there.
     except Exception as error:  # noqa: BLE001
         fields = {"part": "snapshot", "done": list(done), "why": type(error).__name__}
         logger.warning("memory.recall", extra={"fields": fields})
@@ -49,14 +49,15 @@ def _run_parts(
 
 
 async def in_own_snapshot(storage: AuditedStorage, query: RecallQuery, work: SnapshotWork) -> Any:
-    """Do one work in a snapshot of its own."""
+    """Run one work in a snapshot of its own."""
     return await storage.read(lambda stores: work(stores, with_session_realm(stores, query)))
 
 
 def with_session_realm(stores: Stores, query: RecallQuery) -> RecallQuery:
-    """Return the query as seen from the realm of its session, if that is what it asks for.
+    """Return the query with the realm of its session, if it asks for that.
 
-    It is read in the snapshot of the work that needs it: by itself it would cost a thread's turn.
+    The realm is read in the snapshot of the work that needs it: a separate read would cost
+    another thread switch.
     """
     if not query.realm_of_session:
         return query
@@ -68,7 +69,7 @@ def with_session_realm(stores: Stores, query: RecallQuery) -> RecallQuery:
 async def gather_until(
     searches: Mapping[str, Awaitable[Any]], deadline_s: float
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Run searches at the same time; return what finished, and the names of what did not."""
+    """Run searches concurrently; return the finished ones, and the names of the others."""
     if not searches:
         return {}, ()
     tasks = {name: asyncio.ensure_future(search) for name, search in searches.items()}

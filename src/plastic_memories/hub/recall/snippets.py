@@ -1,4 +1,4 @@
-"""What was said: what bears on the question, with the turns around it, then what came last."""
+"""Conversation snippets for a recall: messages relevant to the question, then the latest ones."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.storage import Stores
 
 _DAY_S = 86_400.0
-# So many messages are looked at; of the first that bear on the question the best are quoted,
-# fewer if even the best of them shares no more than a word with a long question.
+# Messages searched, scored and quoted. Fewer are quoted if even the best shares only one word
+# with a long question.
 _SEARCH_LIMIT = 12
 _MAX_SCORED = 6
 _MAX_QUOTED = 3
 _MAX_WEAK_QUOTED = 2
-# Taking texts apart takes longest: so many characters are read, whatever they tell.
+# Tokenizing takes longest: at most this many characters are read.
 _MAX_CHARS_READ = 24_000
-# If all that was found is the question itself, asked again and again, so many more are looked at.
+# If all results only repeat the question, the search is retried with a limit this much larger.
 _RETRY_FACTOR = 5
-# Who names a day or a weekend asks for what was said then, in whatever words.
+# A question that names a day or a weekend asks for what was said then, in any words.
 _SHORT_SPAN_S = 3.5 * _DAY_S
 _SHORT_SPAN_MESSAGES = 8
-# Turns around a message that were said farther from it belong to another conversation.
+# Neighbours farther away in time than this belong to another conversation.
 _NEIGHBOUR_WINDOW_S = _DAY_S
-# A prompt that shows more than so many messages leaves no room for the last ones anyway.
+# A prompt that shows more messages than this has no room for recent ones anyway.
 _MAX_SHOWN = 60
 _LENGTH_SLACK = 16
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationSnippets:
-    relevant: Sequence[Message] = ()  # bears on the question, in the order it was said
-    recent: Sequence[Message] = ()  # the last ones, oldest first
+    relevant: Sequence[Message] = ()  # relevant to the question, in chronological order
+    recent: Sequence[Message] = ()  # the latest messages, oldest first
 
     @property
     def all(self) -> list[Message]:
@@ -58,118 +58,117 @@ class ConversationSnippets:
 
 @dataclass(frozen=True, slots=True)
 class SnippetFinder:
-    """How far back, and how many of the last ones."""
+    """Finds snippets; `days` and `limit` bound the recent messages."""
 
     days: float
     limit: int
 
     def find_snippets(self, stores: Stores, query: RecallQuery) -> ConversationSnippets:
-        """Search the messages and take the last ones, less those the caller has already."""
+        """Return relevant and recent messages, without those the caller already has."""
         known = query.exclude_message_ids
         since = query.now - self.days * _DAY_S
-        most = self.limit + len(known) + min(len(query.shown_texts), _MAX_SHOWN)
-        last = stores.messages.recent(query.viewpoint, since, most)
+        max_rows = self.limit + len(known) + min(len(query.shown_texts), _MAX_SHOWN)
+        last = stores.messages.recent(query.viewpoint, since, max_rows)
         known |= {row.id for row in last if row.content in query.shown_texts}
         recent = [row for row in last if row.id not in known][: self.limit][::-1]
-        left_out = {*known, *(row.id for row in recent)}
-        said = (
-            _SnippetSearch(stores, query, left_out).relevant_messages()
-            if query.text.strip()
-            else []
-        )
-        return ConversationSnippets(said, recent)
+        excluded = {*known, *(row.id for row in recent)}
+        search = _SnippetSearch(stores, query, excluded)
+        relevant = search.relevant_messages() if query.text.strip() else []
+        return ConversationSnippets(relevant, recent)
 
 
 @dataclass(frozen=True, slots=True)
 class _QuestionTerms:
-    """What of a question can be found in messages."""
+    """The searchable parts of a question."""
 
-    term_weights: Mapping[str, float]  # term → how much it tells by itself
+    term_weights: Mapping[str, float]  # term → its weight as evidence
     statistics: TermDocumentCounts
-    spans: Sequence[Span]  # the times it names, as far as they have begun
+    spans: Sequence[Span]  # the time spans it names, without future ones
 
 
-@dataclass(frozen=True)  # without slots: they leave no room for what is worked out once
+@dataclass(frozen=True)  # without slots: cached_property needs a __dict__
 class _SnippetSearch:
-    """One question, asked of the messages in one snapshot."""
+    """One question against the messages of one snapshot."""
 
     stores: Stores
     query: RecallQuery
-    excluded_ids: Collection[int]  # what the caller gets or has anyway
+    excluded_ids: Collection[int]  # messages the caller has or gets anyway
 
     def relevant_messages(self) -> list[Message]:
-        """Return what bears on the question and the turns around it, in the order it was said."""
-        asked = self._question_terms()
-        then = {
-            span: self._best_messages(asked.term_weights, asked.statistics, span)
-            for span in asked.spans
+        """Return relevant messages and their neighbours, in chronological order."""
+        question = self._question_terms()
+        by_span = {
+            span: self._best_messages(question.term_weights, question.statistics, span)
+            for span in question.spans
         }
-        hits = [row for rows in then.values() for row in rows]
+        hits = [row for rows in by_span.values() for row in rows]
         if len(hits) < _MAX_QUOTED:
-            # At another time than the one that is named, everybody eats and goes somewhere, too.
-            told = without_common_terms(asked.term_weights) if then else asked.term_weights
-            hits += self._best_messages(told, asked.statistics)
+            # Outside the named span, common terms (people eat and travel at any time) prove little.
+            weights = question.term_weights
+            weights = without_common_terms(weights) if by_span else weights
+            hits += self._best_messages(weights, question.statistics)
         turns = [row for hit in hits for row in self._surrounding_turns(hit)]
-        for span, rows in then.items():
+        for span, rows in by_span.items():
             if not rows and _is_short(span) and span[1] <= self.query.now:
                 turns += self.stores.messages.recent(
                     self.query.viewpoint, span[0], _SHORT_SPAN_MESSAGES, span[1]
                 )
-        news = {row.id: row for row in turns if self._is_new(row)}
-        return sorted(news.values(), key=lambda row: (row.ts, row.id))
+        new = {row.id: row for row in turns if self._is_new(row)}
+        return sorted(new.values(), key=lambda row: (row.ts, row.id))
 
     def _question_terms(self) -> _QuestionTerms:
         query = self.query
         *before, last = query.text.strip().splitlines()
         zone = ZoneInfo(self.stores.personas.settings(query.viewpoint.owner.user).time_zone)
         spans, rest = time_spans_and_rest(last, query.now, zone)
-        # What names a time says when, not what: the `上个月` of May is not that of June.
-        told = evidence_terms("\n".join([*before, rest]))
-        spread = self.stores.messages.term_statistics(query.viewpoint.owner, list(told))
-        begun = [span for span in spans if span[0] <= query.now]
-        return _QuestionTerms(told, spread, begun)
+        # A time expression says when, not what: `上个月` in May is not `上个月` in June.
+        weights = evidence_terms("\n".join([*before, rest]))
+        statistics = self.stores.messages.term_statistics(query.viewpoint.owner, list(weights))
+        started = [span for span in spans if span[0] <= query.now]
+        return _QuestionTerms(weights, statistics, started)
 
     def _best_messages(
-        self, told: Mapping[str, float], spread: TermDocumentCounts, within: Span | None = None
+        self,
+        term_weights: Mapping[str, float],
+        statistics: TermDocumentCounts,
+        within: Span | None = None,
     ) -> list[Message]:
-        """Return the messages that tell most of what is asked, and the question's own repeats."""
+        """Return the messages with most evidence for the question, and repeats of the question."""
         in_short = within is not None and _is_short(within)
-        weights, terms = (
-            idf_weighted_terms(told, spread),
-            search_terms(told, spread, in_short=in_short),
-        )
-        # In a short time any word of the question will do.
-        enough = 0.0 if in_short else evidence_threshold(weights)
-        # What is not there in all messages together is not there in one: that spares the search.
-        if sum(weights[term] for term in terms) < enough:
+        weights = idf_weighted_terms(term_weights, statistics)
+        terms = search_terms(term_weights, statistics, in_short=in_short)
+        # Within a short span, any term of the question is enough.
+        threshold = 0.0 if in_short else evidence_threshold(weights)
+        # If all terms together stay below the threshold, no message can reach it.
+        if sum(weights[term] for term in terms) < threshold:
             return []
         repeats, others = self._search_messages(terms, within)
-        # One after another: a few that bear on the question are enough.
-        each = (
+        # Lazy: scoring stops after the first few relevant messages.
+        scored = (
             (row.id, evidence_score(row.content, weights))
             for row in self._unseen_within_budget(others)
         )
-        telling = dict(islice((one for one in each if one[1] >= enough), _MAX_SCORED))
-        is_sure = max(telling.values(), default=0.0) >= likely_answer_threshold(weights)
-        best = strongest_evidence(telling)[: _MAX_QUOTED if is_sure else _MAX_WEAK_QUOTED]
+        evidence = dict(islice((pair for pair in scored if pair[1] >= threshold), _MAX_SCORED))
+        is_sure = max(evidence.values(), default=0.0) >= likely_answer_threshold(weights)
+        best = strongest_evidence(evidence)[: _MAX_QUOTED if is_sure else _MAX_WEAK_QUOTED]
         by_id = {row.id: row for row in others}
-        # Of the answers that the question got before, the first may be the right one, or the last.
-        return [*(by_id[number] for number in best), *repeats[:1], *repeats[1:][-1:]]
+        # Of the answers to earlier repeats, the right one may be the first or the last.
+        return [*(by_id[message_id] for message_id in best), *repeats[:1], *repeats[1:][-1:]]
 
     def _search_messages(
         self, terms: Sequence[str], within: Span | None
     ) -> tuple[list[Message], list[Message]]:
-        """Return what only asks the same, and the others.
+        """Return the repeats of the question, and the other results.
 
-        Searches for more than are quoted: some of them the caller has anyway.
+        The limit exceeds what is quoted: the caller already has some of the results.
         """
         if not terms:
             return [], []
         search, view = self.stores.messages.search, self.query.viewpoint
-        most = _SEARCH_LIMIT + min(len(self.excluded_ids), _MAX_SHOWN)
-        repeats, others = self._split_repeats(search(view, terms, most, within))
-        if len(repeats) == most:
-            return self._split_repeats(search(view, terms, most * _RETRY_FACTOR, within))
+        max_rows = _SEARCH_LIMIT + min(len(self.excluded_ids), _MAX_SHOWN)
+        repeats, others = self._split_repeats(search(view, terms, max_rows, within))
+        if len(repeats) == max_rows:
+            return self._split_repeats(search(view, terms, max_rows * _RETRY_FACTOR, within))
         return repeats, others
 
     def _split_repeats(self, rows: Sequence[Message]) -> tuple[list[Message], list[Message]]:
@@ -180,7 +179,7 @@ class _SnippetSearch:
         return repeats, others
 
     def _unseen_within_budget(self, rows: Sequence[Message]) -> Iterator[Message]:
-        """Yield what the caller does not have, until enough was read."""
+        """Yield messages the caller does not have, until the character budget is spent."""
         left = _MAX_CHARS_READ
         for row in filter(self._is_new, rows):
             left -= min(len(row.content), MAX_SCORED_CHARS)
@@ -189,15 +188,15 @@ class _SnippetSearch:
             yield row
 
     def _surrounding_turns(self, hit: Message) -> list[Message]:
-        """Return a message with the turns around it; of the question itself only its answer.
+        """Return a message with its neighbours; for a repeat of the question only what follows it.
 
-        Where the turn after it asks something, the answer to that comes too.
+        If the next turn asks something, the answer to that is included.
         """
         around = self._neighbours(hit)
         if self._repeats_question(hit):
             return [row for row in around if row.id > hit.id]
-        asked = [row for row in around if row.id > hit.id and is_question(row.content)]
-        answers = [row for one in asked for row in self._neighbours(one) if row.id > one.id]
+        questions = [row for row in around if row.id > hit.id and is_question(row.content)]
+        answers = [row for turn in questions for row in self._neighbours(turn) if row.id > turn.id]
         return [hit, *around, *answers]
 
     def _neighbours(self, hit: Message) -> list[Message]:
@@ -212,11 +211,11 @@ class _SnippetSearch:
         return normalise_script(self.query.text)
 
     def _repeats_question(self, row: Message) -> bool:
-        asked = self.query.text
-        if row.content == asked:
+        question = self.query.text
+        if row.content == question:
             return True
-        # To even out a long text takes long, and no long one is a short one.
-        is_as_long = len(row.content) <= 2 * len(asked) + _LENGTH_SLACK
+        # Normalising a long text is slow, and a much longer text cannot equal the question.
+        is_as_long = len(row.content) <= 2 * len(question) + _LENGTH_SLACK
         return is_as_long and normalise_script(row.content) == self._plain_question
 
     def _is_new(self, row: Message) -> bool:

@@ -1,4 +1,4 @@
-"""Notes a change in the transaction that makes it."""
+"""Audit events, recorded in the transaction that makes the change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def record_event(
     now: float,
     **data: Any,
 ) -> None:
-    """Note a change in the transaction that makes it."""
+    """Record one audit event in the current transaction."""
     stores.audit.record([_new_event(caller, event, persona_id, now, data)])
 
 
@@ -31,7 +31,7 @@ def record_memory(stores: Stores, caller: Caller, event: str, memory: Memory, no
 def record_memories(
     stores: Stores, caller: Caller, event: str, memories: Sequence[Memory], now: float
 ) -> None:
-    """Note the same change to each of these."""
+    """Record the same event for each memory."""
     stores.audit.record(
         [_new_event(caller, event, row.owner.persona_id, now, _event_data(row)) for row in memories]
     )
@@ -47,7 +47,7 @@ def _event_data(memory: Memory) -> dict[str, Any]:
 
 
 def app_of(memory: Memory) -> dict[str, str]:
-    """Return the app that a row is known in alone; nothing for a row that all apps share."""
+    """Return the only app that sees this row, as event data; empty for a row all apps share."""
     is_narrow = memory.scope in (Scope.APP, Scope.SESSION)
     return {"source_app": memory.source_app} if is_narrow else {}
 
@@ -68,6 +68,6 @@ def _new_event(
 
 
 def hub_caller(user: User) -> Caller:
-    """The hub itself as a caller, so that the log says who did it."""
+    """Return the hub itself as a caller, so that the audit log names it."""
     key = ApiKey(id=0, digest="", tenant_id=user.tenant_id, user_id=user.user_id, label="(the hub)")
     return Caller(user=user, key=key)

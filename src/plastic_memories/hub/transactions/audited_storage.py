@@ -1,4 +1,4 @@
-"""Writes with a trace: what a transaction changed is recorded in it, and told after it."""
+"""Storage with an audit trail: events are recorded in the transaction and published after it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from plastic_memories.runtime.write_burst import WriteBurstThrottle
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 _event_kind = attrgetter("event", "user", "persona_id")
-# A line of a batch names this many of its memories.
+# Event ids logged per line for a batch.
 _MAX_LOGGED_IDS = 20
 
 
 class _Undo(Exception):
-    """Ends a transaction without a trace, and carries out what was read in it."""
+    """Rolls back a transaction, and carries the result of its reads."""
 
     def __init__(self, result: Any) -> None:
         super().__init__()
@@ -37,16 +37,16 @@ class AuditedStorage:
     backend: StorageBackend
     sink: EventSink
     clock: Clock
-    on_commit: Callable[[], None] = lambda: None  # called after a commit that changed something
-    write_throttle: WriteBurstThrottle = field(
-        default_factory=WriteBurstThrottle
-    )  # what stands back while we write waits here
+    # Called after a commit that changed something.
+    on_commit: Callable[[], None] = lambda: None
+    # Background work waits here while a write runs.
+    write_throttle: WriteBurstThrottle = field(default_factory=WriteBurstThrottle)
 
     async def write(self, work: Callable[[Stores], T]) -> T:
-        """Run work in one transaction; tell the listeners once it is durable.
+        """Run work in one transaction; publish its events once it is durable.
 
-        What has expired is ended first, in the same transaction: no work meets a row that is
-        called active and is not.
+        Expired memories are ended first, in the same transaction: no work sees an expired row as
+        active.
         """
         now = self.clock.now()
 
@@ -63,11 +63,11 @@ class AuditedStorage:
         return result
 
     async def read(self, work: Callable[[Stores], T]) -> T:
-        """Run work on a snapshot as it is; an expired row may still be called active there."""
+        """Run work on a snapshot as stored; an expired row may still be active in it."""
         return await self.backend.read(work)
 
     async def read_after_expiry(self, work: Callable[[Stores], T]) -> T:
-        """Run work on a snapshot in which everything that has expired says so."""
+        """Run work on a snapshot in which every expired row has status `expired`."""
         now = self.clock.now()
         due, result = await self.backend.read(
             lambda stores: (stores.upkeep.expired_memories(now, 1), work(stores))
@@ -76,12 +76,12 @@ class AuditedStorage:
             return result
         try:
             await self.write(lambda stores: None)
-        except Unavailable:  # no room to write it down; that is no reason not to be read
+        except Unavailable:  # the disk may be full; reading must still work
             return await self._read_as_if_swept(work, now)
         return await self.backend.read(work)
 
     async def _read_as_if_swept(self, work: Callable[[Stores], T], now: float) -> T:
-        """Run work after a sweep that is undone again: what is not committed needs no room."""
+        """Run work after an expiry that is rolled back: uncommitted changes need no disk space."""
 
         def run(stores: Stores) -> None:
             end_expired(stores, now)
@@ -96,7 +96,7 @@ class AuditedStorage:
 
 
 def _log_events(events: Sequence[Event]) -> None:
-    """Write a line for each event; a batch of the same kind is one."""
+    """Log each event; consecutive events of the same kind share one line."""
     for (name, user, persona_id), group in groupby(events, _event_kind):
         ids = [event.memory_id for event in group]
         fields: dict[str, Any] = {

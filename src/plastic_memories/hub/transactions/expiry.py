@@ -1,4 +1,4 @@
-"""Ends what has expired, in the transaction that comes by."""
+"""End expired memories at the start of each write transaction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EXPIRY_BATCH = 500
 
 
 def end_expired(stores: Stores, now: float) -> None:
-    """Write status `expired` where the time has come, and clear the slots that held it."""
+    """Set status `expired` on due memories, and refresh the slots that held them."""
     for memory in stores.upkeep.expired_memories(now, EXPIRY_BATCH):
         done = end_memory(memory, now)
         stores.memories.save(done)

@@ -1,4 +1,4 @@
-"""Loads which line of each branched conversation counts for a reader."""
+"""Resolve which branch of each conversation a reader sees."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from plastic_memories.rules.conversation.branch_lines import BranchAncestry, bra
 
 
 def reader_lines(stores: Stores, view: Viewpoint) -> BranchAncestry:
-    """Return the lines a viewpoint sees.
+    """Return the branch ancestry that a viewpoint sees in each session.
 
-    In its own session that is the branch it names, or the main line. From elsewhere it is the
-    branch on which the conversation was last carried on: the others were left behind.
+    In its own session that is the branch it names, or the main line. In other sessions it is
+    the branch that was active last: the others were abandoned.
     """
     by_session: defaultdict[str, list[Branch]] = defaultdict(list)
     for branch in stores.sessions.branches(view.owner):

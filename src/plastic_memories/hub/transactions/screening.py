@@ -1,23 +1,25 @@
-"""Looks at every text before it is stored."""
+"""Screen every text for sensitive data before it is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from plastic_memories.errors import Rejected
-from plastic_memories.model.memory import Draft
+from plastic_memories.model.memory import TEXT_FIELDS, Draft, Memory, MemoryBase
 from plastic_memories.model.message import Message
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.sensitive_policy import SensitivePolicy
 
-_draft_ids = attrgetter(
-    "key", "source_ref", "source_app", "bot_id", "session_id", "speaker", "idempotency_key"
-)
-_draft_texts = attrgetter("content", "quote", "tags", "metadata", "attributes")
+# Free text; every other text of a memory is a key, an id or a reference.
+_PROSE = ("content", "quote")
+_memory_ids = attrgetter(*(name for name in TEXT_FIELDS if name not in _PROSE))
+_memory_texts = attrgetter(*_PROSE, "tags", "metadata", "attributes")
 _message_ids = attrgetter("source_app", "bot_id", "session_id", "speaker", "client_msg_id")
+# A draft, or a memory that comes from elsewhere.
+_Row = TypeVar("_Row", bound=MemoryBase)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Screening:
     judge: JudgeEngine
 
     def screen_text(self, text: str) -> str:
-        """Return the text as it may be stored, or raise `Rejected` with its category."""
+        """Return the text, masked if necessary; raise `Rejected` with its category if refused."""
         if not text:
             return text
         screened = self.policy.screen(text)
@@ -35,7 +37,7 @@ class Screening:
         return screened.text
 
     def screen_identifier(self, text: str) -> str:
-        """Return a key, an id or a reference; a credential in it is refused."""
+        """Return a key, id or reference; raise `Rejected` if it contains a credential."""
         if not text:
             return text
         screened = self.policy.screen_id(text)
@@ -44,37 +46,42 @@ class Screening:
         return screened.text
 
     def mask_message(self, message: Message) -> Message:
-        """Return a message, masked: a conversation is never refused, but for a secret as an id."""
-        for given in filter(None, _message_ids(message)):
-            self.screen_identifier(given)
+        """Return a message with secrets masked; raise `Rejected` only for a credential in an id."""
+        for identifier in filter(None, _message_ids(message)):
+            self.screen_identifier(identifier)
         masked = self.policy.mask(message.content)
         return message if masked == message.content else replace(message, content=masked)
 
     def screen_draft(self, draft: Draft) -> Draft:
-        """Return a draft as it may be stored, or raise `Rejected`."""
+        """Return a draft as it may be stored; raise `Rejected` if it may not."""
         return self._screen_draft(draft, set())
 
-    def _screen_draft(self, draft: Draft, passed: set[str]) -> Draft:
-        """Screen a draft; `passed` are the ids that were found harmless, and grows."""
+    def _screen_draft(self, draft: Draft, harmless_ids: set[str]) -> Draft:
+        """Screen a draft; `harmless_ids` caches identifiers that passed, and grows."""
         verdict = self.judge.assess(draft)
         if not verdict.keep:
             raise Rejected(
                 "The judge refuses to keep this.",
                 {"reason": verdict.reason, "category": verdict.category},
             )
-        for given in set(_draft_ids(draft)) - passed:
-            self.screen_identifier(given)
-            passed.add(given)
-        content, quote = self.screen_text(draft.content), self.screen_text(draft.quote)
-        tags = tuple([self.screen_text(tag) for tag in draft.tags])
-        metadata, attributes = (
-            self.screen_values(draft.metadata),
-            self.screen_values(draft.attributes),
-        )
-        if (content, quote, tags, metadata, attributes) == _draft_texts(draft):
-            return draft
+        return self._screen_row(draft, harmless_ids)
+
+    def screen_memory(self, memory: Memory) -> Memory:
+        """Return a memory that comes from elsewhere as it may be stored, or raise `Rejected`."""
+        return self._screen_row(memory, set())
+
+    def _screen_row(self, row: _Row, harmless_ids: set[str]) -> _Row:
+        for identifier in set(_memory_ids(row)) - harmless_ids:
+            self.screen_identifier(identifier)
+            harmless_ids.add(identifier)
+        content, quote = self.screen_text(row.content), self.screen_text(row.quote)
+        tags = tuple([self.screen_text(tag) for tag in row.tags])
+        metadata = self.screen_values(row.metadata)
+        attributes = self.screen_values(row.attributes)
+        if (content, quote, tags, metadata, attributes) == _memory_texts(row):
+            return row
         return replace(
-            draft,
+            row,
             content=content,
             quote=quote,
             tags=tags,
@@ -85,19 +92,19 @@ class Screening:
     def screen_drafts(
         self, drafts: Sequence[Draft]
     ) -> tuple[list[tuple[int, Draft]], list[tuple[int, str]]]:
-        """Screen many; return those that may be stored and why the others may not, by place."""
-        kept: list[tuple[int, Draft]] = []
+        """Screen a batch; return the accepted drafts and the reasons of refusals, by index."""
+        accepted: list[tuple[int, Draft]] = []
         refused: list[tuple[int, str]] = []
-        passed: set[str] = set()  # a batch names the same session and speaker again and again
+        harmless_ids: set[str] = set()  # a batch repeats the same session and speaker
         for index, draft in enumerate(drafts):
             try:
-                kept.append((index, self._screen_draft(draft, passed)))
+                accepted.append((index, self._screen_draft(draft, harmless_ids)))
             except Rejected as error:
                 refused.append((index, refusal_reason(error)))
-        return kept, refused
+        return accepted, refused
 
     def screen_values(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Screen every text inside a JSON object."""
+        """Screen every key and value of a JSON object."""
         return {
             self.screen_identifier(name): self._screen_value(value)
             for name, value in values.items()
@@ -111,7 +118,7 @@ class Screening:
         if isinstance(value, list | tuple):
             return [self._screen_value(item) for item in value]
         if isinstance(value, int | float) and not isinstance(value, bool):
-            self.screen_text(str(value))  # a card number is one with or without quotation marks
+            self.screen_text(str(value))  # a card number is sensitive as a string or as a number
         return value
 
 
@@ -123,7 +130,7 @@ def _refusal(category: str) -> Rejected:
 
 
 def refusal_reason(error: Rejected) -> str:
-    """Say in one line why a text was refused, without the text."""
+    """Return in one line why a text was refused, without the text."""
     detail = error.detail or {}
     category = detail.get("category")
     return f"{detail.get('reason', error.code)}: {category}" if category else error.message

@@ -1,4 +1,4 @@
-"""Steps on the chain of a memory's versions, shared by the use cases that change it."""
+"""Operations on the chain of a memory's versions, shared by several use cases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plastic_memories.rules.lifecycle.transitions import end_memory
 
 
 def visible_memory(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
-    """Return one row this viewpoint may touch; raise `NotFound` for every other."""
+    """Return a memory this viewpoint may change; raise `NotFound` for any other."""
     memory = stores.memories.get(view.owner, memory_id)
     if memory is None or not is_visible(view, memory):
         raise NotFound(f"There is no memory {memory_id} here.")
@@ -25,7 +25,7 @@ def visible_memory(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
 
 
 def is_visible(view: Viewpoint, memory: Memory) -> bool:
-    """Say whether a row of the viewpoint's owner is of its bot and of its app."""
+    """Return whether a memory of the viewpoint's owner belongs to its bot and app."""
     is_narrow = memory.scope in (Scope.APP, Scope.SESSION)
     if view.only_app and is_narrow and memory.source_app != view.only_app:
         return False
@@ -33,7 +33,7 @@ def is_visible(view: Viewpoint, memory: Memory) -> bool:
 
 
 def add_replacing(stores: Stores, new: Memory, replaced: Sequence[Memory], now: float) -> Memory:
-    """Store a new version and end the ones it replaces; the chain keeps its root."""
+    """Store a new version and end the versions it replaces; the chain keeps its root."""
     for row in replaced:
         stores.memories.save(end_memory(row, now))
     if replaced:
@@ -53,19 +53,19 @@ def active_in_slot(stores: Stores, memory: Memory) -> list[Memory]:
 
 
 def active_with_key(stores: Stores, memory: Memory) -> list[Memory]:
-    """Return the active rows of the memory's key, scope, bot and realm: one at most."""
+    """Return the active rows with the memory's key, scope, bot and realm: at most one."""
     live = stores.memories.find_same_key(memory.owner, memory)
     return [row for row in live if row.status is Status.ACTIVE]
 
 
 def replaceable_by(stores: Stores, candidate: Memory) -> list[Memory]:
-    """Return the active rows that a yes to this candidate may end, newest first."""
+    """Return the active rows that confirming this candidate may replace, newest first."""
     if candidate.is_slot:
         return active_in_slot(stores, candidate)
     rivals = active_with_key(stores, candidate)
     if candidate.supersedes_id is None or any(r.id == candidate.supersedes_id for r in rivals):
         return rivals
-    # It was put into the inbox because of a row whose key is spelled otherwise.
+    # The candidate went to the inbox because of a row whose key is spelled differently.
     named = stores.memories.get(candidate.owner, candidate.supersedes_id)
     if named is None or named.status is not Status.ACTIVE or named.bot_id != candidate.bot_id:
         return rivals
@@ -73,7 +73,7 @@ def replaceable_by(stores: Stores, candidate: Memory) -> list[Memory]:
 
 
 def refresh_slot(stores: Stores, caller: Caller, memory: Memory, now: float) -> None:
-    """Make the slot of a slot-type row say what its active rows say."""
+    """Rebuild the slot of a slot-type memory from its active rows."""
     if not memory.is_slot:
         return
     slot = build_slot(active_in_slot(stores, memory), now)

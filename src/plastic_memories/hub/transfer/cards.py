@@ -1,4 +1,4 @@
-"""Take character cards in, and give personas out as cards."""
+"""Import character cards, and export personas as cards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from plastic_memories.model.persona import Template
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 
-# What else may stand in a card is not about one persona.
+# Other kinds of lines in a card are not about one persona.
 _BUNDLED_KINDS = ("memory", "goal")
 _NO_REPORT = ImportReport({}, [], [], is_trusted=False)
 
@@ -38,7 +38,7 @@ _NO_REPORT = ImportReport({}, [], [], is_trusted=False)
 class CardImportOutcome:
     template: Template
     applied: TemplateOutcome
-    bundled: int  # rows that came with the card, taken in or not
+    bundled: int  # rows that came with the card, imported or not
     report: ImportReport
 
 
@@ -51,13 +51,13 @@ class CharacterCards:
     async def import_card(
         self, caller: Caller, owner: Owner, raw: bytes, *, overwrite: bool, memories: bool
     ) -> CardImportOutcome:
-        """Make a persona after a card; with `memories`, as the one who exported it knew it.
+        """Create a persona from a card; with `memories`, import its memories as well.
 
-        A stranger's card may say anything of the user, so its memories come in only if asked for,
-        and what would always be told of them waits for a yes.
+        A stranger's card may claim anything about the user, so its memories are imported only on
+        request, and those that would be in every prompt become candidates.
         """
         now = self.storage.clock.now()
-        # A large picture takes a moment; other requests do not wait for it.
+        # On a thread: a large picture takes a moment and would block other requests.
         card, rows = await asyncio.to_thread(read_card, raw)
         template = card_template("", card)
         plan = await asyncio.to_thread(template_plan, template, self.screening)
@@ -67,7 +67,7 @@ class CharacterCards:
         bundled = sum(row.get("kind") in _BUNDLED_KINDS for row in rows)
 
         def work(stores: Stores) -> CardImportOutcome:
-            # First the memories: what the owner has changed since is newer than the card.
+            # Memories first: what the owner has changed since is newer than the card.
             report = _NO_REPORT
             if lines:
                 importer = ExportImporter(stores, caller, self.screening, now, is_trusted=trusted)
@@ -80,7 +80,7 @@ class CharacterCards:
     async def export_card(
         self, caller: Caller, owner: Owner, file_format: CardFormat, *, memories: bool
     ) -> tuple[str, bytes]:
-        """Return a persona's name and its card; with `memories`, all it knows goes along."""
+        """Return a persona's name and its card; with `memories`, all its memories are included."""
         app = caller.key.limits.source_app
         name, card = await self.storage.read(lambda stores: _persona_card(stores, owner, app))
         rows: list[Mapping[str, Any]] | None = None
@@ -91,7 +91,7 @@ class CharacterCards:
 
 
 def _export_lines(owner: Owner, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return bundled rows as lines of an export of this persona, whoever it was before."""
+    """Return bundled rows as export lines of this persona, whatever persona they had."""
     return [
         json.dumps({**row, "persona_id": owner.persona_id})
         for row in rows
@@ -113,7 +113,7 @@ def _persona_card(stores: Stores, owner: Owner, app: str) -> tuple[str, Card]:
         bot_id="",
         only_app=app or None,
     )
-    # A card is shown around: what was learned in talk stays with the memories.
+    # A card is shared with others: what was learned in conversations stays out of it.
     stated = [
         row
         for row in stores.memories.find(owner, wanted)

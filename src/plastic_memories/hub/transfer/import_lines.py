@@ -1,4 +1,4 @@
-"""Reads the lines of an export into one transaction."""
+"""Import the lines of an export in one transaction."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class ImportReport:
 
 @dataclass(slots=True)
 class ExportImporter:
-    """One import: ids of the other place are translated into ours as the rows come in.
+    """One import; foreign ids are mapped to local ids as rows are added.
 
-    Of what is trusted, by the caller's word or by our signature, each row keeps its status. Of
-    the rest, what would be told unasked waits for a yes.
+    A trusted import (by the caller's word or by our signature) keeps the status of each row.
+    Otherwise rows that would be in every prompt become candidates.
     """
 
     stores: Stores
@@ -59,7 +59,7 @@ class ExportImporter:
     _message_ids: dict[int, int] = field(default_factory=dict)
 
     def run(self, lines: Iterable[str]) -> ImportReport:
-        """Import messages first, then memories in the order of their making, then goals."""
+        """Import messages first, then memories in order of creation, then goals."""
         parsed = [(number, self._parse(number, text)) for number, text in enumerate(lines, 1)]
         readable = [(number, line) for number, line in parsed if line is not None]
         self.is_trusted = self.is_trusted or self._is_own([line for _, line in readable])
@@ -80,8 +80,8 @@ class ExportImporter:
         return ImportReport(dict(+self.counts), self.conflicts, self.skipped, self.is_trusted)
 
     def _is_own(self, lines: list[Mapping[str, Any]]) -> bool:
-        """Return whether this hub wrote the lines for this user, and nobody has changed them."""
-        # What could not be read is not ours.
+        """Return whether this hub wrote the lines for this user, and nobody changed them."""
+        # An unreadable line was not written by us.
         secret = self.stores.tombstones.secret()
         return not self.skipped and is_own(secret, self.caller.user, lines)
 
@@ -116,7 +116,7 @@ class ExportImporter:
             self.skipped.append({"line": number, "reason": f"refused: {category}"})
 
     def _import_settings(self, line: Mapping[str, Any], number: int) -> None:
-        """Take over the settings of one who has none yet: what is set here was set on purpose."""
+        """Adopt the settings unless the user has set their own: those were set on purpose."""
         try:
             zone, language = export_lines.settings_from_line(line)
         except InvalidInput as error:
@@ -142,13 +142,13 @@ class ExportImporter:
             self.counts["personas"] += 1
 
     def _import_card(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
-        """Keep the card a persona was made from; its rows are lines of their own."""
+        """Store the card of a persona; its rows are separate lines."""
         card, _ = read_card(
             rewrite_card(export_lines.card_from_line(line), self.screening.screen_values)
         )
-        there = self.stores.cards.get(owner)
-        if there is not None:
-            same = there == card.original
+        existing = self.stores.cards.get(owner)
+        if existing is not None:
+            same = existing == card.original
             self.counts["already_there"] += same
             if not same:
                 self.skipped.append({"line": number, "reason": "the persona has another card"})
@@ -160,9 +160,9 @@ class ExportImporter:
     def _import_message(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         message = export_lines.message_from_line(line, owner, self.now)
         masked = self.screening.mask_message(message)
-        twin = self._find_same_message(masked)
-        if twin is not None:
-            self._message_ids[message.id] = twin
+        existing_id = self._find_same_message(masked)
+        if existing_id is not None:
+            self._message_ids[message.id] = existing_id
             self.counts["already_there"] += 1
             return
         self.stores.personas.ensure(owner, self.now)
@@ -174,7 +174,7 @@ class ExportImporter:
         self.counts["messages"] += 1
 
     def _mark_digested(self, message: Message) -> None:
-        """What was learned from an imported message comes with it: it is not digested again."""
+        """Move the watermark past an imported message: its memories come with the import."""
         session = self.stores.sessions.record_messages(conversation_of(message), 0, 0, self.now)
         if not session.waiting:
             self.stores.sessions.save(replace(session, watermark=message.id))
@@ -189,15 +189,15 @@ class ExportImporter:
         return None
 
     def _import_memory(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
-        memory = self._screen_memory(export_lines.memory_from_line(line, owner, self.now))
+        memory = self.screening.screen_memory(export_lines.memory_from_line(line, owner, self.now))
         marks = tombstone_digests(self.stores.tombstones.secret(), owner, memory)
         if self.stores.tombstones.covers(owner, marks):
             self.skipped.append({"line": number, "reason": "forgotten, never again"})
             return
         admitted = memory if self.is_trusted else as_a_strangers(memory)
-        twin = self._find_same_memory(memory, {memory.status, admitted.status})
-        if twin is not None:
-            self._memory_ids[memory.id] = twin.id
+        duplicate = self._find_same_memory(memory, {memory.status, admitted.status})
+        if duplicate is not None:
+            self._memory_ids[memory.id] = duplicate.id
             self.counts["already_there"] += 1
             return
         rival = self._conflicting_row(memory)
@@ -235,7 +235,7 @@ class ExportImporter:
         self.counts["memories"] += 1
 
     def _link_back(self, added: Memory) -> None:
-        """Tell the superseded row who took its place; it was imported before."""
+        """Set `superseded_by` on the older version; it was imported before."""
         if added.supersedes_id is None:
             return
         older = self.stores.memories.get(added.owner, added.supersedes_id)
@@ -258,26 +258,13 @@ class ExportImporter:
         return None
 
     def _conflicting_row(self, memory: Memory) -> Memory | None:
-        """Return the active row that an active import would have to replace."""
+        """Return the active row that an active import would replace."""
         if memory.status is not Status.ACTIVE:
             return None
         rivals = active_with_key(self.stores, memory)
         if memory.is_slot and memory.type not in LIST_SLOTS:
             rivals = active_in_slot(self.stores, memory)
         return rivals[0] if rivals else None
-
-    def _screen_memory(self, memory: Memory) -> Memory:
-        return replace(
-            memory,
-            content=self.screening.screen_text(memory.content),
-            quote=self.screening.screen_text(memory.quote),
-            key=self.screening.screen_identifier(memory.key),
-            source_ref=self.screening.screen_identifier(memory.source_ref),
-            speaker=self.screening.screen_identifier(memory.speaker),
-            tags=tuple(self.screening.screen_text(tag) for tag in memory.tags),
-            metadata=self.screening.screen_values(memory.metadata),
-            attributes=self.screening.screen_values(memory.attributes),
-        )
 
     def _import_goal(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
         goal = export_lines.goal_from_line(line, owner, self.now)

@@ -1,4 +1,4 @@
-"""Take everything along: export a user's data, and bring it in again."""
+"""Export all data of a user, and import it again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Row = TypeVar("Row", Memory, Message)
 
 
 class _DryRunRollback(Exception):
-    """Ends the transaction of a dry run, so that nothing of it stays."""
+    """Rolls back the transaction of a dry run, and carries its report."""
 
     def __init__(self, report: ImportReport) -> None:
         super().__init__()
@@ -45,9 +45,9 @@ class Transfer:
     personas: Personas
 
     async def export_lines(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
-        """Yield the export as JSON lines: everything the user owns, nothing of anyone else.
+        """Yield the export as JSON lines: everything the user owns, and nothing of anyone else.
 
-        The last line signs the others, so that they are known again as the user's own.
+        The last line signs the others, so that an import recognises them as the user's own.
         """
         seal = Seal(await self.secret(), caller.user)
         async for line in self._lines(caller, persona_id):
@@ -74,7 +74,7 @@ class Transfer:
                 yield row
 
     async def export_markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
-        """Yield the profiles and memories as one readable document."""
+        """Yield profiles and memories as one readable document."""
         for persona in await self._personas(caller, persona_id):
             app = caller.key.limits.source_app
             view = Viewpoint(persona.owner, all_bots=True, source_app=app, only_app=app)
@@ -86,7 +86,7 @@ class Transfer:
             yield "\n"
 
     async def export_bundle(self, caller: Caller, persona_id: str | None) -> bytes:
-        """Return one archive with the export and its readable form."""
+        """Return a ZIP archive with the export and its readable form."""
         lines = "".join([line async for line in self.export_lines(caller, persona_id)])
         text = "".join([part async for part in self.export_markdown(caller, persona_id)])
         out = io.BytesIO()
@@ -98,19 +98,17 @@ class Transfer:
     async def import_lines(
         self, caller: Caller, lines: Iterable[str], *, dry_run: bool, trust: bool = False
     ) -> ImportReport:
-        """Store an export of the same or another place; all of it in one transaction.
+        """Import an export of this or another installation, all of it in one transaction.
 
-        With `trust` the user vouches for it as for an export of their own.
+        With `trust` the user vouches for it, as if it were an export of their own.
         """
         if trust:
             _check_may_vouch(caller)
         now = self.storage.clock.now()
-        given = list(lines)
+        rows = list(lines)
 
         def work(stores: Stores) -> ImportReport:
-            report = ExportImporter(stores, caller, self.screening, now, is_trusted=trust).run(
-                given
-            )
+            report = ExportImporter(stores, caller, self.screening, now, is_trusted=trust).run(rows)
             if dry_run:
                 raise _DryRunRollback(report)
             record_event(stores, caller, "import", "", now, counts=dict(report.counts))
@@ -118,26 +116,26 @@ class Transfer:
 
         try:
             return await self.storage.write(work)
-        except _DryRunRollback as tried:
-            return tried.report
+        except _DryRunRollback as rollback:
+            return rollback.report
 
     async def _personas(self, caller: Caller, persona_id: str | None) -> Sequence[Persona]:
         found = await self.personas.list_personas(caller.user)
         if persona_id is None:
             bound = caller.key.limits.persona_id
-            return [one for one in found if bound in ("", one.owner.persona_id)]
+            return [persona for persona in found if bound in ("", persona.owner.persona_id)]
         owner = caller.owner(persona_id)
-        return [one for one in found if one.owner == owner]
+        return [persona for persona in found if persona.owner == owner]
 
     async def persona_rows(self, owner: Owner, app: str) -> AsyncIterator[Mapping[str, Any]]:
-        """Yield what a persona knows: its memories with their sources, and its goals."""
+        """Yield the memories of a persona with their sources, and its goals."""
         async for memory in self._memories(owner, app):
             yield export_lines.memory_line(memory)
         for goal in await self.storage.read(lambda stores: stores.goals.find(owner, None)):
             yield export_lines.goal_line(goal)
 
     async def secret(self) -> bytes:
-        """Return what exports are signed with: a secret of this installation."""
+        """Return the secret of this installation that signs exports."""
         return await self.storage.read(lambda stores: stores.tombstones.secret())
 
     async def _card(self, owner: Owner) -> bytes | None:
@@ -161,14 +159,14 @@ class Transfer:
 
 
 def _check_may_vouch(caller: Caller) -> None:
-    """Raise `NotAllowed` unless the key is the user's own and bound to no part of it."""
+    """Raise `NotAllowed` unless the key is the user's own and bound to no persona or app."""
     limits = caller.key.limits
     if caller.key.is_app_key or limits.persona_id or limits.source_app:
         raise NotAllowed("Only a key of the user's own, bound to no persona or app, can trust.")
 
 
 async def _all_pages(page: Callable[[int | None], Awaitable[list[Row]]]) -> AsyncIterator[Row]:
-    """Yield every row, a page at a time, so that no export holds all of them at once."""
+    """Yield every row page by page, so that an export never holds all rows at once."""
     before: int | None = None
     while True:
         rows = await page(before)

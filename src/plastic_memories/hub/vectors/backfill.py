@@ -1,4 +1,4 @@
-"""Gives entries their vectors: reads ahead and stores behind while the model works."""
+"""Backfill of missing vectors: prefetches the next batch while the model embeds this one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from plastic_memories.errors import InvalidInput, PlasticMemoriesError, Unavailable
 from plastic_memories.hub.vectors.embedder_probe import check_shape, probe_embedder
 from plastic_memories.language.text.passages import split_passages
-from plastic_memories.model.vector import PendingEmbedding
+from plastic_memories.model.entry import PendingEmbedding
 from plastic_memories.ports.embedder import Embedder, Vectors
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend
@@ -24,7 +24,7 @@ from plastic_memories.runtime.write_burst import WriteBurstThrottle
 
 logger = logging.getLogger(__name__)
 READ_BATCH = 256
-# Texts that a model is given in one call.
+# Texts per model call.
 MODEL_BATCH = 32
 _MODEL_TIMEOUT_S = 120.0
 PackedVectors = list[tuple[PendingEmbedding, bytes]]
@@ -32,7 +32,7 @@ PackedVectors = list[tuple[PendingEmbedding, bytes]]
 
 @dataclass(slots=True)
 class VectorBackfill:
-    """Fills in what is missing, for one embedder whose model the storage knows under a name."""
+    """Embeds entries without a vector, for one embedder; `model` is its name in the storage."""
 
     storage: StorageBackend
     meter: Meter
@@ -43,30 +43,30 @@ class VectorBackfill:
     patience_s: float = _MODEL_TIMEOUT_S
     batch: int = READ_BATCH
     write_throttle: WriteBurstThrottle = field(default_factory=WriteBurstThrottle)
-    # What the model will not take. Not tried again before the next start.
+    # Entries the model rejects. They are not retried before the next start.
     skipped_ids: set[int] = field(default_factory=set)
 
     async def fill_missing(self) -> int:
-        """Go through everything that has no vector, once; return how many got one."""
+        """Embed every entry without a vector, once; return how many vectors were stored."""
         stored = 0
         reading = asyncio.create_task(self._read_batch(0))
         storing: asyncio.Task[int] | None = None
         try:
             while rows := await reading:
                 reading = asyncio.create_task(self._read_batch(rows[-1].memory_id))
-                made = await self._make_vectors(rows)
+                vectors = await self._make_vectors(rows)
                 stored += await storing if storing else 0
-                storing = asyncio.create_task(self._store_batch(made))
+                storing = asyncio.create_task(self._store_batch(vectors))
             stored += await storing if storing else 0
             return stored
         finally:
-            # What was embedded is stored even if this round was called off.
-            left = [task for task in (reading, storing) if task is not None]
-            await asyncio.gather(*left, return_exceptions=True)
+            # Vectors already made are stored even if this round was cancelled.
+            unfinished = [task for task in (reading, storing) if task is not None]
+            await asyncio.gather(*unfinished, return_exceptions=True)
 
     async def probe(self) -> None:
-        """Embed something harmless; raise `Unavailable` if that fails."""
-        # It was tried with more before it was taken on; this is asked again and again.
+        """Embed a harmless text; raise `Unavailable` if that fails."""
+        # The full probe ran when the model was adopted; this one runs often, so it is short.
         await self.model_thread.run(lambda: probe_embedder(self.embedder, (".",)), self.patience_s)
 
     async def _read_batch(self, after_id: int) -> list[PendingEmbedding]:
@@ -74,32 +74,32 @@ class VectorBackfill:
             lambda stores: stores.vectors.list_missing(after_id, self.batch)
         )
 
-    async def _store_batch(self, made: PackedVectors) -> int:
-        if not made:
+    async def _store_batch(self, vectors: PackedVectors) -> int:
+        if not vectors:
             return 0
-        return await self.storage.write(lambda stores: stores.vectors.put(self.model, made))
+        return await self.storage.write(lambda stores: stores.vectors.put(self.model, vectors))
 
     async def _make_vectors(self, rows: Sequence[PendingEmbedding]) -> PackedVectors:
-        """Return the vectors of these rows; what has none is set aside."""
+        """Return the vectors of these rows; rows without one are skipped from now on."""
         wanted = [row for row in rows if row.memory_id not in self.skipped_ids]
         if not wanted:
             return []
         started = time.perf_counter()
         try:
-            found = await self._embed_rows(wanted)
+            embedded = await self._embed_rows(wanted)
         except PlasticMemoriesError:
             self._count(wanted, "failed")
             raise
         self._count(wanted, "ok", time.perf_counter() - started)
-        missing = {row.memory_id for row, vector in found if vector is None}
+        missing = {row.memory_id for row, vector in embedded if vector is None}
         if missing:
             await self._skip_rows(missing)
-        return [(row, vector) for row, vector in found if vector is not None]
+        return [(row, vector) for row, vector in embedded if vector is not None]
 
     async def _embed_rows(
         self, rows: Sequence[PendingEmbedding]
     ) -> list[tuple[PendingEmbedding, bytes | None]]:
-        """Embed together; if one of them is refused, find out which."""
+        """Embed the rows in one batch; if one is rejected, bisect the batch to find it."""
         try:
             vectors = await self._run_model([row.text for row in rows])
         except InvalidInput:
@@ -110,7 +110,7 @@ class VectorBackfill:
         return list(zip(rows, vectors, strict=True))
 
     async def _skip_rows(self, memory_ids: set[int]) -> None:
-        # If the model takes nothing at all, it is the model that is broken, not the texts.
+        # If the model rejects even a harmless text, the model is broken, not the texts.
         await self.probe()
         self.skipped_ids |= memory_ids
         fields = {"memory_ids": sorted(memory_ids)[:20], "number": len(memory_ids)}
@@ -121,29 +121,29 @@ class VectorBackfill:
             return await self.model_thread.run(lambda: self._packed_vectors(texts), self.patience_s)
         except PlasticMemoriesError:
             raise
-        # A plug-in's model may raise anything; the texts wait until it works again.
+        # A plug-in's model may raise anything; the entries wait until it works again.
         except Exception as error:
             raise Unavailable(f"The embedder raised {type(error).__name__}.") from error
 
     def _packed_vectors(self, texts: Sequence[str]) -> list[bytes | None]:
-        pieces = [split_passages(text) for text in texts]
-        rows = self._embed_texts([piece for some in pieces for piece in some])
-        ends = list(accumulate(len(some) for some in pieces))
-        found = [rows[end - len(some) : end] for some, end in zip(pieces, ends, strict=True)]
-        # The first is the whole text: without it, the others say too little.
-        usable = [(some, usable_rows(some)) for some in found]
-        return [pack_vectors(some[good]) if good[0] else None for some, good in usable]
+        passages = [split_passages(text) for text in texts]
+        rows = self._embed_texts([passage for group in passages for passage in group])
+        ends = list(accumulate(len(group) for group in passages))
+        vectors = [rows[end - len(group) : end] for group, end in zip(passages, ends, strict=True)]
+        # The first row is the whole text: without it, the other passages say too little.
+        usable = [(group, usable_rows(group)) for group in vectors]
+        return [pack_vectors(group[good]) if good[0] else None for group, good in usable]
 
     def _embed_texts(self, texts: Sequence[str]) -> Vectors:
-        # Texts of one length together: less padding, where a model pads.
-        order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+        # Texts of similar length share a batch: less padding, where a model pads.
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         rows = np.empty((len(texts), self.embedder.dimension), np.float32)
         for start in range(0, len(order), MODEL_BATCH):
-            some = order[start : start + MODEL_BATCH]
+            batch = order[start : start + MODEL_BATCH]
             self.write_throttle.wait()
-            made = self.embedder.embed([texts[number] for number in some], purpose="passage")
-            check_shape(made, (len(some), self.embedder.dimension))
-            rows[some] = made
+            vectors = self.embedder.embed([texts[index] for index in batch], purpose="passage")
+            check_shape(vectors, (len(batch), self.embedder.dimension))
+            rows[batch] = vectors
         return rows
 
     def _count(

@@ -1,4 +1,4 @@
-"""Whether an embedder works, found out with harmless texts."""
+"""Health check of an embedder with harmless texts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ZERO_VECTOR = "The embedder returned a vector that points nowhere: zeros, or no
 
 
 def probe_embedder(embedder: Embedder, texts: Sequence[str] = BACKGROUND_SENTENCES) -> Vectors:
-    """Embed something harmless; raise `Unavailable` unless vectors come back that can be used.
+    """Embed harmless texts and return their vectors; raise `Unavailable` unless all are usable.
 
-    The hub asks before it trusts an embedder with anything, and `doctor` asks the same: both
-    must come to the same answer.
+    The hub probes an embedder before it uses it, and `doctor` runs the same probe: both must
+    come to the same result.
     """
     try:
         rows = embedder.embed(texts, purpose="passage")
@@ -25,7 +25,7 @@ def probe_embedder(embedder: Embedder, texts: Sequence[str] = BACKGROUND_SENTENC
         usable = usable_rows(rows).all()
     except PlasticMemoriesError as error:
         raise Unavailable(error.message) from error
-    # A plug-in's model may raise anything, and return anything.
+    # A plug-in's model may raise anything and return anything.
     except Exception as error:
         raise Unavailable(f"The embedder raised {type(error).__name__}.") from error
     if not usable:
@@ -34,7 +34,7 @@ def probe_embedder(embedder: Embedder, texts: Sequence[str] = BACKGROUND_SENTENC
 
 
 def check_shape(rows: Vectors, wanted: tuple[int, int]) -> None:
-    """Raise `Unavailable` unless these are vectors, as many and as long as wanted."""
-    # A plug-in may return something that has no shape at all.
+    """Raise `Unavailable` unless these are vectors of the wanted number and dimension."""
+    # A plug-in may return an object without a shape.
     if getattr(rows, "shape", None) != wanted:
         raise Unavailable(_WRONG_SHAPE)

@@ -1,4 +1,4 @@
-"""The embedder of a hub: loaded in the background, kept busy, never in anybody's way."""
+"""Embedding service: loads the embedder in the background and backfills vectors with it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plastic_memories.errors import PlasticMemoriesError, Unavailable
 from plastic_memories.hub.vectors.backfill import READ_BATCH, VectorBackfill
 from plastic_memories.hub.vectors.embedder_probe import probe_embedder
 from plastic_memories.hub.vectors.query_vectors import QueryVectorCache
-from plastic_memories.model.vector import EntryCursor
+from plastic_memories.model.entry import EntryCursor
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend, Stores
@@ -26,14 +26,14 @@ _CLEAR_BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingTimings:
-    """How long the embedder waits for what."""
+    """Delays and timeouts of the embedding service, in seconds."""
 
-    # Whoever starts the hub gets to listen first: loading takes a core for a second.
+    # The server starts listening first: loading takes one core for about a second.
     settle_s: float = 0.25
     load_s: float = 300.0
     batch_s: float = 120.0
     query_s: float = 5.0
-    # Another process may have written; our own writes wake us.
+    # Another process may have written; writes of this process wake the service.
     poll_s: float = 15.0
     first_retry_s: float = 1.0
     last_retry_s: float = 60.0
@@ -48,9 +48,9 @@ class EmbeddingService:
     meter: Meter
     timings: EmbeddingTimings = field(default_factory=EmbeddingTimings)
     write_throttle: WriteBurstThrottle = field(default_factory=WriteBurstThrottle)
-    # A process that is here for one command leaves the vectors of another model to the hub.
+    # A process that runs a single command leaves the vectors of another model to the hub.
     may_clear: bool = True
-    # How many are embedded before they are stored: what ends soon must not lose much.
+    # Entries embedded before they are stored: a short-lived process must not lose many.
     batch: int = READ_BATCH
     status: str = "loading"
     error: str = ""
@@ -67,11 +67,11 @@ class EmbeddingService:
             self.status = "off"
 
     def wake(self) -> None:
-        """Say that something was written."""
+        """Wake the service because something was written."""
         self._wake_event.set()
 
     async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
-        """Return the vector of a question, or why there is none; no reason if none is wanted."""
+        """Return the vector of a query, or the reason for its absence; off needs no reason."""
         if self.status == "off":
             return QueryVector()
         if self.status != "ready" or self._queries is None:
@@ -82,7 +82,7 @@ class EmbeddingService:
         return found
 
     def loaded_model(self) -> dict[str, Any]:
-        """Return what is loaded, for callers."""
+        """Return the name, status and model of the embedder, for callers."""
         embedder = self._embedder
         return {
             "name": self.choice.name,
@@ -92,15 +92,15 @@ class EmbeddingService:
         }
 
     def describe(self) -> dict[str, Any]:
-        """Return what is loaded, why, and how it is, for operators."""
+        """Return the loaded model, why it was chosen and its last error, for operators."""
         set_aside = len(self._backfill.skipped_ids) if self._backfill else 0
         more = {"why": self.choice.why, "error": self.error, "set_aside": set_aside}
         return {**self.loaded_model(), **more}
 
     async def backlog(self, tenant_id: str | None = None) -> int:
-        """Return how many entries wait for a vector; none does if there is no embedder.
+        """Return how many entries wait for a vector; 0 if there is no embedder.
 
-        A vector of another model is one that must be made anew.
+        A vector of another model counts as waiting: it must be made again.
         """
         if self.status == "off":
             return 0
@@ -113,18 +113,18 @@ class EmbeddingService:
         return await self.storage.read(work)
 
     async def record_backlog(self, tenant_id: str | None) -> None:
-        """Show how much waits for a vector: of one tenant, or of all for None."""
+        """Set the backlog gauge of one tenant, or of all tenants for None."""
         try:
             waiting = await self.backlog(tenant_id)
-        except Unavailable:  # the other numbers are needed all the more
+        except Unavailable:  # the other metrics matter all the more now
             return
         self.meter.set_gauge(tenant_id, "embedding_backlog", waiting)
 
     async def wait_until_filled(self, load_s: float, fill_s: float) -> int:
-        """Wait until it is ready, then until everything has its vector, each for so long at most.
+        """Wait at most `load_s` for the load and `fill_s` for the backfill; return the backlog.
 
-        It does not wait for one that fails. Return how many still wait for their vectors, if it
-        is ready.
+        A failed load ends the wait. Skipped entries do not count, and the backlog is 0 unless the
+        embedder is ready.
         """
         with suppress(TimeoutError):
             await asyncio.wait_for(self._load_attempted.wait(), load_s)
@@ -134,7 +134,7 @@ class EmbeddingService:
         return max(0, await self.backlog() - len(self._backfill.skipped_ids))
 
     async def run_forever(self) -> None:
-        """Load, then fill in again and again; what fails is tried again, later and later."""
+        """Load the embedder, then backfill in a loop; retry failures with exponential backoff."""
         if self.choice.load is None:
             logger.info("embedder", extra={"fields": {"status": "off", "why": self.choice.why}})
             self._mark_idle()
@@ -147,7 +147,7 @@ class EmbeddingService:
                 wait_s = self.timings.first_retry_s
             except PlasticMemoriesError as error:
                 self._record_failure(error.message)
-            # A plug-in's constructor may raise anything; the hub goes on without vectors.
+            # A plug-in's constructor may raise anything; the hub continues without vectors.
             except Exception as error:
                 logger.exception("embedder")
                 self._record_failure(f"The embedder raised {type(error).__name__}.")
@@ -170,41 +170,41 @@ class EmbeddingService:
             self._backfill = await self._prepare_backfill()
         elif self.status == "failing":
             await self._backfill.probe()
-        fill = self._backfill
-        if await self.storage.read(lambda stores: stores.vectors.model()) != fill.model:
+        backfill = self._backfill
+        if await self.storage.read(lambda stores: stores.vectors.model()) != backfill.model:
             raise Unavailable("Another process stores vectors of another model.")
         self._set_status("ready")
         self._load_attempted.set()
-        await fill.fill_missing()
+        await backfill.fill_missing()
 
     async def _prepare_backfill(self) -> VectorBackfill:
         if self._embedder is None:
             assert self.choice.load is not None
-            # One that failed is failing, for whatever reason it had, until it works.
+            # After a failure the status stays "failing", whatever the cause, until it works.
             if self.status != "failing":
                 self._set_status("loading")
             self._embedder = await self._model_thread.run(self.choice.load, self.timings.load_s)
         embedder = self._embedder
-        fill = VectorBackfill(
+        backfill = VectorBackfill(
             self.storage, self.meter, embedder, _stored_name(embedder), self.choice.name,
             self._model_thread, self.timings.batch_s, self.batch, self.write_throttle,
         )  # fmt: skip
-        # Good vectors of another model are not given up for an embedder that does not work.
-        ordinary = await self._model_thread.run(
+        # Good vectors of another model are not discarded for an embedder that does not work.
+        background = await self._model_thread.run(
             lambda: probe_embedder(embedder), self.timings.batch_s
         )
-        await self._adopt_model(fill.model)
+        await self._adopt_model(backfill.model)
         self._queries = QueryVectorCache(
             embedder,
             ModelThread("embed-query"),
             self._record_failure,
             self.timings.query_s,
-            ordinary,
+            background,
         )
-        return fill
+        return backfill
 
     async def _adopt_model(self, model: str) -> None:
-        """Make sure that every stored vector is of this model, before one is added or asked for."""
+        """Make sure that all stored vectors are of this model before any is added or queried."""
         known, stored = await self.storage.read(
             lambda stores: (stores.vectors.model(), stores.vectors.count_stored())
         )
@@ -218,16 +218,16 @@ class EmbeddingService:
         await self.storage.write(lambda stores: stores.vectors.set_model(model))
 
     def _differs_from(self, stored: str) -> bool:
-        """Say whether stored vectors are known to be of another model than the chosen one."""
+        """Return whether the stored vectors are known to be of another model than the chosen."""
         if self._embedder is not None:
             return stored != _stored_name(self._embedder)
-        # Before it is loaded its name may be known, but not how long its vectors are.
+        # Before loading, the model's name may be known, but not its dimension.
         return self.choice.model not in ("", stored.rpartition("#")[0])
 
     async def _clear(self) -> None:
-        mark: EntryCursor | None = EntryCursor()
-        while mark is not None:
-            mark = await self.storage.write(_clear_batch(mark))
+        cursor: EntryCursor | None = EntryCursor()
+        while cursor is not None:
+            cursor = await self.storage.write(_clear_batch(cursor))
 
     def _count(self, tenant_id: str, found: QueryVector, seconds: float) -> None:
         status = "ok" if found.vector is not None else "failed"
@@ -261,14 +261,14 @@ class EmbeddingService:
 
 
 def _stored_name(embedder: Embedder) -> str:
-    """Return the name under which the storage knows whose vectors it holds."""
+    """Return the name by which the storage knows the model of its vectors."""
     return f"{embedder.model}#{embedder.dimension}"
 
 
-def _clear_batch(mark: EntryCursor) -> Any:
+def _clear_batch(cursor: EntryCursor) -> Any:
     def work(stores: Stores) -> EntryCursor | None:
-        # Nobody adds one meanwhile, also if this is cut short: the next start goes on clearing.
+        # Without a model nobody adds vectors, even if this is interrupted: the next start resumes.
         stores.vectors.set_model("")
-        return stores.vectors.clear(mark, _CLEAR_BATCH)
+        return stores.vectors.clear(cursor, _CLEAR_BATCH)
 
     return work

@@ -1,4 +1,4 @@
-"""Vectors of questions: remembered, shared, and never waited for beyond a deadline."""
+"""Cache of query vectors: one embedding per distinct text, and no wait beyond a deadline."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from plastic_memories.rules.ranking.vector_codec import usable_rows
 from plastic_memories.runtime.model_thread import ModelThread
 
 _CACHE_SIZE = 2048
-# What a question is compared by; of more, one vector says little, and somebody else waits for it.
+# A query is cut to this length: one vector says little about more, and other queries wait.
 _MAX_CHARS = 2000
-# Questions that wait at the same time are embedded together, as long as that takes no longer than
-# one long question; beyond the last number the longest of them are not embedded.
+# Queries that wait at the same time share a batch, as long as the batch takes no longer than
+# one long query. When the queue is full, its longest query is evicted.
 _BATCH_SIZE = 32
 _BATCH_CHARS = 2000
 _MAX_QUEUED = 256
@@ -37,20 +37,20 @@ class _QueuedQuestion:
 
 @dataclass(slots=True)
 class QueryVectorCache:
-    """Asks one embedder, in a thread of its own."""
+    """Embeds queries on a thread of its own and caches their vectors."""
 
     embedder: Embedder
     model_thread: ModelThread
     on_failure: Callable[[str], None]
     patience_s: float = _MODEL_TIMEOUT_S
-    background: Vectors | None = None  # comes with every answer
+    background: Vectors | None = None  # attached to every answer
     _cache: OrderedDict[str, QueryVector] = field(default_factory=OrderedDict)
     _queue: dict[str, _QueuedQuestion] = field(default_factory=dict)
-    _in_flight: Sequence[str] = ()  # those of them that the embedder has now
+    _in_flight: Sequence[str] = ()  # the queued texts that are being embedded
     _task: asyncio.Task[None] | None = None
 
     async def get(self, text: str, deadline_s: float) -> QueryVector:
-        """Return the vector of a question; the text itself is the key, so nothing goes stale."""
+        """Return the vector of a query; the text itself is the key, so no entry goes stale."""
         text = truncate_normalised(text, _MAX_CHARS)
         if text in self._cache:
             self._cache.move_to_end(text)
@@ -81,10 +81,10 @@ class QueryVectorCache:
                     self._cache_vector(text, answer)
 
     def _next_batch(self) -> list[str]:
-        """Choose what is embedded next, short ones first: they wait for nobody's long ones."""
+        """Return the next batch, shortest first: short queries never wait for long ones."""
         chosen: list[str] = []
         chars = 0
-        sizes = sorted((one.size, text) for text, one in self._queue.items())
+        sizes = sorted((queued.size, text) for text, queued in self._queue.items())
         for size, text in sizes[:_BATCH_SIZE]:
             chars += size
             if chosen and chars > _BATCH_CHARS:
@@ -93,10 +93,10 @@ class QueryVectorCache:
         return chosen
 
     def _evict_longest(self, size: int) -> bool:
-        """Send away the longest that waits, if it is longer than this: its turn comes last.
+        """Evict the longest waiting query if it is longer than `size`; return whether it was.
 
-        Its caller has gone long ago, as a rule; but it would keep its place for as long as
-        shorter ones arrive.
+        Its caller has usually timed out long ago, yet it would hold its place for as long as
+        shorter queries arrive.
         """
         waiting = self._queue.keys() - self._in_flight
         longest = max(waiting, key=lambda text: self._queue[text].size)
@@ -116,10 +116,10 @@ class QueryVectorCache:
             return [answer for text in texts for answer in await self._embed_questions([text])]
         except PlasticMemoriesError as error:
             return self._unavailable_vectors(texts, error.message)
-        # A plug-in's model may raise anything; a recall goes on without it.
+        # A plug-in's model may raise anything; recall continues without a vector.
         except Exception as error:  # noqa: BLE001
             return self._unavailable_vectors(texts, f"The embedder raised {type(error).__name__}.")
-        # Each a copy: one row that is remembered must not keep its whole company.
+        # Each row is copied: one cached row must not keep its whole batch in memory.
         return [
             QueryVector(row.copy(), background=self.background)
             if good

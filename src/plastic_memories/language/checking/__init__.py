@@ -1,1 +1,1 @@
-"""What a language model proposes to remember: read tolerantly, believed only as far as proven."""
+"""Validate what a language model proposes to remember against the user's own messages."""

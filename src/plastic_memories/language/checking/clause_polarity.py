@@ -1,25 +1,24 @@
-"""Whom a clause is about, and whether it says that something is so now."""
+"""Subject and polarity of a clause: whom it is about, and whether it affirms or denies."""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
 
-from plastic_memories.language.checking.vocabulary import ENGLISH_KIN_WORD
-from plastic_memories.language.reading.chinese.lexicon import KIN_WORD
+from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, ENGLISH_KIN_WORD
 from plastic_memories.language.text.lazy_regex import regex
 
 
 class ClauseSubject(StrEnum):
     USER = "user"
-    KIN = "kin"  # somebody of the user's own
+    KIN = "kin"  # a relative or pet of the user
     UNCLEAR = "unclear"  # the subject is left out
     OTHER = "other"
 
 
 _ME = regex(r"我|俺|咱|本人|\b(?:i|i'm|im|i've|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
 _I = regex(r"\b(?:i|i'm|im|i've|i'll|i'd)\b", re.IGNORECASE)
-_ZH_KIN = regex(rf"我们?(?:家的?|的)?{KIN_WORD}")
+_ZH_KIN = regex(rf"我们?(?:家的?|的)?{CHINESE_KIN_WORD}")
 _EN_KIN = regex(rf"\bmy (?:\w+ )?{ENGLISH_KIN_WORD}\b", re.IGNORECASE)
 _OTHER_PEOPLE = regex(
     r"他|她|它|你|您|别人|大家|有人|\b(?:he|she|they|it|you|your|his|her|their|people|everyone)\b",
@@ -56,7 +55,7 @@ _DISLIKE_DENIED = regex(
 
 
 def clause_subject(clause: str) -> ClauseSubject:
-    """Say whom a clause is about, as far as its own words tell.
+    """Return whom a clause is about, judged by its own words.
 
     >>> [clause_subject(text).value for text in ("我喜欢茶", "我妈妈喜欢茶", "he likes tea")]
     ['user', 'kin', 'other']
@@ -83,7 +82,7 @@ def is_temporary(clause: str) -> bool:
 
 
 def denies_illness(clause: str) -> bool:
-    """Say whether a clause says that somebody is well.
+    """Return whether a clause denies an illness or allergy.
 
     >>> denies_illness("我对花生不过敏"), denies_illness("我过敏，不能吃虾")
     (True, False)
@@ -92,7 +91,7 @@ def denies_illness(clause: str) -> bool:
 
 
 def is_dislike_denied(clause: str) -> bool:
-    """Say whether a dislike is denied.
+    """Return whether a clause denies a dislike.
 
     >>> is_dislike_denied("我不讨厌咖啡"), is_dislike_denied("我不喜欢咖啡")
     (True, False)

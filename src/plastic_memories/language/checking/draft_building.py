@@ -1,4 +1,4 @@
-"""A draft of what a clause was found to say, with everything its message knows."""
+"""Build a draft from a proven item, its clause and its message."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Message
 
 _MAX_IMPORTANCE = 10
-# Whatever a model thinks of them, these are never left out.
+# Minimum importance by key, whatever the model proposes.
 _IMPORTANCE_FLOORS = (("constraint.", 0.95), ("basic_info.name", 0.9), ("basic_info.address", 0.9))
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedWindow:
-    """The messages of a window, and what the rules read in each of them."""
+    """The messages of a window, and what the rules extracted from each."""
 
     messages: Sequence[Message]
     rule_drafts: Sequence[Sequence[Draft]]
     zone: tzinfo
 
     def message_time(self, evidence: QuoteEvidence) -> datetime:
-        """The moment a message was sent, where its user lives."""
+        """Return when the message was sent, in the user's time zone."""
         return datetime.fromtimestamp(evidence.message.ts, self.zone)
 
     def rule_drafts_for(
         self, evidence: QuoteEvidence, clauses: Sequence[MessageClause]
     ) -> list[Draft]:
-        """What the rules found in the same clauses."""
+        """Return the drafts that the rules extracted from the same clauses."""
         return [
             draft
             for draft in self.rule_drafts[evidence.place]
@@ -46,7 +46,7 @@ class CheckedWindow:
 
 
 def texts_overlap(one: str, other: str) -> bool:
-    """Say whether one text is part of the other, spelling aside.
+    """Return whether one text contains the other, ignoring spelling variants.
 
     >>> texts_overlap("绿茶", "喝绿茶"), texts_overlap("tea", "coffee"), texts_overlap("", "tea")
     (True, False, False)
@@ -57,7 +57,7 @@ def texts_overlap(one: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ProvenItem:
-    """What one item says, once it is proven."""
+    """Key, value and content of one item that the quote proves."""
 
     type: MemoryType
     key: str
@@ -69,7 +69,7 @@ class ProvenItem:
 def build_proven_draft(
     point: ProvenItem, item: Mapping[str, Any], evidence: QuoteEvidence, clause: MessageClause
 ) -> Draft:
-    """Build the draft: the user's words are its content, never the model's."""
+    """Return the draft; its content is the user's words, never the model's."""
     message = evidence.message
     return Draft(
         type=point.type,
@@ -102,7 +102,7 @@ def _importance(item: Mapping[str, Any], key: str) -> float:
 
 
 def parse_number(value: object) -> float | None:
-    """Read a number, also from text; None for what is none.
+    """Return a value as a number, also from text; None if it is not one.
 
     >>> parse_number("7"), parse_number(True), parse_number("much"), parse_number(float("nan"))
     (7.0, None, None, None)
@@ -117,7 +117,7 @@ def parse_number(value: object) -> float | None:
 
 
 def first_text_field(item: Mapping[str, Any], *names: str) -> str:
-    """Return the first of these fields that holds text or a number, as text."""
+    """Return the first of these fields that has text or a number, as text."""
     for name in names:
         value = item.get(name)
         if isinstance(value, str) and value.strip():

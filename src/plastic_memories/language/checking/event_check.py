@@ -1,4 +1,4 @@
-"""A proposed event, checked against the user's words and dated by the rules."""
+"""Check a proposed event against the user's words, and date it by the rules."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _MAX_TITLE_CHARS = 60
 
 
 def check_event(item: Item, talk: CheckedWindow) -> Draft | str:
-    """Return the draft of an event that the quote proves, or the reason why there is none."""
+    """Return the draft of an event that the quote proves, or the reason for rejecting it."""
     kind = first_text_field(item, "event_type", "type").lower().replace(" ", "_")
     if kind not in EVENT_TYPES:
         return "unknown event type"
@@ -84,7 +84,7 @@ def _is_dated(draft: Draft) -> bool:
 def _yearly_event(
     item: Item, kind: str, now: datetime, evidence: QuoteEvidence, clause: MessageClause
 ) -> Draft | str:
-    """A birthday of somebody near, or an anniversary: a day of the year."""
+    """Return a yearly event: a relative's birthday or an anniversary."""
     day = mentions.lunar_date(clause.text) or mentions.calendar_date(clause.text, now.date())
     if day is None or not _CUE_WORDS[kind].search(clause.text):
         return "no date in the quote"
@@ -120,7 +120,7 @@ def _event_draft(
     whom = _event_subject(clause) if span else ClauseSubject.UNCLEAR
     point = ProvenItem(MemoryType.EVENT, key, date or title, whom, attributes)
     draft = build_proven_draft(point, item, evidence, clause)
-    # Whoever reads it later must not take "tomorrow" for their own.
+    # A later reader must not take "tomorrow" for their own tomorrow.
     return replace(draft, content=f"{draft.content} ({date})") if date else draft
 
 
@@ -135,9 +135,9 @@ def _event_subject(clause: MessageClause) -> ClauseSubject:
 def _event_dates(
     item: Item, kind: str, now: datetime, evidence: QuoteEvidence, clause: MessageClause
 ) -> tuple[DateSpan | None, str]:
-    """Find the days in the clause, beside it in the quote, or where the model points to.
+    """Return the dates in the clause, elsewhere in the quote, or where the model points to.
 
-    What the model takes for the date itself is never used: models count badly.
+    The model's own date is never used: models are bad at date arithmetic.
     """
     lean = DatePreference.FUTURE if kind == "plan" else DatePreference.PAST
     pointed = first_text_field(item, "date_text", "date")
@@ -152,7 +152,7 @@ def _event_dates(
 
 
 def _event_title(item: Item, clause: MessageClause) -> str:
-    """The model's title if the user said it so, else the user's clause."""
+    """Return the model's title if the user used those words, else the user's clause."""
     title = to_simplified(first_text_field(item, "title"))
     return (title if contains_value(clause.quote, title) else clause.display_text)[
         :_MAX_TITLE_CHARS

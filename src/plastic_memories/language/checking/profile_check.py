@@ -1,4 +1,4 @@
-"""A proposed fact about the user, checked against their own words."""
+"""Check a proposed fact about the user against their own words."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _MAX_VALUE_CHARS = 60
 _EMPTY_VALUES = frozenset(
     ("user", "the user", "用户", "我", "i", "me", "unknown", "none", "n/a", "null", "无", "未知")
 )
-# Said to somebody, about how to be treated: the user is meant without being named.
+# Requests about how to be treated: the user is meant without being named.
 _WISHES = ("basic_info.address", "preference.reply_", "constraint.taboo")
-# These say what is not liked, eaten or done: a "not" belongs to them.
+# These state what the user dislikes, avoids or forbids: a negation belongs to them.
 _NEGATIVE = ("preference.dislike", "preference.reply_", "constraint.diet", "constraint.taboo")
-# Wishes, habits and traits: the words that tell them from a passing remark are not sharp enough.
+# Wishes, habits and traits: their cue words do not separate them well from passing remarks.
 _NEEDS_CONFIRMATION = (*_WISHES, "personality.trait", "personality.habit", "basic_info.job")
-# No value begins or ends like this: a piece was cut out of a sentence.
+# A value that begins or ends like this is a fragment of a sentence.
 _CUT_OUT = regex(
     r"^(?:我|你|他|她|是|在|的|了|很|和|与|对|喜欢|这|那)|(?:的|了|吧|吗|呢|啊|呀|哦|我|你|他|她|它|是|在|就好)$|喜欢"
     r"|^(?:i|i'm|my|me|a|an|the|is|am|are|to|of|in|on|at|it|so|very|and|or|not|fine|sorry|back|you|this|that|what|him|her|them)$",
@@ -56,7 +56,7 @@ _YEAR_DIGITS = 4
 
 
 def check_profile(item: Item, talk: CheckedWindow) -> Draft | str:
-    """Return the draft of a fact that the quote proves, or the reason why there is none."""
+    """Return the draft of a fact that the quote proves, or the reason for rejecting it."""
     family = key_family(
         first_text_field(item, "category", "type"), first_text_field(item, "key", "name")
     )
@@ -80,9 +80,9 @@ def check_profile(item: Item, talk: CheckedWindow) -> Draft | str:
 def _rule_decision(
     talk: CheckedWindow, evidence: QuoteEvidence, clause: MessageClause, family: str, value: str
 ) -> Draft | str | None:
-    """Return what the rules read in the same words: their draft, their veto, or nothing."""
+    """Return what the rules say about the same words: a draft, a veto, or None."""
     facts = [d for d in talk.rule_drafts_for(evidence, [clause]) if d.type is MemoryType.PROFILE]
-    # A trait's key is the trait itself.
+    # The trait itself is the last part of its key.
     stem = family.removesuffix(".trait")
     for draft in facts:
         same_value = texts_overlap(str(draft.attributes.get("value", "")), value)
@@ -144,7 +144,7 @@ def _fact_subject(family: str, clause: MessageClause) -> ClauseSubject:
 
 
 def _birthday_draft(item: Item, talk: CheckedWindow, evidence: QuoteEvidence) -> Draft | str:
-    """The day is read from the words, not from the model."""
+    """Return the birthday as read from the user's words, not from the model."""
     known = [d for d in talk.rule_drafts_for(evidence, evidence.clauses) if "birthday" in d.key]
     if known:
         return known[0]

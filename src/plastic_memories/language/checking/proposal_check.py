@@ -1,32 +1,32 @@
-"""From a model's reply to a proposal: every item is checked alone, by the rules."""
+"""Turn a model's reply into a proposal, checking every item separately."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plastic_memories.language.checking.draft_building import CheckedWindow
 from plastic_memories.language.checking.event_check import check_event
 from plastic_memories.language.checking.profile_check import check_profile
 from plastic_memories.language.checking.reply_parsing import ParsedReply
-from plastic_memories.language.checking.summary_check import check_summary, majority_language
+from plastic_memories.language.checking.summary_check import check_summary
+from plastic_memories.language.dates.time_zones import zone_or_utc
 from plastic_memories.language.reading.extraction import extract_drafts
 from plastic_memories.language.reading.group_members import attribute_to_speaker
 from plastic_memories.language.reading.memory_keys import opposite_key
+from plastic_memories.language.text.majority_language import majority_language
+from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Role
-from plastic_memories.model.talk import Proposal, Summary, TalkWindow
 
 
 def window_language(window: TalkWindow) -> str:
     """Return the language a window is to be summed up in."""
-    return window.language or majority_language([message.content for message in window.messages])
+    return window.language or majority_language(message.content for message in window.messages)
 
 
 def check_reply(reply: ParsedReply, window: TalkWindow) -> Proposal:
-    """Keep of a reply what the window proves."""
+    """Return the parts of a reply that the window proves."""
     talk = _checked_window(window)
     outcomes = [check_profile(item, talk) for item in reply.profile]
     outcomes += [check_event(item, talk) for item in reply.events]
@@ -46,7 +46,7 @@ def check_reply(reply: ParsedReply, window: TalkWindow) -> Proposal:
 
 
 def merge_proposals(proposals: Sequence[Proposal]) -> Proposal:
-    """Join the proposals of the parts of one window, in their order."""
+    """Merge the proposals of the parts of one window, in order."""
     summaries = [each.summary for each in proposals if each.summary]
     return Proposal(
         drafts=_latest_by_key([draft for each in proposals for draft in each.drafts]),
@@ -64,13 +64,13 @@ def _join_summaries(summaries: Sequence[Summary]) -> Summary:
 
 def _checked_window(window: TalkWindow) -> CheckedWindow:
     by_rules = [
-        # Read as the user's own; whose they are is decided once, for both.
+        # Read as the user's own message; the speaker is assigned once, for both.
         extract_drafts([replace(message, speaker="")], window.time_zone)
         if message.role is Role.USER
         else []
         for message in window.messages
     ]
-    return CheckedWindow(window.messages, by_rules, _zone_or_utc(window.time_zone))
+    return CheckedWindow(window.messages, by_rules, zone_or_utc(window.time_zone))
 
 
 def _with_speaker(draft: Draft, window: TalkWindow) -> Draft:
@@ -81,15 +81,8 @@ def _with_speaker(draft: Draft, window: TalkWindow) -> Draft:
     return attribute_to_speaker(message, draft)
 
 
-def _zone_or_utc(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return UTC
-
-
 def _latest_by_key(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
-    """Order drafts as they were said; of two with one key the later holds, as with the rules."""
+    """Return drafts in message order; of two with one key the later wins, as in the rules."""
     kept: dict[tuple[MemoryType, str], Draft] = {}
     for draft in sorted(drafts, key=lambda each: (each.occurred_at or 0, each.source_message_ids)):
         kept.pop((draft.type, draft.key), None)

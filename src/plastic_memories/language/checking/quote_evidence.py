@@ -1,4 +1,4 @@
-"""Where in the talk a quote was said, by whom, and whether it was meant."""
+"""Locate a quote in the messages, and check that the user stated it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _MAX_MESSAGE_CHARS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class QuoteEvidence:
-    """A message that holds a quote, and the clauses it covers that state something."""
+    """The message that contains a quote, and the believable clauses that the quote covers."""
 
     message: Message
-    place: int  # of the message in the talk
+    place: int  # index of the message in the window
     clauses: tuple[MessageClause, ...]
 
 
 def find_quote(quote: str, messages: Sequence[Message]) -> QuoteEvidence | str:
-    """Return the latest statement of the user that holds the quote, or why there is none."""
+    """Return the user's latest statement with the quote, or the reason for rejecting it."""
     wanted = letters_and_digits(quote)
     if len(wanted) < _MIN_QUOTE_CHARS:
         return "no quote"
@@ -46,7 +46,7 @@ def find_quote(quote: str, messages: Sequence[Message]) -> QuoteEvidence | str:
 
 
 def letters_and_digits(text: str) -> str:
-    """Return the letters and digits of a text, in one normal form.
+    """Return the letters and digits of a text, normalised.
 
     >>> letters_and_digits("Ｉ'm Tom。 "), letters_and_digits("我愛 Tom！")
     ('imtom', '我爱tom')
@@ -55,7 +55,7 @@ def letters_and_digits(text: str) -> str:
 
 
 def _positioned_letters(text: str) -> Iterator[tuple[str, int]]:
-    # Character by character, so that a place in the result leads back to one in the text.
+    # Character by character, so that a position in the result maps to one in the text.
     for place, char in enumerate(to_simplified(text)):
         for plain in unicodedata.normalize("NFKC", char).casefold():
             if plain.isalnum():
@@ -76,7 +76,7 @@ def _match_spans(wanted: str, text: str) -> list[tuple[int, int]]:
 
 
 def _is_on_word_boundaries(text: str, start: int, end: int) -> bool:
-    """Say whether a stretch cuts no Latin word: "tom" is not said in "tomorrow"."""
+    """Return whether a span cuts no Latin word: "tom" is not in "tomorrow"."""
     return not (
         _same_word(text[start - 1 : start], text[start])
         or _same_word(text[end - 1], text[end : end + 1])
@@ -88,7 +88,7 @@ def _same_word(one: str, other: str) -> bool:
 
 
 def contains_value(text: str, value: str) -> bool:
-    """Say whether a text holds a value literally, whole words only.
+    """Return whether a text contains a value literally, as whole words.
 
     >>> contains_value("I'm moving tomorrow", "Tom"), contains_value("我喜欢 绿茶", "喜欢绿茶")
     (False, True)

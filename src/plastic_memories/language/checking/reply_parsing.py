@@ -1,4 +1,4 @@
-"""A model's reply, taken apart into items: what cannot be read is left out, the rest is kept."""
+"""Parse a model's reply into items, skipping what cannot be read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plastic_memories.language.text.lazy_regex import regex
 
 Item: TypeAlias = Mapping[str, Any]
 
-# A reply is a page at most; what is longer is a model that cannot stop.
+# A reply is a page at most; a longer one is from a model that does not stop.
 MAX_REPLY_CHARS = 64_000
 MAX_ITEMS = 100
 _MAX_PARSE_TRIES = 400
@@ -23,13 +23,13 @@ _FLAT = regex(r"\{[^{}]*\}")
 _TRAILING_COMMA = regex(r",(?=\s*[}\]])")
 _MAX_ITEM_CHARS = 4_000
 _DECODER = json.JSONDecoder(strict=False)
-# The names of the reply's own parts: an object that has one of them is no item.
+# Field names of the reply itself: an object with one of them is not an item.
 _PARTS = frozenset({"profile", "profiles", "events", "items", "summary"})
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """The items of a reply by kind, in its order, and a reason for each that was left out."""
+    """The items of a reply by kind, in order, and a reason for each skipped one."""
 
     profile: tuple[Item, ...] = ()
     events: tuple[Item, ...] = ()
@@ -38,9 +38,9 @@ class ParsedReply:
 
 
 def parse_reply(text: str) -> ParsedReply:
-    """Read a reply: JSON, JSON in prose or a fence, JSON that was cut off, or nothing.
+    """Parse a reply: JSON, JSON in prose or a fence, or truncated JSON.
 
-    Which list an item stood in does not matter: its own fields say what it is.
+    The list that contains an item does not matter: the fields decide its kind.
 
     >>> cut = '```json\\n{"profile": [{"key": "name", "value": "Tom", "quote": "I am Tom",}, {"ke'
     >>> [item["value"] for item in parse_reply(cut).profile]
@@ -71,7 +71,7 @@ def _item_kind(item: Item) -> str:
 
 
 def _parse_items(text: str) -> Iterator[Item]:
-    """Yield the innermost objects; after one that cannot be read, go on with the next."""
+    """Yield the innermost objects, skipping those that cannot be read."""
     place = text.find("{")
     for _ in range(_MAX_PARSE_TRIES):
         if place < 0:
@@ -83,7 +83,7 @@ def _parse_items(text: str) -> Iterator[Item]:
 
 
 def _parse_object_at(text: str, place: int) -> tuple[Any, int]:
-    """Return the object that begins here, or None, and where to look for the next one."""
+    """Return the object that starts here, or None, and where to look for the next one."""
     try:
         return _DECODER.raw_decode(text, place)
     except (ValueError, RecursionError):
@@ -93,7 +93,7 @@ def _parse_object_at(text: str, place: int) -> tuple[Any, int]:
 
 
 def _parse_lenient(text: str) -> Item | None:
-    """Read an object written by hand: a comma too many, Python's quotes."""
+    """Parse an almost valid object: trailing commas, Python quotes."""
     plain = _TRAILING_COMMA.sub("", text)
     try:
         value = _DECODER.decode(plain)

@@ -1,4 +1,4 @@
-"""A proposed summary: in the language of the talk, and made of what was said."""
+"""Check a proposed summary: right language, grounded in the messages."""
 
 from __future__ import annotations
 
@@ -9,39 +9,24 @@ from plastic_memories.language.checking.draft_building import first_text_field
 from plastic_memories.language.checking.event_check import EMOTIONS
 from plastic_memories.language.checking.quote_evidence import contains_value
 from plastic_memories.language.checking.reply_parsing import Item
-from plastic_memories.language.reading.clauses import CJK
 from plastic_memories.language.reading.injected_text import has_injection_marker
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.majority_language import majority_language
 from plastic_memories.language.text.tokens import index_terms, query_terms
+from plastic_memories.model.formation import Summary
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.talk import Summary
 
-_HAN = regex(f"[{CJK}]")
-_LATIN_WORD = regex(r"[A-Za-z]{2,}")
 _NUMBER = regex(r"\d+")
 _ADDRESS = regex(r"https?://|www\.|```|[<>{}]", re.IGNORECASE)
 _MAX_SUMMARY_CHARS = 600
 _MAX_TOPIC_CHARS = 30
 _MAX_TOPICS = 8
-# A summary has words of its own ("the user told that"); half of them must be the talk's.
+# A summary adds words of its own ("the user said that"); half must be from the messages.
 _MIN_GROUNDED_SHARE = 0.5
-# One English word carries about as much as two Chinese characters.
-_CHARS_PER_WORD = 2
-
-
-def majority_language(texts: Sequence[str]) -> str:
-    """Return the language most of the talk is in: `zh` or `en`.
-
-    >>> majority_language(["我在用 Python 写代码"]), majority_language(["hello", "你"])
-    ('zh', 'en')
-    """
-    han = sum(len(_HAN.findall(text)) for text in texts)
-    words = sum(len(_LATIN_WORD.findall(text)) for text in texts)
-    return "zh" if han > _CHARS_PER_WORD * words or (han and not words) else "en"
 
 
 def check_summary(item: Item, messages: Sequence[Message], language: str) -> Summary | str:
-    """Return a summary that can be believed, or the reason why there is none."""
+    """Return a credible summary, or the reason for rejecting it."""
     text = " ".join(first_text_field(item, "text", "summary").split())
     if not 0 < len(text) <= _MAX_SUMMARY_CHARS:
         return "summary empty or too long"

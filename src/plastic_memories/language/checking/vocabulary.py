@@ -1,16 +1,21 @@
-"""The keys a model may fill, the same ones the rules use, and the words that must go with them."""
+"""Profile keys that a model may fill, and the cue words that each requires in the clause."""
 
 from __future__ import annotations
 
 import re
 
-from plastic_memories.language.reading.chinese.lexicon import KIN, PETS
 from plastic_memories.language.reading.memory_keys import favorite_key, slug, style_key
+from plastic_memories.language.reading.relation_words import (
+    CHINESE_KIN,
+    CHINESE_PETS,
+    ENGLISH_KIN,
+    ENGLISH_PETS,
+)
 from plastic_memories.language.text.lazy_regex import regex
 
 PROFILE_TYPES = ("basic_info", "preference", "personality", "relationship", "constraint")
 
-# Each line: a key, then what a clause must say before it can be believed to fill that key.
+# Each line: a key, then a pattern that the clause must match to prove that key.
 _CUES = r"""
 basic_info.name 叫(?!他|她|它|你|我|做)|名字|姓名|本名|真名|\bname\b
 basic_info.nickname 昵称|小名|绰号|外号|nickname
@@ -50,7 +55,7 @@ _CUE = {
     line.split(" ", 1)[0]: regex(line.split(" ", 1)[1], re.IGNORECASE)
     for line in _CUES.strip().splitlines()
 }
-# These keys hold as many values as there are; the value is part of the key.
+# Keys with several values; the value is part of the key.
 _MULTI_VALUE_FAMILIES = frozenset(
     {
         "preference.like",
@@ -100,64 +105,18 @@ _CANONICAL = {
     for line in _FAMILY_ALIASES.strip().splitlines()
     for word in line.split(" ", 1)[1].split("|")
 }
-_ENGLISH_KIN = {
-    "mother": r"mother|mom|mum|mommy|mama",
-    "father": r"father|dad|daddy|papa",
-    "parents": r"parents",
-    "brother": r"brothers?",
-    "sister": r"sisters?",
-    "wife": r"wife",
-    "husband": r"husband",
-    "boyfriend": r"boyfriend",
-    "girlfriend": r"girlfriend",
-    "partner": r"partner",
-    "fiance": r"fianc[eé]e?",
-    "son": r"sons?",
-    "daughter": r"daughters?",
-    "child": r"child|children|kids?|baby",
-    "grandfather": r"grandfather|grandpa|granddad",
-    "grandmother": r"grandmother|grandma|granny|nana",
-    "cousin": r"cousins?",
-    "uncle": r"uncle",
-    "aunt": r"aunt",
-    "nephew": r"nephews?",
-    "niece": r"nieces?",
-    "twins": r"twins",
-    "best_friend": r"best friend",
-    "friend": r"friend",
-    "roommate": r"roommate|flatmate",
-    "colleague": r"colleague|coworker",
-    "classmate": r"classmate",
-    "boss": r"boss",
-    "teacher": r"teacher",
-    "neighbor": r"neighbou?r",
-}
-_ENGLISH_PETS = {
-    "cat": r"cats?|kittens?|kitty",
-    "dog": r"dogs?|pupp(?:y|ies)|corgi|husky|poodle|labrador|beagle|retriever",
-    "hamster": r"hamsters?",
-    "rabbit": r"rabbits?|bunn(?:y|ies)",
-    "parrot": r"parrots?",
-    "turtle": r"turtles?|tortoise",
-    "fish": r"goldfish|fish",
-    "bird": r"birds?|budgies?",
-    "horse": r"horses?",
-    "hedgehog": r"hedgehogs?",
-    "lizard": r"lizards?|gecko",
-}
 
 
 def _word_patterns(words: dict[str, str]) -> dict[str, re.Pattern[str]]:
     return {key: regex(rf"\b(?:{word})\b", re.IGNORECASE) for key, word in words.items()}
 
 
-ENGLISH_KIN_WORD = f"(?:{'|'.join(_ENGLISH_KIN.values())})"
-_KIN_ENGLISH = _word_patterns(_ENGLISH_KIN)
-_PETS_ENGLISH = _word_patterns(_ENGLISH_PETS)
+_KIN_ENGLISH = _word_patterns(ENGLISH_KIN)
+_PETS_ENGLISH = _word_patterns(ENGLISH_PETS)
 
 
 def key_family(category: str, key: str) -> str | None:
-    """Return the family of keys that a model means, or None for one nobody knows.
+    """Return the key family that a model means, or None if it is unknown.
 
     >>> key_family("basic_info", "姓名"), key_family("", "preference.favorite_color")
     ('basic_info.name', 'preference.favorite_color')
@@ -198,10 +157,12 @@ def _relationship_family(name: str) -> str | None:
     word = _CANONICAL.get(name, name)
     if word == "status":
         return "relationship.status"
-    if word.startswith("pet") or word in PETS or _matching_english_key(word, _PETS_ENGLISH):
+    if word.startswith("pet") or word in CHINESE_PETS or _matching_english_key(word, _PETS_ENGLISH):
         return "relationship.pet"
     kin = (
-        word if word in _ENGLISH_KIN else KIN.get(word) or _matching_english_key(word, _KIN_ENGLISH)
+        word
+        if word in ENGLISH_KIN
+        else CHINESE_KIN.get(word) or _matching_english_key(word, _KIN_ENGLISH)
     )
     return f"relationship.{kin}" if kin else None
 
@@ -211,7 +172,7 @@ def _matching_english_key(text: str, words: dict[str, re.Pattern[str]]) -> str |
 
 
 def key_for(family: str, value: str, clause: str) -> str | None:
-    """Return the key of a value, or None if the clause has no word that belongs to it.
+    """Return the key of a value, or None if the clause has no cue word for it.
 
     >>> key_for("constraint.allergy", "海鲜", "我海鲜过敏"), key_for("relationship.pet", "Rex", "a dog called Rex")
     ('constraint.allergy.seafood', 'relationship.pet.dog')
@@ -234,7 +195,7 @@ _NAMING_CUES = regex(r"叫|名|唤作|\bnamed?\b|\bcalled\b|\bnames?\b", re.IGNO
 
 
 def _relationship_key(family: str, clause: str) -> str | None:
-    # What somebody near is called; what they do or like is theirs.
+    # Only a relative's name is the user's to tell; their job or tastes are their own.
     if not _NAMING_CUES.search(clause):
         return None
     if family == "relationship.pet":
@@ -245,11 +206,11 @@ def _relationship_key(family: str, clause: str) -> str | None:
 
 def named_pet(clause: str) -> str | None:
     """Return the kind of animal a clause names."""
-    named = max((word for word in PETS if word in clause), key=len, default=None)
-    return PETS[named] if named else _matching_english_key(clause, _PETS_ENGLISH)
+    named = max((word for word in CHINESE_PETS if word in clause), key=len, default=None)
+    return CHINESE_PETS[named] if named else _matching_english_key(clause, _PETS_ENGLISH)
 
 
 def named_kin(clause: str) -> set[str]:
-    """Return who of the user's people a clause names."""
+    """Return the relatives that a clause names."""
     english = {key for key, pattern in _KIN_ENGLISH.items() if pattern.search(clause)}
-    return english | {key for word, key in KIN.items() if word in clause}
+    return english | {key for word, key in CHINESE_KIN.items() if word in clause}

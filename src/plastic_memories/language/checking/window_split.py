@@ -1,4 +1,4 @@
-"""Long talk cut into parts that a model can read at once."""
+"""Split a long conversation into windows that fit a model's context."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import replace
 
 from plastic_memories.language.text.lazy_regex import at_start
 from plastic_memories.language.text.token_count import estimate_tokens
+from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.message import Message, Role
-from plastic_memories.model.talk import TalkWindow
 
-# What stands around each message: number, role, name and time.
+# Overhead of each message: number, role, name and time.
 _TOKENS_PER_MESSAGE = 40
-# A token is at least a third of a character in the estimate used here.
+# A cheap first cut, before tokens are estimated.
 _CHARS_PER_TOKEN = 3
 _SENTENCES = at_start(r".*[。！？!?；;…\n.]", re.DOTALL)
 
 
 def split_window(window: TalkWindow, tokens: int) -> Iterator[TalkWindow]:
-    """Yield windows of at most so many tokens, whole messages where they fit.
+    """Yield windows of at most `tokens` tokens, with whole messages where they fit.
 
-    Tools and system messages are left out: nobody talks there.
+    Tool and system messages are left out: they are not conversation.
     """
     part: list[Message] = []
     spent = 0
@@ -43,7 +43,7 @@ def _message_tokens(message: Message) -> int:
 def _messages_within_budget(window: TalkWindow, tokens: int) -> Iterator[Message]:
     for message in window.messages:
         if message.role in (Role.USER, Role.ASSISTANT) and message.content.strip():
-            # A pasted book is not talk: its beginning says what it is.
+            # A pasted book is not conversation: its beginning says what it is.
             yield _truncate_message(message, tokens)
 
 
@@ -53,6 +53,6 @@ def _truncate_message(message: Message, tokens: int) -> Message:
         content = content[: len(content) * 3 // 4]
     if content == message.content:
         return message
-    # Half a sentence may say something else than the whole.
+    # Half a sentence may mean something else than the whole.
     whole = _SENTENCES.match(content)
     return replace(message, content=whole[0] if whole else content)

@@ -1,4 +1,4 @@
-"""Chinese expressions of time, each with the days it means."""
+"""Chinese date expressions and the date spans they mean."""
 
 from __future__ import annotations
 
@@ -18,41 +18,14 @@ from plastic_memories.language.text.numerals import (
 )
 
 _DAYS = {
-    "大前天": -3,
-    "前天": -2,
-    "前晚": -2,
-    "昨天": -1,
-    "昨日": -1,
-    "昨晚": -1,
-    "昨儿": -1,
-    "昨夜": -1,
-    "今天": 0,
-    "今日": 0,
-    "今晚": 0,
-    "今早": 0,
-    "今儿": 0,
-    "今夜": 0,
-    "明天": 1,
-    "明日": 1,
-    "明晚": 1,
-    "明早": 1,
-    "明儿": 1,
-    "后天": 2,
-    "后晚": 2,
-    "大后天": 3,
-}
+    "大前天": -3, "前天": -2, "前晚": -2, "昨天": -1, "昨日": -1, "昨晚": -1, "昨儿": -1,
+    "昨夜": -1, "今天": 0, "今日": 0, "今晚": 0, "今早": 0, "今儿": 0, "今夜": 0, "明天": 1,
+    "明日": 1, "明晚": 1, "明早": 1, "明儿": 1, "后天": 2, "后晚": 2, "大后天": 3,
+}  # fmt: skip
 _YEARS = {
-    "大前年": -3,
-    "前年": -2,
-    "去年": -1,
-    "上一年": -1,
-    "今年": 0,
-    "本年": 0,
-    "明年": 1,
-    "下一年": 1,
-    "后年": 2,
-    "大后年": 3,
-}
+    "大前年": -3, "前年": -2, "去年": -1, "上一年": -1, "今年": 0, "本年": 0, "明年": 1,
+    "下一年": 1, "后年": 2, "大后年": 3,
+}  # fmt: skip
 _UNITS = {
     "天": "day",
     "日": "day",
@@ -68,30 +41,17 @@ _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 _PARTS = {"初": "begin", "中": "middle", "底": "end", "末": "end"}
 _PARTS |= {"上旬": "begin", "中旬": "middle", "下旬": "end"}
 _HOLIDAYS = {
-    "元旦": (1, 1),
-    "情人节": (2, 14),
-    "妇女节": (3, 8),
-    "愚人节": (4, 1),
-    "劳动节": (5, 1),
-    "五一": (5, 1),
-    "儿童节": (6, 1),
-    "六一": (6, 1),
-    "国庆节": (10, 1),
-    "国庆": (10, 1),
-    "十一": (10, 1),
-    "万圣节": (10, 31),
-    "双十一": (11, 11),
-    "平安夜": (12, 24),
-    "圣诞节": (12, 25),
-    "圣诞": (12, 25),
-    "跨年": (12, 31),
-}
+    "元旦": (1, 1), "情人节": (2, 14), "妇女节": (3, 8), "愚人节": (4, 1), "劳动节": (5, 1),
+    "五一": (5, 1), "儿童节": (6, 1), "六一": (6, 1), "国庆节": (10, 1), "国庆": (10, 1),
+    "十一": (10, 1), "万圣节": (10, 31), "双十一": (11, 11), "平安夜": (12, 24),
+    "圣诞节": (12, 25), "圣诞": (12, 25), "跨年": (12, 31),
+}  # fmt: skip
 _NUMBER = r"零〇一二两三四五六七八九十百"
 # `十一个人`, `二十一岁`: numbers, not holidays.
 _NO_NUMBER = (
     rf"(?<![第\d{_NUMBER}]..)(?![个点岁号日年月天位块元人次米斤层楼路班中度%％.\d千万{_NUMBER}])"
 )
-# `王国庆` is a man.
+# `王国庆` is a person.
 _NO_SURNAME = "(?<![王李张刘陈杨黄赵吴徐孙朱胡郭何林罗郑梁谢宋唐韩冯邓曹彭曾董袁潘蒋蔡])"
 _HOLIDAY = (
     "(?P<name>"
@@ -106,7 +66,7 @@ _HOLIDAY = (
 _CENTURY = 100
 _WEEK_WORD = r"(?:周|星期|礼拜)"
 _PREFIX = r"(?P<rel>大上|上{1,3}|下{1,3}|这|本)"
-# `早上月亮`, `线上月销`: no month that is past.
+# `早上月亮`, `线上月销`: not a past month.
 _MONTH_PREFIX = r"(?:(?<![早晚线以身面路网世历马])" + _PREFIX + r"(?:一?个)?)"
 MONTH = r"(?P<m>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])月"
 DAY = (
@@ -120,7 +80,7 @@ ANY_YEAR = rf"(?P<y>{_LONG_YEAR}|{_SHORT_YEAR})年"
 
 
 def full_year(text: str, today: date) -> int:
-    """Read a year, short ones as near as they can be meant: 95年 is 1995.
+    """Return a year; a short one is expanded to the most likely century: 95年 is 1995.
 
     >>> full_year("95", date(2024, 5, 1)), full_year("二零二三", date(2024, 5, 1))
     (1995, 2023)
@@ -132,7 +92,7 @@ def full_year(text: str, today: date) -> int:
 
 
 def _relative_offset(rel: str) -> int:
-    """Count how far away a week or month is: `上上` is two back, and so is `大上`."""
+    """Return the offset of a week or month: `上上` is two back, and so is `大上`."""
     if rel == "大上":
         return -2
     return rel.count("下") - rel.count("上")
@@ -150,7 +110,7 @@ def _units_from_today(found: re.Match[str], today: date, lean: DatePreference) -
     low, high = zh_count(found["n"])
     sign = -1 if "前" in found["way"] else 1
     if high - low > 1 and sign > 0:
-        return None  # "in a few days" is no date, "in two or three" is
+        return None  # "in a few days" is not a date, "in two or three" is
     half = 0.5 if found["half"] or found["mid"] == "半" else 0
     near, far = (
         date_spans.units_away(today, (count + half) * sign, _unit_name(found))
@@ -348,7 +308,7 @@ def _season(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan
     return date_spans.season_without_year(today, _SEASONS[found["season"]], lean)
 
 
-# `去年初中毕业`, `今年中秋`, `上个月中奖`: no beginning and no middle.
+# `去年初中毕业`, `今年中秋`, `上个月中奖`: neither a beginning nor a middle.
 _BEGIN = r"初(?![一二三四五六七八九十中高级次恋衷步心春夏秋冬])"
 _MIDDLE = r"中(?![秋国文午餐签奖学标招毒暑风考介心专医介级餐式东部])"
 _THIRD = rf"(?:[上中下]旬|{_BEGIN}|{_MIDDLE}|[底末](?![日下层薪线]))"
@@ -367,7 +327,7 @@ _UNIT = (
 _TO = r"[到至~～—–-]"
 _MONTH_NUMBER = r"1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]"
 _FIXED, _FLOATING, _FRAME = PhraseRole.FIXED, PhraseRole.FLOATING, PhraseRole.FRAME
-# One character of each word must be in a text for the rule to be tried.
+# The rule is tried only if the text has one character of each of these words.
 _WEEK_HINTS = "周期礼"
 _UNIT_HINTS = f"天日月年{_WEEK_HINTS}"
 _RELATIVE_HINTS = "上下这本"
@@ -502,7 +462,7 @@ RULES = (
     DateRule(regex(_AGO[0]), _units_from_today, PhraseRole.FRAME, _AGO_NEEDS, _unit_name),
     DateRule(regex(_AGO[1]), _half_unit_from_today, PhraseRole.FRAME, _AGO_NEEDS, _unit_name),
 )
-# Right behind another expression of time a day needs no more than `日`.
+# Directly after another date expression, a day needs only `日`.
 FOLLOWING = (
     DateRule(regex(rf"{DAY}[日号]"), _day_of_month, PhraseRole.FLOATING, _required_hints("日号")),
 )
@@ -512,11 +472,11 @@ _HINTS = frozenset(
 
 
 def time_hints(text: str) -> frozenset[str]:
-    """Return the characters of a text that may belong to an expression of time."""
+    """Return the characters of a text that may belong to a date expression."""
     return _HINTS.intersection(text)
 
 
-# A lunar date has no fixed day in our calendar: it is kept as it was said.
+# A lunar date has no fixed Gregorian date: it is stored as the user said it.
 LUNAR = regex(
     r"(?:农历|阴历|旧历)的?(?=[一二三四五六七八九十正冬腊闰初廿\d])(?:[一二三四五六七八九十正冬腊闰\d]{1,3}月)?"
     r"(?:初?[一二三四五六七八九十廿\d]{1,3})?[日号]?|(?:大年|正月|腊月|"

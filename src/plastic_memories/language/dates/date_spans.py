@@ -1,4 +1,4 @@
-"""Stretches of calendar days, and the arithmetic of weeks, months and seasons."""
+"""Date spans, and the arithmetic of weeks, months and seasons."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 _MONTHS = 12
 _WEEK = 7
 _SATURDAY = 5
-# Further away than this no talk means it, and date arithmetic would overflow.
+# No conversation means a date further away, and date arithmetic would overflow.
 _MAX_DAYS_AWAY = 365 * 300
 
 
-# "Early" in a year are its first two months, "mid" are June and July, "late" are the last two.
+# "Early" in a year is its first two months, "mid" June and July, "late" the last two.
 _PARTS_OF_YEAR = {
     "begin": (1, 2),
     "middle": (6, 7),
@@ -31,7 +31,7 @@ _HALF_A_MONTH = 15
 
 
 class DatePreference(StrEnum):
-    """Which way a date without a year is meant: plans look ahead, questions look back."""
+    """How to resolve a date without a year: plans look ahead, questions look back."""
 
     PAST = "past"
     FUTURE = "future"
@@ -39,7 +39,7 @@ class DatePreference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DateSpan:
-    """From the first day to the last, both included."""
+    """A span of days; both ends are included."""
 
     start: date
     end: date
@@ -49,9 +49,9 @@ class DateSpan:
         return self.start == self.end
 
     def to_text(self, to: str = " and ") -> str:
-        """The days as they are written down: a day, a month, a year, or from one to another.
+        """Return the span as text: a day, a month, a year, or a range.
 
-        >>> whole_month(2024, 6).written(), whole_week(date(2024, 5, 15), 0).written("至")
+        >>> whole_month(2024, 6).to_text(), whole_week(date(2024, 5, 15), 0).to_text("至")
         ('2024-06', '2024-05-13至2024-05-19')
         """
         first, last = self.start.isoformat(), self.end.isoformat()
@@ -65,7 +65,7 @@ class DateSpan:
 
 
 def date_or_none(year: int, month: int, day: int) -> date | None:
-    """Build a date, or say that the calendar has no such day."""
+    """Return a date, or None if the calendar has no such day."""
     if not (MINYEAR <= year <= MAXYEAR and 1 <= month <= _MONTHS):
         return None
     return date(year, month, day) if 1 <= day <= monthrange(year, month)[1] else None
@@ -76,7 +76,7 @@ def one_day(day: date | None) -> DateSpan | None:
 
 
 def days_away(today: date, days: int) -> DateSpan | None:
-    """The single day so many days from today.
+    """Return the day `days` days from today.
 
     >>> days_away(date(2024, 12, 31), 1).start
     datetime.date(2025, 1, 1)
@@ -87,7 +87,7 @@ def days_away(today: date, days: int) -> DateSpan | None:
 
 
 def shifted_month(year: int, month: int, months: int) -> tuple[int, int]:
-    """Count months on from a month.
+    """Return the month `months` months after a month.
 
     >>> shifted_month(2024, 11, 3)
     (2025, 2)
@@ -97,7 +97,7 @@ def shifted_month(year: int, month: int, months: int) -> tuple[int, int]:
 
 
 def months_away(today: date, months: int) -> DateSpan | None:
-    """The same day in another month, or that month's last day if it is shorter."""
+    """Return the same day in another month, or that month's last day if it is shorter."""
     if abs(months) > _MAX_DAYS_AWAY // 30:
         return None
     year, month = shifted_month(today.year, today.month, months)
@@ -105,7 +105,7 @@ def months_away(today: date, months: int) -> DateSpan | None:
 
 
 def units_away(today: date, count: float, unit: str) -> DateSpan | None:
-    """The single day so many days, weeks, months or years from today; halves are understood.
+    """Return the day `count` days, weeks, months or years from today; halves are allowed.
 
     >>> str(units_away(date(2026, 11, 16), -1.5, "month").start)
     '2026-10-01'
@@ -120,20 +120,20 @@ def units_away(today: date, count: float, unit: str) -> DateSpan | None:
 
 
 def span_between(one: DateSpan | None, other: DateSpan | None) -> DateSpan | None:
-    """From the first day of both to the last."""
+    """Return the span from the earlier start to the later end."""
     if one is None or other is None:
         return None
     return DateSpan(min(one.start, other.start), max(one.end, other.end))
 
 
 def span_around(day: DateSpan, unit: str) -> DateSpan:
-    """About that day: this time last year is a matter of weeks, this time last week of days."""
+    """Return about that time: weeks for "this time last year", days for "... last week"."""
     slack = timedelta(days={"week": 1, "month": 3}.get(unit, _HALF_A_MONTH))
     return DateSpan(day.start - slack, day.end + slack)
 
 
 def whole_unit(day: date, unit: str) -> DateSpan | None:
-    """The week, month or year that a day lies in."""
+    """Return the week, month or year that contains a day."""
     if unit in {"week", "fortnight"}:
         return whole_week(day, 0)
     return whole_month(day.year, day.month) if unit == "month" else whole_year(day.year)
@@ -151,7 +151,7 @@ def whole_year(year: int) -> DateSpan | None:
 
 
 def whole_week(today: date, weeks: int) -> DateSpan | None:
-    """A week from Monday to Sunday, counted from the one that holds today."""
+    """Return a week from Monday to Sunday, counted from the current one."""
     if abs(weeks * _WEEK) > _MAX_DAYS_AWAY:
         return None
     monday = today - timedelta(days=today.weekday()) + timedelta(weeks=weeks)
@@ -169,14 +169,14 @@ def weekend_of_week(today: date, weeks: int) -> DateSpan | None:
 
 
 def nearest_weekday(today: date, weekday: int, lean: DatePreference) -> DateSpan | None:
-    """The weekday alone ("Friday"): today counts when looking ahead, not when looking back."""
+    """Return the nearest such weekday: today counts when looking ahead, not when looking back."""
     if lean is DatePreference.FUTURE:
         return days_away(today, (weekday - today.weekday()) % _WEEK)
     return days_away(today, -((today.weekday() - weekday - 1) % _WEEK + 1))
 
 
 def season_of_year(year: int, name: str) -> DateSpan | None:
-    """Three months of a year; a winter belongs to the year in which it begins."""
+    """Return the three months of a season; a winter belongs to the year in which it begins."""
     first = SEASON_STARTS[name]
     last_year, last_month = shifted_month(year, first, 2)
     start, end = date_or_none(year, first, 1), whole_month(last_year, last_month)
@@ -184,7 +184,7 @@ def season_of_year(year: int, name: str) -> DateSpan | None:
 
 
 def third_of_month(year: int, month: int, part: str) -> DateSpan | None:
-    """The beginning, middle or end of a month."""
+    """Return the beginning, middle or end of a month."""
     month_span = whole_month(year, month)
     if month_span is None:
         return None
@@ -201,7 +201,7 @@ def months_of_year(year: int, first: int, last: int) -> DateSpan | None:
 
 
 def part_of(span: DateSpan, part: str, today: date) -> DateSpan | None:
-    """The beginning, middle, end or half of a stretch; or what of it is before or after today.
+    """Return the beginning, middle, end or half of a span, or its part before or after today.
 
     >>> str(part_of(whole_year(2025), "end", date(2026, 5, 1)).start)
     '2025-11-01'
@@ -225,10 +225,10 @@ def part_of(span: DateSpan, part: str, today: date) -> DateSpan | None:
 
 
 def relative_season(today: date, name: str, turn: int, lean: DatePreference) -> DateSpan | None:
-    """Last, this or next summer, seen from a day.
+    """Return last, this or next summer, relative to a day.
 
-    Looking back, this summer is that of the calendar year, whether it has come, is on or is
-    over. A winter lies in two years: this winter is the one that is nearest.
+    Looking back, this summer is that of the calendar year, whether past, current or coming. A
+    winter spans two years: this winter is the nearest one.
     """
     around = [season_of_year(today.year + step, name) for step in (-2, -1, 0, 1, 2)]
     known = [span for span in around if span]
@@ -242,7 +242,7 @@ def relative_season(today: date, name: str, turn: int, lean: DatePreference) -> 
 
 
 def nearest_span(known: list[DateSpan], today: date) -> DateSpan | None:
-    """The stretch that holds today, or else the one that is fewest days away; then the later."""
+    """Return the span that contains today, else the nearest; of two equally near, the later."""
 
     def gap(span: DateSpan) -> tuple[int, int]:
         away = max((span.start - today).days, (today - span.end).days, 0)
@@ -252,7 +252,7 @@ def nearest_span(known: list[DateSpan], today: date) -> DateSpan | None:
 
 
 def season_without_year(today: date, name: str, lean: DatePreference) -> DateSpan | None:
-    """A summer without a year: the one that is on, or the next, or the last."""
+    """Return the season without a year: the current one, else the next or the last."""
     known = [span for step in (-1, 0, 1) if (span := season_of_year(today.year + step, name))]
     if lean is DatePreference.FUTURE:
         return next((span for span in known if span.end >= today), None)
@@ -260,7 +260,7 @@ def season_without_year(today: date, name: str, lean: DatePreference) -> DateSpa
 
 
 def relative_weekend(today: date, turn: int, lean: DatePreference) -> DateSpan | None:
-    """Last, this or next weekend. On a Monday, looking back, "this weekend" is just over."""
+    """Return last, this or next weekend. On a Monday, looking back, "this weekend" is just over."""
     if turn or lean is DatePreference.FUTURE:
         return weekend_of_week(today, turn)
     around = [weekend_of_week(today, step) for step in (-1, 0)]
@@ -268,13 +268,13 @@ def relative_weekend(today: date, turn: int, lean: DatePreference) -> DateSpan |
 
 
 def weekend_without_week(today: date, lean: DatePreference) -> DateSpan | None:
-    """The weekend alone: looking back from a weekday it is the last one."""
+    """Return the weekend without a week: looking back from a weekday it is the last one."""
     is_over = lean is DatePreference.PAST and today.weekday() < _SATURDAY
     return weekend_of_week(today, -1 if is_over else 0)
 
 
 def relative_weekday(today: date, weekday: int, turn: int, lean: DatePreference) -> DateSpan | None:
-    """Last Friday is the latest one past; next Friday is the one of next week."""
+    """Return last Friday (the latest one past) or next Friday (the one of next week)."""
     if turn > 0:
         return weekday_of_week(today, turn, weekday)
     if turn == 0 and lean is DatePreference.PAST:
@@ -285,7 +285,7 @@ def relative_weekday(today: date, weekday: int, turn: int, lean: DatePreference)
 def relative_month_day(
     today: date, month: int, day: int, turn: int, lean: DatePreference
 ) -> DateSpan | None:
-    """Last, this or next Christmas; looking back, "this" is the nearest."""
+    """Return last, this or next Christmas; looking back, "this" is the nearest."""
     tomorrow, yesterday = today + timedelta(days=1), today - timedelta(days=1)
     if turn < 0:
         return month_day_without_year(yesterday, month, day, DatePreference.PAST)
@@ -298,7 +298,7 @@ def relative_month_day(
 
 
 def relative_month(today: date, month: int, turn: int) -> DateSpan | None:
-    """The last, this or the next month of that name."""
+    """Return the last, this or the next month of that name."""
     if turn == 0:
         return whole_month(today.year, month)
     passed = month < today.month if turn < 0 else month <= today.month
@@ -313,14 +313,14 @@ def relative_quarter(today: date, turn: int) -> DateSpan | None:
 def months_without_year(
     today: date, first: int, last: int, lean: DatePreference
 ) -> DateSpan | None:
-    """So many months of a year that is not named; those we are in count both ways."""
+    """Return a range of months without a year; the current range counts both ways."""
     if lean is DatePreference.FUTURE:
         return months_of_year(today.year + (last < today.month), first, last)
     return months_of_year(today.year - (first > today.month), first, last)
 
 
 def day_without_month(today: date, day: int, lean: DatePreference) -> DateSpan | None:
-    """The 5th of a month that is not named: the next one, or the last."""
+    """Return the 5th of an unnamed month: the next one, or the last."""
     ahead = lean is DatePreference.FUTURE
     passed = day < today.day if ahead else day > today.day
     year, month = shifted_month(today.year, today.month, (1 if ahead else -1) if passed else 0)
@@ -330,7 +330,7 @@ def day_without_month(today: date, day: int, lean: DatePreference) -> DateSpan |
 def month_day_without_year(
     today: date, month: int, day: int, lean: DatePreference
 ) -> DateSpan | None:
-    """A month and a day without a year: the next such day, or the last one.
+    """Return a month and day without a year: the next such date, or the last one.
 
     >>> month_day_without_year(date(2024, 12, 30), 1, 2, DatePreference.FUTURE).start
     datetime.date(2025, 1, 2)
@@ -345,7 +345,7 @@ def month_day_without_year(
 
 
 def month_without_year(today: date, month: int, lean: DatePreference) -> DateSpan | None:
-    """A month without a year; the month we are in counts both ways."""
+    """Return a month without a year; the current month counts both ways."""
     if lean is DatePreference.FUTURE:
         return whole_month(today.year + (month < today.month), month)
     return whole_month(today.year - (month > today.month), month)

@@ -1,4 +1,4 @@
-"""English expressions of time, each with the days it means."""
+"""English date expressions and the date spans they mean."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ MONTH = (
 )
 _ANY_MONTH = MONTH.replace("?P<m>", "?:")
 _WEEKDAY = rf"(?P<wd>{'|'.join(_WEEKDAY_NAMES)})\b"
-# Short names are common words too ("I sat in the sun"): they need a word before them.
+# Short names are also common words ("I sat in the sun"): they need a word before them.
 _SHORT_WEEKDAY = r"(?P<wd>mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b"
 _RELATIVE_WORD = r"(?P<rel>this coming|this past|last|this|next|coming|past|previous)"
 DAY = r"(?P<d>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
@@ -88,7 +88,7 @@ _PART = (
     r"(?:in |at |by |around )?(?:the )?(?P<part>earlier|early|later|late|mid(?:dle)?"
     r"|end|beginning|start|first half|second half)(?: of| in)?(?: the|-)?"
 )
-# "This may be": a month only if it is written as one, or nothing comes after it.
+# "This may be": a month only if capitalised, or at the end.
 _MAY_IS_A_VERB = r"(?!(?-i:may)\b(?! ?(?:$|[,.?!])))"
 
 
@@ -120,7 +120,7 @@ def _units_from_today(found: re.Match[str], today: date, sign: int) -> DateSpan 
 
 def _units_ahead(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     span = _units_from_today(found, today, 1)
-    return span if span and span.is_day else None  # "in a few days" is no date
+    return span if span and span.is_day else None  # "in a few days" is not a date
 
 
 def _units_ago(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
@@ -140,7 +140,7 @@ def _few_days_ago(found: re.Match[str], today: date, lean: DatePreference) -> Da
 def _same_time_in_period(
     found: re.Match[str], today: date, lean: DatePreference
 ) -> DateSpan | None:
-    """This time last year."""
+    """ "This time last year"."""
     day = date_spans.units_away(today, _RELATIVE_OFFSETS[found["rel"].lower()], _unit_name(found))
     if day is None or "time" not in found[0].lower():
         return day
@@ -150,7 +150,7 @@ def _same_time_in_period(
 def _named_relative_period(
     found: re.Match[str], today: date, turn: int, lean: DatePreference
 ) -> DateSpan | None:
-    """Last, this or next: week, summer, Friday, March, Christmas."""
+    """Last, this or next week, summer, Friday, March, Christmas."""
     if found["season"]:
         name = found["season"].lower().replace("fall", "autumn")
         return date_spans.relative_season(today, name, turn, lean)
@@ -180,7 +180,7 @@ def _relative_unit(today: date, unit: str, turn: int, lean: DatePreference) -> D
 def _relative_period(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
     word = found["rel"].lower()
     if word.endswith("coming"):
-        # The coming weekend is this week's, the coming week is the next.
+        # The coming weekend is that of this week, the coming week is the next.
         is_near = found["wd"] or (found["unit"] or "").lower() == "weekend"
         return _named_relative_period(found, today, 0 if is_near else 1, DatePreference.FUTURE)
     return _named_relative_period(found, today, _RELATIVE_OFFSETS[word], lean)
@@ -189,7 +189,7 @@ def _relative_period(found: re.Match[str], today: date, lean: DatePreference) ->
 def _before_last_or_after_next(
     found: re.Match[str], today: date, lean: DatePreference
 ) -> DateSpan | None:
-    """The week before last, the summer after next."""
+    """ "The week before last", "the summer after next"."""
     turn = -1 if "before" in found[0].lower() else 1
     once = _named_relative_period(found, today, turn, lean)
     if once is None:
@@ -200,7 +200,7 @@ def _before_last_or_after_next(
 def _counted_periods_ago(
     found: re.Match[str], today: date, lean: DatePreference
 ) -> DateSpan | None:
-    """Three summers ago."""
+    """ "Three summers ago"."""
     count = en_count(found["n"])[1]
     span, day = None, today
     for _ in range(int(count) if count <= _MAX_OFFSET else 0):
@@ -287,12 +287,12 @@ def _holiday(found: re.Match[str], today: date, lean: DatePreference) -> DateSpa
 
 
 def _current_unit(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
-    """The end of the month, of the year."""
+    """ "The end of the month", "... of the year"."""
     return date_spans.whole_unit(today, _unit_name(found))
 
 
 def _part_of(meaning: Meaning) -> Meaning:
-    """Let "early", "late" or "the end of" cut a piece off what an expression means."""
+    """Return the meaning narrowed by "early", "late" or "the end of"."""
 
     def cut(found: re.Match[str], today: date, lean: DatePreference) -> DateSpan | None:
         span = meaning(found, today, lean)
@@ -434,7 +434,7 @@ _GRAMMAR_ROWS: Grammar = (
     (rf"\b(?:on |at |over )?{_HOLIDAY}", _holiday, _FLOATING, "holiday"),
     (rf"\b{_PART} (?P<unit>month|year|week)\b", _part_of(_current_unit), _FIXED, "unit part"),
 )
-# Right behind another expression of time fewer words are needed.
+# Directly after another date expression, fewer words are needed.
 _FOLLOWING_ROWS: Grammar = (
     (rf"{MONTH}(?! \d)", _month, _FLOATING, "month"),
     (rf"{_SEASON}\b", _season, _FLOATING, "season"),
@@ -443,12 +443,12 @@ _FOLLOWING_ROWS: Grammar = (
     (r"(?P<d>3[01]|[12]?\d)(?:st|nd|rd|th)\b", _day_of_month, _FLOATING, "ordinal"),
     (rf"(?<=[-–]){DAY}\b(?![-/.:]\d)", _day_of_month, _FLOATING, "month"),
 )
-# ASCII: a Chinese character beside an English date does not belong to it.
+# ASCII: a Chinese character next to an English date is not part of it.
 _FLAGS = re.IGNORECASE | re.ASCII
 
 
 def _required_hints(hints: str) -> tuple[frozenset[str], ...]:
-    """Read what a text must hold: "turn unit/season" is a turn, and a unit or a season."""
+    """Return the hints that a text needs: "turn unit/season" is a turn, and a unit or a season."""
     return tuple(frozenset(one.split("/")) for one in hints.split())
 
 
@@ -485,7 +485,7 @@ for _kind, _words in _HINT_WORDS.items():
 
 
 def time_hints(text: str) -> set[str]:
-    """Tell what kinds of words of time a text holds."""
+    """Return the kinds of time words that a text contains."""
     kinds: set[str] = set()
     for word in _WORD.findall(text.lower()):
         if word in _HINTS_OF_WORD:

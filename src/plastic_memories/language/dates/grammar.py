@@ -1,4 +1,4 @@
-"""Expressions of time that stand together: a day in its year (`去年国庆`), one up to another."""
+"""Combine date expressions: a day within its year (`去年国庆`), and ranges."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plastic_memories.language.text.lazy_regex import regex
 Meaning = Callable[["re.Match[str]", date, DatePreference], DateSpan | None]
 
 _I = re.IGNORECASE
-# What may stand between a year and its part, or a week and its day.
+# Text allowed between a year and its part, or a week and its day.
 _GAP = regex(
     r"的?(?:['’]s)?,? ?(?:(?:of|in|on|at|during|over|around|from|between|back in) )?(?:the |an? )?",
     _I,
@@ -23,7 +23,7 @@ _GAP = regex(
 _TO = regex(r" ?(?:一直)?[到至~～] ?| ?[-–—]+ ?| (?:up )?(?:to|through|until|till) (?:the )?", _I)
 _AND = regex(r" and (?:the )?| ?[和与跟] ?", _I)
 _WITHIN = regex(r"之间|期间")
-# Named groups of the rules, and what two of a kind have in common if they stand in a list.
+# Named groups of the rules, and the unit that two such phrases share in a list.
 _PART_UNITS = {"m": "year", "name": "year", "season": "year", "wd": "week"}
 _LIST_SEPARATOR = regex(r" ?(?:[和与跟、,，及]|and|or|或|还有) ?(?:in |on |the )?", _I)
 _FROM = regex(r"(?:\b(?:from|between) (?:the )?|从|自)$", _I)
@@ -32,34 +32,34 @@ _DAY = timedelta(days=1)
 
 
 class PhraseRole(Enum):
-    """What an expression of time does beside others."""
+    """How a date expression combines with its neighbours."""
 
     FIXED = auto()
-    # "In March", `国庆`, "Friday": which one is decided by what stands beside it, or by the lean.
+    # "In March", `国庆`, "Friday": a neighbour or the preference decides which one.
     FLOATING = auto()
-    # "Last year", `两周前`: a part of it may be named beside it.
+    # "Last year", `两周前`: a neighbour may name a part of it.
     FRAME = auto()
 
 
-# A line of a grammar: pattern, meaning, role, and the hints without which it is not tried.
+# A row of a grammar: pattern, meaning, role, and the hints it requires.
 Grammar = Sequence[tuple[str, Meaning, PhraseRole, str]]
 HintReader = Callable[[str], tuple[frozenset[str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class DateRule:
-    """A pattern, the days it means, and what it does beside others."""
+    """A pattern, the span it means, and how it combines with others."""
 
     pattern: re.Pattern[str]
     meaning: Meaning
     role: PhraseRole = PhraseRole.FIXED
-    # What a text must hold for the rule to be tried: one of each of these sets of hints.
+    # The rule is tried only if the text has at least one hint of each set.
     needs: tuple[frozenset[str], ...] = ()
-    # Of "two years ago", which is a day: the unit it is counted in.
+    # For "two years ago", which is a day: the unit it is counted in.
     unit: Callable[[re.Match[str]], str] | None = None
 
     def frame(self, found: re.Match[str], span: DateSpan) -> DateSpan | None:
-        """The stretch in which a part may be named beside it."""
+        """Return the span of which a neighbour may name a part."""
         if self.role is not PhraseRole.FRAME:
             return None
         if self.unit and span.is_day:
@@ -69,7 +69,7 @@ class DateRule:
 
 
 def compile_rules(grammar: Grammar, needed: HintReader, flags: int = 0) -> tuple[DateRule, ...]:
-    """Make the rules of a grammar; `needed` reads the hints in its last column."""
+    """Compile the rules of a grammar; `needed` parses the hints in its last column."""
     return tuple(
         DateRule(regex(pattern, flags), meaning, role, needed(hints))
         for pattern, meaning, role, hints in grammar
@@ -77,7 +77,7 @@ def compile_rules(grammar: Grammar, needed: HintReader, flags: int = 0) -> tuple
 
 
 def applicable_rules(rules: Iterable[DateRule], hints: Set[str]) -> tuple[DateRule, ...]:
-    """Return the rules that may find something where these hints are."""
+    """Return the rules that can match a text with these hints."""
     return tuple(
         rule for rule in rules if not any(hints.isdisjoint(any_of) for any_of in rule.needs)
     )
@@ -85,7 +85,7 @@ def applicable_rules(rules: Iterable[DateRule], hints: Set[str]) -> tuple[DateRu
 
 @dataclass(frozen=True, slots=True)
 class DatePhrase:
-    """Days that were named from here to there in a text."""
+    """A date expression at a position in a text."""
 
     start: int
     end: int
@@ -94,7 +94,7 @@ class DatePhrase:
     rule: DateRule
     found: re.Match[str]
     frame: DateSpan | None
-    # Up to here the text says nothing more that is known.
+    # Text up to here belongs to a part that could not be resolved.
     skips: int = 0
 
     def resolve_from(self, day: date, lean: DatePreference) -> DateSpan | None:
@@ -103,10 +103,10 @@ class DatePhrase:
 
 @dataclass(frozen=True, slots=True)
 class DatePhraseReader:
-    """Reads one text, seen from one day.
+    """Reads the date expressions of one text, relative to one day.
 
-    `rules` hold anywhere, `following` only right behind another expression of time: there a
-    bare "May" is a month.
+    `rules` match anywhere, `following` only directly after another date expression: there a bare
+    "May" is a month.
     """
 
     text: str
@@ -116,11 +116,11 @@ class DatePhraseReader:
     following: Sequence[DateRule]
 
     def first_phrase(self) -> DatePhrase | None:
-        """Return the first expression of time, with all that belongs to it."""
+        """Return the first date expression, combined with its neighbours."""
         return self._read_phrase(self._leftmost_phrase(0))
 
     def next_phrase(self, last: DatePhrase) -> DatePhrase | None:
-        """Return the next one; of `去年三月和五月` the second has the year of the first."""
+        """Return the next expression; in `去年三月和五月` the second has the year of the first."""
         found = self._read_phrase(self._leftmost_phrase(max(last.end, last.skips)))
         if found is None or last.role is PhraseRole.FLOATING:
             return found
@@ -131,7 +131,7 @@ class DatePhraseReader:
         return self._join_range(self._narrow_phrase(found)) if found else None
 
     def _leftmost_phrase(self, start: int) -> DatePhrase | None:
-        """Of two that begin together, the longer one."""
+        """Return the leftmost expression; of two that start together, the longer one."""
         best: DatePhrase | None = None
         for rule in self.rules:
             found = rule.pattern.search(self.text, start)
@@ -142,7 +142,7 @@ class DatePhraseReader:
     def _longest_phrase_at(
         self, position: int, role: PhraseRole | None = None
     ) -> DatePhrase | None:
-        """Return the longest that begins right here, of one role or of any."""
+        """Return the longest expression that starts here, of one role or of any."""
         best: DatePhrase | None = None
         for rule in (*self.rules, *self.following):
             if role and rule.role is not role:
@@ -160,7 +160,7 @@ class DatePhraseReader:
         return DatePhrase(found.start(), found.end(), span, rule.role, rule, found, frame)
 
     def _narrow_phrase(self, phrase: DatePhrase) -> DatePhrase:
-        """Read on while parts follow: last year, in March, on the 5th."""
+        """Narrow a phrase while parts follow: last year, in March, on the 5th."""
         while phrase.role is not PhraseRole.FIXED and (longer := self._narrow_by_next(phrase)):
             phrase = longer
         return phrase
@@ -181,14 +181,14 @@ class DatePhraseReader:
         span, is_only = _first_part_inside(frame.frame, part)
         if span is None or not (is_only or is_first):
             return None
-        if not is_only:  # "last year on a Friday": which one is not said, so it stays the year
+        if not is_only:  # "last year on a Friday": which one is unknown, so it stays the year
             return replace(phrase, role=PhraseRole.FIXED, skips=second.end)
         return replace(
             part, start=phrase.start, end=second.end, span=span, role=PhraseRole.FRAME, frame=span
         )
 
     def _join_range(self, first: DatePhrase) -> DatePhrase:
-        """Read on up to the end of a stretch: from March to May."""
+        """Extend a phrase to a range: from March to May."""
         link = _TO.match(self.text, first.end) or _AND.match(self.text, first.end)
         second = self._longest_phrase_at(link.end()) if link else None
         if link is None or second is None:
@@ -199,7 +199,7 @@ class DatePhraseReader:
             and not self._is_between(first)
             and not _WITHIN.match(self.text, second.end)
         ):
-            # March and April last year: both are last year's.
+            # "March and April last year": both are last year's.
             return _with_context_of(first, second) if is_bare else first
         dated, second = self._share_year(first, second)
         span = self._range_span(dated, second)
@@ -210,7 +210,7 @@ class DatePhraseReader:
         return replace(first, start=start, end=second.end, span=span, role=PhraseRole.FIXED)
 
     def _share_year(self, first: DatePhrase, second: DatePhrase) -> tuple[DatePhrase, DatePhrase]:
-        """A year behind both: March 3-9, 2025."""
+        """Share a year that follows both: "March 3-9, 2025"."""
         if PhraseRole.FRAME in (first.role, second.role):
             return first, second
         gap = _GAP.match(self.text, second.end)
@@ -225,7 +225,7 @@ class DatePhraseReader:
         return "between" in self.text[start : phrase.end].lower()
 
     def _range_span(self, first: DatePhrase, second: DatePhrase) -> DateSpan | None:
-        """From one to the other; what has no year or week of its own takes the other's."""
+        """Return the range; a phrase without its own year or week takes the other's."""
         floating = first.role is PhraseRole.FLOATING, second.role is PhraseRole.FLOATING
         by_end = _ordered_span(
             first.resolve_from(second.span.start, DatePreference.PAST), second.span
@@ -251,9 +251,9 @@ def _is_better_match(found: re.Match[str], best: DatePhrase) -> bool:
 
 
 def _first_part_inside(frame: DateSpan, part: DatePhrase) -> tuple[DateSpan | None, bool]:
-    """The first such part that begins in a frame, and whether it is the only one."""
+    """Return the first such part that begins in a frame, and whether it is the only one."""
     span = part.resolve_from(frame.start, DatePreference.FUTURE)
-    if span and span.start < frame.start:  # a winter that was on when the year began
+    if span and span.start < frame.start:  # a winter that began before the year
         span = part.resolve_from(span.end + _DAY, DatePreference.FUTURE)
     if span is None or not frame.start <= span.start <= frame.end:
         return None, False
@@ -262,7 +262,7 @@ def _first_part_inside(frame: DateSpan, part: DatePhrase) -> tuple[DateSpan | No
 
 
 def _with_context_of(phrase: DatePhrase, other: DatePhrase) -> DatePhrase:
-    """A month, holiday or season in the year of another, or a weekday in the week of another."""
+    """Return a month, holiday or season in the other's year, or a weekday in its week."""
     if phrase.role is not PhraseRole.FLOATING or other.role is PhraseRole.FLOATING:
         return phrase
     one, two = phrase.found.groupdict(), other.found.groupdict()

@@ -1,4 +1,4 @@
-"""Dates in talk: what `明天`, `去年冬天` or "next Friday" mean, seen from a moment."""
+"""Resolve dates in messages: what `明天`, `去年冬天` or "next Friday" mean at a time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LEAP_YEAR = 2000
 
 @dataclass(frozen=True, slots=True)
 class DateMention:
-    """A stretch of days, and where in the text it was named."""
+    """A date span and its position in the text."""
 
     span: DateSpan
     start: int
@@ -44,7 +44,7 @@ class DateMention:
 
 @dataclass(frozen=True, slots=True)
 class CalendarDate:
-    """A day with or without its year, as birthdays are told."""
+    """A day with or without its year, such as a birthday."""
 
     month: int
     day: int
@@ -58,7 +58,7 @@ class CalendarDate:
 def resolve_date(
     text: str, now: datetime, *, lean: DatePreference = DatePreference.FUTURE
 ) -> DateSpan | None:
-    """Return the days the first expression of time in the text means, seen from `now`.
+    """Return the span of the first date expression in the text, relative to `now`.
 
     `now` carries the user's time zone. `lean` decides for dates without a year.
 
@@ -77,16 +77,16 @@ def resolve_date(
 def find_date(
     text: str, now: datetime, *, lean: DatePreference = DatePreference.FUTURE
 ) -> DateMention | None:
-    """Return the first expression of time, with all that belongs to it: `去年国庆` is one."""
+    """Return the first date expression, combined with its neighbours: `去年国庆` is one."""
     return next(find_dates(text, now, lean=lean), None)
 
 
 def find_dates(
     text: str, now: datetime, *, lean: DatePreference = DatePreference.FUTURE
 ) -> Iterator[DateMention]:
-    """Return the expressions of time one after the other.
+    """Yield the date expressions in order.
 
-    Lunar dates are passed over: they have no fixed day in our calendar.
+    Lunar dates are skipped: they have no fixed Gregorian date.
     """
     rules, following = _rules_for(text)
     if not rules:
@@ -101,7 +101,7 @@ def find_dates(
 
 
 def _mask_match(found: re.Match[str]) -> str:
-    return "_" * len(found[0])  # as long as before, so that places in the text stay
+    return "_" * len(found[0])  # same length, so that positions in the text stay valid
 
 
 def _rules_for(text: str) -> tuple[tuple[DateRule, ...], tuple[DateRule, ...]]:
@@ -113,7 +113,7 @@ def _rules_for(text: str) -> tuple[tuple[DateRule, ...], tuple[DateRule, ...]]:
 
 @lru_cache(maxsize=4096)
 def _applicable_rules(hints: frozenset[str]) -> tuple[tuple[DateRule, ...], tuple[DateRule, ...]]:
-    """The rules worth trying: trying all of them took most of the time of a question."""
+    """Return the rules worth trying: trying all took most of the time of a question."""
     rules = applicable_rules((*chinese.RULES, *english.RULES), hints)
     return rules, applicable_rules((*chinese.FOLLOWING, *english.FOLLOWING), hints)
 
@@ -130,11 +130,11 @@ _AFTER_PREPOSITION = regex(
     r"\b(?:on|in|at|by|for|until|till|since|from|before|after)\s$", re.IGNORECASE
 )
 
-_LONGEST_WORDS = 100  # nobody says a day in more letters
+_LONGEST_WORDS = 100  # no date is written with more letters
 
 
 def insert_date(content: str, said: str, written: str) -> str:
-    """Write a date into a sentence in place of the words that meant it when it was said.
+    """Replace the words that meant a date by the date itself.
 
     >>> insert_date("我明天有个面试", "明天", "2024-05-16")
     '我 2024-05-16 有个面试'
@@ -156,12 +156,12 @@ def insert_date(content: str, said: str, written: str) -> str:
 
 
 def _is_in_chinese_sentence(before: str, after: str) -> bool:
-    """Say whether the words between these are part of a Chinese sentence, in whatever script."""
+    """Return whether the words between these are part of a Chinese sentence, in any script."""
     return bool(_HAN.search(before.rstrip()[-1:] + after.lstrip()[:1]))
 
 
 def _with_preposition(written: str, before: str) -> str:
-    """An English date with its preposition: on a day, in a month, between two days."""
+    """Return an English date with its preposition: on a day, in a month, between two days."""
     if _AFTER_PREPOSITION.search(before) or not _YEAR_TEXT.match(written):
         return written
     word = "between" if " and " in written else "on" if len(written) > len("2024-05") else "in"
@@ -169,7 +169,7 @@ def _with_preposition(written: str, before: str) -> str:
 
 
 def resolve_relative_dates(content: str, now: datetime) -> str:
-    """Write a date in place of a word like "last month", if the sentence has one.
+    """Replace an expression like "last month" by its date, if the sentence has one.
 
     >>> from datetime import UTC
     >>> resolve_relative_dates("我上个月搬到了南京", datetime(2024, 5, 15, tzinfo=UTC))
@@ -189,7 +189,7 @@ def _range_connector(words: str) -> str:
 
 
 def yearly_date(text: str, content: str, now: datetime) -> tuple[str, str] | None:
-    """Return a day that comes every year, and the sentence with that day written into it.
+    """Return a date that recurs every year, and the sentence with that date inserted.
 
     >>> from datetime import UTC
     >>> yearly_date("明天是我生日", "明天是我生日", datetime(2024, 5, 15, tzinfo=UTC))
@@ -202,13 +202,13 @@ def yearly_date(text: str, content: str, now: datetime) -> tuple[str, str] | Non
     if mention is None or not mention.span.is_day:
         return None
     if _DAY_ALONE.fullmatch(text[mention.start : mention.end]):
-        return None  # the 17th: of which month?
+        return None  # the 17th of an unknown month
     date = mention.span.start.strftime("%m-%d")
     return date, insert_date(content, text[mention.start : mention.end].strip(), date)
 
 
 def lunar_date(text: str) -> str | None:
-    """Return a date of the Chinese lunar calendar as it was said, if there is one.
+    """Return a date of the Chinese lunar calendar as written, or None.
 
     >>> lunar_date("我生日是农历八月十五")
     '农历八月十五'
@@ -223,7 +223,7 @@ _ZH_DATE = regex(rf"(?<!\d)(?:{chinese.ANY_YEAR})?{chinese.MONTH}份?的?{chines
 
 
 def calendar_date(text: str, today: date) -> CalendarDate | None:
-    """Read a day of the year that is written out, with its year if that is said.
+    """Parse a written-out day of the year, with its year if given.
 
     >>> today = date(2024, 5, 1)
     >>> str(calendar_date("95年5月20号", today)), str(calendar_date("2月29", today))
@@ -244,6 +244,6 @@ def calendar_date(text: str, today: date) -> CalendarDate | None:
 
 
 def _valid_calendar_date(year: int | None, month: int, day: int) -> CalendarDate | None:
-    # A day without a year may be 29 February: a leap year has room for all of them.
+    # Without a year, 29 February is valid: check against a leap year.
     known = date_or_none(year or _LEAP_YEAR, month, day)
     return CalendarDate(month, day, year) if known else None

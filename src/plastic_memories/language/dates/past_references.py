@@ -1,4 +1,4 @@
-"""The times a question names, looking back: `去年冬天`, "last March", "in the past two weeks"."""
+"""Resolve past times in questions: `去年冬天`, "last March", "in the past two weeks"."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from plastic_memories.language.dates.mentions import DateMention, find_dates
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.scripts import to_simplified
 
-Span = tuple[float, float]  # from, up to
+Span = tuple[float, float]  # start, end
 _MAX_SPANS = 4
-# A stretch that ends today, not the calendar's last week or month.
+# A span that ends today, not the previous calendar week or month.
 _UP_TO_NOW = regex(
     r"\b(?:(?:in|over|during|within|for) the (?:past|last)|the past) (?P<en>week|month|year)\b"
     r"|(?:最近|近|过去)这?一(?P<zh>[周月年])",
     re.IGNORECASE,
 )
 _DAYS = {"week": 7, "month": 31, "year": 366, "周": 7, "月": 31, "年": 366}
-# "participate in a month ago" is no "in a month".
+# "participate in a month ago" does not contain "in a month".
 _STRAY_IN = regex(r"\bin (?=an? \w+ ago\b)", re.IGNORECASE)
 
 _SPACE_IN_CHINESE = regex(r"(?<=[\u4e00-\u9fff\d]) (?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff]) (?=\d)")
@@ -33,7 +33,7 @@ _TILL_NOW = regex(
     r"| (?:to|until|till|up to) (?:now|today|date|the present)\b| onwards?\b",
     re.IGNORECASE,
 )
-# A habit is of no day: `每周三`, "every weekend".
+# A habit has no single date: `每周三`, "every weekend".
 _EVERY = regex(
     r"每(?:个?[月周年]|个|到|逢|隔)?的?$|\b(?:every|each) (?:other |single )?$", re.IGNORECASE
 )
@@ -41,7 +41,7 @@ _ON = regex(r"开始|起")
 
 
 def mentioned_date_spans(text: str, now: datetime) -> list[DateSpan]:
-    """Return the stretches of days that a text names, seen from `now`, in its order.
+    """Return the date spans that a text names, relative to `now`, in text order.
 
     >>> from datetime import UTC
     >>> now = datetime(2024, 5, 15, 9, 0, tzinfo=UTC)
@@ -67,7 +67,7 @@ def _date_spans_and_rest(text: str, now: datetime) -> tuple[list[DateSpan], str]
 
 
 def _normalise_spaces(text: str) -> str:
-    """One space where there are several, and none inside a Chinese date (`2025 年 3 月`)."""
+    """Collapse spaces, and remove those inside a Chinese date (`2025 年 3 月`)."""
     text = " ".join(text.split()).replace("’", "'")
     return _SPACE_IN_CHINESE.sub("", text) if " " in text else text
 
@@ -77,7 +77,7 @@ def _text_before(text: str, mention: DateMention) -> str:
 
 
 def _extended_to_now(text: str, mention: DateMention, now: datetime) -> DateSpan:
-    """What began then and goes on: since last March, `上周以来`, `从三月到现在`."""
+    """Extend a span to today if it continues: since last March, `上周以来`, `从三月到现在`."""
     span, today = mention.span, now.date()
     before = _text_before(text, mention)
     is_open = (
@@ -95,11 +95,11 @@ def _span_up_to(now: datetime, match: re.Match[str]) -> DateSpan:
 
 
 def mentioned_time_spans(text: str, now: float, zone: ZoneInfo) -> list[Span]:
-    """Return the same in epoch seconds: from, up to. Beyond the calendar there is no time."""
+    """Return the spans as epoch seconds (start, end); none if `now` is beyond the calendar."""
     return list(time_spans_and_rest(text, now, zone)[0])
 
 
-# One recall asks for the times of its question in several places.
+# One recall needs the spans of its question in several places.
 @lru_cache(maxsize=64)
 def time_spans_and_rest(text: str, now: float, zone: ZoneInfo) -> tuple[tuple[Span, ...], str]:
     """Return the spans that a text names, and the text without the words that name them.
@@ -111,7 +111,7 @@ def time_spans_and_rest(text: str, now: float, zone: ZoneInfo) -> tuple[tuple[Sp
         here = datetime.fromtimestamp(now, UTC).astimezone(zone)
         times, rest = _date_spans_and_rest(text, here)
         return tuple(_epoch_span(span, zone) for span in times), rest
-    except (OverflowError, ValueError, OSError):  # a caller's `now` in the year 1 or 10,000
+    except (OverflowError, ValueError, OSError):  # `now` of the caller in the year 1 or 10,000
         return (), text
 
 

@@ -1,6 +1,6 @@
-"""Which words of a question bear on an old message, and how much they tell. Pure rules.
+"""Weigh the terms of a question as evidence that an old message is relevant.
 
-One rare, telling word is enough; any number of words that every conversation uses is not.
+One rare, distinctive term is enough; any number of everyday words is not.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from plastic_memories.language.text.scripts import to_simplified
 from plastic_memories.language.text.tokens import content_terms, index_terms
 from plastic_memories.model.message import TermDocumentCounts
 
-# How much a word tells by itself: one that means something, a single Chinese character, which is
-# part of many words, and one that is used about anything.
+# Weights of a distinctive word, of a single Chinese character, which is part of many words, and of
+# an everyday word.
 _DISTINCTIVE_WEIGHT = 1.0
 _SINGLE_CHARACTER_WEIGHT = 0.5
 _EVERYDAY_WEIGHT = 0.3
-# So much is enough, however long the question is: one telling word that few messages hold.
+# This score is enough for any question: one distinctive term that few messages contain.
 _ABSOLUTE_THRESHOLD = 0.75
-# Less is enough if it is so large a part of all the question says.
+# A lower score is enough at this share of the question's total weight.
 _SHARE_THRESHOLD = 0.4
-# A message that tells no more than this part of what the best one tells only uses its words.
+# A message below this share of the best score only shares some words with it.
 _MIN_SHARE_OF_BEST = 0.5
-# Each term is looked up, so a long question is asked by the words that tell most.
+# Each term costs a lookup, so a long question is searched by its heaviest terms.
 _MAX_TERMS = 16
-# A word in one message of a hundred is as rare as can be; one in all of them tells next to nothing.
+# A term in 1% of the messages has full weight; one in all of them has nearly none.
 _RARE_SHARE = 0.01
 _MIN_RARITY = 0.1
-# Among a few messages every word is rare or common by chance: as if so many more had been said.
+# Smoothing: among few messages, every term is rare or common by chance.
 _SMOOTHING_MESSAGES = 100
-# What so many rows hold takes longer to search for than it tells.
+# Terms in more rows than this cost more to search than they contribute.
 _MAX_ROWS = 8_000
-# To take a text apart takes long, and who writes much says early what it is about.
+# Tokenizing is slow, and long messages state their topic early.
 MAX_SCORED_CHARS = 3_000
 
-# What people do, and what they say of anything. A Chinese word is a term as it is.
+# Everyday verbs and general words. A Chinese word is a term as it is.
 _CHINESE_EVERYDAY_WORDS = (
     "主要 内容 名字 时间 地方 喜欢 工作 问题 推荐 建议 告诉 类型 方法 方式 办法 曾经 开始 "
     "结束 准备 打算 决定 发生 参加 活动 情况 原因 关系 一起 一直 已经 还是 比如 比较 重要 "
@@ -63,7 +63,7 @@ _EVERYDAY_WORDS = ASKING_WORDS.union(
         "wish without word work world worry write wrong yes yesterday yet young "
     ),
 )
-# Characters of such words; a pair of two of them is such a word, or a seam between two words.
+# Characters of everyday words; a pair of them is an everyday word or spans two words.
 _EVERYDAY_CHARACTERS = frozenset(
     "一二三四五六七八九十几两半多少每各某个只条台件张本杯次些种位名不没有无在到从向往对给跟与同比"
     "被把让使得地着过来去上下进出回起会能可要想该应肯愿敢做干弄搞办用拿放找买卖吃喝玩看听说讲聊谈"
@@ -71,26 +71,26 @@ _EVERYDAY_CHARACTERS = frozenset(
     "明昨前后早晚中午年月日天周号点时候分钟刚现近什么怎哪谁啥呢吗吧啊呀我你您他她它们咱自己人事东"
     "西样的了是这那里和养爱怕"
 )
-# Taken out of a run of characters, so that no pair is made of its end and what comes after it.
+# Removed from a run of characters, so that no bigram spans its end.
 _COMMON_WORDS = regex(
     "|".join(sorted(word for word in SMALL_TALK | _EVERYDAY_WORDS if not word.isascii()))
 )
 
 
 def evidence_terms(text: str) -> dict[str, float]:
-    """Return the terms of a question that are evidence, each with how much it tells by itself.
+    """Return the evidence terms of a question with their weights.
 
     >>> evidence_terms("What do you think, where does Priya live today?")
     {'priya': 1.0, 'live': 0.3}
     >>> evidence_terms("你觉得今天怎么样")
     {}
     """
-    apart = _COMMON_WORDS.sub(
+    separated = _COMMON_WORDS.sub(
         lambda found: " " if found[0] in SMALL_TALK else f" {found[0]} ", to_simplified(text)
     )
-    told = {term: tells for term in content_terms(apart) if (tells := _term_weight(term))}
-    most = sorted(told, key=lambda term: -told[term])[:_MAX_TERMS]
-    return {term: told[term] for term in most}
+    weights = {term: weight for term in content_terms(separated) if (weight := _term_weight(term))}
+    heaviest = sorted(weights, key=lambda term: -weights[term])[:_MAX_TERMS]
+    return {term: weights[term] for term in heaviest}
 
 
 def _term_weight(term: str) -> float:
@@ -101,80 +101,86 @@ def _term_weight(term: str) -> float:
     return _SINGLE_CHARACTER_WEIGHT if len(term) == 1 else _DISTINCTIVE_WEIGHT
 
 
-def idf_weighted_terms(told: Mapping[str, float], spread: TermDocumentCounts) -> dict[str, float]:
-    """Return how much each term tells here: what many messages hold tells little.
+def idf_weighted_terms(
+    weights: Mapping[str, float], document_counts: TermDocumentCounts
+) -> dict[str, float]:
+    """Return the weight of each term by its rarity in the messages.
 
-    A telling word that none holds says that something else is asked for. An everyday one says
-    nothing: answers seldom repeat the words of asking.
+    A distinctive term that no message contains stays, as a sign that something else is asked. An
+    everyday one is dropped: answers seldom repeat the words of the question.
     """
-    held = spread.counts
+    counts = document_counts.counts
     return {
-        term: tells * _rarity_factor(term, spread)
-        for term, tells in told.items()
-        if tells > _EVERYDAY_WEIGHT or held.get(term, 0)
+        term: weight * _rarity_factor(term, document_counts)
+        for term, weight in weights.items()
+        if weight > _EVERYDAY_WEIGHT or counts.get(term, 0)
     }
 
 
-def without_common_terms(told: Mapping[str, float]) -> dict[str, float]:
-    """Leave out what is used about anything.
+def without_common_terms(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the terms without everyday words.
 
     >>> without_common_terms(evidence_terms("where did I drink coffee?"))
     {'drink': 1.0, 'coffe': 1.0}
     """
-    return {term: tells for term, tells in told.items() if tells > _EVERYDAY_WEIGHT}
+    return {term: weight for term, weight in weights.items() if weight > _EVERYDAY_WEIGHT}
 
 
-def _rarity_factor(term: str, spread: TermDocumentCounts) -> float:
-    holding = spread.counts.get(term, 0)
-    if not holding:
+def _rarity_factor(term: str, document_counts: TermDocumentCounts) -> float:
+    count = document_counts.counts.get(term, 0)
+    if not count:
         return 1.0
-    if spread.is_common(term):
+    if document_counts.is_common(term):
         return _MIN_RARITY
-    share = holding / (spread.messages + _SMOOTHING_MESSAGES)
+    share = count / (document_counts.messages + _SMOOTHING_MESSAGES)
     return min(1.0, max(_MIN_RARITY, math.log(share) / math.log(_RARE_SHARE)))
 
 
 def search_terms(
-    told: Collection[str], spread: TermDocumentCounts, *, in_short: bool = False
+    terms: Collection[str], document_counts: TermDocumentCounts, *, in_short: bool = False
 ) -> list[str]:
-    """Return the terms to search for, rarest first: those that are there and not too common.
+    """Return the terms to search for, rarest first: those that occur and are not too common.
 
-    If all are common, one of them chooses in a short time. Of all that was said it would choose
-    thousands, and none of them for a reason.
+    If all are common, only a short history (`in_short`) is searched, by one of them: in a long one
+    it would match thousands of messages at random.
     """
-    held = {term: count for term in told if (count := spread.counts.get(term, 0))}
-    rarest = sorted((term for term in held if not spread.is_common(term)), key=held.__getitem__)
+    counts = {term: count for term in terms if (count := document_counts.counts.get(term, 0))}
+    rarest = sorted(
+        (term for term in counts if not document_counts.is_common(term)), key=counts.__getitem__
+    )
     if not rarest:
-        return list(held)[:1] if in_short else []
+        return list(counts)[:1] if in_short else []
     rows = 0
     for position, term in enumerate(rarest):
-        rows += held[term]
+        rows += counts[term]
         if position and rows > _MAX_ROWS:
             return rarest[:position]
     return rarest
 
 
 def evidence_score(content: str, weights: Mapping[str, float]) -> float:
-    """Return how much of what is asked for a message tells; of a long one its beginning counts."""
+    """Return a message's evidence score; of a long message only the beginning counts."""
     return sum(weights[term] for term in weights.keys() & index_terms(content[:MAX_SCORED_CHARS]))
 
 
 def evidence_threshold(weights: Mapping[str, float]) -> float:
-    """Return how much a message must tell to bear on a question of these words."""
+    """Return the minimum score of a message that is relevant to a question with these terms."""
     return min(_ABSOLUTE_THRESHOLD, likely_answer_threshold(weights))
 
 
 def likely_answer_threshold(weights: Mapping[str, float]) -> float:
-    """Return so large a part of the question that what holds it is likely to answer it."""
+    """Return the score above which a message likely answers the question."""
     return _SHARE_THRESHOLD * sum(weights.values())
 
 
 def strongest_evidence(evidence: Mapping[int, float]) -> list[int]:
-    """Return the messages that tell most, without those that only use a word of the best one's.
+    """Return the message ids with the highest scores, without those far below the best.
 
     >>> strongest_evidence({1: 0.5, 2: 2.0, 3: 1.5})
     [2, 3]
     """
     best = max(evidence.values(), default=0.0)
-    kept = [number for number, tells in evidence.items() if tells > _MIN_SHARE_OF_BEST * best]
-    return sorted(kept, key=lambda number: -evidence[number])
+    strong = [
+        message_id for message_id, score in evidence.items() if score > _MIN_SHARE_OF_BEST * best
+    ]
+    return sorted(strong, key=lambda message_id: -evidence[message_id])

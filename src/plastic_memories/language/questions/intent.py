@@ -1,4 +1,4 @@
-"""What a message seems to ask memory for. It only ever adds work, it never switches any off."""
+"""Detect the intent of a message. It only ever adds searches, it never disables any."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INTENT_PATTERNS = {
 
 
 def detect_intent(text: str) -> Intent:
-    """Guess the intent of a message from its words.
+    """Return the likely intent of a message, judged by its words.
 
     >>> detect_intent("我喜欢什么茶？").type.value, detect_intent("hello").type.value
     ('profile', 'none')

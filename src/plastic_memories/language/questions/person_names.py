@@ -1,4 +1,4 @@
-"""Whom a question is about: people by their names, or by what they are called. Pure."""
+"""Find the people that a question mentions, by name or nickname."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from plastic_memories.language.text.tokens import (
 )
 
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3,4}")
-# A shorter word is as likely a title, an initial or a word of its own.
+# A shorter word may as well be a title, an initial or a word of its own.
 _MIN_LETTERS = 3
 _FAMILY_NAME = {3: 1, 4: 2}
-# Who is called something else: a memory with one of these may tell another name of somebody, if
-# both names stand as near as this, in terms.
+# Maximum distance in terms between two names of one person in a memory that contains an alias word
+# ("call", `外号`).
 _NEAR_WORDS, _NEAR_CHARACTERS = 3, 10
 _CHINESE_ALIAS_WORDS = "叫 昵称 外号 绰号 小名 乳名 别名 又名"
 _ALIAS_CODES = frozenset(
@@ -30,7 +30,7 @@ _ALIAS_CODES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PersonName:
-    """A name as it is looked for: whole or in part in a text, or among the terms of one."""
+    """A person's name, with the forms in which it is searched in a text or among term codes."""
 
     whole: str
     forms: tuple[re.Pattern[str], ...]
@@ -43,34 +43,34 @@ class PersonName:
         return cls(whole, tuple(map(_whole_word_pattern, _name_forms(whole))), codes)
 
     def is_mentioned_in(self, text: str) -> bool:
-        """Say whether a text names this person: a normalised one, in simplified characters.
+        """Return whether a normalised text in simplified characters mentions this person.
 
-        >>> PersonName.of("Priya Sharma").stands_in("what did priya say?")
+        >>> PersonName.parse("Priya Sharma").is_mentioned_in("what did priya say?")
         True
-        >>> PersonName.of("張曼婷").stands_in("曼婷去了哪里")
+        >>> PersonName.parse("張曼婷").is_mentioned_in("曼婷去了哪里")
         True
         """
         return any(form.search(text) for form in self.forms)
 
 
-def aliased_terms(asked: Set[int], said: Sequence[int]) -> frozenset[int]:
-    """Return what a memory tells of somebody who is called by one of the terms that are asked for.
+def aliased_terms(question_codes: Set[int], memory_codes: Sequence[int]) -> frozenset[int]:
+    """Return the terms near an alias word of a memory, if a term of the question is among them.
 
-    `said` are its terms in order. In "everybody calls Priya Pri" it is `priya`, if `pri` is asked
-    for; in "I must call Priya about the tap" nothing, if it is the tap.
+    `memory_codes` are in text order. For "everybody calls Priya Pri" and the question term `pri`
+    this includes `priya`; for "I must call Priya about the tap" and `tap` it is empty.
     """
-    told: set[int] = set()
-    for place, number in enumerate(said):
-        if number in _ALIAS_CODES:
-            near = _NEAR_WORDS if number & WORD_TERM_BIT else _NEAR_CHARACTERS
-            beside = said[max(0, place - near) : place + near + 1]
-            if not asked.isdisjoint(beside):
-                told.update(beside)
-    return frozenset(told)
+    aliased: set[int] = set()
+    for position, code in enumerate(memory_codes):
+        if code in _ALIAS_CODES:
+            distance = _NEAR_WORDS if code & WORD_TERM_BIT else _NEAR_CHARACTERS
+            nearby = memory_codes[max(0, position - distance) : position + distance + 1]
+            if not question_codes.isdisjoint(nearby):
+                aliased.update(nearby)
+    return frozenset(aliased)
 
 
 def _name_forms(name: str) -> list[str]:
-    """Return what somebody of this name is called: all of it, or the given name alone."""
+    """Return the forms of a name: the full name, and the given name alone."""
     if len(name) < 2:  # noqa: PLR2004 - a single letter or character is in every text
         return []
     if _HAN_NAME.fullmatch(name):

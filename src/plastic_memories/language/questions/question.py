@@ -1,4 +1,4 @@
-"""What a message asks memory for, in parts that are searched side by side. Pure rules."""
+"""Split a message into probes that are searched in parallel."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from plastic_memories.language.text.tokens import (
     term_code,
 )
 
-# More parts than this are hardly questions any more; the rest is asked together with the last.
+# More parts are rarely real questions; the rest is joined to the last part.
 _MAX_PARTS = 4
 _RECENT_LINES = 4
 _LINE_CHARS = 500
-# How much a line counts that only leads up to what is asked: of whoever speaks last, of the other
-# who answers them, and of the conversation before the message.
+# Weights of context lines: earlier lines of the last speaker, lines of the other speaker, and
+# messages before this one.
 _OWN_EARLIER_LINE_WEIGHT = 0.5
 _REPLY_LINE_WEIGHT = 0.25
 _CONTEXT_LINE_WEIGHT = 0.25
-# How much a word counts that is not what is asked for.
+# Weight of a word that is not the topic of the question.
 _SMALL_TALK_WEIGHT = 0.4
-# Words of asking: an answer seldom repeats them. In a conversation they tell what happened.
+# Question words: answers seldom repeat them. In a dialogue they tell what happened.
 ASKING_WORDS = frozenset(
     term
     for term in index_terms(
@@ -38,7 +38,7 @@ ASKING_WORDS = frozenset(
         "previous last next go went get got take took make made use used participate attend visit"
     )
 )
-# Words that keep a conversation going, whatever it is about. A Chinese one is a term as it is.
+# Words that keep a conversation going on any topic. A Chinese word is a term as it is.
 _CHINESE_SMALL_TALK = (
     "觉得 感觉 感到 听起 起来 可能 也许 或许 应该 有点 有些 时候 有时 当然 可以 谢谢 不错 "
     "太好 真棒 太棒 一定 肯定 确实 非常 特别 其实 现在 今天 最近 然后 试试 想想 看看 没事 "
@@ -53,13 +53,13 @@ SMALL_TALK = frozenset(_CHINESE_SMALL_TALK.split()) | frozenset(
         "awesome"
     )
 )
-# Here one question ends and another begins.
+# Separators between two questions.
 _QUESTION_BREAK = regex(
     r"(?:另外|此外|还有|对了|顺便问一下|再问一下)[，,：:\s]"
     r"|(?<=[.?!])\s*(?:and\s+)?(?:also|by the way|besides|another thing)[,:]\s",
     re.IGNORECASE,
 )
-# What stands before such words was not the question.
+# The text before such words was not the question.
 _REAL_QUESTION_PREFIX = regex(
     r"(?:真正|其实|实际|本来)(?:上)?(?:是)?(?:想|要)?[^，。：:？?]{0,8}"
     r"(?:问|了解|知道|搞清楚|弄清楚|确认)[^，。：:？?]{0,8}[，：:]"
@@ -72,19 +72,19 @@ _REAL_QUESTION_PREFIX = regex(
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One thing that is asked for."""
+    """One part of a question."""
 
     text: str
-    terms: Mapping[int, float]  # code → how much it counts
-    pairs: frozenset[int]  # codes of words that stand together
+    terms: Mapping[int, float]  # term code → weight
+    pairs: frozenset[int]  # codes of adjacent word pairs
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
     probes: tuple[Probe, ...]
-    # A conversation rather than a question: its drift matters more than its words.
+    # A dialogue rather than a question: its general topic matters more than its words.
     is_dialogue: bool = False
-    # So many probes come first that say the same in other words.
+    # Number of leading probes that rephrase the question.
     rephrasing_count: int = 0
 
     @property
@@ -93,7 +93,7 @@ class ParsedQuestion:
 
     @property
     def texts(self) -> list[str]:
-        """What is compared by meaning: each probe, and of a dialogue its last line as well."""
+        """The texts to embed: each probe, and the last line of a dialogue."""
         texts = [probe.text for probe in self.probes]
         return [*texts, self.last_line] if self.is_dialogue else texts
 
@@ -101,9 +101,9 @@ class ParsedQuestion:
 def parse_question(
     text: str, recent: Sequence[str] = (), also: Sequence[str] = ()
 ) -> ParsedQuestion:
-    """Split a message into what it asks for; `recent` is what was said before it, oldest first.
+    """Split a message into probes; `recent` are the messages before it, oldest first.
 
-    `also` says the same in other words: each is one thing more that is asked for.
+    `also` are rephrasings of the message: each becomes a probe of its own.
 
     >>> [probe.text for probe in parse_question("我妹妹叫什么？另外，她的生日是哪天？").probes]
     ['我妹妹叫什么？', '她的生日是哪天？']
@@ -116,7 +116,7 @@ def parse_question(
     else:
         context = [(line, _CONTEXT_LINE_WEIGHT) for line in before]
         own = [_build_probe(part, [*context, (part, 1.0)], part) for part in _split_questions(text)]
-    # Other words go first: the last line of the last probe is what the user said last.
+    # Rephrasings first: the last line of the last probe must be the user's own.
     others = [_build_probe(other, [(other, 1.0)], other) for other in also if other.strip()]
     return ParsedQuestion((*others, *own), len(lines) > 1, len(others))
 
@@ -126,22 +126,22 @@ def _split_questions(text: str) -> list[str]:
     breaks = list(_QUESTION_BREAK.finditer(plain))
     starts = [0, *(found.end() for found in breaks)]
     ends = [*(found.start() for found in breaks), len(text)]
-    asked = [_question_text(text, plain, *span) for span in zip(starts, ends, strict=True)]
-    parts = [part for part in asked if part.strip().strip(" ，,。.")]
+    questions = [_question_text(text, plain, *span) for span in zip(starts, ends, strict=True)]
+    parts = [part for part in questions if part.strip().strip(" ，,。.")]
     if len(parts) > _MAX_PARTS:
         parts[_MAX_PARTS - 1 :] = [" ".join(parts[_MAX_PARTS - 1 :])]
     return parts or [text]
 
 
 def _question_text(text: str, plain: str, start: int, end: int) -> str:
-    """Return what is asked between two places, as it is written; `plain` is the text to read."""
+    """Return the question between two positions of `text`; `plain` is its simplified form."""
     corrections = list(_REAL_QUESTION_PREFIX.finditer(plain[start:end]))
     rest = text[start + corrections[-1].end() : end] if corrections else ""
     return rest if rest.strip() else text[start:end]
 
 
 def _weighted_lines(lines: Sequence[str]) -> list[tuple[str, float]]:
-    """Say how much each line of a dialogue counts: two take turns, and the last line asks."""
+    """Return each line with its weight: two speakers alternate, and the last line asks."""
     back = range(len(lines) - 1, -1, -1)
     counts = [
         _REPLY_LINE_WEIGHT if turns % 2 else _OWN_EARLIER_LINE_WEIGHT if turns else 1.0
@@ -170,7 +170,7 @@ def _build_probe(
 
 
 def word_pair_codes(text: str) -> list[int]:
-    """Return the codes of telling words that follow each other, function words left out.
+    """Return the codes of adjacent content words, ignoring function words between them.
 
     >>> len(word_pair_codes("the charity and the bake sale"))
     2
@@ -181,5 +181,5 @@ def word_pair_codes(text: str) -> list[int]:
 
 
 def pair_code(one: int, other: int) -> int:
-    """Return one number for two words in this order. Like no telling term it has both low bits."""
+    """Return one code for an ordered word pair; both low bits are set, unlike in content terms."""
     return (one * 31 + other) & 0xFFFFFFFF | WEAK_TERM_BIT | WORD_TERM_BIT

@@ -1,3 +1,3 @@
-"""From talk to memory drafts by rules alone, in Chinese and English."""
+"""Extract memory drafts from Chinese and English messages, by rules alone."""
 
 from __future__ import annotations

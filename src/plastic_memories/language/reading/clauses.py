@@ -1,4 +1,4 @@
-"""A message as clauses that may be believed: no code, quotes, questions or make-believe."""
+"""Split a message into believable clauses: no code, quotes, questions or fiction."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, ENGLISH_KIN_WORD
 from plastic_memories.language.text.chinese_variants import to_rule_chinese
 from plastic_memories.language.text.lazy_regex import regex
 
@@ -17,8 +18,8 @@ _UNSAID_TEXT = regex(
     r"|```.*?(?:```|\Z)|`[^`\n]+`|^[ \t]*>[^\n]*|https?://\S+|www\.\S+",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-# What ends each kind of action and of quotation: on the same line, or it is none. Round brackets
-# hold none of their own kind.
+# The end of each kind of action and quotation; it must be on the same line. Round brackets do not
+# nest.
 _ACTIONS = {
     mark: regex(ends)
     for mark, ends in zip(
@@ -26,7 +27,7 @@ _ACTIONS = {
     )
 }
 _QUOTES = {mark: regex(rf"[{end}\n]") for mark, end in zip("“「『‘\"'", "”」』’\"'", strict=True)}
-_OPENS_ALONE = frozenset("（(\n")  # where one of these comes first, what is set off has no end
+_OPENS_ALONE = frozenset("（(\n")  # if one of these comes first, the mark has no end
 _SAID_BEFORE = regex(
     r"(?:说|讲|问|道|写|喊|唱|念|回|吼|叫|said|says|say|asked|wrote|replied|told \w+)"
     r"(?:过|了|着)?\s*+(?:[:：,，]\s*+)?$",
@@ -52,7 +53,7 @@ _CLAUSE_BREAK = regex(
     rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|是一?[个名]|坐标|但|因为|"
     rf"所以|请|以后|目前))"
     rf"|(?<=[{CJK}]{{2}})(?=我(?:爸爸?|妈妈?|哥|姐|弟|妹|老公|老婆)(?:是|叫|在|今年))"
-    # In chat a space between Chinese words stands for a comma, unless a value follows.
+    # In chat a space between Chinese words replaces a comma, unless a value follows.
     rf"|(?<=[{CJK}])(?<![叫是我在欢爱厌对和跟的把给住为于说用])\s+(?=[{CJK}])"
     r"|(?:(?<=不[吃喝抽碰熬赌][一-龥])|(?<=不[吃喝抽碰熬赌][一-龥]{2}))(?=不[吃喝抽碰熬赌])"
     r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
@@ -84,9 +85,7 @@ _HYPOTHETICAL = regex(
     re.IGNORECASE,
 )
 _PERSON = (
-    r"(?:他们|她们|他|她|它|你们|你|您|人家|别人|大家|有人|网上|新闻|老师|医生|同事|朋友|"
-    r"同学|老板|领导|妈妈?|爸爸?|"
-    r"老婆|老公|男朋友|女朋友|男友|女友|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|室友|客户|孩子|"
+    rf"(?:他们|她们|他|她|它|你们|你|您|人家|别人|大家|有人|网上|新闻|医生|{CHINESE_KIN_WORD}|"
     r"书上|作者|歌手|小[一-龥]|老[一-龥])"
 )
 _REPORT = regex(
@@ -97,10 +96,8 @@ _REPORT = regex(
     r"|^(?:听说|据说|据.{1,6}说|传说|听.{1,5}(?:说|讲)|有人说|都说|谣言|传闻|俗话说|"
     r"常言道|所谓|看到.{0,4}(?:说|写)|小红书|微博)"
     r"|^.{0,10}(?:开玩笑(?:的|地)?说)"
-    r"|\b(?:they|he|she|people|everyone|everybody|someone|somebody|you|mom|dad|mother|"
-    r"father|friend|"
-    r"boss|wife|husband|sister|brother|doctor|teacher|colleague|article|rumou?rs?|"
-    r"(?-i:[A-Z][a-z]+)) "
+    rf"|\b(?:they|he|she|people|everyone|everybody|someone|somebody|you|{ENGLISH_KIN_WORD}|"
+    r"doctor|article|rumou?rs?|(?-i:[A-Z][a-z]+)) "
     r"(?:always |often |just |once |also |all |keeps? |even |jokingly )*"
     r"(?:says?|said|saying|tells?|told|thinks?|thought|believes?|claims?|claimed|asked|asks|wrote|"
     r"insists?|insisted|assumes?|assumed|guessed|joked|mentioned|replied)\b"
@@ -109,13 +106,13 @@ _REPORT = regex(
     r"the saying goes|so-called)\b",
     re.IGNORECASE,
 )
-# 标题写：我叫张三: what follows stands somewhere, nobody says it of themself.
+# 标题写：我叫张三: cited text, not a statement of the user.
 _CITATION = regex(
     r"^.{0,8}(?:标题|签名|台词|歌词|文案|弹幕|评论|封面|题目|开头|正文|牌子|招牌|纸条|名言|广告)(?:上|里|区)?"
     r".{0,4}(?:写|是|说|叫|改成|刷|道)"
 )
 _SARCASM = regex(r"呵呵|才怪|反话|🙄|yeah,? right|\s/s\b", re.IGNORECASE)
-# What follows is text to work on, not talk.
+# The text that follows is material to work on, not conversation.
 _MATERIAL = regex(
     r"^(?:请|帮我|帮忙|麻烦|给我|你|能不能|可以|来|再|就)*(?:把.{0,12}?|用.{1,8}?)?(?:翻译|改写|润色|"
     r"造句|朗读|跟我读|复述|续写|仿写|背诵|默写|唱(?:一?[首段个句])?(?:歌|《)|(?:写|编|生成|造|讲|出|"
@@ -125,7 +122,7 @@ _MATERIAL = regex(
     r"say (?:this|the)|finish the|continue the|complete the)\b",
     re.IGNORECASE,
 )
-# What the user reports of themself is still their own word.
+# What the user reports of themself is still their own statement.
 _OWN_REPORT = regex(
     r"^(?:刚才|之前|昨天|早就)*(?:我|(?=跟|和|对))(?:刚才|之前|昨天|早就|已经)*"
     r"(?:(?:跟|和|对)(?:你|您))?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
@@ -163,7 +160,7 @@ _CONFIRM_TAG = regex(
     r"(?: right| true)?|don't i|do i|am i|aren't i|is that so|no)$",
     re.IGNORECASE,
 )
-# A wish in the form of a question is still a wish: "could you call me Bob?".
+# A request phrased as a question is still a request: "could you call me Bob?".
 _POLITE = regex(
     r"^(?:以后|今后)?(?:你|您)?(?:以后)?(?:能不能|能否|可不可以|可否|能|可以)(?:请你?)?"
     r"(?=(?:以后|都|一直)*(?:叫我|称呼我|用.{1,6}(?:回答|回复|交流|聊天|说话|沟通)))"
@@ -179,7 +176,7 @@ _WISH_TAG = regex(
 _ASKED_WISH = regex(
     r"^(?P<who>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
 )
-# What a doctor has forbidden binds the user, whoever said it.
+# What a doctor has forbidden binds the user, although another person said it.
 _DOCTOR = r"^(?:我的?)?(?:主治)?(?:医生|大夫|营养师|牙医)(?:又|都|已经|昨天|今天)?"
 _FORBIDDEN = regex(
     rf"{_DOCTOR}(?:(?:说|让|叫|要求|建议|叮嘱|嘱咐|告诉|交代|警告)+我(?:以后|最好|千万|绝对)?"
@@ -196,13 +193,13 @@ _POLITE_END = regex(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class MessageClause:
-    """One clause: its words for the rules, and the literal piece of the message."""
+    """One clause: normalised for the rules, for display, and as a literal quote."""
 
     text: str  # no spaces beside Chinese characters
-    display_text: str  # as it reads in the message, quote marks left out
+    display_text: str  # as in the message, without quotation marks
     quote: str
     opens_sentence: bool  # first of its sentence
-    is_followed_by_colon: bool = False  # a colon follows: what it asks for is asked of that
+    is_followed_by_colon: bool = False  # a request before a colon is about the text after it
 
     @property
     def is_unsure(self) -> bool:
@@ -212,7 +209,7 @@ class MessageClause:
 def believable_clauses(content: str, *, in_story: bool = False) -> Iterator[MessageClause]:
     """Yield the clauses of a message that state something, in order.
 
-    Where everything is a story, a story does not end belief.
+    With `in_story`, fiction counts as a statement too.
 
     >>> [clause.text for clause in believable_clauses("我叫小明，你记得吗？如果我是猫就好了。")]
     ['我叫小明']
@@ -222,7 +219,7 @@ def believable_clauses(content: str, *, in_story: bool = False) -> Iterator[Mess
         if _SARCASM.search(masked, start, end):
             continue
         if not in_story and _FICTION.search(masked, start, end):
-            # A story that has begun goes on to the end of the message.
+            # A story goes on to the end of the message.
             return
         yield from _stated_clauses(content[start:end], masked[start:end])
 
@@ -234,7 +231,7 @@ def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:
 
 
 def _mask_unsaid(content: str) -> str:
-    """Blank out what nobody said, keeping every position."""
+    """Replace what the user did not say by line breaks, keeping every position."""
     masked = _UNSAID_TEXT.sub(lambda found: _BREAK * len(found[0]), content).replace("**", "  ")
     masked = _replaced(masked, _QUOTES, _unquote_label)
     return _replaced(masked, _ACTIONS, lambda _, start, end: _BREAK * (end - start))
@@ -251,9 +248,9 @@ def _replaced(
 
 
 def _pairs(text: str, ends: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[int, int]]:
-    """Yield where what is set off begins and ends, from left to right.
+    """Yield start and end of the text between marks, from left to right.
 
-    One expression for all would look for an end again from each opening mark that has none.
+    One pattern for all marks would search again from each opening mark without an end.
     """
     place, endless = 0, dict.fromkeys(ends, 0)
     for start, mark in enumerate(text):
@@ -271,7 +268,7 @@ def _pairs(text: str, ends: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[int
 def _is_pair(text: str, start: int, end: int) -> bool:
     if text[start] == "*":
         return end > start + 1
-    # An apostrophe stands inside of a word.
+    # An apostrophe is inside a word.
     return text[start] != "'" or not (
         _is_word(text[start - 1 : start]) or _is_word(text[end + 1 : end + 2])
     )
@@ -303,10 +300,10 @@ def _stated_clauses(sentence: str, masked: str) -> Iterator[MessageClause]:
 
 
 def _without_question_tag(clause: MessageClause) -> MessageClause:
-    """A wish that asks for assent is still a wish: 你回复短一点好不好, 你回答能不能简洁些."""
-    asked = _ASKED_WISH.match(clause.text)
-    if asked:
-        wish = asked["who"] + clause.text[asked.end() :]
+    """Return a request without its question tag: 你回复短一点好不好, 你回答能不能简洁些."""
+    asked_wish = _ASKED_WISH.match(clause.text)
+    if asked_wish:
+        wish = asked_wish["who"] + clause.text[asked_wish.end() :]
         return replace(clause, text=wish, display_text=wish)
     found = _WISH_TAG.match(clause.text)
     if not found:
@@ -317,7 +314,7 @@ def _without_question_tag(clause: MessageClause) -> MessageClause:
 
 
 def _as_own_restriction(clause: MessageClause) -> MessageClause:
-    """Let a doctor's order stand as the user's own word: 医生不让我吃辣 → 我不能吃辣."""
+    """Return a doctor's order as the user's own restriction: 医生不让我吃辣 → 我不能吃辣."""
     found = _FORBIDDEN.match(clause.text)
     if not found:
         return clause
@@ -331,7 +328,7 @@ def _plain_verb(found: re.Match[str]) -> str:
 
 
 def _without_question_clause(clauses: list[MessageClause]) -> list[MessageClause]:
-    """Keep what a question sentence states besides asking: "I'm a vegan, can I eat this?"."""
+    """Return what a question sentence states besides asking: "I'm a vegan, can I eat this?"."""
     last = clauses[-1]
     polite = _POLITE.search(last.text)
     if polite:
@@ -343,7 +340,7 @@ def _without_question_clause(clauses: list[MessageClause]) -> list[MessageClause
 
 
 def _is_reported_or_hypothetical(text: str) -> bool:
-    """Say whether from here on a sentence tells what others said, or what is not so."""
+    """Return whether the sentence, from this clause on, is reported, cited or hypothetical."""
     if _HYPOTHETICAL.search(text) or _MATERIAL.search(text) or _CITATION.search(text):
         return True
     return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)

@@ -1,33 +1,33 @@
-"""The messages of a conversation, turned into drafts about the people who wrote them."""
+"""Extract drafts from the messages of a conversation, attributed to their speakers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
+from plastic_memories.language.dates.time_zones import zone_or_utc
 from plastic_memories.language.reading.group_members import attribute_to_speaker, is_from_bot
 from plastic_memories.language.reading.message_reading import (
     latest_by_key,
     message_drafts,
-    zone_or_utc,
 )
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message, Role
 
 
 def extract_drafts(talk: Sequence[Message], time_zone: str = "UTC") -> list[Draft]:
-    """Propose drafts from what people say of themselves, in the order of the talk.
+    """Return drafts of what people state about themselves, in message order.
 
-    Dates are counted from each message's own time in the user's time zone. Of two
-    statements with one key the later holds. What another member of a group says is a
-    fact about that member, under a key of its own: never part of the user's profile.
+    Dates are relative to the time of each message, in the user's time zone. Of two statements with
+    one key the later wins. What another group member says is a fact about that member, under a key
+    of its own: never part of the user's profile.
     """
     zone = zone_or_utc(time_zone)
     return latest_by_key(draft for message in talk for draft in _message_drafts(message, zone))
 
 
 def _message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
-    # A bot that reads its own words back from a group is no member of it.
+    # A bot whose own messages come back from a group is not a member.
     if message.role is not Role.USER or is_from_bot(message):
         return
     for draft in message_drafts(message, zone):

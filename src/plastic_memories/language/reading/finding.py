@@ -1,4 +1,4 @@
-"""What a rule has found in a clause, before it becomes a draft."""
+"""An item that a rule extracted from a clause, before it becomes a draft."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from plastic_memories.model.memory import MemoryType
 
 CERTAIN_CONFIDENCE = 0.9
 LIKELY_CONFIDENCE = 0.75
-# Who talks is of such an age.
+# Plausible ages of a user.
 PLAUSIBLE_AGES = range(3, 121)
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedItem:
-    """One item: its key, the value as it is compared, and the sentence to keep."""
+    """An extracted item: its key, its comparable value, and the sentence to store."""
 
     key: str
     value: str

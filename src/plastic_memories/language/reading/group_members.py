@@ -1,4 +1,4 @@
-"""Who of a group said something: the user, another member, or the bot itself."""
+"""Attribute group messages to the user, another member, or the bot itself."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _BOT_NAMES = frozenset({"", "me", "user", "我", "用户"})
 
 
 def is_from_bot(message: Message) -> bool:
-    """Say whether a bot reads its own words back from a group."""
+    """Return whether a message is the bot's own, echoed by the group."""
     name = message.speaker.strip().casefold()
     return bool(name) and name in {message.owner.persona_id.casefold(), message.bot_id.casefold()}
 
 
 def attribute_to_speaker(message: Message, draft: Draft) -> Draft:
-    """Return a draft as its speaker's own: what another member says is no profile of the user."""
-    spoken = replace(draft, speaker=message.speaker)
+    """Return a draft with its speaker; what another member says is not the user's profile."""
+    attributed = replace(draft, speaker=message.speaker)
     if not _is_from_other_member(message):
-        return spoken
+        return attributed
     kind = MemoryType.EVENT if draft.type is MemoryType.EVENT else MemoryType.FACT
-    return replace(spoken, type=kind, key=f"member.{slug(message.speaker)}.{draft.key}")
+    return replace(attributed, type=kind, key=f"member.{slug(message.speaker)}.{draft.key}")
 
 
 def _is_from_other_member(message: Message) -> bool:
-    """Say whether somebody else than the user speaks; in private there is nobody else."""
+    """Return whether another group member speaks; private chats have none."""
     name = message.speaker.strip().casefold()
     own = name in _BOT_NAMES or name == message.owner.user_id.casefold()
     return not own and not _PRIVATE_MESSAGE_TYPES.search(message.message_type)

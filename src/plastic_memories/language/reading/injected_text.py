@@ -1,8 +1,8 @@
-"""How the hub's own words are told from the user's: by their mark, their shape, their print.
+"""Recognise text that the hub injected: by its fence, its line format, or its fingerprint.
 
-What was injected into a prompt comes back: the model repeats it, a person quotes the model.
-The fence is the mark. Without it the lines still have the shape of ours, and without that
-every few words in a row leave a print that can be looked up among the recently injected.
+Injected text comes back: the model repeats it, a person quotes the model. If the fence is lost, the
+line format remains. If that is lost too, every few words in a row are hashed and looked up among
+the fingerprints of recently injected text.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from plastic_memories.language.text.lazy_regex import regex
 FENCE = "<plastic_memories"
 _HAN = "\u3400-\u9fff"
 _LETTER = regex(r"[^\W_]")
-# A print is left by every run of this weight: five Chinese characters, or ten letters. The
-# beginning of a line leaves shorter ones too, so that a short line cut off is still known.
+# Every window of this weight is hashed: five Chinese characters, or ten letters. The beginning of a
+# line also gives shorter windows, so that a short truncated line is recognised.
 _CHINESE_WEIGHT = 2
 _FULL_WINDOW = 10
 _MIN_WINDOW = 6
@@ -49,7 +49,7 @@ class _WeightedLetter:
 
 
 def has_injection_marker(text: str) -> bool:
-    """Say whether a text holds the mark of a block the hub injected.
+    """Return whether a text contains the fence of an injected block.
 
     >>> has_injection_marker("<plastic_memories version=1>")
     True
@@ -58,7 +58,7 @@ def has_injection_marker(text: str) -> bool:
 
 
 def fingerprint(text: str) -> frozenset[int]:
-    """Return the prints of an injected text, line by line; dates and bullets leave none.
+    """Return the window hashes of an injected text, line by line, without dates and bullets.
 
     >>> fingerprint("- [2024-05-15] 我喜欢茶") == fingerprint("我喜欢茶")
     True
@@ -77,12 +77,12 @@ def fingerprint(text: str) -> frozenset[int]:
 
 
 def fingerprints(texts: Iterable[str]) -> frozenset[int]:
-    """Return the prints of several texts together."""
+    """Return the window hashes of several texts."""
     return frozenset().union(*map(fingerprint, texts))
 
 
 def echo_spans(text: str, known: Set[int]) -> list[tuple[int, int]]:
-    """Return the stretches of a text that repeat something injected, in order."""
+    """Return the spans of a text that repeat injected text, in order."""
     letters = _weighted_letters(text)
     return [
         (letters[first].position, letters[last - 1].position + 1)
@@ -91,7 +91,7 @@ def echo_spans(text: str, known: Set[int]) -> list[tuple[int, int]]:
 
 
 def echo_share(text: str, known: Set[int]) -> float:
-    """Return the share of a text that repeats something injected: 0 none, 1 all.
+    """Return the share of a text that repeats injected text, from 0 to 1.
 
     >>> known = fingerprint("我对海鲜过敏，平时住在上海")
     >>> echo_share("海鲜过敏，平时住", known), echo_share("今天天气不错", known)
@@ -103,10 +103,9 @@ def echo_share(text: str, known: Set[int]) -> float:
 
 
 def without_echoes(text: str, known: Set[int]) -> str:
-    """Blank out the pieces that say nothing but what was injected; positions are kept.
+    """Blank out pieces that only repeat injected text; positions stay the same.
 
-    A piece with anything new in it stays whole: 我喜欢茶和咖啡 is news where only
-    我喜欢茶 is known.
+    A piece with anything new stays whole: 我喜欢茶和咖啡 is new if only 我喜欢茶 is known.
 
     >>> without_echoes("你说我喜欢茶，我也喜欢咖啡", fingerprint("我喜欢茶")).strip()
     '，我也喜欢咖啡'
@@ -120,7 +119,7 @@ def without_echoes(text: str, known: Set[int]) -> str:
 
 
 def without_injected_lines(text: str) -> str:
-    """Blank out lines in the shape the hub writes them, with or without a fence around."""
+    """Blank out lines in our line format, with or without a fence."""
     for pattern in (_INJECTED_LINE, _INJECTED_NOTICE):
         text = pattern.sub(lambda found: "\n" * len(found[0]), text)
     return text
@@ -140,7 +139,7 @@ def _echoed_pieces(text: str, known: Set[int]) -> Iterator[tuple[int, int]]:
 
 
 def _adds_nothing(text: str, piece: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
-    """Say whether beside its echoes a piece has only words that carry nothing."""
+    """Return whether a piece has only filler words besides its echoes."""
     rest, position = "", piece[0]
     for start, end in spans:
         rest += f"{text[position:start]} "
@@ -168,7 +167,7 @@ def _total_weight(letters: list[_WeightedLetter]) -> int:
 def _weight_windows(
     letters: list[_WeightedLetter], size: int, *, last: int | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Yield the shortest runs of at least that weight, one from every letter that has one."""
+    """Yield the shortest window of at least this weight from every letter that starts one."""
     end, weight = 0, 0
     for first in range(len(letters) if last is None else min(last, len(letters))):
         while weight < size and end < len(letters):
@@ -185,10 +184,10 @@ def _window_hash(letters: list[_WeightedLetter], first: int, last: int) -> int:
 
 
 def _echo_runs(letters: list[_WeightedLetter], known: Set[int]) -> list[tuple[int, int]]:
-    """Find the runs of letters that were injected, in order and apart from each other.
+    """Return the runs of injected letters, in order and disjoint.
 
-    A long run counts only while every window of it is known: two memories that overlap in
-    their words (我不喜欢狗, 我很喜欢喝茶) do not make a third one known (我不喜欢喝茶).
+    A long run counts only while every window of it is known: two memories that overlap (我不喜欢狗,
+    我很喜欢喝茶) do not make a third one known (我不喜欢喝茶).
     """
     if not known:
         return []

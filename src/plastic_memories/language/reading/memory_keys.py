@@ -1,4 +1,4 @@
-"""Keys of what is remembered: one thing, one key, in whichever language it was said."""
+"""Memory keys: one key per topic, whichever language it was stated in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SLUG_LENGTH = 40
 _NOT_WORD = regex(r"[^\w]+")
 _ARTICLE = regex(r"^(?:the|a|an|my|some|all|any|all kinds of)\s+", re.IGNORECASE)
 
-# Chinese words, then the English ones that mean the same; the slug is the key's part.
+# Chinese words, then English synonyms; the slug becomes a part of the key.
 _SYNONYMS = """
 seafood 海鲜|海产品|seafood
 shrimp 虾|虾子|大虾|shrimp|shrimps|prawns
@@ -133,7 +133,7 @@ _SLUGS = {
 
 
 def slug(text: str) -> str:
-    """Return the part of a key that stands for a value, whatever its language.
+    """Return the part of a key for a value, the same in both languages.
 
     >>> slug("海鲜"), slug("Sea food"), slug("peanuts"), slug("老上海的弄堂")
     ('seafood', 'sea_food', 'peanut', '老上海的弄堂')
@@ -149,7 +149,7 @@ _ADDITIVE_WISH = regex(r"^(?:不要|别|少|不用|多|do not|never|no |stop|avo
 
 
 def style_key(value: str) -> str:
-    """Return the key of a wish how to answer: one manner holds, any number of dos and don'ts.
+    """Return the key of a reply-style wish: one general style, any number of dos and don'ts.
 
     >>> style_key("简洁"), style_key("别太长")
     ('preference.reply_style', 'preference.reply_style.别太长')
@@ -165,7 +165,7 @@ _OPPOSITES = (("preference.like.", "preference.dislike."),)
 
 
 def opposite_key(key: str) -> str | None:
-    """Return the key that this one contradicts: a like ends a dislike of the same thing."""
+    """Return the contradicting key: a like ends a dislike of the same thing."""
     for one, other in _OPPOSITES:
         if key.startswith(one):
             return other + key[len(one) :]
@@ -244,7 +244,7 @@ FAVORITES = {
 
 
 def favorite_key(category: str) -> str:
-    """Return the key of a favourite of some kind.
+    """Return the key of a favourite in a category.
 
     >>> favorite_key("颜色"), favorite_key("colour"), favorite_key("ice cream")
     ('preference.favorite_color', 'preference.favorite_color', 'preference.favorite_ice_cream')

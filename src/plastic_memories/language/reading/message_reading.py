@@ -1,11 +1,10 @@
-"""One message, read: what the rules find in it, and the drafts they make of that."""
+"""Extract the drafts of one message."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.chinese import chinese_reader
@@ -44,26 +43,18 @@ _IMPORTANCE_BY_PREFIX = (
 )
 
 
-def zone_or_utc(name: str) -> tzinfo:
-    """Return a time zone by its name; one nobody knows is UTC."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
-
-
 def message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
-    """Yield what one message says of its speaker, as if that were the user."""
+    """Yield the drafts of one message, as if its speaker were the user."""
     realm = detect_realm(message.content, message.realm)
     now = datetime.fromtimestamp(message.ts, zone)
-    for clause, found in extract_items(message, now, realm):
-        yield item_draft(message, clause, found, now, realm)
+    for clause, item in extract_items(message, now, realm):
+        yield item_draft(message, clause, item, now, realm)
 
 
 def extract_items(
     message: Message, now: datetime, realm: Realm
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
-    """Yield what the rules of both languages find, clause by clause."""
+    """Yield the items that the rules of both languages find, clause by clause."""
     content = without_injected_lines(message.content[:READ_CHARS])
     if realm is Realm.OOC:
         content = without_ooc_marks(content)
@@ -75,27 +66,27 @@ def extract_items(
 
 
 def item_draft(
-    message: Message, clause: MessageClause, found: ExtractedItem, now: datetime, realm: Realm
+    message: Message, clause: MessageClause, item: ExtractedItem, now: datetime, realm: Realm
 ) -> Draft:
-    # An event's sentence carries its date already.
-    is_event = found.type is MemoryType.EVENT
-    content = found.content if is_event else mentions.resolve_relative_dates(found.content, now)
-    value = restore_script(found.value, clause.quote)
+    # The sentence of an event already contains its date.
+    is_event = item.type is MemoryType.EVENT
+    content = item.content if is_event else mentions.resolve_relative_dates(item.content, now)
+    value = restore_script(item.value, clause.quote)
     return Draft(
-        type=found.type,
-        key=found.key,
+        type=item.type,
+        key=item.key,
         content=restore_script(content, clause.quote),
         realm=realm,
         quote=clause.quote,
         **draft_origin(message),
-        confidence=found.confidence,
-        importance=_importance(found.key),
-        attributes={"value": value, **found.attributes},
+        confidence=item.confidence,
+        importance=_importance(item.key),
+        attributes={"value": value, **item.attributes},
     )
 
 
 def draft_origin(message: Message) -> dict[str, Any]:
-    """Return what a draft takes over from the message it was found in."""
+    """Return the fields that a draft takes from its message."""
     return {
         "source_app": message.source_app,
         "bot_id": message.bot_id,
@@ -112,14 +103,14 @@ def _importance(key: str) -> float:
 
 
 def latest_by_key(drafts: Iterable[Draft]) -> list[Draft]:
-    """Of two statements with one key keep the later, and of a like and a dislike as well.
+    """Return the drafts with only the latest of each key, and of each like and dislike.
 
-    What is said in a story does not touch what is said of the user.
+    Statements in a story do not replace statements about the user.
     """
-    kept: dict[tuple[Realm, MemoryType, str], Draft] = {}
+    latest: dict[tuple[Realm, MemoryType, str], Draft] = {}
     for draft in drafts:
-        # Taken out first, so that the later statement also takes the later place.
-        kept.pop((draft.realm, draft.type, draft.key), None)
-        kept.pop((draft.realm, draft.type, opposite_key(draft.key) or draft.key), None)
-        kept[draft.realm, draft.type, draft.key] = draft
-    return list(kept.values())
+        # Removed first, so that the later statement also takes the later position.
+        latest.pop((draft.realm, draft.type, draft.key), None)
+        latest.pop((draft.realm, draft.type, opposite_key(draft.key) or draft.key), None)
+        latest[draft.realm, draft.type, draft.key] = draft
+    return list(latest.values())

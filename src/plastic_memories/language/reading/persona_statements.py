@@ -1,8 +1,8 @@
-"""What the persona says of itself: its likes, its own facts, its promises.
+"""Extract what the persona states about itself: likes, facts and promises.
 
-They are the persona's memory, under keys of their own and with its name as the speaker, and
-never the user's profile. Helpful talk is most of what a model says, so nearly everything is
-passed over: long or formatted texts, disclaimers, samples, what is said of the user.
+They are stored as the persona's memory, under keys of their own and with its name as the speaker,
+never in the user's profile. Most of what a model says is assistance, so nearly everything is
+skipped: long or formatted texts, disclaimers, samples, statements about the user.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from plastic_memories.language.dates import mentions
+from plastic_memories.language.dates.time_zones import zone_or_utc
 from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
 from plastic_memories.language.reading.finding import CERTAIN_CONFIDENCE, ExtractedItem
 from plastic_memories.language.reading.injected_text import without_injected_lines
@@ -21,7 +22,6 @@ from plastic_memories.language.reading.message_reading import (
     extract_items,
     item_draft,
     latest_by_key,
-    zone_or_utc,
 )
 from plastic_memories.language.reading.realm_detection import detect_realm
 from plastic_memories.language.text.lazy_regex import at_start, regex
@@ -32,7 +32,7 @@ from plastic_memories.model.owner import Realm
 
 _MAX_CHARS = 400
 _I = re.IGNORECASE
-# A text for the user to use, or a machine speaking of itself.
+# A text written for the user, or a model speaking of itself as a machine.
 _WRITTEN = regex(
     r"```|^[^\S\n]*+(?:[-*#>]|\d++[.、)])\s|\n[^\S\n]*+\n.*\n[^\S\n]*+\n|以下是|例如|比如|示例|范文|模板|例句|翻译|译文|原文|"
     r"作为(?:一个|一名|一款)?.{0,4}(?:AI|人工智能|语言模型|助手|机器人)|"
@@ -67,7 +67,7 @@ _PROMISES = (
         _I,
     ),
 )
-# A day and a "will": 我明天会陪你去, "I'll bake you a cake tomorrow".
+# A date and a "will": 我明天会陪你去, "I'll bake you a cake tomorrow".
 _WILL = regex(
     r"^(?:那|好|嗯)*(?:[^我]{0,8})我.{0,8}?(?:一定会?|会|就)(?:陪|给|带|来|去|等|为|送|做|和|跟)"
     r"|^i(?:'ll| will) ",
@@ -79,7 +79,7 @@ _NO_PROMISE = regex(r"吗|呢$|不会|可能|如果|要是|尽量|\b(?:try|maybe
 def persona_drafts(
     talk: Sequence[Message], time_zone: str = "UTC", persona_name: str = ""
 ) -> list[Draft]:
-    """Propose what the persona said of itself or promised, in the order of the talk.
+    """Return drafts of what the persona stated about itself or promised, in message order.
 
     >>> from plastic_memories.model.owner import Owner
     >>> said = Message(owner=Owner("t", "ann", "miku"), role=Role.ASSISTANT,
@@ -114,7 +114,7 @@ def _reply_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
 def _persona_draft(
     message: Message, clause: MessageClause, found: ExtractedItem, now: datetime, realm: Realm
 ) -> Draft:
-    # A program's words, kept as they are: neither the user's statement nor a guess about them.
+    # A program's statement, stored verbatim: neither the user's nor inferred about them.
     return replace(
         item_draft(message, clause, found, now, realm), source_type=SourceType.TOOL, importance=0.5
     )

@@ -1,4 +1,4 @@
-"""Whether a message is about the real user, a story, a supposition, or the talk itself."""
+"""Detect the realm of a message: real, story, hypothetical or out of character."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plastic_memories.model.owner import Realm
 
 _HAN = "\u3400-\u9fff"
 
-# Out of character: the player speaks, not the figure.
+# Out of character: the player speaks, not the character.
 _OOC_PART = regex(
     r"\(\([^()]*\)\)|（（[^（）]*））|⟪[^⟪⟫]*⟫"
     r"|[(（\[【]\s*(?:ooc(?![a-z])|场外|出戏)[^)）\]】]{0,400}[)）\]】]",
@@ -26,7 +26,7 @@ _OOC_LABEL = regex(r"(?:ooc|场外|出戏)\s*[:：]?", re.IGNORECASE)
 _BRACKETS = regex(r"^[(（\[【⟪]+|(?<![)）\]】⟫])[)）\]】⟫]++$")
 _LOOKS_LIKE_CODE = regex(r"[;{}=<>]|\w\(|\n|TODO|FIXME")
 
-# What stands between single asterisks and is bounded by the edge of a sentence.
+# Text between single asterisks at the edge of a sentence.
 _STARRED = regex(
     rf"(?:^|(?<=[\s。！？!?…~～.,，\"”」』》)）]))(?<!\*)\*(?![\s*])(?P<inner>[^*\n]+?)(?<!\s)\*(?!\*)"
     rf"(?=$|[\s。！？!?…~～.,，\"“「『《(（{_HAN}A-Z*])",
@@ -45,7 +45,7 @@ _ACTS = (
 
 
 def _verb_forms(verb: str) -> str:
-    """What somebody does, is doing or did: the plain verb alone may be emphasis."""
+    """Return the inflected forms of an action verb; the base form alone may be emphasis."""
     stem = verb[:-1] if verb[-1] in "ey" else verb
     return rf"{verb}e?s|{stem}ies|{stem}{verb[-1]}?ing|{stem}i?{verb[-1]}?ed"
 
@@ -64,7 +64,7 @@ _CHINESE_ACT = regex(
     r"推门|敲门|开门|进来|进门|醒来|倒下|倒在|喘|打量|环顾|耸|撇|撅|嘟|鼓掌|招手|行礼|拥|依偎|躲"
 )
 _STAGE = regex(
-    r"(?:^\s*+|[。！？【\[]\s*+|\n[^\S\n]*+)"  # of many line breaks the last is enough
+    r"(?:^\s*+|[。！？【\[]\s*+|\n[^\S\n]*+)"  # the last of several line breaks is enough
     r"(?:剧情|场景|剧本|故事背景|世界观|人设|角色设定|背景设定|设定|旁白)\s*+[:：】\]]"
     r"|(?:在|这个|那个|我们的|咱们的)(?:故事|剧情|剧本|设定|世界观|副本|跑团)(?:里面?|中)"
     r"|(?:故事|剧情|剧本|设定|小说|游戏|梦)(?:里面?|中)[，,]?(?:我|你|咱)"
@@ -94,8 +94,8 @@ _ENDS = regex(r"[。！？!?\n]+|\.(?=\s)")
 def detect_realm(text: str, session_realm: Realm = Realm.REAL) -> Realm:
     """Return the realm of one message in a session of that realm.
 
-    Marks of the player count everywhere; in a real session the text must show by itself
-    that it is a story. Emphasis (*really*) and lists are not stories.
+    Out-of-character marks count everywhere; in a real session the text itself must show that it is
+    a story. Emphasis (*really*) and lists are not stories.
 
     >>> detect_realm("*smiles* Hello there"), detect_realm("I *really* mean it")
     (<Realm.STORY: 'story'>, <Realm.REAL: 'real'>)
@@ -114,7 +114,7 @@ def detect_realm(text: str, session_realm: Realm = Realm.REAL) -> Realm:
 
 
 def without_ooc_marks(text: str) -> str:
-    """Return the text without the marks of the player, every position kept.
+    """Return the text without out-of-character marks, every position kept.
 
     >>> without_ooc_marks("((hi)) "), without_ooc_marks("ooc: hi")
     ('  hi   ', '     hi')
@@ -147,7 +147,7 @@ def _is_ooc(text: str, rest: str, session_realm: Realm) -> bool:
 
 
 def _has_roleplay_action(text: str) -> bool:
-    """Say whether somebody does something between asterisks."""
+    """Return whether the text has an action between asterisks."""
     for found in _STARRED.finditer(text):
         inner = found["inner"]
         if re.search(f"[{_HAN}]", inner):
@@ -159,6 +159,6 @@ def _has_roleplay_action(text: str) -> bool:
 
 
 def _is_hypothetical(text: str) -> bool:
-    """A supposition that is the whole message, not a clause of it."""
+    """Return whether the whole message is hypothetical, not just a clause of it."""
     sentences = [part for part in _ENDS.split(text) if part.strip()]
     return 0 < len(sentences) <= _SHORT and _HYPOTHETICAL.match(sentences[0]) is not None

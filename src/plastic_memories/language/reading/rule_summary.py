@@ -1,12 +1,12 @@
-"""A short summary of a conversation by rules: what was said that is worth keeping."""
+"""Summarise a conversation by rules, from its extracted drafts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from plastic_memories.model.formation import Summary, TalkWindow
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.session import Session
-from plastic_memories.model.talk import Summary, TalkWindow
 
 _MAX_POINTS = 8
 _MAX_CHARS = 400
@@ -16,7 +16,7 @@ _SEPARATOR = {"zh": "；", "en": "; "}
 
 
 def summarise_drafts(drafts: Sequence[Draft], language: str) -> Summary | None:
-    """Return the points of a talk in its own words; None if nothing in it is worth keeping."""
+    """Return a summary of the most important drafts; None if there are none."""
     points: list[str] = []
     for draft in sorted(drafts, key=lambda one: -(one.importance or 0))[:_MAX_POINTS]:
         text = draft.content.strip()
@@ -30,7 +30,7 @@ def summarise_drafts(drafts: Sequence[Draft], language: str) -> Summary | None:
 
 
 def summary_draft(session: Session, window: TalkWindow, summary: Summary, tokens: int) -> Draft:
-    """Return the memory of a conversation that was summed up."""
+    """Return the draft that stores the summary of a window."""
     first, last = window.messages[0], window.messages[-1]
     place = session.place
     return Draft(

@@ -1,4 +1,4 @@
-"""A stretch of talk made ready to be learned from. Pure."""
+"""Prepare messages for extraction: remove injected text, detect the language."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
 
-_HAN = regex(r"[\u3400-\u9fff]")
 _ALL = 0.999
-_WORD = regex(r"[A-Za-z]+")
 # From our mark to its end, or to the end of the text if it was cut.
 _INJECTED = regex(
     re.escape(FENCE) + r"\b.*?(?:</plastic_memories[^>]*>|\Z)", re.IGNORECASE | re.DOTALL
@@ -21,7 +19,7 @@ _INJECTED = regex(
 
 
 def without_injected_text(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages without what the hub itself has put there; empty ones are left out."""
+    """Return the messages without injected blocks; messages that become empty are left out."""
     cleaned = (
         message
         if FENCE not in message.content.lower()
@@ -32,14 +30,5 @@ def without_injected_text(messages: Sequence[Message]) -> list[Message]:
 
 
 def is_injected_echo(draft: Draft, known: Set[int]) -> bool:
-    """Say whether a draft stands on nothing but words that the hub itself had injected."""
+    """Return whether a draft's quote consists only of injected text."""
     return bool(draft.quote) and echo_share(draft.quote, known) >= _ALL
-
-
-def messages_language(messages: Sequence[Message]) -> str:
-    """Return the language most of the talk is in: `zh`, or `en`.
-
-    A Chinese character says about as much as an English word.
-    """
-    text = "\n".join(message.content for message in messages)
-    return "zh" if len(_HAN.findall(text)) >= len(_WORD.findall(text)) else "en"

@@ -1,4 +1,4 @@
-"""A message kept as it was said: a note with its quote, where no rule has a better word."""
+"""Store a message verbatim as a note, for messages that no rule understands."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from plastic_memories.model.message import Message, Role
 
 _WORD = regex(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _UNSPACED_CHAR = regex(f"[{UNSPACED}]")
-# A greeting is shorter than that. Two Chinese characters count as a word.
+# A greeting is shorter. Two Chinese characters count as one word.
 _MIN_WORDS = 3.0
 
 
 def is_statement(message: Message) -> bool:
-    """Say whether a user's message states anything, rather than asks, greets or makes believe."""
-    # Its grammar takes a third of a second to compile: only for who needs it.
+    """Return whether a user's message states anything, rather than asks, greets or pretends."""
+    # Imported on use: its grammar takes a third of a second to compile.
     from plastic_memories.language.reading.clauses import believable_clauses  # noqa: PLC0415
 
     if message.role is not Role.USER:
@@ -32,7 +32,7 @@ def _word_count(text: str) -> float:
 
 
 def verbatim_draft(message: Message) -> Draft:
-    """Return the draft of a message, word for word; the same said again is the same note.
+    """Return a message as a verbatim draft; the same message again gives the same key.
 
     >>> from plastic_memories.model.owner import Owner
     >>> said = Message(owner=Owner("t", "u", "p"), role=Role.USER, content="茶在柜子里", ts=0.0)
@@ -46,7 +46,7 @@ def verbatim_draft(message: Message) -> Draft:
         key="said." + api_key_digest("\x1f".join([*place, normalise(message.content)]))[:16],
         content=message.content,
         realm=message.realm,
-        # What a user says is the user's word; what anybody else says comes from a program.
+        # Only a user's message is the user's statement; all others come from a program.
         source_type=SourceType.USER_EXPLICIT if by_user else SourceType.TOOL,
         source_app=message.source_app,
         bot_id=message.bot_id,

@@ -1,8 +1,8 @@
-"""Ordinary things that people say: what a likeness is measured by where there is little else.
+"""Background sentences to calibrate embedding similarity with.
 
-How near a memory is to a question in meaning tells nothing by itself; it tells how much nearer
-than others it is. On a first evening there are no others. So these stand beside the memories,
-embedded by the same model: with three memories a question is judged as with three thousand.
+The similarity of a memory to a question means nothing by itself; what counts is how far it exceeds
+the others. A new partition has no others, so these sentences, embedded by the same model, take
+their place: three memories are judged like three thousand.
 """
 
 from __future__ import annotations
@@ -25,5 +25,5 @@ BACKGROUND_SENTENCES = (
     "昨晚没睡好，头有点疼。",
     "她的小狗喜欢追球跑。",
 )
-# How much one of them counts beside a memory: in large partitions they must not be felt.
+# Weight of a sentence relative to a memory: negligible in large partitions.
 BACKGROUND_WEIGHT = 0.5

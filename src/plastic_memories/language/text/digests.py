@@ -1,4 +1,4 @@
-"""What is kept of an API key."""
+"""Digests of API keys."""
 
 from __future__ import annotations
 

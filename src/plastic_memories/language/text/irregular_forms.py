@@ -1,6 +1,6 @@
-"""English words whose forms no rule of endings brings together: who asks `buy` means `bought`.
+"""Irregular English forms that stemming does not unify: `bought` is found by `buy`.
 
-Left out are forms that are as often another word: ground, wound, rose, shot, lives, leaves.
+Forms that are as often another word are left out: ground, wound, rose, shot, lives, leaves.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ shelf shelves | thief thieves | tooth teeth | wife wives | wolf wolves | woman w
 
 
 def _lemmas_by_form(*tables: str) -> dict[str, str]:
-    """Return the plain form of each other one; where two share one, the first has it."""
+    """Return form → lemma; a form of two lemmas belongs to the first."""
     found: dict[str, str] = {}
     for table in tables:
         for group in table.replace("\n", "|").split("|"):

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first asked, or all together in good time."""
+"""Regular expressions that are compiled on first use, or all at once in the background."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _uncompiled: list[_LazyPattern] = []
 
 
 class _LazyPattern:
-    """Stands for a compiled expression; from its first use on it is as quick as that."""
+    """A stand-in for a compiled pattern; after its first use it is as fast as one."""
 
     def __init__(self, text: str, flags: int) -> None:
         self._source = text, flags
@@ -25,7 +25,7 @@ class _LazyPattern:
 
 
 def regex(text: str, flags: int = 0) -> re.Pattern[str]:
-    """Return an expression that costs nothing until it is used.
+    """Return a pattern that is compiled on first use.
 
     The rules have some four hundred; compiling them took a quarter of a server's start.
     """
@@ -33,15 +33,16 @@ def regex(text: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def at_start(text: str, flags: int = 0) -> re.Pattern[str]:
-    """Return an expression that is tried at the start of a text and nowhere else.
+    """Return a pattern that matches only at the start of a text.
 
-    One that begins with words that may repeat would else read the same run again from each word.
+    Without the anchor, a pattern that begins with a repeated group rescans the same run from each
+    word.
     """
     return regex(rf"\A(?:{text})", flags)
 
 
 def compile_all() -> None:
-    """Compile what has not been used yet, and let others go first after each."""
+    """Compile all unused patterns, yielding to other threads after each."""
     while _uncompiled:
-        _uncompiled.pop().search  # noqa: B018 - asking for it compiles it
+        _uncompiled.pop().search  # noqa: B018 - the attribute access compiles it
         time.sleep(0)

@@ -1,4 +1,4 @@
-"""Numbers as they are spoken, in Chinese and English."""
+"""Parse Chinese and English numerals and approximate counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EN_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", 
 _EN = {word: number for number, word in enumerate(_EN_SMALL.split())}
 _EN |= {word: number * 10 for number, word in enumerate(_EN_TENS, start=2)}
 _EN |= {"a": 1, "an": 1, "a couple of": 2, "couple": 2}
-# "A few" of anything: not one, and one would name a larger unit instead of ten.
+# "A few": more than one, and fewer than would be named by a larger unit.
 FEW_RANGE = (2, 7)
 _ZH_VAGUE = {
     "几": FEW_RANGE,
@@ -47,7 +47,7 @@ def _zh_spoken_number(text: str) -> int:
 
 
 def zh_number(text: str) -> int:
-    """Read a number written in digits or in Chinese.
+    """Return a number written in digits or in Chinese.
 
     >>> zh_number("二十五"), zh_number("12"), zh_number("两"), zh_number("二零二三")
     (25, 12, 2, 2023)
@@ -64,7 +64,7 @@ ZH_COUNT = rf"(?:几十|二?十几|好?几|{ZH_NUMBER})"
 
 
 def zh_count(text: str) -> tuple[int, int]:
-    """Read how many, from and up to: two neighbouring digits are a guess, not a number.
+    """Return minimum and maximum of a count: two adjacent digits (`两三`) are a range.
 
     >>> zh_count("两三"), zh_count("十几"), zh_count("十二"), zh_count("12")
     ((2, 3), (11, 19), (12, 12), (12, 12))
@@ -78,7 +78,7 @@ def zh_count(text: str) -> tuple[int, int]:
 
 
 def en_number(text: str) -> int:
-    """Read a number written in digits or in English words.
+    """Return a number written in digits or in English words.
 
     >>> en_number("two"), en_number("twenty-five"), en_number("40")
     (2, 25, 40)
@@ -98,7 +98,7 @@ EN_COUNT = (
 
 
 def en_count(text: str) -> tuple[float, float]:
-    """Read how many, from and up to: halves, and "a few".
+    """Return minimum and maximum of a count, including halves and "a few".
 
     >>> en_count("half a"), en_count("two and a half"), en_count("a few"), en_count("a couple of")
     ((0.5, 0.5), (2.5, 2.5), (2, 7), (2, 2))

@@ -1,4 +1,4 @@
-"""Which stretches of a memory are embedded: a fact in passing must not drown in a long text."""
+"""Split long memories into passages to embed, so that a passing fact is still found."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from plastic_memories.language.text.tokens import UNSPACED
 
 MAX_PASSAGES = 8
 _MIN_SPLIT_LENGTH = 160
-# A character of an unspaced script says as much as three letters.
+# A character of an unspaced script carries as much as three letters.
 _UNSPACED = regex(f"[{UNSPACED}]")
 _SENTENCE = regex(r"[^。！？!?.\n]+[。！？!?.\n]*+[\"”』」]*+\s*+")
 
 
 def split_passages(text: str) -> list[str]:
-    """Return the text, and if it is long, its stretches of a sentence or a few.
+    """Return the text, and if it is long, its passages of one or a few sentences.
 
     >>> split_passages("I like tea.")
     ['I like tea.']

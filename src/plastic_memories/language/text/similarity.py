@@ -1,8 +1,8 @@
-"""Which texts say the same thing, as far as words can tell for certain.
+"""Detect texts that state the same, by words alone.
 
-Nearness in meaning cannot: `周一去看牙医` and `周二去看牙医` lie side by side, and so do "Tom is
-taller than Jerry" and its opposite. So every word tells, and so does its place, but for the few
-that never change what a reader learns.
+Embeddings cannot: `周一去看牙医` and `周二去看牙医` are close, and so are "Tom is taller than
+Jerry" and its opposite. So every word counts, and so does its position, except for the few that
+never change the statement.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from plastic_memories.language.text.tokens import UNSPACED, normalise
 _PAUSES = ",.!;~"
 _STOPS = "。、"
 _PARTICLES = "啊呀哦噢喔嘛呢"
-# One pause is as good as another, but there must be one: `不，要去` is not `不要去`. Before a
-# letter or a digit it is none (3.5, ~5, !=, .com). A colon may tell who speaks, a question mark
-# makes another sentence, quotes change whose words they are. Here and below a run is looked at
-# once, from its beginning: a text of nothing else must not take long.
+# All pauses are equal, but one must be there: `不，要去` is not `不要去`. Before a letter or a
+# digit it is not a pause (3.5, ~5, !=, .com). A colon may mark a speaker, a question mark changes
+# the sentence, quotes change the speaker. Here and below a run is scanned once, from its start, to
+# stay linear.
 _PAUSE = regex(
     rf"(?:(?:(?<!\s)\s++)?(?:[{_STOPS}]++"
     rf"|(?<![{_PAUSES}])[{_PAUSES}]++(?![^\s{UNSPACED}{_STOPS}\"”’」』)\]])))++\s*+"
 )
 _CLOSING_PARTICLES = regex(rf"(?<![{_PARTICLES}])[{_PARTICLES}]+(?=\s*(?:[:{_STOPS}{_PAUSES}]|$))")
 _BESIDE_UNSPACED = regex(rf"(?<=[{UNSPACED}])\s++|(?<!\s)\s++(?=[{UNSPACED}])")
-# Stress on a feeling tells nothing new. Elsewhere the same words may: 特别行政区, the very first.
+# Emphasis on a feeling adds nothing. Elsewhere the same words may: 特别行政区, the very first.
 _STRESS = regex(
     r"(?<![也很挺超级非常特别真的心])(?:也|很|挺|超级|超|非常|特别|真的|真心)+"
     r"(?=喜欢|爱(?![好人情])|热爱|讨厌|害怕|怕|恨|想念|高兴|开心|难过|期待)"
     r"|(?<!also )(?<!really )(?<!truly )(?<!very )\b(?:(?:also|really|truly|very) )+"
     r"(?=(?:likes?|loves?|enjoys?|adores?|hates?|dislikes?|miss(?:es)?|happy|glad|sad)\b)"
 )
-# Beside these stress tells: "I don't really like it" is not "I really don't like it", and
+# Next to these, emphasis matters: "I don't really like it" is not "I really don't like it", and
 # 《超喜欢你》 is not 《喜欢你》.
 _STRESS_TELLS = regex(
     r"[不没无非未别勿莫否吗?\"“”《》「」『』]|n['’]t\b"
@@ -47,26 +47,26 @@ _CONTRACTED = regex(
 )
 _WHOLE = {"won": "will not", "can": "can not", "shan": "shall not", "cannot": "can not"}
 _ENDINGS = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
-# Characters that two texts may have or lack and still say the same, more or less.
+# Characters in which two texts may differ and still state the same.
 _WAVERING = frozenset(
     f" \u3000{_STOPS}{_PARTICLES}…‘’“”啦了也很挺超级非常特别真的心"
     "also really truly very am are have will not"
     "0123456789!\"#$%&'()*+,-./:;<=>?~"
 )
-# The wide forms of ASCII stand in the same order as the narrow ones.
+# Full-width ASCII forms are in the same order as ASCII.
 _WIDE = {code + 0xFEE0: chr(code).lower() for code in range(ord("!"), ord("~") + 1)}
 _LOOK: Mapping[int, str | None] = {
     code: None if char in _WAVERING else char
     for code, char in ({ord(char): char for char in _WAVERING} | _WIDE).items()
 }
-# Nobody says so much twice in nearly the same words.
+# Longer texts are not repeated in nearly the same words.
 _LONG = 1_000
 
 
 def canonical_text(text: str) -> str:
-    """Return a text without what changes nothing about its meaning.
+    """Return a text without what does not change its statement.
 
-    Texts that say the same for certain become equal; doing it twice changes nothing.
+    Texts that certainly state the same become equal. Idempotent.
 
     >>> canonical_text("我很喜欢喝绿茶！") == canonical_text("我喜歡 喝 绿茶")
     True
@@ -89,10 +89,10 @@ def canonical_text(text: str) -> str:
 
 
 def canonical_texts(texts: Sequence[str]) -> list[str]:
-    """Return texts of which those that say the same are equal.
+    """Return the texts with duplicates in canonical, hence equal, form.
 
-    But for compatibility forms (`㎏`, `①`): only what resembles another is taken apart. That
-    takes ten times as long as to see that it does not, and hardly any line in a prompt does.
+    Compatibility forms (`㎏`, `①`) are not unified: only texts that resemble another are
+    canonicalised, which takes ten times as long as the check, and hardly any prompt line does.
 
     >>> canonical_texts(["I like tea!", "I like coffee", "I really like tea"])
     ['i like tea', 'I like coffee', 'i like tea']
@@ -108,7 +108,7 @@ def canonical_texts(texts: Sequence[str]) -> list[str]:
 
 
 def _lookup_key(text: str) -> str:
-    """Return what is left of a text whatever else two of the same may differ in."""
+    """Return a text without the characters in which duplicates may differ."""
     return text if len(text) > _LONG else to_simplified(text).lower().translate(_LOOK)
 
 

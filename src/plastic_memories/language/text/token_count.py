@@ -1,4 +1,4 @@
-"""How much text fits a token budget. Pure, and no tokeniser to download."""
+"""Estimate token counts without a tokenizer."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from plastic_memories.language.text.lazy_regex import regex
 
-# In hundredths of a token. Set a little above what cl100k, o200k and Qwen's vocabularies spend
-# on chat prose, because a block that is too long costs more than one that is a line short:
-# English about 1.3 tokens a word, Han 0.7 (o200k, Qwen) to 1.1 (cl100k) a character, digits in
-# threes (Qwen: one by one), emoji two or three, other alphabets about two characters a token.
+# In hundredths of a token. Slightly above what cl100k, o200k and Qwen's vocabularies use for chat
+# prose, because a block that is too long costs more than one that is a line short: English about
+# 1.3 tokens a word, Han 0.7 (o200k, Qwen) to 1.1 (cl100k) a character, digits in threes (Qwen: one
+# by one), emoji two or three, other alphabets about two characters a token.
 _PER_WORD = 130
 _PER_LATIN_CHAR = 25
 _PER_HAN_CHAR = 90
@@ -29,7 +29,7 @@ _SIGN = regex(r"[^\w\s\U00010000-\U0010ffff]|_|\n")
 
 @lru_cache(maxsize=16_384)
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a model counts for the text; 0 only for no text.
+    """Return about how many tokens a model counts for the text; 0 only for empty text.
 
     >>> estimate_tokens("我对海鲜过敏"), estimate_tokens("I like jasmine tea.")
     (6, 7)

@@ -1,4 +1,4 @@
-"""How text becomes search terms, the same for every backend. Pure: no I/O, no settings."""
+"""Tokenize text into search terms, the same for every backend."""
 
 from __future__ import annotations
 
@@ -18,27 +18,26 @@ from plastic_memories.language.text.irregular_forms import LEMMA_BY_FORM
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.scripts import to_simplified
 
-# Raise it with every change to what a text is indexed under: indexes are then made anew.
+# Increase with every change to the terms of a text: indexes are then rebuilt.
 TERMS_VERSION = 4
-# What the code of a term tells: it says little by itself (a function word, a single character);
-# it is a word between spaces.
+# Flags in a term code: weak by itself (a function word, a single character); a word between spaces.
 WEAK_TERM_BIT, WORD_TERM_BIT = 1, 2
-# How much of one text the grammars read for what it means: its beginning. A longer text is stored
-# whole, searched whole and screened whole for what must not be stored; but what somebody says of
-# themself stands in a message, not in a book that was pasted into one.
+# The grammars read only this much of a text, from its start. A longer text is stored, searched and
+# screened for sensitive data as a whole; but statements about oneself are in messages, not in a
+# book that was pasted into one.
 READ_CHARS = 4_000
 MAX_TERM_CHARS = 64
 MAX_QUERY_TERMS = 64
 
-# Scripts written without spaces: Han with its extensions, kana, bopomofo, hangul, and the
-# letters of Thai, Lao, Myanmar and Khmer (their marks are gone before this is matched).
+# Scripts written without spaces: Han with its extensions, kana, bopomofo, hangul, and the letters
+# of Thai, Lao, Myanmar and Khmer (their marks are removed before matching).
 UNSPACED = (
     "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f\U00030000-\U000323af"
     "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3105-\u312f\u31a0-\u31bf"
     "\u1100-\u115e\u1161-\u11ff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
     "\u0e01-\u0e30\u0e32\u0e40-\u0e46\u0e81-\u0eb0\u0ec0-\u0ec6\u1000-\u102a\u1780-\u17b3"
 )
-# Skin tones (U+1F3FB to U+1F3FF) are left out: a pale thumb is found by a dark one.
+# Skin tones (U+1F3FB to U+1F3FF) are left out: all variants of a thumb match.
 EMOJI = (
     "\u231a\u231b\u23e9-\u23fa\u2600-\u275a\u2761-\u2767\u2794-\u27bf\u2b1b-\u2b55"
     "\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
@@ -46,11 +45,11 @@ EMOJI = (
 _LETTER = rf"[^\W_{UNSPACED}]"
 _PIECE = regex(
     rf"([{UNSPACED}]+)"
-    # What follows an apostrophe here (Anna's, don't, we've) is grammar, not a word.
+    # A suffix after an apostrophe (Anna's, don't, we've) is grammar, not a word.
     rf"|({_LETTER}+)(?:['’](?:s|t|re|ve|ll|d|m)(?!{_LETTER}))?"
     rf"|([\U0001f1e6-\U0001f1ff]{{2}}|[{EMOJI}])"
 )
-# The same for small ASCII, which is most of what is written, in a third of the time.
+# The same for lower-case ASCII, the most common text, in a third of the time.
 _ASCII_WORD = regex(r"([a-z0-9]+)(?:'(?:s|t|re|ve|ll|d|m)(?![a-z0-9]))?")
 _INVISIBLE = regex(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -70,13 +69,13 @@ _ENGLISH_STOP_WORDS = (
     "with would wouldn you your yours tell please know remember"
 )
 _STOP_WORDS = frozenset(_ENGLISH_STOP_WORDS.split())
-# Words that hold a function character and still mean something of their own.
+# Words that contain a function character but have a meaning of their own.
 _CONTENT_WORDS = (
     "目的|的确|的士|标的|了解|了不起|了断|了结|你好|迷你|自我|我国|吉他|其他|其它|他乡|是非|国是|"
     "和平|和谐|和服|和尚|和解|和牛|和室|和风|和田|温和|暖和|柔和|饱和|共和|总和|酒吧|网吧|书吧|吧台|"
     "贴吧|啦啦|吗啡|呢子|那英|刹那|哪吒|也门|很久"
 )
-# In simplified characters, as all of this: what is asked is read so before they are looked for.
+# Simplified, like all lists here: queries are converted before matching.
 _FUNCTION_WORDS = (
     "为什么|为啥|什么|怎么样|怎么|怎样|如何|多少|哪里|哪儿|哪些|哪个|哪天|哪位|几岁|几点|几号|几月|是不是|"
     "有没有|能不能|会不会|要不要|可不可以|还记得|记不记得|记得|告诉|知不知道|知道|请问|一下|一个|那个|这个|"
@@ -87,14 +86,14 @@ _PARTICLES = "的了吗呢吧啊呀哦噢嘛啦么我你您他她它们是也很
 # `猫吃什么` asks for a cat and for eating, not for the pair `猫吃`.
 _VERBS = "叫喝吃爱去玩看买养住做姓听读学怕"
 _ASKED_VERB = f"([{_VERBS}])(?=什么|啥|哪|谁)"
-# The look ahead is for speed: most characters begin no such word.
+# The lookahead is for speed: most characters start no such word.
 _FIRST = "".join(word[0] for word in f"{_CONTENT_WORDS}|{_FUNCTION_WORDS}".split("|"))
 _FUNCTION = regex(
     f"(?=[{_FIRST}{_PARTICLES}{_VERBS}])"
     f"(?:({_CONTENT_WORDS})|{_ASKED_VERB}|{_FUNCTION_WORDS}|[{_PARTICLES}])"
 )
 
-# What follows is likely an answer. Like the codes of pairs this one has both low bits.
+# The next entry is likely an answer. Like pair codes, this code has both low bits set.
 QUESTION_MARKER = array("I", [0xFFFFFFFF]).tobytes()
 _QUESTION_END = regex(r"[?？]\W*$")
 _QUESTION_TAIL_CHARS = 16
@@ -104,9 +103,9 @@ _STEMMER_LOCK = threading.Lock()
 
 
 def normalise(text: str) -> str:
-    """Return the text as it is compared: compatibility forms, case and spacing evened out.
+    """Return the text for comparison: compatibility forms, case and spacing normalised.
 
-    Invisible characters are dropped. Doing it twice changes nothing.
+    Invisible characters are dropped. Idempotent.
 
     >>> normalise("  Ｈｅｌｌｏ \\n Café")
     'hello café'
@@ -118,7 +117,7 @@ def normalise(text: str) -> str:
 
 
 def normalised_length(text: str) -> int:
-    """Return how many characters a model reads of a text: some stand for eighteen others.
+    """Return the length after normalisation: one character may become eighteen.
 
     >>> normalised_length("tea 茶"), normalised_length("ﷺ")
     (5, 18)
@@ -127,7 +126,7 @@ def normalised_length(text: str) -> int:
 
 
 def truncate_normalised(text: str, max_chars: int) -> str:
-    """Return as much of the start of a text as is read as at most so many characters.
+    """Return the start of a text whose normalised length is at most `max_chars`.
 
     >>> truncate_normalised("茶ﷺ茶 tea", 20), truncate_normalised("茶 tea", 3)
     ('茶ﷺ茶', '茶 t')
@@ -143,17 +142,17 @@ def truncate_normalised(text: str, max_chars: int) -> str:
 
 
 def normalise_script(text: str) -> str:
-    """Return a text as it is compared whatever script it is written in.
+    """Return the text for comparison, normalised and in simplified characters.
 
     >>> normalise_script("我喜歡 ＴＥＡ")
     '我喜欢 tea'
     """
-    # Compatibility forms first: one of them may stand for a traditional character.
+    # Compatibility forms first: one of them may be a traditional character.
     return to_simplified(normalise(text))
 
 
 def index_terms(text: str) -> list[str]:
-    """Return the terms a text is indexed under, in order, with repetition.
+    """Return the index terms of a text, in order, with repetition.
 
     >>> index_terms("飲茶 Anna's cafés")
     ['饮', '饮茶', '茶', 'anna', 'cafe']
@@ -173,9 +172,9 @@ def index_terms(text: str) -> list[str]:
 
 @bounded_cache(max_size=32_768)
 def term_code(term: str) -> int:
-    """Return the number a term is ranked by: four bytes, the same on every machine.
+    """Return the code of a term for ranking: four bytes, the same on every machine.
 
-    Its lowest bits say what kind of term it is: `WEAK`, `WORD`, both or none.
+    The lowest bits are the kind of term: `WEAK_TERM_BIT`, `WORD_TERM_BIT`, both or none.
     """
     word = term.isascii()
     weak = term in _STOP_WORDS if word else len(term) == 1
@@ -187,7 +186,7 @@ def term_code(term: str) -> int:
 
 
 def term_codes(terms: list[str], *, asks: bool = False) -> bytes:
-    """Return the codes of terms in order, four bytes each; one more if the text asks something.
+    """Return the codes of terms in order, four bytes each, plus a marker if the text asks.
 
     >>> len(term_codes(index_terms("喝茶")))
     12
@@ -197,7 +196,7 @@ def term_codes(terms: list[str], *, asks: bool = False) -> bytes:
 
 
 def is_question(text: str) -> bool:
-    """Say whether a text ends with a question.
+    """Return whether a text ends with a question.
 
     >>> is_question("去哪儿了？😊"), is_question("Why? Because.")
     (True, False)
@@ -206,9 +205,9 @@ def is_question(text: str) -> bool:
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the unique terms to search for, function words left out unless all are such.
+    """Return the unique search terms, without function words unless there are no others.
 
-    At most `MAX_QUERY_TERMS`. A longer dialogue gives the terms of its last line first.
+    At most `MAX_QUERY_TERMS`; of a longer dialogue the terms of its last lines come first.
 
     >>> query_terms("我喜欢喝什么茶？ And what tea?")
     ['喜欢', '喝', '茶', 'tea']
@@ -217,7 +216,7 @@ def query_terms(text: str) -> list[str]:
 
 
 def content_terms(text: str) -> list[str]:
-    """Return the unique terms of a text but for its function words, those of its last line first.
+    """Return the unique terms without function words, those of the last line first.
 
     >>> content_terms("Where is it? 我是谁")
     []
@@ -226,7 +225,7 @@ def content_terms(text: str) -> list[str]:
     return _unique_terms(_line_terms(line, keep_all=False) for line in lines)
 
 
-# One recall asks for the terms of its question in several places.
+# One recall needs the terms of its question in several places.
 @lru_cache(maxsize=64)
 def _query_terms(text: str) -> tuple[str, ...]:
     lines = text.splitlines()
@@ -257,9 +256,9 @@ def _split_pieces(text: str) -> list[tuple[str, str, str]]:
 
 
 def _content_terms_of(run: str, word: str, emoji: str) -> list[str]:
-    """Return what is left of a piece without its function words.
+    """Return the content parts of a piece, without function words.
 
-    A run is cut where they stand rather than losing pairs: `什么茶` must still ask for `茶`.
+    A run is split at them, so that no term is lost: `什么茶` must still find `茶`.
     """
     if run:
         return _FUNCTION.sub(lambda match: match[1] or f" {match[2] or ''} ", run).split()
@@ -278,7 +277,7 @@ def _bigrams(run: str) -> list[str]:
 
 
 def _without_stray_marks(text: str) -> str:
-    """Drop combining marks that stand alone, so that a word is not torn apart at them."""
+    """Return the text without combining marks, which would split a word."""
     if not _MAY_HOLD_MARKS.search(text):
         return text
     return "".join(char for char in text if unicodedata.category(char)[0] != "M")

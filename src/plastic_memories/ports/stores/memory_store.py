@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, Status
-from plastic_memories.model.outline import MemoryOutline
+from plastic_memories.model.memory import Draft, Memory, MemoryOutline, MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.model.persona import Slot
 from plastic_memories.model.recall import TextMatches

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from plastic_memories.model.vector import EntryCursor, PendingEmbedding
+from plastic_memories.model.entry import EntryCursor, PendingEmbedding
 
 
 class VectorStore(Protocol):

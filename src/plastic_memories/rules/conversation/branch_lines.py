@@ -1,4 +1,4 @@
-"""Which part of a branched conversation is whose past. Pure: rows in, decisions out."""
+"""Branch ancestry: which messages and memories are visible on a branch of a conversation."""
 
 from __future__ import annotations
 
@@ -15,51 +15,53 @@ MAIN_BRANCH = ""
 
 @dataclass(frozen=True, slots=True)
 class BranchAncestry:
-    """For each branched session the line that counts: its branches, each up to a message."""
+    """For each branched session, its visible branches, each up to a message id."""
 
     limits_by_session: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
 
     def includes(self, session_id: str, branch_id: str, message_id: int) -> bool:
-        """Say whether a message is part of the line of its session."""
-        line = self.limits_by_session.get(session_id)
-        if line is None or not message_id:
+        """Return whether a message is visible in its session."""
+        limits = self.limits_by_session.get(session_id)
+        if limits is None or not message_id:
             return True
-        if branch_id not in line:
+        if branch_id not in limits:
             return False
-        upto = line[branch_id]
-        return upto is None or message_id <= upto
+        last_id = limits[branch_id]
+        return last_id is None or message_id <= last_id
 
     def visible_messages(self, rows: Iterable[Message]) -> list[Message]:
         return [row for row in rows if self.includes(row.session_id, row.branch_id, row.id)]
 
-    def visible_hits(self, found: Sequence[Hit]) -> Sequence[Hit]:
-        """Leave out what a viewpoint must not see; the order stays."""
+    def visible_hits(self, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """Return the visible hits in the same order."""
         if not self.limits_by_session:
-            return found
-        kept = {memory.id for memory in self.visible_memories([hit.memory for hit in found])}
-        return [hit for hit in found if hit.memory.id in kept]
+            return hits
+        visible_ids = {memory.id for memory in self.visible_memories([hit.memory for hit in hits])}
+        return [hit for hit in hits if hit.memory.id in visible_ids]
 
     def visible_near_misses(
-        self, found: Sequence[NearMiss], hits: Sequence[Hit]
+        self, misses: Sequence[NearMiss], hits: Sequence[Hit]
     ) -> Sequence[NearMiss]:
-        """Leave out what a viewpoint must not see, by itself or as what another repeats.
+        """Return the visible near misses; a `repeats` that is not visible becomes None.
 
-        The hits beside them count where two branches say one thing.
+        The hits take part where two branches state the same key.
         """
         if not self.limits_by_session:
-            return found
-        rows = [*(hit.memory for hit in hits), *(miss.memory for miss in found)]
-        kept = {memory.id for memory in self.visible_memories(rows)}
+            return misses
+        rows = [*(hit.memory for hit in hits), *(miss.memory for miss in misses)]
+        visible_ids = {memory.id for memory in self.visible_memories(rows)}
         return [
-            miss if miss.repeats is None or miss.repeats in kept else replace(miss, repeats=None)
-            for miss in found
-            if miss.memory.id in kept
+            miss
+            if miss.repeats is None or miss.repeats in visible_ids
+            else replace(miss, repeats=None)
+            for miss in misses
+            if miss.memory.id in visible_ids
         ]
 
     def visible_memories(self, rows: Sequence[Memory]) -> list[Memory]:
-        """Leave out what was learned elsewhere; of one thing said on two branches the newer counts.
+        """Return the memories of visible messages; of one key stated on two branches, the newest.
 
-        What was not learned from a message is known on every line.
+        A memory that was not learned from a message is visible on every branch.
         """
         if not self.limits_by_session:
             return list(rows)
@@ -82,37 +84,37 @@ class BranchAncestry:
 
 
 def branch_ancestry(branches: Iterable[Branch], branch_id: str) -> dict[str, int | None]:
-    """Return a branch with its ancestors, each with the message up to which it is the past.
+    """Return a branch and its ancestors, each with the last message id that belongs to the branch.
 
     >>> branch_ancestry([], "")
     {'': None}
     """
-    known = {branch.branch_id: branch for branch in branches}
-    line: dict[str, int | None] = {branch_id: None}
-    while branch_id in known:
-        branch = known[branch_id]
+    by_id = {branch.branch_id: branch for branch in branches}
+    limits: dict[str, int | None] = {branch_id: None}
+    while branch_id in by_id:
+        branch = by_id[branch_id]
         branch_id = branch.parent_id
-        line[branch_id] = branch.from_message_id
-    return line
+        limits[branch_id] = branch.from_message_id
+    return limits
 
 
 def merged_ancestry(branches: Iterable[Branch], branch_ids: Iterable[str]) -> dict[str, int | None]:
-    """Return several branches with their ancestors: all that at least one of them still says.
+    """Return several branches with their ancestors, each up to the last message any of them sees.
 
     >>> merged_ancestry([], [])
     {}
     """
-    known = list(branches)
-    together: dict[str, int | None] = {}
+    all_branches = list(branches)
+    limits: dict[str, int | None] = {}
     for branch_id in branch_ids:
-        for part, upto in branch_ancestry(known, branch_id).items():
-            other = together.get(part, 0)
-            together[part] = None if upto is None or other is None else max(upto, other)
-    return together
+        for ancestor, last_id in branch_ancestry(all_branches, branch_id).items():
+            other = limits.get(ancestor, 0)
+            limits[ancestor] = None if last_id is None or other is None else max(last_id, other)
+    return limits
 
 
 def statement_time(memory: Memory) -> float:
-    """Return when a memory's statement was made: its message's time, or that of the write."""
+    """Return when the statement was made: the time of its message, else of the write."""
     if memory.source_message_ids and memory.occurred_at is not None:
         return memory.occurred_at
     return memory.created_at

@@ -1,4 +1,4 @@
-"""What of a conversation that comes whole with every request is new. Pure rules."""
+"""Diff a resent history against the stored messages."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from itertools import takewhile
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.message import Message, Role
 
-# What a model thinks aloud is not what it says; clients cut it out of what they send back.
+# Clients remove a model's thinking from the history that they send back.
 _THINK_BLOCK = regex(r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL | re.IGNORECASE)
 _MIN_TURNS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One utterance as a client sends it."""
+    """One message as a client sends it."""
 
     role: Role
     text: str
@@ -25,24 +25,24 @@ class HistoryLine:
 
 @dataclass(frozen=True, slots=True)
 class HistoryDiff:
-    """What is to be done so that what is stored says what was said."""
+    """Edits, deletions and appends that bring the stored messages in line with the history."""
 
-    edits: Sequence[tuple[int, str]] = ()  # message id, new text
+    edits: Sequence[tuple[int, str]] = ()  # (message id, new text)
     drops: Sequence[int] = ()
     appends: Sequence[HistoryLine] = ()
 
 
 @dataclass(slots=True)
 class _Turn:
-    """What the user said, and the replies to it."""
+    """A user message and the replies to it."""
 
     user_text: str
     replies: list[str] = field(default_factory=list)
-    ids: list[int] = field(default_factory=list)  # of all of it, if it is stored
+    ids: list[int] = field(default_factory=list)  # of the user message and its replies, if stored
 
 
 def without_thoughts(text: str) -> str:
-    """Return a reply without what the model only thought.
+    """Return a reply without its thinking block.
 
     >>> without_thoughts("<think>she likes tea</think>茶？"), without_thoughts("<think>she li")
     ('茶？', '')
@@ -50,107 +50,99 @@ def without_thoughts(text: str) -> str:
     return _THINK_BLOCK.sub("", text)
 
 
-def complete_reply(begun: str, reply: str) -> str:
-    """Return a whole reply that the client began; some servers repeat the beginning, some do not.
+def complete_reply(prefix: str, reply: str) -> str:
+    """Return the whole reply to a prefilled beginning; some servers repeat the beginning.
 
     >>> complete_reply("Once", " upon a time"), complete_reply("Once", "Once upon a time")
     ('Once upon a time', 'Once upon a time')
     """
-    return reply if reply.startswith(begun) else begun + reply
+    return reply if reply.startswith(prefix) else prefix + reply
 
 
 def diff_history(
     stored: Sequence[Message], sent: Sequence[HistoryLine], reply: str, *, named: bool
 ) -> HistoryDiff:
-    """Compare the end of a conversation as it is stored, oldest first, with what was sent.
+    """Compare the stored end of a conversation, oldest first, with the history that was sent.
 
-    `reply` answers the last line that was sent, and may be empty. Only in a session that has a
-    name can it be told that a client has changed the past: without one, several may be mixed.
+    `reply` answers the last line sent, and may be empty. Edits are detected only in a named
+    session: without a name, several conversations may be mixed.
     """
-    asked = _turns((line.role, line.text, 0) for line in sent)
-    if not asked:
+    sent_turns = _turns((line.role, line.text, 0) for line in sent)
+    if not sent_turns:
         return HistoryDiff()
-    known = _turns((row.role, row.content, row.id) for row in stored)
-    now = asked[-1]
-    if _is_same_turn(known, asked):
-        return _place_reply(known[-1], now, reply)
-    if named and _is_last_turn_edited(known, asked):
-        answered = _place_reply(known[-1], now, reply)
-        rewritten = (known[-1].ids[0], now.user_text)
-        return replace(answered, edits=[rewritten, *answered.edits])
-    corrected = _edited_replies(known, asked) if named else []
+    stored_turns = _turns((row.role, row.content, row.id) for row in stored)
+    last_turn = sent_turns[-1]
+    if _is_same_turn(stored_turns, sent_turns):
+        return _place_reply(stored_turns[-1], last_turn, reply)
+    if named and _is_last_turn_edited(stored_turns, sent_turns):
+        reply_diff = _place_reply(stored_turns[-1], last_turn, reply)
+        edited_message = (stored_turns[-1].ids[0], last_turn.user_text)
+        return replace(reply_diff, edits=[edited_message, *reply_diff.edits])
+    reply_edits = _edited_replies(stored_turns, sent_turns) if named else []
     return HistoryDiff(
-        corrected, appends=[HistoryLine(Role.USER, now.user_text), *_reply_lines(reply)]
+        reply_edits, appends=[HistoryLine(Role.USER, last_turn.user_text), *_reply_lines(reply)]
     )
 
 
 def _turns(lines: Iterable[tuple[Role, str, int]]) -> list[_Turn]:
     turns: list[_Turn] = []
-    for role, text, number in lines:
+    for role, text, message_id in lines:
         if role is Role.USER:
-            turns.append(_Turn(text, ids=[number]))
+            turns.append(_Turn(text, ids=[message_id]))
         elif role is Role.ASSISTANT and turns and text:
             turns[-1].replies.append(text)
-            turns[-1].ids.append(number)
+            turns[-1].ids.append(message_id)
     return turns
 
 
-def _is_same_turn(known: Sequence[_Turn], asked: Sequence[_Turn]) -> bool:
-    """Say whether the last turn is stored: the reply is tried again, or goes on after a tool.
+def _is_same_turn(stored: Sequence[_Turn], sent: Sequence[_Turn]) -> bool:
+    """Return whether the last turn is stored: a retried reply, or one that continues after a tool.
 
-    Who says the same twice in a row says it once more than is stored.
+    A user who repeats a message sends it once more often than it is stored.
     """
-    said = asked[-1].user_text
-    return 0 < _trailing_repeats(said, asked) <= _trailing_repeats(said, known)
+    text = sent[-1].user_text
+    return 0 < _trailing_repeats(text, sent) <= _trailing_repeats(text, stored)
 
 
-def _trailing_repeats(said: str, turns: Sequence[_Turn]) -> int:
-    return sum(1 for _ in takewhile(lambda turn: _same_text(turn.user_text, said), reversed(turns)))
+def _trailing_repeats(text: str, turns: Sequence[_Turn]) -> int:
+    return sum(1 for _ in takewhile(lambda turn: _same_text(turn.user_text, text), reversed(turns)))
 
 
-def _is_last_turn_edited(known: Sequence[_Turn], asked: Sequence[_Turn]) -> bool:
-    """Say whether the user has changed the last thing they said: what led up to it is the same."""
-    if (
-        len(known) < _MIN_TURNS
-        or len(asked) < _MIN_TURNS
-        or _same_text(asked[-2].user_text, known[-1].user_text)
-    ):
+def _is_last_turn_edited(stored: Sequence[_Turn], sent: Sequence[_Turn]) -> bool:
+    """Return whether the user edited their last message: the turn before it is unchanged."""
+    if min(len(stored), len(sent)) < _MIN_TURNS:
         return False
-    before, shown = known[-2], asked[-2]
-    return _same_text(before.user_text, shown.user_text) and _same_texts(
-        before.replies, shown.replies
-    )
+    if _same_text(sent[-2].user_text, stored[-1].user_text):
+        return False
+    old_turn, new_turn = stored[-2], sent[-2]
+    is_same_question = _same_text(old_turn.user_text, new_turn.user_text)
+    return is_same_question and _same_texts(old_turn.replies, new_turn.replies)
 
 
-def _edited_replies(known: Sequence[_Turn], asked: Sequence[_Turn]) -> list[tuple[int, str]]:
-    """Return the last reply as the client shows it now, if that is another than is stored."""
-    if (
-        not known
-        or len(asked) < _MIN_TURNS
-        or not _same_text(known[-1].user_text, asked[-2].user_text)
-    ):
+def _edited_replies(stored: Sequence[_Turn], sent: Sequence[_Turn]) -> list[tuple[int, str]]:
+    """Return (id, text) of the last replies that the client has edited."""
+    if not stored or len(sent) < _MIN_TURNS:
         return []
-    kept, shown = known[-1], asked[-2]
-    if len(kept.replies) != len(shown.replies) or _same_texts(kept.replies, shown.replies):
+    old_turn, new_turn = stored[-1], sent[-2]
+    if not _same_text(old_turn.user_text, new_turn.user_text):
         return []
-    return [
-        (number, text)
-        for number, old, text in zip(kept.ids[1:], kept.replies, shown.replies, strict=True)
-        if not _same_text(old, text)
-    ]
+    if len(old_turn.replies) != len(new_turn.replies):
+        return []
+    replies = zip(old_turn.ids[1:], old_turn.replies, new_turn.replies, strict=True)
+    return [(reply_id, new) for reply_id, old, new in replies if not _same_text(old, new)]
 
 
-def _place_reply(known: _Turn, now: _Turn, reply: str) -> HistoryDiff:
-    """Put a reply in its place: behind those the client has shown, instead of any later one."""
+def _place_reply(stored: _Turn, sent: _Turn, reply: str) -> HistoryDiff:
+    """Place a reply after those the client shows, in place of any later stored reply."""
     if not reply:
         return HistoryDiff()
-    place = len(now.replies)
-    old = known.replies[place : place + 1]
-    if not old:
+    place = len(sent.replies)
+    replaced = stored.replies[place : place + 1]
+    if not replaced:
         return HistoryDiff(appends=_reply_lines(reply))
-    numbers = known.ids[1 + place :]
-    edits = [] if _same_text(old[0], reply) else [(numbers[0], reply)]
-    return HistoryDiff(edits, drops=numbers[1:])
+    message_ids = stored.ids[1 + place :]
+    edits = [] if _same_text(replaced[0], reply) else [(message_ids[0], reply)]
+    return HistoryDiff(edits, drops=message_ids[1:])
 
 
 def _reply_lines(reply: str) -> list[HistoryLine]:
@@ -158,7 +150,7 @@ def _reply_lines(reply: str) -> list[HistoryLine]:
 
 
 def _same_text(one: str, other: str) -> bool:
-    # Clients trim and re-wrap what they show.
+    # Clients trim and re-wrap text.
     return one.split() == other.split()
 
 

@@ -1,6 +1,6 @@
-"""What is put in order while nobody talks. Pure: rows in, changes out.
+"""Plan the consolidation of memories: merge, resolve, archive and reweigh.
 
-Careful on purpose: a duplicate costs a line in a prompt, a false merge costs a memory.
+The rules are cautious: a duplicate costs a line in a prompt, a false merge costs a memory.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from plastic_memories.rules.lifecycle.transitions import comparable_value
 from plastic_memories.rules.prompt.always_told import SEARCH_ONLY, core_level, is_constraint
 
 _DAY_S = 86_400.0
-# Without use a memory loses a tenth of its weight each month, and never all of it.
+# An unused memory loses a tenth of its importance per month, down to a minimum.
 _DECAY_INTERVAL_S = 30 * _DAY_S
 _DECAY_FACTOR = 0.9
 _MIN_IMPORTANCE = 0.05
-# With use it comes nearer to full weight, at most once a week.
+# A used memory moves toward full importance, at most once a week.
 _BOOST_INTERVAL_S = 7 * _DAY_S
 _BOOST_FACTOR = 0.1
-# What weighs less than this and was not used for so long is archived.
+# Memories below this importance that were unused for this long are archived.
 _ARCHIVE_MAX_IMPORTANCE = 0.2
 _ARCHIVE_AFTER_S = 180 * _DAY_S
 
-# Here the key is what the memory is about; elsewhere it is only a name of the row.
+# In these types the key is the topic of the memory; in others it only identifies the row.
 _KEYED_TYPES = frozenset({MemoryType.PROFILE, MemoryType.FACT, MemoryType.STABLE_FACT})
 _MERGEABLE_TYPES = _KEYED_TYPES | {MemoryType.NOTE, MemoryType.EVENT}
 _ARCHIVABLE_TYPES = frozenset(
     {MemoryType.NOTE, MemoryType.FACT, MemoryType.EVENT, MemoryType.SUMMARY}
 )
-# A shorter text is a bare value, and says nothing without its key.
+# A shorter text is a bare value, meaningless without its key.
 _MIN_CHARS = 4
 _MIN_WORDS = 3
 
@@ -68,7 +68,7 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationChange:
-    """One thing to do to `memory`; `other` is what stays in its place."""
+    """One change to `memory`; `survivor` is the row that replaces it."""
 
     kind: ChangeKind
     memory: Memory
@@ -83,27 +83,28 @@ class ConsolidationChange:
 def plan_consolidation(
     rows: Sequence[Memory], now: float, branched: Collection[str] = ()
 ) -> list[ConsolidationChange]:
-    """Return what to change about one owner's active and waiting rows; no row twice.
+    """Return the changes to one owner's active and candidate rows; each row changes at most once.
 
-    What was learned in a branched conversation is seen on some lines and not on others: those
-    rows are left as they are.
+    Rows of a branched conversation stay unchanged: they are visible on some branches only.
     """
     free = [row for row in rows if not row.branch_id and row.session_id not in branched]
     proposed = chain(_plan_merges(free), _plan_contradictions(free), _plan_row_changes(free, now))
-    taken: set[int] = set()
+    changed_ids: set[int] = set()
     changes: list[ConsolidationChange] = []
     for change in proposed:
         ids = {row.id for row in change.rows}
-        if taken.isdisjoint(ids):
-            # Several may be merged into one.
-            taken |= {change.memory.id} if change.kind is ChangeKind.MERGE else ids
+        if changed_ids.isdisjoint(ids):
+            # Several rows may be merged into one survivor.
+            changed_ids |= {change.memory.id} if change.kind is ChangeKind.MERGE else ids
             changes.append(change)
-    kept = {c.survivor.id for c in changes if c.kind is ChangeKind.MERGE and c.survivor is not None}
-    return [c for c in changes if c.kind is ChangeKind.MERGE or c.memory.id not in kept]
+    survivor_ids = {
+        c.survivor.id for c in changes if c.kind is ChangeKind.MERGE and c.survivor is not None
+    }
+    return [c for c in changes if c.kind is ChangeKind.MERGE or c.memory.id not in survivor_ids]
 
 
 def comparable_key(key: str) -> str:
-    """Return a key as it is compared: `favorite-food` is `Favorite Food`, `綠茶` is `绿茶`."""
+    """Return a key in comparable form: `favorite-food` is `Favorite Food`, `綠茶` is `绿茶`."""
     return _KEY_SEPARATORS.sub("_", normalise_script(key))
 
 
@@ -135,7 +136,7 @@ def _says_something(row: Memory) -> bool:
 
 
 def _survivor_order(row: Memory) -> tuple[object, ...]:
-    """Order rows that say the same: the first one stays."""
+    """Return the sort key of equal rows: the first one survives."""
     is_stated = row.source_type is SourceType.USER_EXPLICIT
     return (
         row.status is not Status.ACTIVE,
@@ -147,13 +148,13 @@ def _survivor_order(row: Memory) -> tuple[object, ...]:
     )
 
 
-def _adds_nothing(row: Memory, kept: Memory) -> bool:
-    """Say whether nothing a caller has put into a row is missing in the one that stays."""
+def _adds_nothing(row: Memory, survivor: Memory) -> bool:
+    """Return whether the surviving row has everything a caller put into this row."""
     return (
-        set(row.tags) <= set(kept.tags)
-        and row.expires_at == kept.expires_at
-        and _is_subset(row.metadata, kept.metadata)
-        and _is_subset(row.attributes, kept.attributes)
+        set(row.tags) <= set(survivor.tags)
+        and row.expires_at == survivor.expires_at
+        and _is_subset(row.metadata, survivor.metadata)
+        and _is_subset(row.attributes, survivor.attributes)
     )
 
 
@@ -169,7 +170,7 @@ def _comparable_value(value: object) -> object:
 
 
 def _plan_contradictions(rows: Sequence[Memory]) -> Iterable[ConsolidationChange]:
-    """Find active rows of one thing that differ: a key can be spelled in several ways."""
+    """Yield changes for active rows that differ under the same key; keys have several spellings."""
     about: defaultdict[tuple[object, ...], list[Memory]] = defaultdict(list)
     for row in rows:
         if row.status is Status.ACTIVE and row.type in _KEYED_TYPES and not is_constraint(row):
@@ -198,7 +199,7 @@ def _plan_row_changes(rows: Sequence[Memory], now: float) -> Iterable[Consolidat
 
 
 def adjusted_importance(row: Memory, now: float) -> float:
-    """Return what a memory weighs now: less without use, more with it."""
+    """Return the current importance: lower without use, higher with it."""
     used_at = row.last_recalled_at or 0.0
     if used_at > row.updated_at:
         if now - row.updated_at < _BOOST_INTERVAL_S:
@@ -217,11 +218,11 @@ def _is_stale(row: Memory, now: float) -> bool:
 
 
 def _may_still_occur(row: Memory, now: float) -> bool:
-    """Say whether an event may still come, wherever on earth its user lives."""
+    """Return whether an event may still occur, in any time zone."""
     if row.type is not MemoryType.EVENT:
         return False
     if parse_event_date(str(row.attributes.get("date") or "")) is None:
-        return True  # a lunar date, say: nobody here knows when it is
+        return True  # unknown here, for example a lunar date
     today = datetime.fromtimestamp(now - _DAY_S, UTC).date()
     return next_event_date(row, today) is not None
 

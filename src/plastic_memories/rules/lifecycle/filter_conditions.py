@@ -1,4 +1,4 @@
-"""Filters as nested objects (AND, OR, NOT and comparisons), read once into a question to a row."""
+"""Compile filters (nested AND, OR, NOT and comparisons) into a predicate on rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ METADATA = "metadata"
 TIME_FIELDS = frozenset({"created_at", "updated_at", "timestamp"})
 _MAX_CONDITIONS = 500
 _MAX_DEPTH = 16
-# Two times this near are the same: written as text, a time keeps microseconds.
+# Times this close are equal: a time written as text has microseconds.
 _TIME_TOLERANCE_S = 1e-6
 
 
 def parse_filters(filters: Mapping[str, Any]) -> Condition:
-    """Read filters; raise `BadRequest` with what is wrong. No filters hold for every row.
+    """Parse filters; raise `BadRequest` if they are invalid. Empty filters match every row.
 
-    A name that is no field of the row is looked for in its metadata.
+    A name that is not a field of the row is looked up in its metadata.
 
     >>> holds = parse_filters({"OR": [{"city": "北京"}, {"age": {"gte": 18}}]})
     >>> holds({"metadata": {"age": 20}}), holds({"metadata": {"age": 7}})
@@ -35,7 +35,7 @@ def parse_filters(filters: Mapping[str, Any]) -> Condition:
 
 
 def mentioned_values(filters: Mapping[str, Any], field: str) -> list[str]:
-    """Return the texts a field is asked to be equal to, anywhere but under a NOT."""
+    """Return the texts a field is compared with for equality, except under a NOT."""
     found: dict[str, None] = {}
     for name, value in _walk_conditions(filters, 0):
         if name == field:
@@ -44,7 +44,7 @@ def mentioned_values(filters: Mapping[str, Any], field: str) -> list[str]:
 
 
 def required_values(filters: Mapping[str, Any], field: str) -> list[str] | None:
-    """Return the only texts a field may have if the filters are to hold; None for any."""
+    """Return the only texts a field may have if the filters match; None for any."""
     parts = [filters, *_as_objects(filters.get("AND"))]
     for part in parts:
         if field in part and (wanted := _equality_values(part[field])):
@@ -53,7 +53,7 @@ def required_values(filters: Mapping[str, Any], field: str) -> list[str] | None:
 
 
 def exact_value(filters: Mapping[str, Any], field: str) -> str:
-    """Return the one text a field must have if the filters are to hold; empty for any.
+    """Return the one text a field must have if the filters match; empty for any.
 
     >>> exact_value({"AND": [{"run_id": "晚上"}, {"city": "x"}]}, "run_id")
     '晚上'
@@ -136,12 +136,12 @@ class _FilterParser:
 
 
 def _all_of(tests: Sequence[_ValueTest]) -> _ValueTest:
-    """Return a test that asks all of some; one by itself, and without a generator for the many."""
+    """Return the conjunction of tests; a single test is returned as it is, for speed."""
     if len(tests) == 1:
         return tests[0]
 
     def every(value: Any) -> bool:
-        for test in tests:  # noqa: SIM110 - asked of every row, and twice as quick
+        for test in tests:  # noqa: SIM110 - runs for every row, twice as fast as `all`
             if not test(value):
                 return False
         return True
@@ -161,8 +161,8 @@ def _value_of(row: Fields, name: str) -> Any:
     return (row.get(METADATA) or {}).get(name)
 
 
-def _is_present(held: Any) -> bool:
-    return held not in (None, "", [])
+def _is_present(value: Any) -> bool:
+    return value not in (None, "", [])
 
 
 def _are_operators(value: Mapping[str, Any]) -> bool:
@@ -182,33 +182,33 @@ def _operator_test(name: str, operator: str, wanted: Any) -> _ValueTest:
 
 
 def _equals_test(wanted: Any) -> _ValueTest:
-    def test(held: Any) -> bool:
-        if isinstance(held, list | tuple) and not isinstance(wanted, list):
-            return wanted in held
-        # To JSON true and 1 are two things, to Python they are equal.
-        return isinstance(held, bool) == isinstance(wanted, bool) and bool(held == wanted)
+    def test(value: Any) -> bool:
+        if isinstance(value, list | tuple) and not isinstance(wanted, list):
+            return wanted in value
+        # In JSON true and 1 differ, in Python they are equal.
+        return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)
 
     return test
 
 
 def _negated_test(make: Callable[[Any], _ValueTest]) -> Callable[[Any], _ValueTest]:
-    def made(wanted: Any) -> _ValueTest:
+    def build(wanted: Any) -> _ValueTest:
         test = make(wanted)
-        return lambda held: not test(held)
+        return lambda value: not test(value)
 
-    return made
+    return build
 
 
 def _in_test(wanted: Sequence[Any]) -> _ValueTest:
-    tests = [_equals_test(one) for one in wanted]
-    return lambda held: any(test(held) for test in tests)
+    tests = [_equals_test(item) for item in wanted]
+    return lambda value: any(test(value) for test in tests)
 
 
 def _ordering_test(compare: Callable[[Any, Any], bool]) -> Callable[[Any], _ValueTest]:
-    def made(wanted: Any) -> _ValueTest:
-        return lambda held: _comparable(held, wanted) and compare(held, wanted)
+    def build(wanted: Any) -> _ValueTest:
+        return lambda value: _comparable(value, wanted) and compare(value, wanted)
 
-    return made
+    return build
 
 
 def _comparable(one: Any, other: Any) -> bool:
@@ -219,19 +219,19 @@ def _comparable(one: Any, other: Any) -> bool:
 
 
 def _contains_test(fold: Callable[[str], str]) -> Callable[[Any], _ValueTest]:
-    def made(wanted: Any) -> _ValueTest:
-        def test(held: Any) -> bool:
-            if isinstance(held, str):
-                return isinstance(wanted, str) and fold(wanted) in fold(held)
-            if isinstance(held, Mapping):
-                return isinstance(wanted, Mapping) and wanted.items() <= held.items()
-            if isinstance(held, list | tuple):
-                return _fold_case(wanted, fold) in [_fold_case(one, fold) for one in held]
+    def build(wanted: Any) -> _ValueTest:
+        def test(value: Any) -> bool:
+            if isinstance(value, str):
+                return isinstance(wanted, str) and fold(wanted) in fold(value)
+            if isinstance(value, Mapping):
+                return isinstance(wanted, Mapping) and wanted.items() <= value.items()
+            if isinstance(value, list | tuple):
+                return _fold_case(wanted, fold) in [_fold_case(item, fold) for item in value]
             return False
 
         return test
 
-    return made
+    return build
 
 
 def _fold_case(value: Any, fold: Callable[[str], str]) -> Any:
@@ -243,10 +243,10 @@ _OPERATORS: dict[str, Callable[[Any], _ValueTest]] = {
     "ne": _negated_test(_equals_test),
     "in": _in_test,
     "nin": _negated_test(_in_test),
-    "gt": _ordering_test(lambda held, wanted: held > wanted),
-    "gte": _ordering_test(lambda held, wanted: held >= wanted),
-    "lt": _ordering_test(lambda held, wanted: held < wanted),
-    "lte": _ordering_test(lambda held, wanted: held <= wanted),
+    "gt": _ordering_test(lambda value, wanted: value > wanted),
+    "gte": _ordering_test(lambda value, wanted: value >= wanted),
+    "lt": _ordering_test(lambda value, wanted: value < wanted),
+    "lte": _ordering_test(lambda value, wanted: value <= wanted),
     "contains": _contains_test(str),
     "icontains": _contains_test(str.casefold),
 }
@@ -256,10 +256,10 @@ _TimeRange = tuple[float, float]
 
 
 def _time_test(compare: Callable[[float, _TimeRange], bool]) -> Callable[[_TimeRange], _ValueTest]:
-    return lambda span: lambda held: isinstance(held, int | float) and compare(held, span)
+    return lambda span: lambda value: isinstance(value, int | float) and compare(value, span)
 
 
-# A day is all of its hours: what was made on it is neither before nor after it.
+# A date covers all of its hours: a time on that day is neither before nor after it.
 _TIME_OPERATORS: dict[str, Callable[[_TimeRange], _ValueTest]] = {
     "eq": _time_test(lambda held, span: span[0] <= held < span[1]),
     "ne": _time_test(lambda held, span: not span[0] <= held < span[1]),
@@ -278,7 +278,7 @@ def _time_span_of(name: str, wanted: Any) -> _TimeRange:
 
 
 def time_span(value: Any) -> _TimeRange:
-    """Return from when to when a date, a time or a number of seconds lasts.
+    """Return start and end of a date, a time or a number of seconds.
 
     >>> time_span("1970-01-02")
     (86400.0, 172800.0)

@@ -1,4 +1,4 @@
-"""Names for what came without one."""
+"""Keys for notes that were stored without one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _DIGITS = 10
 
 
 def note_key(text: str) -> str:
-    """Name a note by its text: the same note twice is one note.
+    """Return a key derived from the text, so that the same note is stored once.
 
     >>> note_key("我养了一只猫") == note_key(" 我养了一只猫 ")
     True

@@ -1,4 +1,4 @@
-"""When something dated is next: across month ends, year ends and on 29 February."""
+"""Next occurrence of dated events, across month ends, year ends and 29 February."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WEEK = 7
 
 
 class Recurrence(StrEnum):
-    """How often something comes again; nothing else is understood."""
+    """Supported recurrences."""
 
     YEARLY = "yearly"
     MONTHLY = "monthly"
@@ -28,7 +28,7 @@ class Recurrence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EventDate:
-    """The day something is told by, with or without its year."""
+    """The date of an event, with or without a year."""
 
     month: int
     day: int
@@ -41,7 +41,7 @@ class EventDate:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingEvent:
-    """A memory, and the day it is next."""
+    """A memory and its next date."""
 
     memory: Memory
     date: date
@@ -49,10 +49,10 @@ class UpcomingEvent:
 
 
 def parse_event_date(text: str) -> EventDate | None:
-    """Read "YYYY-MM-DD" or "MM-DD"; a day the calendar does not have is none.
+    """Parse "YYYY-MM-DD" or "MM-DD"; return None for a date the calendar does not have.
 
     >>> parse_event_date("02-29"), parse_event_date("2023-02-29")
-    (Anchor(month=2, day=29, year=None), None)
+    (EventDate(month=2, day=29, year=None), None)
     """
     found = _DATE.fullmatch(text.strip())
     if not found:
@@ -60,19 +60,18 @@ def parse_event_date(text: str) -> EventDate | None:
     year, month, day = int(found["year"] or 0), int(found["month"]), int(found["day"])
     if (found["year"] and not year) or not 1 <= month <= _MONTHS:
         return None
-    # A day without a year may be 29 February: a leap year has room for all of them.
+    # Without a year, 29 February is valid: check against a leap year.
     if not 1 <= day <= monthrange(year or _LEAP_YEAR, month)[1]:
         return None
     return EventDate(month, day, year or None)
 
 
 def next_occurrence(date_text: str, recurrence: str | None, today: date) -> date | None:
-    """Return the first day, today included, on which it is; never before its first day.
+    """Return the first date of the event from today on, never before its first date.
 
-    Without a year it comes every year, whatever is said of its recurrence, unless that is
-    shorter. 29 February is kept on 28 February when the year has no 29th, and the 31st on
-    the last day of a shorter month. Every week needs a year, because a month and a day
-    alone have no weekday.
+    Without a year it recurs every year, whatever its recurrence, unless that is shorter. 29
+    February falls on 28 February in other years, and the 31st on the last day of a shorter month. A
+    weekly event needs a year, because month and day alone have no weekday.
 
     >>> next_occurrence("02-29", "yearly", date(2025, 1, 1))
     datetime.date(2025, 2, 28)
@@ -89,11 +88,11 @@ def next_occurrence(date_text: str, recurrence: str | None, today: date) -> date
     try:
         return _first_occurrence_since(anchor, recurrence, since)
     except OverflowError:
-        return None  # the calendar ends before it comes again
+        return None  # the calendar ends before the next occurrence
 
 
 def _first_occurrence_since(anchor: EventDate, recurrence: str | None, since: date) -> date | None:
-    """The first such day on or after `since`, which is not before the first of them."""
+    """Return the first occurrence on or after `since`, which is not before the first one."""
     first = anchor.date
     if recurrence == Recurrence.DAILY:
         return since
@@ -126,10 +125,10 @@ def _clamped_date(year: int, month: int, day: int) -> date:
 
 
 def upcoming_events(memories: Iterable[Memory], today: date, days: int = 30) -> list[UpcomingEvent]:
-    """Return what is within so many days from today, the soonest first.
+    """Return the events within `days` days from today, soonest first.
 
-    A plan of several days that has begun and is not over counts as today's. What has no
-    date in our calendar (a lunar one, say) is left out.
+    An event of several days that has begun and is not over counts as today. Events without a
+    Gregorian date (such as lunar ones) are left out.
     """
     found = [
         UpcomingEvent(memory, day, (day - today).days)
@@ -140,7 +139,7 @@ def upcoming_events(memories: Iterable[Memory], today: date, days: int = 30) -> 
 
 
 def next_event_date(memory: Memory, today: date) -> date | None:
-    """Return the next day of an event, today included; None if it is over or has no date."""
+    """Return the next date of an event from today on; None if it is over or has no date."""
     attributes = memory.attributes
     text, recurrence = attributes.get("date"), attributes.get("recurrence")
     if not isinstance(text, str):

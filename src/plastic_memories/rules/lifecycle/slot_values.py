@@ -1,4 +1,4 @@
-"""What a slot holds, given the active rows of its type."""
+"""Build a persona slot from the active memories of its type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plastic_memories.model.persona import Slot
 
 
 def build_slot(active: Sequence[Memory], now: float) -> Slot | None:
-    """Return the slot of one type: one value, or a list where several coexist; None if empty."""
+    """Return the slot of one type: one value, or a list if several coexist; None if empty."""
     if not active:
         return None
     rows = sorted(active, key=lambda row: row.id)

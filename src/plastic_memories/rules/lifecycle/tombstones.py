@@ -1,4 +1,4 @@
-"""Marks of what must never be learned again: keyed digests that give nothing away."""
+"""Tombstones of forgotten memories: keyed digests that block relearning without revealing text."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from plastic_memories.model.memory import Draft, Memory, MemoryType
 from plastic_memories.model.owner import Owner
 from plastic_memories.rules.lifecycle.transitions import comparable_value, value_as_written
 
-# Four characters that may have been left as they were, or not.
+# Four characters with two spellings each.
 _MAX_SPELLINGS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class TombstoneDigests:
-    """The marks of one remembered thing, and the mark of its key.
+    """The digests of one memory: of key and value, and of the key alone.
 
-    One mark is over key and value. The keys of a profile hold one value each, so there the mark
-    of the key alone is set as well: the same thing in other words is stopped too.
+    A profile key holds one value, so its key digest is stored as well: it also blocks the same fact
+    in other words.
 
-    Key and value are marked in simplified characters, so that they are stopped in both scripts.
-    Marks of older releases are over the value as it was written, and over keys in which some
-    characters were left as written: they hold as long as they are looked for.
+    Key and value are converted to simplified characters first, to block both scripts. Older
+    releases digested the value as written, and keys with some characters as written:
+    `legacy_digests` still match those.
     """
 
     value_digest: str
@@ -36,32 +36,32 @@ class TombstoneDigests:
 
     @property
     def digests(self) -> tuple[str, ...]:
-        """What is stored."""
+        """The digests to store."""
         return (self.value_digest, self.key_digest) if self.covers_key else (self.value_digest,)
 
     @property
     def lookup_digests(self) -> tuple[str, ...]:
-        """What is looked for, and lifted."""
+        """The digests to look up, and to delete on request."""
         return (*self.digests, *self.legacy_digests)
 
 
 def tombstone_digests(secret: bytes, owner: Owner, memory: Memory | Draft) -> TombstoneDigests:
-    now, *formerly = _spelling_variants(memory)
+    current, *legacy = _spelling_variants(memory)
     covers_key = memory.type is MemoryType.PROFILE
-    former_keys = dict.fromkeys(key for key, _ in formerly if key != now[0]) if covers_key else ()
+    legacy_keys = dict.fromkeys(key for key, _ in legacy if key != current[0]) if covers_key else ()
     return TombstoneDigests(
-        value_digest=_keyed_digest(secret, owner, memory.type, *now),
+        value_digest=_keyed_digest(secret, owner, memory.type, *current),
         key_digest=_keyed_digest(secret, owner, memory.type, memory.key),
         covers_key=covers_key,
         legacy_digests=(
-            *(_keyed_digest(secret, owner, memory.type, *each) for each in formerly),
-            *(_keyed_digest(secret, owner, memory.type, key) for key in former_keys),
+            *(_keyed_digest(secret, owner, memory.type, *spelling) for spelling in legacy),
+            *(_keyed_digest(secret, owner, memory.type, key) for key in legacy_keys),
         ),
     )
 
 
 def _spelling_variants(memory: Memory | Draft) -> list[tuple[str, str]]:
-    """Return key and value as they are marked now, then all ways in which they once were."""
+    """Return the current spelling of key and value, then all spellings of older releases."""
     written = restore_script(memory.key, memory.content)
     choices = [
         (plain,) if plain == char else (plain, char)
@@ -73,6 +73,6 @@ def _spelling_variants(memory: Memory | Draft) -> list[tuple[str, str]]:
 
 
 def _keyed_digest(secret: bytes, owner: Owner, *parts: str) -> str:
-    # JSON keeps the parts apart: ("a", "bc") and ("ab", "c") must not meet.
+    # JSON separates the parts: ("a", "bc") and ("ab", "c") must not collide.
     text = json.dumps([owner.tenant_id, owner.user_id, owner.persona_id, *parts])
     return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""How a memory comes to be, is confirmed, replaced and ended. Pure: rows in, decisions out."""
+"""State transitions of memories: create, confirm, replace, end."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from plastic_memories.model.memory import (
     MemoryType,
     SourceType,
     Status,
+    base_fields,
 )
 from plastic_memories.model.owner import Owner
 
-# How sure a source is when it does not say; a later, surer word wins over an earlier one.
+# Default confidence by source; a later, surer statement replaces an earlier one.
 _DEFAULT_CONFIDENCE = {
     SourceType.USER_EXPLICIT: 1.0,
     SourceType.IMPORTED: 0.8,
@@ -27,14 +28,14 @@ _DEFAULT_CONFIDENCE = {
     SourceType.MODEL_INFERRED: 0.6,
 }
 DEFAULT_IMPORTANCE = 0.5
-# Inferred, but they replace nothing the user said: they need no yes.
+# Inferred types that replace nothing the user stated: they need no confirmation.
 _ADDITIVE_TYPES = frozenset({MemoryType.SUMMARY, MemoryType.EVENT})
 _SINGLE_VALUE_TYPES = frozenset({MemoryType.PROFILE, MemoryType.FACT, MemoryType.STABLE_FACT})
 
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """What a write does: nothing new (`same`), or a row of `status` that may replace others."""
+    """The effect of a write: none (`duplicate`), or a row of `status` that may replace others."""
 
     duplicate: Memory | None = None
     status: Status = Status.ACTIVE
@@ -48,46 +49,25 @@ def confidence_of(draft: Draft) -> float:
 def memory_from_draft(
     owner: Owner, draft: Draft, now: float, status: Status = Status.CANDIDATE
 ) -> Memory:
-    """Turn a draft into a row that has no id yet."""
+    """Return a draft as a memory without an id."""
     return Memory(
+        **base_fields(draft),
         id=0,
         owner=owner,
-        type=draft.type,
-        key=draft.key,
-        content=draft.content,
-        tags=draft.tags,
         status=status,
-        scope=draft.scope,
-        realm=draft.realm,
-        source_type=draft.source_type,
-        source_ref=draft.source_ref,
-        source_app=draft.source_app,
-        bot_id=draft.bot_id,
-        session_id=draft.session_id,
-        branch_id=draft.branch_id,
-        speaker=draft.speaker,
-        source_message_ids=draft.source_message_ids,
-        quote=draft.quote,
         confidence=confidence_of(draft),
         importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
-        pinned=draft.pinned,
-        expires_at=draft.expires_at,
-        occurred_at=draft.occurred_at,
-        supersedes_id=draft.supersedes_id,
         superseded_by=None,
         root_id=0,
         created_at=now,
         updated_at=now,
         last_recalled_at=None,
         recall_count=0,
-        metadata=draft.metadata,
-        attributes=draft.attributes,
-        idempotency_key=draft.idempotency_key,
     )
 
 
 def plan_write(new: Draft, same_key: Sequence[Memory]) -> WritePlan:
-    """Decide what a write does, given the active and waiting rows of the same key."""
+    """Return the plan of a write, given the active and candidate rows of the same key."""
     active = [row for row in same_key if row.status is Status.ACTIVE]
     waiting = [row for row in same_key if row.status is Status.CANDIDATE]
     if _needs_confirmation(new, active):
@@ -107,7 +87,7 @@ def _needs_confirmation(new: Draft, active: Sequence[Memory]) -> bool:
 
 
 def _is_additive(new: Draft, active: Sequence[Memory]) -> bool:
-    """Say whether an inferred item stands beside what the user said, and replaces none of it."""
+    """Return whether an inferred item adds to the user's statements and replaces none."""
     if new.type not in _ADDITIVE_TYPES or any(_is_stated(row) for row in active):
         return False
     return new.type is not MemoryType.EVENT or "date" in new.attributes
@@ -118,7 +98,7 @@ def _is_stated(memory: Memory) -> bool:
 
 
 def _duplicate_row(new: Draft, rows: Sequence[Memory]) -> Memory | None:
-    """Return the row that says the same already, in everything a caller can see."""
+    """Return the row that equals the draft in every field a caller can see."""
     return next((row for row in rows if _comparable_fields(row) == _comparable_fields(new)), None)
 
 
@@ -171,7 +151,7 @@ def _replaced_slot_rows(
 ) -> tuple[Memory, ...]:
     wanted = request.supersedes_id or candidate.supersedes_id
     named = tuple(row for row in active if row.id == wanted)
-    # Two active rows of one key cannot stand side by side, coexist or not.
+    # Two active rows of one key cannot coexist, whatever the request says.
     same_key = tuple(
         row for row in active if _has_same_key_and_scope(row, candidate) and row not in named
     )
@@ -196,7 +176,7 @@ def _has_same_key_and_scope(one: Memory, other: Memory) -> bool:
 
 
 def end_memory(memory: Memory, now: float, superseded_by: int | None = None) -> Memory:
-    """Return the row as it stands after it was revoked or replaced."""
+    """Return the row after it was revoked or replaced."""
     status = Status.EXPIRED if memory.is_expired_at(now) else Status.REVOKED
     return replace(
         memory,
@@ -207,7 +187,7 @@ def end_memory(memory: Memory, now: float, superseded_by: int | None = None) -> 
 
 
 def activate_candidate(candidate: Memory, replaced: Sequence[Memory], now: float) -> Memory:
-    """Return a candidate as it stands after a yes; it continues the chain of what it replaces."""
+    """Return a confirmed candidate; it continues the version chain of the row it replaces."""
     return replace(
         candidate,
         status=Status.ACTIVE,
@@ -218,7 +198,7 @@ def activate_candidate(candidate: Memory, replaced: Sequence[Memory], now: float
 
 
 def comparable_value(memory: Memory | Draft) -> str:
-    """Return what a memory says about its key, in one normal form and in simplified characters.
+    """Return the value of a memory, normalised and in simplified characters.
 
     Extractors put the bare value into the attributes; without one, the content is the value.
     """
@@ -226,5 +206,5 @@ def comparable_value(memory: Memory | Draft) -> str:
 
 
 def value_as_written(memory: Memory | Draft) -> str:
-    """Return the same in the characters it was written in."""
+    """Return the normalised value in the script in which it was written."""
     return normalise(str(memory.attributes.get("value") or memory.content))

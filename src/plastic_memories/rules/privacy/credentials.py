@@ -1,4 +1,4 @@
-"""Where credentials stand in a text that has been freed of disguises. Pure.
+"""Find credentials in a text whose disguised characters were folded.
 
 Every pattern is linear: runs are bounded, possessive or start only where a run starts.
 """
@@ -15,12 +15,12 @@ Span = tuple[int, int]
 
 
 def group_spans(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    """Yield the span of the first group (or of all, if there is none) of every match."""
+    """Yield the span of the first group (or of the match, without groups) of every match."""
     return (match.span(1 if pattern.groups else 0) for match in pattern.finditer(text))
 
 
 def credential_spans(text: str) -> Iterable[Span]:
-    """Return strings shaped like a key of some provider, and values under a label."""
+    """Return the spans of provider-style keys and of values after a label."""
     keys = _provider_key_spans(text) if _KEY_HINT.search(text) else ()
     return (
         chain(keys, _labelled_value_spans(text))
@@ -30,7 +30,7 @@ def credential_spans(text: str) -> Iterable[Span]:
 
 
 def contains_any(text: str, words: tuple[str, ...]) -> bool:
-    """Say whether a text of small letters holds one of these; cheaper than a pattern."""
+    """Return whether a lower-case text contains one of the words; cheaper than a pattern."""
     for word in words:  # noqa: SIM110 - `any` would start a generator for every text
         if word in text:
             return True
@@ -54,9 +54,9 @@ _PRIVATE_KEY = regex(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 _PRIVATE_KEY_END = regex(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY-----")
 
 
-# Nearly every text holds none of these, and asking costs less than the patterns do.
+# A cheap pre-check: nearly every text fails it and skips the patterns.
 _KEY_HINT = regex(r"[A-Za-z0-9_:.~+/-]{14}|PRIVATE KEY")
-# Of small letters, and looked for one by one: a pattern of them all takes five times as long.
+# Lower case, searched one by one: one pattern for all takes five times as long.
 _LABEL_HINTS = (
     "pass", "pwd", "key", "token", "secret", "credential", "密", "秘", "私", "口令", "令牌",
 )  # fmt: skip
@@ -81,7 +81,7 @@ def _private_key_spans(text: str) -> Iterator[Span]:
 
 
 def _looks_random(body: str) -> bool:
-    """Tell `sk-a1B2…` from `sk-learn-for-beginners-2024`."""
+    """Return whether a key body is random: `sk-a1B2…`, not `sk-learn-for-beginners-2024`."""
     return any(
         len(part) >= _LONG_WORD or (len(part) >= _LONG_MIXED and _has_letter_and_digit(part))
         for part in re.split(r"[^A-Za-z0-9]", body)
@@ -132,7 +132,7 @@ _DESCRIBED = regex(r"的|编码|加密|格式|登录|验证|保护|算法|还是
 
 
 def _labelled_value_spans(text: str) -> Iterator[Span]:
-    """Yield values that follow a label: `密码是…`, `token: …`, `my password is …`."""
+    """Yield values after a label: `密码是…`, `token: …`, `my password is …`."""
     match = _LABEL.search(text)
     while match:
         value = match["value"].rstrip(".,;:!?)]}>")
@@ -167,7 +167,7 @@ def _is_secret(match: re.Match[str], value: str, rest: str) -> bool:
 
 
 def _is_weakly_labelled_secret(match: re.Match[str], value: str, rest: str) -> bool:
-    """Ask more of what a token or a secret is said to be: most of them are none of ours."""
+    """Return whether the value after a weak label ("token", "secret") looks secret; most do not."""
     link = match["link"].strip()
     if len(value) < (_MIN_WEAK if link else _MIN_WEAK_UNLINKED):
         return False
@@ -198,7 +198,7 @@ def _is_plain_word(value: str) -> bool:
 
 
 def _is_plain_secret(match: re.Match[str], value: str, rest: str) -> bool:
-    """Tell `password is swordfish` from `password is required`, `密码是iloveyou` from prose."""
+    """Return whether a word is a secret: `password is swordfish`, not `password is required`."""
     if not match["link"].strip().isascii() or match["han"]:
         return not _DESCRIBED.match(rest)
     return not _ORDINARY_END.search(value) and bool(_CLAUSE_END.match(rest or "\n"))
@@ -228,7 +228,7 @@ _CODES = (_CODE, _NUMERALS, _HAN_SECRET, _SEED_PHRASE)
 
 
 def code_spans(text: str) -> Iterable[Span]:
-    """Return what only its sentence makes a secret: PINs, one-time codes, words, seed phrases."""
+    """Return spans that only context makes secret: PINs, one-time codes, words, seed phrases."""
     if not contains_any(text.lower(), _CODE_HINTS):
         return ()
     return chain.from_iterable(group_spans(pattern, text) for pattern in _CODES)

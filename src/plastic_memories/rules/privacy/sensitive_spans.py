@@ -1,4 +1,4 @@
-"""Which parts of a text are secrets, payment data, government ids or contact data. Pure.
+"""Find secrets, payment data, government ids and contact data in a text.
 
 Every pattern is linear: runs are bounded, possessive or start only where a run starts.
 """
@@ -26,7 +26,7 @@ CREDENTIAL, PAYMENT, GOV_ID, CONTACT = "credential", "payment", "gov_id", "conta
 
 @dataclass(frozen=True, slots=True)
 class SensitiveSpan:
-    """Where in the text something sensitive stands; never what it says."""
+    """Category and position of sensitive data; never its text."""
 
     category: str
     start: int
@@ -34,10 +34,10 @@ class SensitiveSpan:
 
 
 def find_sensitive(text: str) -> list[SensitiveSpan]:
-    """Return what is sensitive in the text, in order, without overlaps.
+    """Return the sensitive spans of a text, in order, without overlaps.
 
     >>> find_sensitive("我的密码是 hunter2。")
-    [Finding(category='credential', start=6, end=13)]
+    [SensitiveSpan(category='credential', start=6, end=13)]
     """
     folded = _fold_disguises(text)
     found = [(CREDENTIAL, span) for span in chain(credential_spans(folded), code_spans(folded))]
@@ -54,7 +54,7 @@ def find_sensitive(text: str) -> list[SensitiveSpan]:
 
 
 def find_credentials(text: str) -> list[SensitiveSpan]:
-    """Return only what is shaped like a credential: the check for keys, ids and references."""
+    """Return only credential-shaped spans: the check for keys, ids and references."""
     found = [(CREDENTIAL, span) for span in credential_spans(_fold_disguises(text))]
     return _merge_overlaps(found, text) if found else []
 
@@ -64,22 +64,20 @@ _MAX_FOLDED_CHARS = 4096
 
 
 def _fold_char(char: str) -> str:
-    """Return the plain look of a character: ASCII for a full-width or styled one, simplified for a
-    traditional one, nothing for an invisible one.
-    """
+    """Return a character's plain form: ASCII, simplified, or '' if invisible."""
     if unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f":
         return ""
     digit = unicodedata.decimal(char, None)
     if digit is not None:
         return str(digit)
     plain = unicodedata.normalize("NFKC", char)
-    # Full-width commas and brackets stay: they end a value, which their ASCII kin may be part of.
+    # Full-width commas and brackets stay: they end a value; their ASCII forms may be part of one.
     is_plain = len(plain) == 1 and (plain.isalnum() or plain in _FOLDED_SIGNS)
     return to_simplified(plain) if is_plain else char
 
 
 class _FoldedCharCache(dict[int, str]):
-    """What each character looks like without disguise, as far as it was asked for."""
+    """Cache of folded characters, filled on first use."""
 
     def __missing__(self, place: int) -> str:
         if len(self) >= _MAX_FOLDED_CHARS:
@@ -92,12 +90,11 @@ _FOLDED = _FoldedCharCache()
 
 
 def _fold_disguises(text: str) -> str:
-    """Return the text without disguise."""
     return text if text.isascii() else text.translate(_FOLDED)
 
 
 def _source_positions(text: str) -> Sequence[int]:
-    """Return where in the text each character stands that is left of it when it is folded."""
+    """Return the source position of each character of the folded text."""
     return [place for place, char in enumerate(text) if _fold_disguises(char)]
 
 
@@ -106,7 +103,7 @@ def _with_category(category: str, spans: Iterable[Span]) -> Iterator[tuple[str, 
 
 
 def _merge_overlaps(found: Iterable[tuple[str, Span]], text: str) -> list[SensitiveSpan]:
-    """Join overlapping spans under the category that was named first."""
+    """Merge overlapping spans under the category that comes first."""
     ranked = [(start, end, rank, name) for rank, (name, (start, end)) in enumerate(found)]
     places = _source_positions(text)
     joined: list[tuple[int, int, int, str]] = []
@@ -124,7 +121,7 @@ def _merge_overlaps(found: Iterable[tuple[str, Span]], text: str) -> list[Sensit
 
 _DIGIT_RUN = regex(r"(?<![A-Za-z0-9])[0-9]++(?:[ \-\u2010-\u2015]{1,3}[0-9]++)*+")
 _DIGIT, _DIGITS = regex(r"[0-9]"), regex(r"[0-9]+")
-# A passport number has six; cards, ids and telephone numbers have more.
+# A passport number has six digits; cards, ids and telephone numbers have more.
 _MIN_DIGITS = 6
 _LETTER = regex(r"[A-Za-z]")
 _CARD_CODE = regex(
@@ -139,7 +136,7 @@ _CARD = regex(
     | 62[0-9]{14,17} | 35(?:2[89]|[3-8][0-9])[0-9]{12,15}
     | 6(?:011|4[4-9][0-9]|5[0-9]{2})[0-9]{12,15} | 9558[0-9]{15}"""
 )
-# A number that is called something else is that, even if its last digit happens to fit.
+# A number with another label is not a card, even if its checksum happens to match.
 _OTHER_NUMBER = regex(
     r"(?i)(?:订单编?号?|运单号?|快递单?号?|单号|流水号|条形?码|编号|(?<![a-z])(?:order|tracking|"
     r"invoice|message|user|channel|guild)[ _]?(?:number|no\.?|id|\#)?|isbn|barcode|snowflake|"
@@ -170,7 +167,7 @@ def _is_other_number(text: str, start: int) -> bool:
 
 
 def _card_digit_groups(text: str, groups: list[Span]) -> Iterator[Span]:
-    """Yield groups of digits that make up a card: an expiry date may stand right behind it."""
+    """Yield digit groups that form a card number: an expiry date may follow directly."""
     first = 0
     while first < len(groups):
         sizes = [end - start for start, end in groups[first : first + max(_CARD_DIGITS)]]

@@ -1,4 +1,4 @@
-"""Which memories are recalled whatever the question is."""
+"""Core memories: recalled for every question."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _OWN_PERSONA_TYPES = frozenset(
         MemoryType.PREFERENCES,
     }
 )
-# What the user is called; other basic facts stay with the persona that was told.
+# Names of the user; other basic facts stay with the persona that learned them.
 _NAME_KEYS = frozenset({"basic_info.name", "basic_info.address", "basic_info.nickname"})
 _STYLE = ("preference.style.", "preference.reply_")
 _OWN_PERSONA_KEY_PREFIXES = ("basic_info.", *_STYLE)
 
 
 def is_constraint(memory: Memory) -> bool:
-    """Say whether this is an allergy, a taboo or another hard limit."""
+    """Return whether this is an allergy, a taboo or another hard limit."""
     if memory.type is MemoryType.PROFILE:
         return memory.key.startswith("constraint.")
     return memory.type is MemoryType.CONSTRAINTS
 
 
 def is_exempt_from_decay(memory: Memory) -> bool:
-    """Say whether a memory weighs the same however old it is."""
+    """Return whether a memory's score ignores its age."""
     return memory.pinned or is_constraint(memory)
 
 
 def is_name(memory: Memory) -> bool:
-    """Say whether this is the user's name or form of address."""
+    """Return whether this is the user's name or form of address."""
     return memory.type is MemoryType.PROFILE and memory.key in _NAME_KEYS
 
 
 def core_level(memory: Memory) -> int:
-    """Return how far a memory reaches without being asked for."""
+    """Return for which personas a memory is always recalled."""
     if is_constraint(memory) or is_name(memory):
         return ALL_PERSONAS
     if memory.pinned or memory.type in _OWN_PERSONA_TYPES:
@@ -54,9 +54,10 @@ def core_level(memory: Memory) -> int:
 
 
 def as_a_strangers(memory: Memory) -> Memory:
-    """Return a row of an import that nobody vouches for.
+    """Return a row of an untrusted import.
 
-    What would be told unasked, or to every persona, waits for a yes, whatever it says of itself.
+    Core memories and those shared with every persona become candidates, whatever status the row
+    claims.
     """
     is_told_unasked = memory.scope is Scope.GLOBAL or core_level(memory) > SEARCH_ONLY
     if not is_told_unasked or memory.status not in (Status.ACTIVE, Status.CANDIDATE):

@@ -1,4 +1,4 @@
-"""Writes what is recalled into blocks for a prompt: fenced as data, cut on item borders."""
+"""Render recalled memories as prompt blocks: fenced as data, cut between items."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from plastic_memories.rules.prompt.always_told import is_constraint, is_name
 from plastic_memories.rules.prompt.untrusted_text import FENCE, unfenced, unheaded
 
 _BREAKS = r"\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
-# A run of spaces is looked at once, from its beginning: a text of nothing else must not take long.
+# A run of spaces is scanned once, from its start: long runs must stay linear.
 _LINE_BREAKS = regex(rf"(?:(?<!\s)[^\S{_BREAKS}]++)?[{_BREAKS}]\s*+")
 _HAN = regex(r"[\u4e00-\u9fff]")
-# Who speaks in a memory without a speaker is the user; some callers write it down all the same.
+# A memory without a speaker is the user's; some callers prefix the user anyway.
 _USER_SPEAKERS = ("user", "User", "用户", "用戶")
 _USER_SPEAKER_PREFIX = regex(rf"^(?:{'|'.join(_USER_SPEAKERS)})\s*[:：]\s*")
 _VERBATIM_TYPES = frozenset({MemoryType.PERSONA, MemoryType.RULE})
 
 
 class BlockSection(IntEnum):
-    """Parts of the stable block, in the order they stand in and are kept."""
+    """Sections of the stable block, in order of display and of priority."""
 
     CONSTRAINTS = 1
     IDENTITY = 2
@@ -41,7 +41,7 @@ class BlockSection(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class BlockHeadings:
-    """Headings in the language of the reader."""
+    """Headings in the user's language."""
 
     notice: str
     sections: dict[BlockSection, str]
@@ -82,7 +82,7 @@ _CHINESE = BlockHeadings(
 
 
 PAGE_TITLES = ("记忆", "Memory", "Core", "Extended")
-# No line of a persona, a rule or a page may be taken for a heading of ours.
+# No line of a persona, a rule or a page may imitate one of our headings.
 OUR_TITLES = frozenset(
     {
         *(title for words in (_ENGLISH, _CHINESE) for title in words.sections.values()),
@@ -97,7 +97,7 @@ _LOUDEST = frozenset(words.sections[BlockSection.CONSTRAINTS] for words in (_ENG
 
 @dataclass(frozen=True, slots=True)
 class BlockStyle:
-    """How blocks are written for one user."""
+    """Language and time zone in which blocks are written for one user."""
 
     words: BlockHeadings
     zone: tzinfo
@@ -112,26 +112,26 @@ def _iso_date(ts: float, zone: tzinfo) -> str:
 
 
 def style_for(language: str, zone: tzinfo, texts: Sequence[str]) -> BlockStyle:
-    """Choose the language: the user's setting, else the one the texts are written in."""
+    """Return the style in the user's language, else in the language of most texts."""
     chinese = language.lower().startswith("zh") if language else mostly_chinese(texts)
     return BlockStyle(_CHINESE if chinese else _ENGLISH, zone)
 
 
 def mostly_chinese(texts: Sequence[str]) -> bool:
-    """Say whether more than half of the texts hold a Chinese character."""
+    """Return whether more than half of the texts contain a Chinese character."""
     return 2 * sum(1 for text in texts if _HAN.search(text)) > len(texts)
 
 
 def escape_line(text: str) -> str:
-    """Return a text that can neither leave its line nor touch the fence."""
-    # What is printable holds no line break; most texts are, and this is asked of every line.
+    """Return a text that can neither leave its line nor imitate the fence."""
+    # Printable text has no line breaks; most text is printable, and this runs for every line.
     if not text.isprintable():
         text = _LINE_BREAKS.sub(" ", text)
     return unfenced(text).strip()
 
 
 def as_text(text: str, titles: frozenset[str] = OUR_TITLES) -> str:
-    """Return a text of several lines that can pass neither for our fence nor for our headings."""
+    """Return a text of several lines that can imitate neither our fence nor our headings."""
     return unheaded(unfenced(text), titles, _LOUDEST)
 
 
@@ -146,24 +146,24 @@ def section_of(memory: Memory) -> BlockSection:
 
 
 def duplicate_memories(memories: Iterable[Memory], style: BlockStyle) -> dict[int, int]:
-    """Return which memories tell a reader nothing new, by id, and which one told it before.
+    """Return duplicate memory id → id of the memory that states the same.
 
-    Two lines are the same only if nothing that tells differs: a word, a name, a number, who says
-    it, the day it happened. A line too many costs tokens, one too few costs a fact.
+    Two lines are duplicates only if every word, name, number, speaker and date is equal. An extra
+    line costs tokens, a missing one costs a fact.
     """
     rows = list(memories)
     statements = canonical_texts([_statement_text(row) for row in rows])
-    same: dict[int, int] = {}
+    duplicates: dict[int, int] = {}
     if len(set(statements)) == len(rows):
-        return same
-    told: defaultdict[str, list[Memory]] = defaultdict(list)
+        return duplicates
+    originals: defaultdict[str, list[Memory]] = defaultdict(list)
     for row, statement in zip(rows, statements, strict=True):
-        first = next((other for other in told[statement] if _covers(other, row, style)), None)
+        first = next((other for other in originals[statement] if _covers(other, row, style)), None)
         if first is None:
-            told[statement].append(row)
+            originals[statement].append(row)
         else:
-            same[row.id] = first.id
-    return same
+            duplicates[row.id] = first.id
+    return duplicates
 
 
 def _statement_text(memory: Memory) -> str:
@@ -174,17 +174,17 @@ def _statement_text(memory: Memory) -> str:
 
 
 def _covers(first: Memory, later: Memory, style: BlockStyle) -> bool:
-    """Say whether one of two lines with the same words holds all that the other does."""
+    """Return whether the first of two lines with equal text contains all that the later does."""
     if first.status is not later.status and first.status is Status.CANDIDATE:
         return False
-    # An allergy and a name hold on every day, and a row without a day of its own names none.
+    # An allergy or a name holds on every day, and a row without its own date states none.
     if section_of(first) <= BlockSection.IDENTITY or later.occurred_at is None:
         return True
     return _memory_date(first, style) == _memory_date(later, style)
 
 
 def core_order(core: Iterable[Memory]) -> list[Memory]:
-    """Put the most important first, and what is certain before what waits to be confirmed."""
+    """Return the core by section, active before candidate, then by id."""
     waits = Status.CANDIDATE
     return sorted(core, key=lambda row: (section_of(row), row.status is waits, row.id))
 
@@ -192,12 +192,12 @@ def core_order(core: Iterable[Memory]) -> list[Memory]:
 def fit_core_to_budget(
     core: Sequence[Memory], budget: int, style: BlockStyle
 ) -> tuple[list[Memory], bool]:
-    """Return what of `core_order` fits the budget; constraints and identity always do.
+    """Return the memories of `core_order` that fit the budget; constraints and identity always do.
 
-    What is kept stands by section, then id, as it is written. Costs are counted part by part,
-    which is never less than the whole costs.
+    They are ordered by section, then id. Costs are added part by part, which is never less than the
+    cost of the whole.
     """
-    kept: list[Memory] = []
+    fitting: list[Memory] = []
     sections: set[BlockSection] = set()
     spent = estimate_tokens(_fence_block("stable", [style.words.notice]))
     for memory in core:
@@ -207,15 +207,15 @@ def fit_core_to_budget(
             cost += estimate_tokens(f"## {style.words.sections[section]}") + 1
         if section > BlockSection.IDENTITY and spent + cost > budget:
             continue
-        kept.append(memory)
+        fitting.append(memory)
         sections.add(section)
         spent += cost
-    kept.sort(key=lambda row: (section_of(row), row.id))
-    return kept, len(kept) < len(core)
+    fitting.sort(key=lambda row: (section_of(row), row.id))
+    return fitting, len(fitting) < len(core)
 
 
 def stable_block(core: Sequence[Memory], style: BlockStyle, pages: str = "") -> StableBlock:
-    """Write the part of the prompt that stays the same from call to call."""
+    """Return the part of the prompt that stays the same from call to call."""
     lines: list[str] = []
     for section, heading in style.words.sections.items():
         rows = [row for row in core if section_of(row) is section]
@@ -234,7 +234,7 @@ def _core_item(memory: Memory, style: BlockStyle) -> str:
 
 
 def memory_line(memory: Memory, style: BlockStyle) -> str:
-    """Write one memory as one line: when, who, what."""
+    """Return a memory as one line: date, speaker, text."""
     mark = f" ({style.words.unconfirmed})" if memory.status is Status.CANDIDATE else ""
     return f"- [{_memory_date(memory, style)}] {_text_with_speaker(memory)}{mark}"
 
@@ -246,7 +246,7 @@ def _memory_date(memory: Memory, style: BlockStyle) -> str:
 def _text_with_speaker(memory: Memory) -> str:
     who = f"{escape_line(memory.speaker)}: " if memory.speaker else ""
     text = escape_line(memory.content)
-    # Transcripts often carry the speaker in the text already.
+    # Transcripts often contain the speaker in the text already.
     return text if who and text.startswith(who) else f"{who}{text}"
 
 
@@ -260,7 +260,7 @@ class TurnBlock:
     text: str
     truncated: bool
     tokens: int = 0
-    memory_ids: frozenset[int] = frozenset()  # those that found room
+    memory_ids: frozenset[int] = frozenset()  # memories that fit the budget
 
 
 def turn_block(
@@ -269,34 +269,34 @@ def turn_block(
     style: BlockStyle,
     budget: int,
 ) -> TurnBlock:
-    """Write what belongs to this turn, best first, until the budget is spent.
+    """Return the block of this turn, best items first, within the budget.
 
-    `talk` is what was said about it before and what was said last, both oldest first; the newest
-    are kept. What was said before is quoted once; what was said last stands as it was said.
+    `talk` is the earlier messages on the topic and the latest messages, both oldest first; if space
+    is short, the newest stay. Earlier messages are deduplicated, the latest are not.
     """
     memories = [memory_line(hit.memory, style) for hit in hits]
-    said, recent = ([message_line(message, style) for message in some] for some in talk)
-    said = [line for line in dict.fromkeys(said) if line not in recent]
+    earlier, recent = ([message_line(message, style) for message in part] for part in talk)
+    earlier = [line for line in dict.fromkeys(earlier) if line not in recent]
     words = style.words
-    # Of talk the newest lines are kept, so it is offered from its end.
+    # Messages are offered newest first, because the newest lines are kept.
     offered = {
         words.memories: memories,
-        words.past_messages: said[::-1],
+        words.past_messages: earlier[::-1],
         words.snippets: recent[::-1],
     }
-    # One more for the line break that joins the block to the one before it.
+    # One more token for the line break that joins the block to the one before it.
     left = (
         budget - estimate_tokens(_fence_block("turn", [f"## {heading}" for heading in offered])) - 1
     )
-    kept: dict[str, list[str]] = {}
+    fitting: dict[str, list[str]] = {}
     places: dict[str, list[int]] = {}
     for heading, lines in offered.items():
         places[heading], left = _fit_lines(lines, left)
-        kept[heading] = [lines[place] for place in places[heading]]
-    truncated = any(len(kept[heading]) < len(lines) for heading, lines in offered.items())
-    kept[words.past_messages].reverse()
-    kept[words.snippets].reverse()
-    lines = [line for heading, some in kept.items() if some for line in (f"## {heading}", *some)]
+        fitting[heading] = [lines[place] for place in places[heading]]
+    truncated = any(len(fitting[heading]) < len(lines) for heading, lines in offered.items())
+    fitting[words.past_messages].reverse()
+    fitting[words.snippets].reverse()
+    lines = [line for heading, part in fitting.items() if part for line in (f"## {heading}", *part)]
     if not lines:
         return TurnBlock("", truncated)
     shown = frozenset(hits[place].memory.id for place in places[words.memories])
@@ -304,16 +304,16 @@ def turn_block(
 
 
 def _fit_lines(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
-    """Return which lines fit, in order, and what is left; a long line lets shorter ones by."""
-    kept: list[int] = []
-    for place, line in enumerate(lines):
+    """Return the positions of lines that fit, and the budget left; a long line is skipped."""
+    fitting: list[int] = []
+    for position, line in enumerate(lines):
         cost = estimate_tokens(line) + 1
         if cost <= budget:
-            kept.append(place)
+            fitting.append(position)
             budget -= cost
-    return kept, budget
+    return fitting, budget
 
 
 def _fence_block(kind: str, lines: Sequence[str]) -> str:
-    # All at once: what one item opens, the next cannot go on with.
+    # Escape the whole block at once: a fence could be split over two items.
     return "\n".join([f'<{FENCE} kind="{kind}">', unfenced("\n".join(lines)), f"</{FENCE}>"])

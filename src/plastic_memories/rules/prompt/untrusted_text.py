@@ -1,7 +1,7 @@
-"""Keeps text from outside from passing for ours: for our fence, or for one of our headings.
+"""Escape untrusted text that imitates our fence or one of our headings.
 
-What a reader takes for the same counts as the same: full width, accents, letters of another
-script that look alike, and whatever is invisible or blank in between.
+Text is compared as a reader sees it: full width, accents, look-alike letters of other scripts, and
+invisible or blank characters in between make no difference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BULLET = "· "
 _BRACKETS = regex("[<＜﹤]")
 _SIGNS = regex("[#＃﹟]")
 _UNDERLINE = at_start(r"\s*+(?:[=＝]++|[-－﹣]++)\s*+")
-# Neither seen nor needed: format characters, marks, blanks, hyphens and underscores.
+# Ignored in comparison: format characters, marks, blanks, hyphens and underscores.
 _UNSEEN = frozenset({"Cf", "Cc", "Mn", "Me", "Zs", "Zl", "Zp", "Pd", "Pc"})
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _ALIKE = str.maketrans(
@@ -31,14 +31,14 @@ _ALIKE = str.maketrans(
 
 
 class _Folding(dict[int, str]):
-    """For each character what it is read as; worked out once, when it is first met."""
+    """Translation table from a character to its folded form, filled on first use."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        apart = "" if char in _FILLERS else unicodedata.normalize("NFKD", char)
-        seen = [one for one in apart if unicodedata.category(one) not in _UNSEEN]
-        self[code] = read = "".join(seen).casefold().translate(_ALIKE)
-        return read
+        decomposed = "" if char in _FILLERS else unicodedata.normalize("NFKD", char)
+        visible = [part for part in decomposed if unicodedata.category(part) not in _UNSEEN]
+        self[code] = folded = "".join(visible).casefold().translate(_ALIKE)
+        return folded
 
 
 _FOLDED = _Folding()
@@ -46,22 +46,22 @@ _FENCES = tuple(f"{opening}{FENCE.translate(_FOLDED)}" for opening in ("<", "</"
 
 
 def unfenced(text: str) -> str:
-    """Return a text that cannot touch the fence; the rest of it stays as it is.
+    """Return a text that cannot imitate the fence; all else stays unchanged.
 
     >>> unfenced("a < b </plastic_memories>")
     'a < b ‹/plastic_memories>'
     """
     if not _BRACKETS.search(text):
         return text
-    read = text.translate(_FOLDED)
-    places = {place for fence in _FENCES for place in _places_of(fence, read)}
+    folded = text.translate(_FOLDED)
+    places = {place for fence in _FENCES for place in _places_of(fence, folded)}
     if not places:
         return text
-    # Where each character begins in what is read: most are read as one, some as none.
-    begins = accumulate((len(char.translate(_FOLDED)) for char in text), initial=0)
+    # Start of each character in the folded text: most fold to one character, some to none.
+    starts = accumulate((len(char.translate(_FOLDED)) for char in text), initial=0)
     return "".join(
-        _BRACKET if begin in places and _BRACKETS.match(char) else char
-        for char, begin in zip(text, begins, strict=False)
+        _BRACKET if start in places and _BRACKETS.match(char) else char
+        for char, start in zip(text, starts, strict=False)
     )
 
 
@@ -73,20 +73,20 @@ def _places_of(words: str, text: str) -> Iterator[int]:
 
 
 def unheaded(text: str, titles: frozenset[str], loudest: frozenset[str] = frozenset()) -> str:
-    """Return a text of which no line is a heading with one of these titles.
+    """Return a text in which no line is a heading with one of these titles.
 
-    One that merely holds one of the `loudest` is none any more, either. The line that makes it
-    one becomes a point; all others stay as they are.
+    A heading that only contains one of the `loudest` titles is escaped too. The heading line
+    becomes a bullet; all others stay unchanged.
 
     >>> unheaded("# Tea\\n## Rules:", frozenset({"Rules"}))
     '# Tea\\n· Rules:'
     """
     lines, whole = text.splitlines(), text.splitlines(keepends=True)
-    ours, loud = _read_titles(titles), _read_titles(loudest)
+    own_titles, loud_titles = _read_titles(titles), _read_titles(loudest)
 
     def is_ours(heading: str) -> bool:
         title = _title(heading)
-        return title in ours or any(one in title for one in loud)
+        return title in own_titles or any(loud_title in title for loud_title in loud_titles)
 
     for number, line in enumerate(lines):
         heading = _marked(line)
@@ -103,10 +103,10 @@ def _read_titles(titles: frozenset[str]) -> frozenset[str]:
 
 
 def _marked(line: str) -> str:
-    """Return the text of a heading, whatever stands before its signs; '' if it is none."""
+    """Return the text of a heading, whatever precedes its number signs; '' if it is none."""
     first = _SIGNS.search(line)
     if first is None or any(char.isalpha() for char in line[: first.start()]):
-        return ""  # no signs, or they stand in the midst of a sentence
+        return ""  # no number signs, or only inside a sentence
     return line[first.start() :].lstrip("".join({*"#＃﹟", *_blanks(line)})).strip()
 
 
@@ -115,5 +115,5 @@ def _blanks(line: str) -> Iterator[str]:
 
 
 def _title(text: str) -> str:
-    """Return what is read of a heading: its letters and digits, in simplified characters."""
+    """Return the comparable form of a title: its letters and digits, in simplified characters."""
     return to_simplified("".join(char for char in text.translate(_FOLDED) if char.isalnum()))

@@ -1,4 +1,4 @@
-"""Says of each memory how it came into an answer, or why it did not. Pure."""
+"""Explain for each memory why it is in a recall result, or why not."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _BELOW_LIMIT_REASON = "below the limit: the last places are for constraints and 
 
 @dataclass(frozen=True, slots=True)
 class PromptContents:
-    """Which memories have a line in the prompt, and why others have none."""
+    """The memories shown in the prompt, and why others are not."""
 
     shown: Collection[int]
-    repeats: Mapping[int, int]  # the memory whose line says the same
+    repeats: Mapping[int, int]  # memory id → memory with the same statement
     on_pages: Collection[int]
 
     def omission_reason(self, memory_id: int) -> str | None:
-        """Say why a memory has no line; None if it has one."""
+        """Return why a memory is not in the prompt; None if it is."""
         if memory_id in self.shown:
             return None
         if memory_id in self.on_pages:
@@ -37,7 +37,7 @@ def explain_results(
     near_misses: Sequence[NearMiss],
     prompted: PromptContents,
 ) -> list[Mapping[str, Any]]:
-    """Account for the rows of an answer, then for those that nearly were among them."""
+    """Return explanations of the hits, then of the hits beyond the limit and the near misses."""
     return [
         *(_explain_item(hit, prompted.omission_reason(hit.memory.id)) for hit in hits),
         *(_explain_item(hit, _BELOW_LIMIT_REASON) for hit in without_place),

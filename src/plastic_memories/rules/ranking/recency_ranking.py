@@ -1,4 +1,4 @@
-"""How recalled memories are ordered. Pure: no clock, no I/O, no settings."""
+"""Rank text matches by relevance, recency and importance."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class RecencyWeights:
-    """How much each part of a score counts.
+    """Weights of the parts of a score.
 
-    Relevance leads by far: what was asked for must not be pushed out by what is merely new.
-    Recency and importance decide between memories that answer about equally well.
+    Relevance dominates: a relevant memory must not be displaced by one that is merely new. Recency
+    and importance decide between memories of about equal relevance.
     """
 
     relevance: float = 0.85
@@ -29,7 +29,7 @@ DEFAULT_RECENCY_WEIGHTS = RecencyWeights()
 
 
 def recency(memory: Memory, now: float, half_life_days: float) -> float:
-    """Return 1 for the present, halved with every half-life; what must hold does not age.
+    """Return 1 for now, halved with every half-life; memories exempt from decay stay at 1.
 
     >>> round(0.5 ** (60 / 30), 2)
     0.25
@@ -44,7 +44,7 @@ def recency(memory: Memory, now: float, half_life_days: float) -> float:
 def rank_by_recency(
     matches: TextMatches, now: float, weights: RecencyWeights = DEFAULT_RECENCY_WEIGHTS
 ) -> list[Hit]:
-    """Order what a text search found, best first; equal scores by id, newest first."""
+    """Return text matches as hits, best first; equal scores by id, newest first."""
     top = max(matches.scores, default=0.0) or 1.0
     hits = [
         _score_hit(memory, score / top, now, weights)

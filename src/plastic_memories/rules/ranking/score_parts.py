@@ -1,4 +1,4 @@
-"""Parts of a score, each over all entries at once. Pure functions on arrays."""
+"""Parts of the hybrid score, each computed for all entries at once on arrays."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ DAY_S = 86_400.0
 _SHORT_SPAN_DAYS = 3.0
 _MEDIUM_SPAN_DAYS = 40.0
 _MIN_DEVIATION = 1e-6
-# What was told a little before or after the time that is asked for may still be about it.
+# A statement a little before or after the span may still be about it.
 _MARGIN_DAYS = 1.5
 _MARGIN_SHARE = 0.15
 _MARGIN_WEIGHT = 0.5
-# A time that most memories lie in tells nothing.
+# A span that contains most memories does not discriminate.
 _MAX_SPAN_SHARE = 0.6
 
 
 def scaled_to_max(scores: Floats) -> Floats:
-    """Scale so that the best is 1; all zero stays all zero."""
+    """Scale so that the maximum is 1; all zeros stay zeros."""
     top = scores.max(initial=0.0)
     return scores / top if top > 0 else scores
 
 
 def scaled_by_coverage(scores: Floats, whole: float, power: float) -> Floats:
-    """Scale so that the best is 1, or less if it falls short of the whole of what is asked.
+    """Scale so that the maximum is 1, or less if the best does not cover the whole question.
 
     >>> scaled_by_coverage(np.array([1.0, 0.5]), whole=4.0, power=0.5).tolist()
     [0.5, 0.25]
@@ -42,68 +42,75 @@ def scaled_by_coverage(scores: Floats, whole: float, power: float) -> Floats:
 
 
 def top_positions(scores: Floats, number: int) -> list[int]:
-    """Return the positions of a few of the best, best first; the earlier of two equals first."""
-    left = scores.copy()
-    found: list[int] = []
-    # For a few, looking through all of them each time is quicker than any sorting.
+    """Return the positions of the highest scores, best first; of equals the earlier first."""
+    remaining = scores.copy()
+    positions: list[int] = []
+    # For a few positions, repeated argmax is faster than sorting.
     for _ in range(min(number, len(scores))):
-        found.append(int(left.argmax()))
-        left[found[-1]] = -np.inf
-    return found
+        positions.append(int(remaining.argmax()))
+        remaining[positions[-1]] = -np.inf
+    return positions
 
 
 def z_scores(values: Floats, among: Bools, beside: Floats, counts: float) -> Floats:
-    """Return how many standard deviations each lies above the mean of those that count.
+    """Return how many standard deviations each value lies above the mean of `among`.
 
-    What stands `beside` them is counted in, each so much; what has no number is left out.
+    The `beside` values (background sentences) enter the mean with weight `counts` each; values that
+    are not finite are left out.
     """
     among = among & np.isfinite(values)
     number = int(np.count_nonzero(among))
     if not number:
         return np.zeros_like(values)
-    whole = number == len(values)
-    every = number + counts * len(beside)
-    mean = float(values.sum() if whole else values[among].sum()) + counts * float(beside.sum())
-    mean /= every
-    above = values - mean
-    if not whole:
-        above[~among] = 0.0
-    apart = beside - mean
-    spread = math.sqrt((float(above @ above) + counts * float(apart @ apart)) / every)
-    return above / spread if spread >= _MIN_DEVIATION else np.zeros_like(values)
+    all_count = number == len(values)
+    total_weight = number + counts * len(beside)
+    mean = float(values.sum() if all_count else values[among].sum()) + counts * float(beside.sum())
+    mean /= total_weight
+    deviations = values - mean
+    if not all_count:
+        deviations[~among] = 0.0
+    background_deviations = beside - mean
+    spread = math.sqrt(
+        (
+            float(deviations @ deviations)
+            + counts * float(background_deviations @ background_deviations)
+        )
+        / total_weight
+    )
+    return deviations / spread if spread >= _MIN_DEVIATION else np.zeros_like(values)
 
 
 def best_neighbour_score(scores: Floats, near: Sequence[tuple[Ints, Floats | float]]) -> Floats:
-    """Return the best that neighbours hand on of their scores, at least 0.
+    """Return the best score passed on by neighbours, at least 0.
 
-    For each neighbour it says where they are (-1 stands for "none") and how much they hand on.
+    Each item of `near` has the neighbours' positions (-1 for "none") and the share passed on.
     """
     padded = np.append(scores, 0.0)
     best = np.zeros_like(scores)
-    for where, share in near:
-        np.maximum(best, padded[where] * share, out=best)
+    for positions, share in near:
+        np.maximum(best, padded[positions] * share, out=best)
     return best
 
 
 def second_neighbours(neighbours: Ints) -> Ints:
-    """Return the neighbours of neighbours; -1 stands for "none"."""
+    """Return the neighbours of neighbours; -1 means "none"."""
     beyond: Ints = np.append(neighbours, -1)[neighbours]
     return beyond
 
 
 def equalised_thresholds(scores: Sequence[Floats], places: int) -> list[float]:
-    """Return what to add to each so that all have equally many of the first places.
+    """Return offsets that give every score array an equal number of the first places.
 
-    Where there are few to share, only as many places count as there are for each.
+    With few entries, only as many places count as there are for each array.
     """
-    last = min(places, max(1, len(scores[0]) // len(scores)), len(scores[0]))
-    least = [float(np.partition(some, -last)[-last]) if last else 0.0 for some in scores]
-    mean = sum(least) / len(least)
-    return [mean - one for one in least]
+    rank = min(places, max(1, len(scores[0]) // len(scores)), len(scores[0]))
+    cutoffs = [float(np.partition(array, -rank)[-rank]) if rank else 0.0 for array in scores]
+    mean = sum(cutoffs) / len(cutoffs)
+    return [mean - cutoff for cutoff in cutoffs]
 
 
 def best_in_session(scores: Floats, sessions: Ints) -> Floats:
-    """Return the best score inside the session of each; what has no session is its own."""
+    """Return the best score in each entry's session; an entry without one keeps its own."""
     if not scores.size or sessions.max(initial=-1) < 0:
         return scores
     best = np.full(int(sessions.max()) + 1, -np.inf)
@@ -118,42 +125,42 @@ def time_span_scores(
     spans: Sequence[tuple[float, float]],
     weigh: Callable[[float], float],
 ) -> Floats:
-    """Return what each earns for lying in one of the spans; less for lying just beside it."""
-    found = np.zeros_like(happened)
+    """Return a score for entries inside one of the spans; less for those just outside."""
+    best = np.zeros_like(happened)
     for start, end in spans:
         days = (end - start) / DAY_S
         margin = max(_MARGIN_DAYS, days * _MARGIN_SHARE) * DAY_S
-        beside = (happened >= start - margin) & (happened < end + margin)
-        if beside[among].mean() <= _MAX_SPAN_SHARE:
+        near = (happened >= start - margin) & (happened < end + margin)
+        if near[among].mean() <= _MAX_SPAN_SHARE:
             inside = (happened >= start) & (happened < end)
-            found = np.maximum(found, weigh(days) * np.where(inside, 1.0, _MARGIN_WEIGHT * beside))
-    return found
+            best = np.maximum(best, weigh(days) * np.where(inside, 1.0, _MARGIN_WEIGHT * near))
+    return best
 
 
 def span_length_weight(few: float, some: float, more: float) -> Callable[[float], float]:
-    """Return a weight for a span of so many days: the narrower, the more it tells."""
+    """Return a function from a span's days to its weight: a narrow span weighs more."""
     return lambda days: (
         few if days <= _SHORT_SPAN_DAYS else some if days <= _MEDIUM_SPAN_DAYS else more
     )
 
 
 def recency_decay(happened: Floats, ageless: Bools, now: float, half_life_days: float) -> Floats:
-    """Return 1 for the present, halved with every half-life; what must hold does not age."""
+    """Return 1 for now, halved with every half-life; ageless entries stay at 1."""
     age_days = np.maximum(0.0, now - happened) / DAY_S
     return np.where(ageless, 1.0, np.exp2(age_days / -half_life_days))
 
 
 def duplicate_rows(alike: Bools) -> dict[int, int]:
-    """Return which rows of a table of what is alike repeat an earlier one, and which that is.
+    """Return duplicate row → the earlier row it repeats, from a matrix of similar pairs.
 
-    What repeats another is itself no longer repeated.
+    A duplicate is not itself an original of other rows.
     """
-    firsts: list[int] = []
-    found: dict[int, int] = {}
-    for row, likeness in enumerate(alike.tolist()):
-        same = next((first for first in firsts if likeness[first]), None)
-        if same is None:
-            firsts.append(row)
+    originals: list[int] = []
+    duplicates: dict[int, int] = {}
+    for row, similar in enumerate(alike.tolist()):
+        original = next((first for first in originals if similar[first]), None)
+        if original is None:
+            originals.append(row)
         else:
-            found[row] = same
-    return found
+            duplicates[row] = original
+    return duplicates

@@ -1,4 +1,4 @@
-"""Vectors as rows of small whole numbers: a quarter of the room, the same neighbours."""
+"""Quantise vectors to signed bytes: a quarter of the size, the same neighbours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MAX_INT8 = 127
 
 
 def normalise_rows(rows: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Return the rows with length one; a row of zeros stays as it is.
+    """Return the rows at unit length; a row of zeros stays as it is.
 
     >>> normalise_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).round(1).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -20,7 +20,7 @@ def normalise_rows(rows: NDArray[np.floating]) -> NDArray[np.float32]:
 
 
 def usable_rows(rows: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Say for each row whether it points anywhere: finite, and not all zeros.
+    """Return for each row whether it is finite and not all zeros.
 
     >>> usable_rows(np.array([[1.0, 0.0], [0.0, 0.0], [np.nan, 1.0]], dtype=np.float32)).tolist()
     [True, False, False]
@@ -29,9 +29,9 @@ def usable_rows(rows: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 
 def quantise(rows: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Return each row scaled so that its largest number is 127, in whole numbers.
+    """Return each row scaled so that its largest magnitude is 127, rounded to integers.
 
-    The scale is not kept: only directions are compared, and a row knows its own length.
+    The scale is not stored: only directions are compared.
 
     >>> quantise(np.array([[0.6, -0.8]], dtype=np.float32)).tolist()
     [[95, -127]]
@@ -42,12 +42,12 @@ def quantise(rows: NDArray[np.float32]) -> NDArray[np.int8]:
 
 
 def dequantise(rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return the rows with length one again, so that a dot product is their cosine."""
+    """Return the rows at unit length, so that a dot product is their cosine."""
     return normalise_rows(rows.astype(np.float32))
 
 
 def pack_vectors(rows: NDArray[np.float32]) -> bytes:
-    """Return the vectors of one text as they are stored: how many, then byte by byte."""
+    """Return the vectors of one text as stored bytes: their number, then the values."""
     return bytes([len(rows)]) + quantise(rows).tobytes()
 
 

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
-from plastic_memories.model.outline import MemoryOutline
+from plastic_memories.model.memory import (
+    Memory,
+    MemoryOutline,
+    MemoryType,
+    Scope,
+    SourceType,
+    Status,
+)
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.ports.stores.memory_store import MemoryFilter

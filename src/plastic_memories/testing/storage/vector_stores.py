@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plastic_memories.model.entry import partitions_for
+from plastic_memories.model.entry import EntryCursor, PendingEmbedding, partitions_for
 from plastic_memories.model.memory import Scope, Status
 from plastic_memories.model.owner import Owner
-from plastic_memories.model.vector import EntryCursor, PendingEmbedding
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.testing.samples import (
     MINE,

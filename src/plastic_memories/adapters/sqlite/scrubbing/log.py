@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import AUTOCHECKPOINT, connect
-from plastic_memories.adapters.sqlite.errand import TRANSIENT_ERRORS
+from plastic_memories.adapters.sqlite.database_task import TRANSIENT_ERRORS
 from plastic_memories.adapters.sqlite.scrubbing.pages import clear_pages, pages_to_clear, touch
 
 Write = Callable[[Callable[[apsw.Connection], None]], Awaitable[None]]

@@ -11,8 +11,7 @@ from plastic_memories.errors import BadRequest
 from plastic_memories.http.doors.mem0.memory_ids import encode_id, memory_item_id
 from plastic_memories.hub.conversation.ingest import IngestOutcome
 from plastic_memories.hub.memories.search import FoundMemory
-from plastic_memories.model.memory import Memory, Status
-from plastic_memories.model.outline import MemoryOutline
+from plastic_memories.model.memory import Memory, MemoryOutline, Status
 
 Json = dict[str, Any]
 # Memories added without an agent or an app belong to these; responses leave them out.

@@ -8,8 +8,7 @@ import json
 from dataclasses import dataclass
 
 from plastic_memories.errors import NotFound
-from plastic_memories.model.memory import Memory
-from plastic_memories.model.outline import MemoryOutline
+from plastic_memories.model.memory import Memory, MemoryOutline
 from plastic_memories.model.owner import Owner
 
 _MAX_ROW_ID = 2**62

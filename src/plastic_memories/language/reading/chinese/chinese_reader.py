@@ -1,4 +1,4 @@
-"""Chinese talk: every clause of a message, read in order."""
+"""Run the Chinese rules on every clause of a message, in order."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from plastic_memories.language.reading.chinese.clause import (
     ChineseSubject,
     parse_chinese_clause,
 )
-from plastic_memories.language.reading.chinese.lexicon import KIN_WORD, PET_WORD
 from plastic_memories.language.reading.clauses import MessageClause
 from plastic_memories.language.reading.finding import ExtractedItem
+from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, CHINESE_PET_WORD
 from plastic_memories.language.text.lazy_regex import regex
 
 _FINDERS = (
@@ -36,17 +36,17 @@ _FINDERS = (
 )
 _NOT_BUT = regex(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
 _BUT = regex(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
-# 我叫小红不是小明: what comes after "not" is taken back.
+# 我叫小红不是小明: the text after "not" is a correction.
 _BUT_NOT = regex(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$")
 _NO_NOUN = regex(
     r"在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
     r"和|给|把|从|到|吃|喝|看|听|玩|买|做|说|写|学|开始|住|养|面试|上班|下班|毕业|搬"
 )
-# 我改名了，现在叫林一: the next clause says to what.
+# 我改名了，现在叫林一: the next clause has the new value.
 _CHANGED = regex(r"(?:改名|改行|转行|跳槽|换工作)了?$")
-# 我最喜欢的颜色不是红色: nothing is said yet.
+# 我最喜欢的颜色不是红色: no value is stated yet.
 _HEAD_ONLY = regex(r"(?:喜欢|爱)的[^的是]{1,5}$")
-_SOMEBODY = regex(f"{KIN_WORD}|{PET_WORD}")
+_SOMEBODY = regex(f"{CHINESE_KIN_WORD}|{CHINESE_PET_WORD}")
 # 我生日快到了，就是下周一: the day comes in a clause of its own.
 _BIRTHDAY_OPEN = regex(r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))")
 _DAY_ONLY = regex(
@@ -59,66 +59,64 @@ _NOT_BUT_INSIDE = regex(r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?
 def read_chinese_clauses(
     clauses: Sequence[MessageClause], now: datetime
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
-    """Yield what the clauses of one message say, carrying the subject from one to the next."""
+    """Yield the items of the clauses of one message; a subject carries over to the next clause."""
     subject, topic = ChineseSubject.NONE, ""
     for clause in _apply_corrections(clauses):
-        said = parse_chinese_clause(clause, now, subject, topic)
-        items = [item for finder in _FINDERS for item in finder(said)]
+        parsed = parse_chinese_clause(clause, now, subject, topic)
+        items = [item for finder in _FINDERS for item in finder(parsed)]
         for item in items:
             yield clause, item
-        subject, topic = _carried_subject(said, bool(items)), _carried_topic(said, items)
+        subject, topic = _carried_subject(parsed, bool(items)), _carried_topic(parsed, items)
 
 
-def _carried_subject(said: ChineseClause, understood: bool) -> ChineseSubject:
-    """Who the next clause is about if it does not say."""
-    if not said.is_subject_implied:
-        topic = said.subject is ChineseSubject.KIN or (
-            said.whole.startswith("我的") and not understood
-        )
-        if topic:
-            return ChineseSubject.OTHER
-        lost = (
-            said.subject is ChineseSubject.USER
-            and not understood
-            and not _CHANGED.match(said.predicate)
-        )
-        return ChineseSubject.NONE if lost else said.subject
-    if understood or not said.predicate:
-        return said.subject
-    if _NO_NOUN.match(said.predicate):
-        return said.subject
-    # A clause that begins with a noun of its own is about that noun.
-    return (
-        said.subject
-        if said.subject is ChineseSubject.USER or "我" in said.whole
-        else ChineseSubject.OTHER
-    )
+def _carried_subject(parsed: ChineseClause, understood: bool) -> ChineseSubject:
+    """Return the subject of the next clause if it has none."""
+    if not parsed.is_subject_implied:
+        return _subject_after_named(parsed, understood)
+    if understood or not parsed.predicate or _NO_NOUN.match(parsed.predicate):
+        return parsed.subject
+    # A clause that begins with its own noun is about that noun.
+    is_about_user = parsed.subject is ChineseSubject.USER or "我" in parsed.whole
+    return parsed.subject if is_about_user else ChineseSubject.OTHER
 
 
-def _carried_topic(said: ChineseClause, items: Sequence[ExtractedItem]) -> str:
-    """The relative or pet a clause was about, for the next one to go on with."""
-    if said.kin:
-        return said.kin
+def _subject_after_named(parsed: ChineseClause, understood: bool) -> ChineseSubject:
+    if parsed.subject is ChineseSubject.KIN:
+        return ChineseSubject.OTHER
+    if understood:
+        return parsed.subject
+    if parsed.whole.startswith("我的"):
+        return ChineseSubject.OTHER
+    is_user = parsed.subject is ChineseSubject.USER
+    is_lost = is_user and not _CHANGED.match(parsed.predicate)
+    return ChineseSubject.NONE if is_lost else parsed.subject
+
+
+def _carried_topic(parsed: ChineseClause, items: Sequence[ExtractedItem]) -> str:
+    """Return the relative or pet of a clause, as the topic of the next one."""
+    if parsed.kin:
+        return parsed.kin
     if not any(item.key.startswith("relationship.") for item in items):
         return ""
-    named = _SOMEBODY.findall(said.whole)
+    named = _SOMEBODY.findall(parsed.whole)
     return str(named[-1]) if named else ""
 
 
 def _apply_corrections(clauses: Sequence[MessageClause]) -> list[MessageClause]:
-    """Join "not A" and "but B" into what holds: 我的生日不是3号，是4号 → 我的生日是4号."""
-    kept: list[MessageClause] = []
+    """Return clauses with "not A, but B" joined: 我的生日不是3号，是4号 → 我的生日是4号."""
+    corrected: list[MessageClause] = []
     for clause in clauses:
-        joined = _join_correction(kept[-1], clause) if kept and not clause.opens_sentence else None
+        continues = bool(corrected) and not clause.opens_sentence
+        joined = _join_correction(corrected[-1], clause) if continues else None
         if joined:
-            kept[-1] = joined
+            corrected[-1] = joined
         else:
-            kept.append(_apply_inner_correction(clause))
-    return kept
+            corrected.append(_apply_inner_correction(clause))
+    return corrected
 
 
 def _join_correction(first: MessageClause, clause: MessageClause) -> MessageClause | None:
-    """One clause out of two, if the second says what the first has left open."""
+    """Return two clauses joined into one, if the second completes the first."""
     if _BIRTHDAY_OPEN.search(first.text) and _DAY_ONLY.match(clause.text):
         return _with_text(first, clause, f"我的生日是{_DAY_ONLY.sub('', clause.text)}")
     before, but = _NOT_BUT.match(first.text), _BUT.match(clause.text)

@@ -1,4 +1,4 @@
-"""A Chinese clause taken apart: who it is about, and what is said of them."""
+"""Parse a Chinese clause into subject and predicate."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from plastic_memories.language.reading.chinese.lexicon import KIN_WORD, PET_WORD
 from plastic_memories.language.reading.clauses import MessageClause
+from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, CHINESE_PET_WORD
 from plastic_memories.language.text.lazy_regex import at_start, regex
 
 
 class ChineseSubject(StrEnum):
     USER = "user"
     WE = "we"
-    KIN = "kin"  # or a pet: somebody of the user's own
+    KIN = "kin"  # a relative or pet of the user
     OTHER = "other"
-    NONE = "none"  # left out; in talk that mostly means "I"
+    NONE = "none"  # omitted; in conversation that mostly means "I"
 
 
 @dataclass(frozen=True, slots=True)
 class ChineseClause:
-    """What one clause says, with everything before the predicate taken off."""
+    """A clause split into subject and predicate, without leading fillers and adverbs."""
 
     predicate: str
     whole: str
@@ -31,7 +31,7 @@ class ChineseClause:
     clause: MessageClause
     now: datetime
     kin: str = ""
-    is_subject_implied: bool = False  # the subject is carried over or understood
+    is_subject_implied: bool = False  # carried over from the clause before, or omitted
 
     @property
     def is_past(self) -> bool:
@@ -44,7 +44,7 @@ class ChineseClause:
         return _TEMPORARY.search(self.whole) is not None
 
     def with_item(self, item: str, text: str) -> str:
-        """The sentence to keep for one item of a list."""
+        """Return the content with a list replaced by one of its items."""
         return self.content if item == text else self.content.replace(text, item, 1)
 
 
@@ -91,7 +91,7 @@ _ME = regex(
 )
 _KIN = regex(
     rf"(?:我|俺|咱|我们)(?:们?家)?(?:里|里的)?(?:养|领养|收养|捡来?)?的?(?:那只|这只|"
-    rf"那条|(?:一|两|三|四|俩|\d)[个只条])?(?P<kin>{KIN_WORD}|{PET_WORD})(?!控|派|粉|迷|过敏|毛|的?生日礼物|"
+    rf"那条|(?:一|两|三|四|俩|\d)[个只条])?(?P<kin>{CHINESE_KIN_WORD}|{CHINESE_PET_WORD})(?!控|派|粉|迷|过敏|毛|的?生日礼物|"
     rf"咪?咖)"
 )
 _NEAR_KIN = regex(
@@ -127,9 +127,9 @@ _ADVERBS = regex(
 def parse_chinese_clause(
     clause: MessageClause, now: datetime, before: ChineseSubject, topic: str = ""
 ) -> ChineseClause:
-    """Take a clause apart; a subject that is left out is the one before.
+    """Parse a clause; an omitted subject is that of the clause before.
 
-    `topic` is the relative or pet just spoken of: 我养了一只狗，叫旺财.
+    `topic` is the relative or pet of the clause before: 我养了一只狗，叫旺财.
     """
     whole = _FILLER.sub("", clause.text, count=1) if _FILLER.match(clause.text) else clause.text
     content = (
@@ -156,12 +156,12 @@ def parse_chinese_clause(
 
 
 def _with_possessor(content: str, kin: str) -> str:
-    """Say whose it is, so that the statement stands alone: 叫豆豆 becomes 我的猫叫豆豆."""
+    """Return the content with its possessor, to be read on its own: 叫豆豆 becomes 我的猫叫豆豆."""
     return f"我{content}" if kin in content else f"我的{kin}{content.lstrip('它他她')}"
 
 
 def _implied_relative(rest: str, before: ChineseSubject, topic: str) -> tuple[str, str] | None:
-    """A relative named without "my", or the one just spoken of."""
+    """Return (relative, rest) for a relative named without "my", or for the topic."""
     if topic and (about := _ABOUT_TOPIC.match(rest)):
         return topic, rest[about.end() :]
     near = _NEAR_KIN.match(rest)
@@ -187,7 +187,7 @@ def _split_subject(body: str) -> tuple[ChineseSubject, str, str]:
 
 def _without_adverbs(rest: str) -> str:
     adverbs = _ADVERBS.match(rest)
-    # "最" and "不" belong to the predicate; a lone adverb is one as well ("我很好").
+    # "最" and "不" belong to the predicate; a lone adverb is a predicate as well ("我很好").
     return rest[adverbs.end() :] if adverbs and adverbs.end() < len(rest) else rest
 
 
@@ -204,7 +204,7 @@ _PREPOSITIONS = ("在", "用", "把", "给", "为", "对", "从", "让", "和", 
 
 
 def clean_value(value: str) -> str:
-    """Take particles and quote marks off the end of a value.
+    """Return a value without trailing particles and quotation marks.
 
     >>> clean_value("火锅啦~"), clean_value("《三体》")
     ('火锅', '《三体》')
@@ -213,7 +213,7 @@ def clean_value(value: str) -> str:
 
 
 def _without_trailing(value: str) -> str:
-    # From the end: an expression would try a long run of particles from each of them.
+    # From the end: a regular expression would retry a long run of particles from each one.
     while (shorter := _without_word(value.rstrip(_TRAILING).rstrip())) != value:
         value = shorter
     return value
@@ -225,7 +225,7 @@ def _without_word(value: str) -> str:
 
 
 def split_list(text: str) -> list[str]:
-    """Split an enumeration into its items; one that does not look like one stays whole.
+    """Return the items of an enumeration; other text stays whole.
 
     >>> split_list("猫和狗"), split_list("和朋友聊天"), split_list("温和的天气")
     (['猫', '狗'], ['和朋友聊天'], ['温和的天气'])

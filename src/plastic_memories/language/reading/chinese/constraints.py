@@ -1,4 +1,4 @@
-"""Chinese: allergies, diet, illness, taboos, and how the user wants to be answered."""
+"""Chinese rules for allergies, diet, illness, taboos and reply style."""
 
 from __future__ import annotations
 
@@ -157,67 +157,69 @@ _ONE_OFF = regex(
 )
 
 
-def find_constraints(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what must be heeded, and how the user wants to be spoken to."""
-    wished = list(_wishes(said))
-    yield from wished or _taboos(said)
-    if said.subject not in {ChineseSubject.USER, ChineseSubject.NONE} or said.is_past:
+def find_constraints(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    """Yield constraints, and how the user wants to be addressed and answered."""
+    wished = list(_wishes(parsed))
+    yield from wished or _taboos(parsed)
+    if parsed.subject not in {ChineseSubject.USER, ChineseSubject.NONE} or parsed.is_past:
         return
-    yield from _allergies(said)
-    if not said.is_temporary:
-        yield from _diets(said)
-        yield from _illnesses(said)
+    yield from _allergies(parsed)
+    if not parsed.is_temporary:
+        yield from _diets(parsed)
+        yield from _illnesses(parsed)
 
 
-def _confidence(said: ChineseClause) -> float:
-    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE
+def _confidence(parsed: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if parsed.is_subject_implied else CERTAIN_CONFIDENCE
 
 
-def _as_imperative(said: ChineseClause) -> str:
-    return said.content.removeprefix("我") if said.is_subject_implied else said.content
+def _as_imperative(parsed: ChineseClause) -> str:
+    return parsed.content.removeprefix("我") if parsed.is_subject_implied else parsed.content
 
 
-def _wishes(said: ChineseClause) -> Iterator[ExtractedItem]:
-    if _ONE_OFF.search(said.whole) or said.subject is ChineseSubject.KIN:
+def _wishes(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    if _ONE_OFF.search(parsed.whole) or parsed.subject is ChineseSubject.KIN:
         return
-    # 用英语说“…” asks for one sentence, not for a language.
-    if said.clause.is_followed_by_colon or re.match(
-        r"(?:请|帮我)?用[^跟和对]{1,5}[说讲写念]$", said.whole
+    # 用英语说“…” is about one sentence, not about the reply language.
+    if parsed.clause.is_followed_by_colon or re.match(
+        r"(?:请|帮我)?用[^跟和对]{1,5}[说讲写念]$", parsed.whole
     ):
         return
-    language = _LANGUAGE.match(said.whole)
+    language = _LANGUAGE.match(parsed.whole)
     if language:
         value = language["v"] or language["w"] or language["x"]
         value = re.sub(r"^默认|(?:回答|回复|交流)$", "", value)
-        yield ExtractedItem("preference.reply_language", value, _as_imperative(said))
+        yield ExtractedItem("preference.reply_language", value, _as_imperative(parsed))
         return
     for pattern in _STYLES:
-        found = pattern.match(said.whole)
+        found = pattern.match(parsed.whole)
         if found:
             value = found["v"].rstrip("啊呀哦吧的")
-            yield ExtractedItem(style_key(value), value, _as_imperative(said))
+            yield ExtractedItem(style_key(value), value, _as_imperative(parsed))
             return
 
 
-def _taboos(said: ChineseClause) -> Iterator[ExtractedItem]:
-    subject = _TABOO_SUBJECT.match(said.whole) or _TABOO_SUBJECT.match(said.predicate)
-    text = said.whole.removeprefix("我") if said.subject is ChineseSubject.USER else said.whole
+def _taboos(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    subject = _TABOO_SUBJECT.match(parsed.whole) or _TABOO_SUBJECT.match(parsed.predicate)
+    text = (
+        parsed.whole.removeprefix("我") if parsed.subject is ChineseSubject.USER else parsed.whole
+    )
     found = subject or _TABOO.match(text)
-    if not found or _ONE_OFF.search(said.whole) or said.is_temporary:
+    if not found or _ONE_OFF.search(parsed.whole) or parsed.is_temporary:
         return
     value = clean_value((found["v"] or found["w"]) if subject else found["v"])
     value = re.sub(r"^(?:到|起|我的)|的$", "", value)
     if value and not _TABOO_VAGUE.search(value):
-        yield ExtractedItem(f"constraint.taboo.{slug(value)}", value, _as_imperative(said))
+        yield ExtractedItem(f"constraint.taboo.{slug(value)}", value, _as_imperative(parsed))
 
 
-def _allergies(said: ChineseClause) -> Iterator[ExtractedItem]:
-    if not re.search(r"过敏|allergic", said.whole) or re.search(
-        r"不过敏|不会过敏|没有?过敏|不再过敏|没.{0,6}过敏|不是.{0,8}过敏|不对", said.whole
+def _allergies(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    if not re.search(r"过敏|allergic", parsed.whole) or re.search(
+        r"不过敏|不会过敏|没有?过敏|不再过敏|没.{0,6}过敏|不是.{0,8}过敏|不对", parsed.whole
     ):
         return
-    first = _CAUSE.match(said.whole) if not said.whole.startswith("我") else None
-    found = first or _ALLERGY.match(said.predicate) or _CAUSE.match(said.whole)
+    first = _CAUSE.match(parsed.whole) if not parsed.whole.startswith("我") else None
+    found = first or _ALLERGY.match(parsed.predicate) or _CAUSE.match(parsed.whole)
     if not found:
         return
     text = clean_value(next(value for value in found.groupdict().values() if value))
@@ -231,20 +233,20 @@ def _allergies(said: ChineseClause) -> Iterator[ExtractedItem]:
             yield ExtractedItem(
                 f"constraint.allergy.{slug(value)}",
                 value,
-                said.with_item(item, text),
-                confidence=_confidence(said),
+                parsed.with_item(item, text),
+                confidence=_confidence(parsed),
             )
 
 
-def _diets(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text = said.predicate
+def _diets(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text = parsed.predicate
     diet = _DIET.match(text)
     if diet:
         yield ExtractedItem(
             f"constraint.diet.{slug(diet['v'])}",
             diet["v"],
-            said.content,
-            confidence=_confidence(said),
+            parsed.content,
+            confidence=_confidence(parsed),
         )
         return
     intolerant = _INTOLERANT.match(text)
@@ -253,16 +255,16 @@ def _diets(said: ChineseClause) -> Iterator[ExtractedItem]:
         yield ExtractedItem(
             f"constraint.diet.{slug(value)}",
             f"{value}不耐受",
-            said.content,
-            confidence=_confidence(said),
+            parsed.content,
+            confidence=_confidence(parsed),
         )
         return
     food = _NO_FOOD.match(text)
     if food and (food["a"] or food["b"] or food["x"] or re.match(r"忌口?|戒", text)):
-        yield from _forbidden_foods(food["v"] or food["w"] or food["x"], said)
+        yield from _forbidden_foods(food["v"] or food["w"] or food["x"], parsed)
 
 
-def _forbidden_foods(text: str, said: ChineseClause) -> Iterator[ExtractedItem]:
+def _forbidden_foods(text: str, parsed: ChineseClause) -> Iterator[ExtractedItem]:
     text = clean_value(re.sub(r"(?:因为|但是?|的东西|的食物|的菜|制品).*$", "", text))
     for item in split_list(text):
         value = re.sub(r"^(?:吃|喝|任何|一点|所有|太|有)|(?:的|也|都)$", "", item)
@@ -270,17 +272,17 @@ def _forbidden_foods(text: str, said: ChineseClause) -> Iterator[ExtractedItem]:
             yield ExtractedItem(
                 f"constraint.diet.{slug(value)}",
                 value,
-                said.with_item(item, text),
-                confidence=_confidence(said),
+                parsed.with_item(item, text),
+                confidence=_confidence(parsed),
             )
 
 
-def _illnesses(said: ChineseClause) -> Iterator[ExtractedItem]:
-    found = _ILLNESS.match(said.predicate)
+def _illnesses(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    found = _ILLNESS.match(parsed.predicate)
     if found:
         yield ExtractedItem(
             f"constraint.health.{slug(found['v'])}",
             found["v"],
-            said.content,
-            confidence=_confidence(said),
+            parsed.content,
+            confidence=_confidence(parsed),
         )

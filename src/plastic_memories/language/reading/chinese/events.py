@@ -1,4 +1,4 @@
-"""Chinese: plans, promises, anniversaries and the turning points of a life."""
+"""Chinese rules for plans, promises, anniversaries and life events."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _INTENT = (
 
 
 def _adverbs(words: str, phrases: str) -> str:
-    """Return the grammar of adverbs with at most two phrases of open length between them.
+    """Return a pattern of adverbs with at most two open-ended phrases between them.
 
-    Any number of such phrases could be told apart in more ways than can be tried.
+    With any number of them, the number of ways to match would explode.
     """
     return f"(?>{words})*(?:(?:{phrases})(?>{words})*){{0,2}}"
 
@@ -155,35 +155,35 @@ _PAST_ACTIVITY = at_start(
 )
 
 
-def find_events(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what has a day, or changes a life."""
-    if said.subject is ChineseSubject.OTHER:
+def find_events(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    """Yield dated events and life events."""
+    if parsed.subject is ChineseSubject.OTHER:
         return
-    anniversary = list(_anniversaries(said))
-    if anniversary or said.subject is ChineseSubject.KIN:
-        yield from anniversary or _losses(said)
+    anniversary = list(_anniversaries(parsed))
+    if anniversary or parsed.subject is ChineseSubject.KIN:
+        yield from anniversary or _losses(parsed)
         return
-    promised = list(_promises(said))
+    promised = list(_promises(parsed))
     if promised:
         yield from promised
         return
-    yield from _dated_events(said) or _undated_events(said)
+    yield from _dated_events(parsed) or _undated_events(parsed)
 
 
 def build_event(
-    said: ChineseClause,
+    parsed: ChineseClause,
     kind: str,
     title: str,
     mention: DateMention | None,
     emotion: str = "neutral",
 ) -> ExtractedItem:
-    """One event, keyed by its kind, its day and what it is."""
+    """Return an event, keyed by its kind, date and title."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
-    date, content = "", said.content
+    date, content = "", parsed.content
     if mention:
-        date, words = mention.span.start.isoformat(), said.whole[mention.start : mention.end]
+        date, words = mention.span.start.isoformat(), parsed.whole[mention.start : mention.end]
         attributes |= {"date": date, "date_text": words}
-        # Whoever reads it later must not take "tomorrow" for their own.
+        # A later reader must not take "tomorrow" for their own tomorrow.
         content = mentions.insert_date(content, words, mention.span.to_text("至"))
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
@@ -194,20 +194,20 @@ def build_event(
         content,
         MemoryType.EVENT,
         attributes,
-        LIKELY_CONFIDENCE if said.is_subject_implied else 0.85,
+        LIKELY_CONFIDENCE if parsed.is_subject_implied else 0.85,
     )
 
 
-def _date_mention(said: ChineseClause, lean: DatePreference) -> DateMention | None:
-    return mentions.find_date(said.whole, said.now, lean=lean)
+def _date_mention(parsed: ChineseClause, lean: DatePreference) -> DateMention | None:
+    return mentions.find_date(parsed.whole, parsed.now, lean=lean)
 
 
-def _anniversaries(said: ChineseClause) -> Iterator[ExtractedItem]:
-    found = _ANNIVERSARY.search(said.whole)
-    if not found or re.search(r"礼物|快乐|怎么|忘", said.whole):
+def _anniversaries(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    found = _ANNIVERSARY.search(parsed.whole)
+    if not found or re.search(r"礼物|快乐|怎么|忘", parsed.whole):
         return
-    stated = said.clause.display_text if said.is_subject_implied else said.content
-    day = mentions.yearly_date(said.whole, stated, said.now)
+    stated = parsed.clause.display_text if parsed.is_subject_implied else parsed.content
+    day = mentions.yearly_date(parsed.whole, stated, parsed.now)
     if not day:
         return
     date, content = day
@@ -223,66 +223,66 @@ def _anniversaries(said: ChineseClause) -> Iterator[ExtractedItem]:
     )
 
 
-def _promises(said: ChineseClause) -> Iterator[ExtractedItem]:
-    found = _PROMISE.match(said.predicate)
-    if not found or said.subject not in {ChineseSubject.USER, ChineseSubject.WE}:
+def _promises(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    found = _PROMISE.match(parsed.predicate)
+    if not found or parsed.subject not in {ChineseSubject.USER, ChineseSubject.WE}:
         return
-    mention = _date_mention(said, DatePreference.FUTURE)
-    yield build_event(said, "plan", clean_value(said.predicate), mention)
+    mention = _date_mention(parsed, DatePreference.FUTURE)
+    yield build_event(parsed, "plan", clean_value(parsed.predicate), mention)
 
 
-def _dated_events(said: ChineseClause) -> list[ExtractedItem]:
-    """What the clause dates: a plan if it lies ahead, a turning point if it is done."""
-    ahead = _date_mention(said, DatePreference.FUTURE)
+def _dated_events(parsed: ChineseClause) -> list[ExtractedItem]:
+    """Return the dated events of a clause: a plan if ahead, a life event if it is over."""
+    ahead = _date_mention(parsed, DatePreference.FUTURE)
     if ahead is None:
         return []
-    # With no subject the day must come first: otherwise the clause is about something else.
+    # Without a subject the date must come first: else the clause is about something else.
     if (
-        said.is_subject_implied
-        and said.subject is ChineseSubject.NONE
+        parsed.is_subject_implied
+        and parsed.subject is ChineseSubject.NONE
         and ahead.start > _MAX_DATE_POSITION
     ):
         return []
-    rest = _without_date(said, ahead)
-    today = said.now.date()
-    done = list(_turning_points(said, rest, _date_mention(said, DatePreference.PAST)))
+    rest = _without_date(parsed, ahead)
+    today = parsed.now.date()
+    done = list(_turning_points(parsed, rest, _date_mention(parsed, DatePreference.PAST)))
     if done and not (ahead.span.start > today):
         return done
     if ahead.span.end < today:
-        return _past_event(said, rest, ahead)
-    return _planned_event(said, rest, ahead)
+        return _past_event(parsed, rest, ahead)
+    return _planned_event(parsed, rest, ahead)
 
 
-def _past_event(said: ChineseClause, rest: str, day: DateMention) -> list[ExtractedItem]:
+def _past_event(parsed: ChineseClause, rest: str, day: DateMention) -> list[ExtractedItem]:
     past = _PAST_ACTIVITY.match(rest)
     if not past or _NOT_COMPLETED.search(rest):
         return []
-    return [build_event(said, "memory", clean_value(past["v"]), day)]
+    return [build_event(parsed, "memory", clean_value(past["v"]), day)]
 
 
-def _planned_event(said: ChineseClause, rest: str, day: DateMention) -> list[ExtractedItem]:
+def _planned_event(parsed: ChineseClause, rest: str, day: DateMention) -> list[ExtractedItem]:
     if re.match(r"\A(?:就|快|马上)*要", rest):
         rest = rest.removesuffix("了")
     rest = rest.rstrip("哈啊呀哦喔啦嘛呢~～")
-    if _is_not_personal(said, rest, day) or _NOT_A_PLAN.search(rest) or _DONE.search(rest):
+    if _is_not_personal(parsed, rest, day) or _NOT_A_PLAN.search(rest) or _DONE.search(rest):
         return []
     if not _PLAN.match(rest):
         return []
     title = re.sub(rf"^(?:{_INTENT}|还|也|就|有个?|一?场)+(?=.{{2}})", "", rest)
-    return [build_event(said, "plan", clean_value(title), day)]
+    return [build_event(parsed, "plan", clean_value(title), day)]
 
 
-def _is_not_personal(said: ChineseClause, rest: str, mention: DateMention) -> bool:
-    """明天放假 is the calendar's, 今天加班 is nothing to remember; 今天要面试 is a plan."""
-    if said.is_subject_implied and re.match(r"放假|开学|上课|上班", rest):
+def _is_not_personal(parsed: ChineseClause, rest: str, mention: DateMention) -> bool:
+    """Return whether it is no plan of the user: 明天放假, 今天加班; but 今天要面试 is one."""
+    if parsed.is_subject_implied and re.match(r"放假|开学|上课|上班", rest):
         return True
-    today = mention.span.start == mention.span.end == said.now.date()
+    today = mention.span.start == mention.span.end == parsed.now.date()
     return today and not re.match(rf"{_INTENT}|有", rest)
 
 
-def _without_date(said: ChineseClause, mention: DateMention) -> str:
-    after = _TIME_OF_DAY.sub("", said.whole[mention.end :], count=1)
-    rest = said.whole[: mention.start] + after
+def _without_date(parsed: ChineseClause, mention: DateMention) -> str:
+    after = _TIME_OF_DAY.sub("", parsed.whole[mention.end :], count=1)
+    rest = parsed.whole[: mention.start] + after
     rest = re.sub(r"^(?:请?提醒我?|记得提醒我)", "", rest)
     rest = re.sub(
         r"^(?:我们俩?|咱们|我(?:和|跟)[^，,]{1,6}?(?=要|去|打算|准备|约|会|是)|我)", "", rest
@@ -292,7 +292,7 @@ def _without_date(said: ChineseClause, mention: DateMention) -> str:
 
 
 def _turning_points(
-    said: ChineseClause, text: str, mention: DateMention | None
+    parsed: ChineseClause, text: str, mention: DateMention | None
 ) -> Iterator[ExtractedItem]:
     for kind, mood, pattern in _LIFE_EVENT_RULES:
         found = pattern.match(text)
@@ -303,39 +303,39 @@ def _turning_points(
                 or text.endswith(("了", "啦"))
                 or "了" in text
                 or mention
-                or _SOON.search(said.whole)
+                or _SOON.search(parsed.whole)
             )
             and not _NOT_COMPLETED.search(text)
         ):
             title = clean_value(_SOON.sub("", text)).removeprefix("的").removesuffix("的")
-            yield build_event(said, kind, title, mention, mood)
+            yield build_event(parsed, kind, title, mention, mood)
             return
 
 
-def _undated_events(said: ChineseClause) -> Iterator[ExtractedItem]:
-    if said.is_past:
+def _undated_events(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    if parsed.is_past:
         return
-    turned = list(_turning_points(said, said.predicate, None))
+    turned = list(_turning_points(parsed, parsed.predicate, None))
     yield from turned
-    if turned or (said.is_subject_implied and said.subject is not ChineseSubject.USER):
+    if turned or (parsed.is_subject_implied and parsed.subject is not ChineseSubject.USER):
         return
-    goal = _GOAL.match(said.predicate)
+    goal = _GOAL.match(parsed.predicate)
     if goal:
-        yield ExtractedItem("basic_info.goal", clean_value(goal["v"]), said.content)
+        yield ExtractedItem("basic_info.goal", clean_value(goal["v"]), parsed.content)
         return
-    plan = _UNDATED.match(said.predicate)
+    plan = _UNDATED.match(parsed.predicate)
     if (
         plan
-        and not _TRIVIAL_ACTIVITY.search(said.whole)
+        and not _TRIVIAL_ACTIVITY.search(parsed.whole)
         and plan["v"] not in {"好了", "好啦", "完了"}
     ):
-        yield build_event(said, "plan", clean_value(plan["v"] or plan["w"]), None)
+        yield build_event(parsed, "plan", clean_value(plan["v"] or plan["w"]), None)
 
 
-def _losses(said: ChineseClause) -> Iterator[ExtractedItem]:
-    found, text = _LOSS.match(said.predicate), said.predicate.replace("去世", "")
+def _losses(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    found, text = _LOSS.match(parsed.predicate), parsed.predicate.replace("去世", "")
     if found and not re.search(r"没|快|要|吗|不会|去(?!年).{1,4}了$", text):
-        mention = _date_mention(said, DatePreference.PAST)
+        mention = _date_mention(parsed, DatePreference.PAST)
         born = found["born"]
-        title = f"{said.kin}{found['v'] or born or '去世'}"
-        yield build_event(said, "life_event", title, mention, "positive" if born else "sad")
+        title = f"{parsed.kin}{found['v'] or born or '去世'}"
+        yield build_event(parsed, "life_event", title, mention, "positive" if born else "sad")

@@ -1,4 +1,4 @@
-"""Chinese: name, form of address, birthday and age of the user."""
+"""Chinese rules for the user's name, form of address, birthday and age."""
 
 from __future__ import annotations
 
@@ -109,42 +109,42 @@ _GENDER = regex(
 )
 
 
-def find_identity(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what the user says of who they are."""
-    yield from _address(said)
-    if said.subject not in {ChineseSubject.USER, ChineseSubject.NONE}:
+def find_identity(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    """Yield the user's identity facts."""
+    yield from _address(parsed)
+    if parsed.subject not in {ChineseSubject.USER, ChineseSubject.NONE}:
         return
-    yield from _birthday(said)
-    if said.is_past:
+    yield from _birthday(parsed)
+    if parsed.is_past:
         return
     for rule in (_names, _age_and_birth_year, _zodiac_and_gender):
-        yield from rule(said)
+        yield from rule(parsed)
 
 
-def _confidence(said: ChineseClause) -> float:
-    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE
+def _confidence(parsed: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if parsed.is_subject_implied else CERTAIN_CONFIDENCE
 
 
-def _address(said: ChineseClause) -> Iterator[ExtractedItem]:
-    found = _ADDRESS.match(said.whole)
-    if not found or _REFUSED.search(said.whole):
+def _address(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    found = _ADDRESS.match(parsed.whole)
+    if not found or _REFUSED.search(parsed.whole):
         return
     name = clean_value(found["v"])
     if name and not _NOT_A_NAME.match(name) and not re.search(r"[何就怎哪啥吗]", name):
-        yield ExtractedItem("basic_info.address", name, _as_imperative(said))
+        yield ExtractedItem("basic_info.address", name, _as_imperative(parsed))
 
 
-def _as_imperative(said: ChineseClause) -> str:
-    """A wish has no subject to be added."""
-    return said.content.removeprefix("我") if said.is_subject_implied else said.content
+def _as_imperative(parsed: ChineseClause) -> str:
+    """Return the content of a request; it has no subject to add."""
+    return parsed.content.removeprefix("我") if parsed.is_subject_implied else parsed.content
 
 
-def _names(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text = said.predicate
+def _names(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text = parsed.predicate
     named = _NAMED.match(text) or _NAMED_PLAINLY.match(text)
     called = (
         _CALLED.match(text)
-        if not said.is_subject_implied or said.subject is ChineseSubject.USER
+        if not parsed.is_subject_implied or parsed.subject is ChineseSubject.USER
         else None
     )
     found = named or called
@@ -153,30 +153,30 @@ def _names(said: ChineseClause) -> Iterator[ExtractedItem]:
         if name and not _NOT_A_NAME.match(name):
             # After "我住的小区不错" the name that follows is not the user's.
             if (
-                said.is_subject_implied
-                and said.subject is ChineseSubject.NONE
-                and not said.clause.opens_sentence
+                parsed.is_subject_implied
+                and parsed.subject is ChineseSubject.NONE
+                and not parsed.clause.opens_sentence
             ):
                 return
             key = _NAME_WORDS[named["w"]] if named else "name"
             yield ExtractedItem(
-                f"basic_info.{key}", name, said.content, confidence=_confidence(said)
+                f"basic_info.{key}", name, parsed.content, confidence=_confidence(parsed)
             )
         return
     surname = _SURNAME.match(text)
     if surname and surname["n"]:
-        yield ExtractedItem("basic_info.name", surname["v"] + surname["n"], said.content)
+        yield ExtractedItem("basic_info.name", surname["v"] + surname["n"], parsed.content)
     elif surname:
-        yield ExtractedItem("basic_info.surname", surname["v"], said.content)
+        yield ExtractedItem("basic_info.surname", surname["v"], parsed.content)
     plain = _I_AM_NAME.match(text)
-    if plain and not said.is_subject_implied and not _NO_NAME_SO.match(plain["v"]):
+    if plain and not parsed.is_subject_implied and not _NO_NAME_SO.match(plain["v"]):
         yield ExtractedItem(
-            "basic_info.name", plain["v"], said.content, confidence=LIKELY_CONFIDENCE
+            "basic_info.name", plain["v"], parsed.content, confidence=LIKELY_CONFIDENCE
         )
 
 
-def _birthday(said: ChineseClause) -> Iterator[ExtractedItem]:
-    whole = said.whole
+def _birthday(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    whole = parsed.whole
     if not _BIRTHDAY.search(whole) or re.search(r"不是|礼物|蛋糕|派对|聚会|快乐|不过生日", whole):
         return
     if re.search(r"(?<!出)生日", whole) and not _OWN_BIRTHDAY.search(whole):
@@ -184,63 +184,65 @@ def _birthday(said: ChineseClause) -> Iterator[ExtractedItem]:
     lunar = mentions.lunar_date(whole)
     if lunar:
         yield ExtractedItem(
-            "basic_info.birthday", lunar, said.content, attributes={"date_text": lunar, **_YEARLY}
+            "basic_info.birthday", lunar, parsed.content, attributes={"date_text": lunar, **_YEARLY}
         )
-    elif (day := mentions.yearly_date(whole, said.content, said.now)) and _is_exact(whole, said):
-        yield _birthday_item(said, *day)
+        return
+    day = mentions.yearly_date(whole, parsed.content, parsed.now)
+    if day and _is_exact(whole, parsed):
+        yield _birthday_item(parsed, *day)
 
 
-def _is_exact(whole: str, said: ChineseClause) -> bool:
-    """我是上周三生的: only a birthday may be told by a day seen from now."""
-    written = mentions.calendar_date(whole, said.now.date())
+def _is_exact(whole: str, parsed: ChineseClause) -> bool:
+    """Return whether the date is exact: 我是上周三生的 is not, unless it is called a birthday."""
+    written = mentions.calendar_date(whole, parsed.now.date())
     return written is not None or bool(re.search(r"(?<!出)生日", whole))
 
 
 _YEARLY = {"event_type": "birthday", "recurrence": "yearly"}
 
 
-def _birthday_item(said: ChineseClause, day: str, content: str) -> ExtractedItem:
+def _birthday_item(parsed: ChineseClause, day: str, content: str) -> ExtractedItem:
     return ExtractedItem(
         "basic_info.birthday",
         day,
         content,
         attributes={"date": day, **_YEARLY},
-        confidence=_confidence(said),
+        confidence=_confidence(parsed),
     )
 
 
-def _age_and_birth_year(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text = said.predicate
-    age = _AGE.match(text) or _AGE.match(said.whole.removeprefix("我"))
+def _age_and_birth_year(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text = parsed.predicate
+    age = _AGE.match(text) or _AGE.match(parsed.whole.removeprefix("我"))
     if (
         age
-        and said.whole.isdigit()
-        and not (said.is_subject_implied and said.subject is ChineseSubject.USER)
+        and parsed.whole.isdigit()
+        and not (parsed.is_subject_implied and parsed.subject is ChineseSubject.USER)
     ):
         return
     if age and not re.search(
-        r"快|马上|不到|差不多|左右|将近|心理年龄|明年|后年|等我|到我|的时候", said.whole
+        r"快|马上|不到|差不多|左右|将近|心理年龄|明年|后年|等我|到我|的时候", parsed.whole
     ):
         number = zh_number(age["n"] or age["m"] or age["k"])
         if number in PLAUSIBLE_AGES:
             yield ExtractedItem(
-                "basic_info.age", str(number), said.content, confidence=_confidence(said)
+                "basic_info.age", str(number), parsed.content, confidence=_confidence(parsed)
             )
     born = _BIRTH_YEAR.match(text)
-    if born and (not said.is_subject_implied or said.subject is ChineseSubject.USER):
-        year = chinese.full_year(born["y"] or born["y2"], said.now.date())
-        if said.now.year - year in PLAUSIBLE_AGES:
-            yield ExtractedItem("basic_info.birth_year", str(year), said.content)
+    if born and (not parsed.is_subject_implied or parsed.subject is ChineseSubject.USER):
+        year = chinese.full_year(born["y"] or born["y2"], parsed.now.date())
+        if parsed.now.year - year in PLAUSIBLE_AGES:
+            yield ExtractedItem("basic_info.birth_year", str(year), parsed.content)
 
 
-def _zodiac_and_gender(said: ChineseClause) -> Iterator[ExtractedItem]:
+def _zodiac_and_gender(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     for key, pattern in (("zodiac", _ZODIAC), ("star_sign", _STAR), ("gender", _GENDER)):
-        found = pattern.match(said.predicate)
+        found = pattern.match(parsed.predicate)
         if found:
             value = (
                 re.sub(r"(?:的|生|性|孩子|孩)$", "", found["v"]) if key == "gender" else found["v"]
             )
             value = {"妹子": "女", "汉子": "男"}.get(value, value)
             yield ExtractedItem(
-                f"basic_info.{key}", value, said.content, confidence=_confidence(said)
+                f"basic_info.{key}", value, parsed.content, confidence=_confidence(parsed)
             )

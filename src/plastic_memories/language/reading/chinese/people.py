@@ -1,4 +1,4 @@
-"""Chinese: family, friends and pets of the user."""
+"""Chinese rules for family, friends and pets of the user."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from plastic_memories.language.reading.chinese.clause import (
     ChineseSubject,
     clean_value,
 )
-from plastic_memories.language.reading.chinese.lexicon import (
-    DISTANT,
-    JOB,
-    KIN,
-    KIN_WORD,
-    PET_WORD,
-    PETS,
-    PLACE,
-)
+from plastic_memories.language.reading.chinese.lexicon import JOB, PLACE
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.reading.relation_words import (
+    CHINESE_KIN,
+    CHINESE_KIN_WORD,
+    CHINESE_PET_WORD,
+    CHINESE_PETS,
+    DISTANT_RELATIONS,
+)
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.numerals import ZH_NUMBER, zh_number
 from plastic_memories.model.memory import MemoryType
@@ -36,18 +35,18 @@ _KIND = (
 _HAS = at_start(
     rf"(?:家里?|上面|下面|上头|底下)?(?:还|也|又|都)?(?:有|养了?|养着|收养了?|领养了?|新养了?|"
     rf"捡了?)(?:了)?(?:{ZH_NUMBER}年)?{_COUNT}(?:(?:名?叫|"
-    rf"名为)(?P<called>[^，,的]{{1,8}})的)?(?P<kind>{_KIND})(?P<who>{KIN_WORD}|"
-    rf"{PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME}|"
+    rf"名为)(?P<called>[^，,的]{{1,8}})的)?(?P<kind>{_KIND})(?P<who>{CHINESE_KIN_WORD}|"
+    rf"{CHINESE_PET_WORD})(?:(?:名字)?(?:叫做|名叫|叫|取名|名字叫|名为){_NAME}|"
     rf"(?:在|今年|刚|比我|正).{{1,12}})?(?:了|啦|哦|呢)?$"
 )
 _MORE = regex(
-    rf"(?:和|、|还有|以及|跟)(?:{ZH_NUMBER})?(?:个|只|条|位)?(?P<who>{KIN_WORD}|{PET_WORD})"
+    rf"(?:和|、|还有|以及|跟)(?:{ZH_NUMBER})?(?:个|只|条|位)?(?P<who>{CHINESE_KIN_WORD}|{CHINESE_PET_WORD})"
 )
 _NAMED = at_start(
     rf"(?:们)?(?:的?名字|的?大名|的?小名)?(?:就|分别)?(?:叫做|名叫|叫|取名叫?|名字是|"
     rf"是叫){_NAME}(?:啊|哦|呀|啦|呢)?$"
 )
-_WHOSE_BIRTHDAY = regex(rf"是我(?:的)?(?P<kin>{KIN_WORD}|{PET_WORD})的?生日")
+_WHOSE_BIRTHDAY = regex(rf"是我(?:的)?(?P<kin>{CHINESE_KIN_WORD}|{CHINESE_PET_WORD})的?生日")
 _KIN_JOB = at_start(
     rf"(?:也|都|以前)?(?:是|当|做)(?:一|1)?(?:名|个|"
     rf"位)?(?P<v>(?:[^，,]{{1,10}}的)?{JOB})(?:了|啊|哦)?$",
@@ -72,23 +71,25 @@ _NOT_A_NAME = regex(
 )
 
 
-def find_people(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find who belongs to the user."""
-    if said.is_past:
+def find_people(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    """Yield the people and pets of the user."""
+    if parsed.is_past:
         return
-    whose = _WHOSE_BIRTHDAY.search(said.whole)
-    if whose and said.subject is not ChineseSubject.KIN:
-        yield from _kin_birthday(replace(said, kin=whose["kin"]), relation_key(whose["kin"]))
+    whose = _WHOSE_BIRTHDAY.search(parsed.whole)
+    if whose and parsed.subject is not ChineseSubject.KIN:
+        yield from _kin_birthday(replace(parsed, kin=whose["kin"]), relation_key(whose["kin"]))
         return
-    if said.subject is ChineseSubject.KIN:
-        yield from _relative_facts(said)
+    if parsed.subject is ChineseSubject.KIN:
+        yield from _relative_facts(parsed)
         return
-    if said.subject in {ChineseSubject.USER, ChineseSubject.NONE, ChineseSubject.WE}:
-        yield from _owned_relations(said)
-    if said.subject is ChineseSubject.USER or said.is_subject_implied:
-        status = _STATUS.match(said.predicate)
+    if parsed.subject in {ChineseSubject.USER, ChineseSubject.NONE, ChineseSubject.WE}:
+        yield from _owned_relations(parsed)
+    if parsed.subject is ChineseSubject.USER or parsed.is_subject_implied:
+        status = _STATUS.match(parsed.predicate)
         if status:
-            yield ExtractedItem("relationship.status", status["v"].removesuffix("狗"), said.content)
+            yield ExtractedItem(
+                "relationship.status", status["v"].removesuffix("狗"), parsed.content
+            )
 
 
 def relation_key(word: str) -> str:
@@ -97,33 +98,33 @@ def relation_key(word: str) -> str:
     >>> relation_key("老婆"), relation_key("柯基")
     ('relationship.wife', 'relationship.pet.dog')
     """
-    if word in PETS:
-        kind = PETS[word]
+    if word in CHINESE_PETS:
+        kind = CHINESE_PETS[word]
         return "relationship.pet" if kind == "pet" else f"relationship.pet.{kind}"
-    return f"relationship.{KIN[word]}"
+    return f"relationship.{CHINESE_KIN[word]}"
 
 
-def _owned_relations(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text = said.predicate if not said.whole.startswith(("家里", "家")) else said.whole
+def _owned_relations(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text = parsed.predicate if not parsed.whole.startswith(("家里", "家")) else parsed.whole
     found = _HAS.match(text) or _HAS.match(re.sub(r"^的?家里?", "", text))
     several = _household_members(text) if not found else []
     for word, value in several:
-        yield ExtractedItem(relation_key(word), value, said.content)
-    if not found or re.search(r"没有?|没养|想养|想有|不养|如果", said.whole):
+        yield ExtractedItem(relation_key(word), value, parsed.content)
+    if not found or re.search(r"没有?|没养|想养|想有|不养|如果", parsed.whole):
         return
     word = found["who"]
-    if KIN.get(word) in DISTANT and not found["name"]:
+    if CHINESE_KIN.get(word) in DISTANT_RELATIONS and not found["name"]:
         return
     name = clean_value(found["name"] or found["called"] or "")
     if name and _NOT_A_NAME.search(name):
         return
-    yield ExtractedItem(relation_key(word), name or _relation_description(found), said.content)
+    yield ExtractedItem(relation_key(word), name or _relation_description(found), parsed.content)
 
 
 def _relation_description(found: re.Match[str]) -> str:
     count = found["count"]
     plural = count and (not count[0].isascii() or count.isdigit()) and count not in {"一", "1"}
-    unit = "只" if found["who"] in PETS else "个"
+    unit = "只" if found["who"] in CHINESE_PETS else "个"
     kind = re.sub(r"^.*的", "", found["kind"])
     if count in {"俩", "仨"}:
         return f"{count}{kind}{found['who']}"
@@ -131,28 +132,29 @@ def _relation_description(found: re.Match[str]) -> str:
 
 
 def _household_members(text: str) -> list[tuple[str, str]]:
-    """A whole household in one breath: 一只猫和一条狗."""
+    """Return all members of a household in one clause: 一只猫和一条狗."""
     start = re.match(
-        rf"(?:有|养了?|养着){_COUNT}(?P<who>{KIN_WORD}|{PET_WORD})(?=和|、|还有|以及|跟)", text
+        rf"(?:有|养了?|养着){_COUNT}(?P<who>{CHINESE_KIN_WORD}|{CHINESE_PET_WORD})(?=和|、|还有|以及|跟)",
+        text,
     )
     if not start:
         return []
     words = [start["who"], *(more["who"] for more in _MORE.finditer(text, start.end()))]
-    return [(word, word) for word in words if KIN.get(word) not in DISTANT]
+    return [(word, word) for word in words if CHINESE_KIN.get(word) not in DISTANT_RELATIONS]
 
 
-def _relative_facts(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text, key = said.predicate, relation_key(said.kin)
+def _relative_facts(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text, key = parsed.predicate, relation_key(parsed.kin)
     named = _NAMED.match(text)
     if named:
         name = clean_value(named["name"])
         if name and not _NOT_A_NAME.search(name):
-            yield ExtractedItem(key, name, said.content)
+            yield ExtractedItem(key, name, parsed.content)
         return
     if _KIN_BIRTHDAY.match(text):
-        yield from _kin_birthday(said, key)
+        yield from _kin_birthday(parsed, key)
         return
-    if KIN.get(said.kin) in DISTANT:
+    if CHINESE_KIN.get(parsed.kin) in DISTANT_RELATIONS:
         return
     for part, pattern in (("job", _KIN_JOB), ("age", _KIN_AGE), ("place", _KIN_HOME)):
         found = pattern.match(text)
@@ -162,14 +164,15 @@ def _relative_facts(said: ChineseClause) -> Iterator[ExtractedItem]:
                 if part == "age" and found["unit"] != "个月"
                 else found["v"].rsplit("的", 1)[-1]
             )
-            yield ExtractedItem(f"{key}.{part}", value, said.content)
+            yield ExtractedItem(f"{key}.{part}", value, parsed.content)
             return
 
 
-def _kin_birthday(said: ChineseClause, key: str) -> Iterator[ExtractedItem]:
-    day, content = mentions.yearly_date(said.whole, said.content, said.now) or ("", said.content)
-    lunar = mentions.lunar_date(said.whole)
-    title = f"{said.kin}的生日"
+def _kin_birthday(parsed: ChineseClause, key: str) -> Iterator[ExtractedItem]:
+    dated = mentions.yearly_date(parsed.whole, parsed.content, parsed.now)
+    day, content = dated or ("", parsed.content)
+    lunar = mentions.lunar_date(parsed.whole)
+    title = f"{parsed.kin}的生日"
     attributes = {
         "title": title,
         "event_type": "birthday",

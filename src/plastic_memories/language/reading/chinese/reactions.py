@@ -1,4 +1,4 @@
-"""Chinese: how the user's body answers to food and other things, and states that bind."""
+"""Chinese rules for intolerances, reactions and binding conditions such as pregnancy."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ _SICKENS = regex(
 )
 
 
-def find_reactions(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what the user's body does not bear."""
+def find_reactions(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    """Yield what the user's body does not tolerate."""
     if (
-        said.subject not in {ChineseSubject.USER, ChineseSubject.NONE}
-        or said.is_past
-        or said.is_temporary
+        parsed.subject not in {ChineseSubject.USER, ChineseSubject.NONE}
+        or parsed.is_past
+        or parsed.is_temporary
     ):
         return
-    yield from _reactions(said)
-    yield from _states(said)
+    yield from _reactions(parsed)
+    yield from _states(parsed)
 
 
-def _reactions(said: ChineseClause) -> Iterator[ExtractedItem]:
-    found = _REACTION.match(said.predicate) or _REACTION.match(said.whole)
+def _reactions(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    found = _REACTION.match(parsed.predicate) or _REACTION.match(parsed.whole)
     if not found:
         return
     kind = "allergy" if found["swells"] else "diet"
@@ -70,20 +70,20 @@ def _reactions(said: ChineseClause) -> Iterator[ExtractedItem]:
             yield ExtractedItem(
                 f"constraint.{kind}.{slug(item)}",
                 item,
-                said.with_item(item, text),
-                confidence=_confidence(said),
+                parsed.with_item(item, text),
+                confidence=_confidence(parsed),
             )
 
 
-def _states(said: ChineseClause) -> Iterator[ExtractedItem]:
-    if said.subject is ChineseSubject.USER and _EXPECTING.match(said.predicate):
-        yield ExtractedItem("constraint.health.pregnancy", "怀孕", said.content)
+def _states(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    if parsed.subject is ChineseSubject.USER and _EXPECTING.match(parsed.predicate):
+        yield ExtractedItem("constraint.health.pregnancy", "怀孕", parsed.content)
     for pattern, kind in ((_PHOBIA, "personality.fear"), (_SICKENS, "constraint.health")):
-        found = pattern.match(said.predicate)
+        found = pattern.match(parsed.predicate)
         if found:
             key = f"{kind}.{slug(found['v'])}"
-            yield ExtractedItem(key, found["v"], said.content, confidence=_confidence(said))
+            yield ExtractedItem(key, found["v"], parsed.content, confidence=_confidence(parsed))
 
 
-def _confidence(said: ChineseClause) -> float:
-    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE
+def _confidence(parsed: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if parsed.is_subject_implied else CERTAIN_CONFIDENCE

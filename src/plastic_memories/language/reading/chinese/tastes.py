@@ -1,4 +1,4 @@
-"""Chinese: likes, dislikes, favourites, character and habits of the user."""
+"""Chinese rules for likes, dislikes, favourites, character and habits of the user."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _VAGUE = regex(
     r"被|这么|那么|东西|一切|让|里面|其中|就是|不起|吧|干嘛|看$|吃$|喝$|玩$|听$|的人|到)|"
     r"你|他们|她们|的时候|的样子|极了$|怎么|什么|一样$|的是$|的话|还是|胜过你|^(?:极|爱|惨|疯|哭|爆|到)+$"
 )
-# What reads like a taste and is a figure of speech.
+# Figures of speech that look like a taste.
 _IDIOM = regex(
     r"恨铁|爱咋|爱谁谁|爱答|爱理|爱莫|爱屋|爱信|爱.{1,2}不.|好吃懒做|喜欢.{1,3}喜欢|恨不|爱死|恨死"
 )
@@ -116,72 +116,72 @@ _FEAR = at_start(
 _ABSTAIN = regex(r"(?:从来?)?不(?:会)?(?P<v>抽烟|吸烟|熬夜|赌博|化妆|打游戏)(?:的)?$")
 
 
-def find_tastes(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what the user likes, dislikes and is like."""
-    if said.is_past:
+def find_tastes(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    """Yield the user's likes, dislikes and traits."""
+    if parsed.is_past:
         return
-    yield from _is_favorite(said)
-    if said.subject not in {ChineseSubject.USER, ChineseSubject.NONE}:
+    yield from _is_favorite(parsed)
+    if parsed.subject not in {ChineseSubject.USER, ChineseSubject.NONE}:
         return
-    named = list(_favorites(said))
-    yield from named or _tastes(said)
-    if not said.is_temporary:
-        yield from _character(said)
+    named = list(_favorites(parsed))
+    yield from named or _tastes(parsed)
+    if not parsed.is_temporary:
+        yield from _character(parsed)
 
 
-def _confidence(said: ChineseClause) -> float:
-    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE
+def _confidence(parsed: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if parsed.is_subject_implied else CERTAIN_CONFIDENCE
 
 
-def _is_favorite(said: ChineseClause) -> Iterator[ExtractedItem]:
-    found = _IS_FAVORITE.match(said.whole)
-    if not found or "不是" in said.whole or said.whole.startswith("我"):
+def _is_favorite(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    found = _IS_FAVORITE.match(parsed.whole)
+    if not found or "不是" in parsed.whole or parsed.whole.startswith("我"):
         return
     value = clean_value(found["v"])
     if value and not _VAGUE.search(value):
         key = favorite_key(found["c"]) if found["c"] else f"preference.like.{slug(value)}"
-        yield ExtractedItem(key, value, said.clause.display_text)
+        yield ExtractedItem(key, value, parsed.clause.display_text)
 
 
-def _favorites(said: ChineseClause) -> Iterator[ExtractedItem]:
-    found = _FAVORITE.match(said.predicate)
+def _favorites(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    found = _FAVORITE.match(parsed.predicate)
     if found:
         value = clean_value(_CUT.sub("", found["v"]))
         if value and not _VAGUE.search(value):
             yield ExtractedItem(
                 favorite_key(_category_head(found["c"])),
                 value,
-                said.content,
-                confidence=_confidence(said),
+                parsed.content,
+                confidence=_confidence(parsed),
             )
         return
-    other = _OTHER_FAVORITE.match(said.predicate)
+    other = _OTHER_FAVORITE.match(parsed.predicate)
     if other:
-        yield from _taste_items("like", other["v"] or other["w"], said)
+        yield from _taste_items("like", other["v"] or other["w"], parsed)
         return
-    best = _BEST_LOVED.match(said.predicate) or _HOBBY.match(said.predicate)
+    best = _BEST_LOVED.match(parsed.predicate) or _HOBBY.match(parsed.predicate)
     if best:
-        yield from _taste_items("like", best["v"] or best.groupdict()["w"], said)
+        yield from _taste_items("like", best["v"] or best.groupdict()["w"], parsed)
 
 
 def _category_head(category: str) -> str:
-    """The known word a longer one ends with: 科幻电影 is a 电影."""
+    """Return the known word that a longer one ends with: 科幻电影 is a 电影."""
     if category in FAVORITES:
         return category
     endings = (category[start:] for start in range(len(category)))
     return next((ending for ending in endings if ending in FAVORITES), category)
 
 
-def _tastes(said: ChineseClause) -> Iterator[ExtractedItem]:
-    if re.search(r"今天|今晚|这次|刚才|不再|不是不|没有?不|没说|装作", said.whole):
+def _tastes(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    if re.search(r"今天|今晚|这次|刚才|不再|不是不|没有?不|没说|装作", parsed.whole):
         return
-    if _IDIOM.search(said.whole):
+    if _IDIOM.search(parsed.whole):
         return
-    first = _OBJECT_FIRST.match(said.whole)
+    first = _OBJECT_FIRST.match(parsed.whole)
     if first:
-        yield from _taste_items("dislike" if first["not"] else "like", first["v"], said)
+        yield from _taste_items("dislike" if first["not"] else "like", first["v"], parsed)
         return
-    text = said.predicate
+    text = parsed.predicate
     for taste, patterns in (
         ("dislike", (_DISLIKE, _NO_INTEREST)),
         ("like", (_LIKE, _INTEREST, _FAN)),
@@ -189,18 +189,18 @@ def _tastes(said: ChineseClause) -> Iterator[ExtractedItem]:
         for pattern in patterns:
             found = pattern.match(text)
             if found:
-                yield from _taste_items(taste, found["v"], said)
+                yield from _taste_items(taste, found["v"], parsed)
                 return
 
 
-def _taste_items(taste: str, text: str, said: ChineseClause) -> Iterator[ExtractedItem]:
+def _taste_items(taste: str, text: str, parsed: ChineseClause) -> Iterator[ExtractedItem]:
     text = clean_value(_CUT.sub("", text))
     if text.startswith(("的", "里面", "其中")):
         return
     reply = _REPLY.match(text)
     if reply:
         if taste == "like" and not re.search(r"你|他|她|这|那", text):
-            yield ExtractedItem("preference.reply_style", reply["s"], said.content)
+            yield ExtractedItem("preference.reply_style", reply["s"], parsed.content)
         return
     for item in split_list(text):
         value = re.sub(r"^一些|的$", "", _VERB_ONLY.sub("", item))
@@ -210,18 +210,18 @@ def _taste_items(taste: str, text: str, said: ChineseClause) -> Iterator[Extract
             and not _VAGUE.search(item)
             and not _VAGUE.match(value)
         ):
-            content = said.with_item(item, text)
+            content = parsed.with_item(item, text)
             yield ExtractedItem(
-                f"preference.{taste}.{slug(value)}", value, content, confidence=_confidence(said)
+                f"preference.{taste}.{slug(value)}", value, content, confidence=_confidence(parsed)
             )
 
 
-def _character(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text = said.predicate
+def _character(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text = parsed.predicate
     mbti = _MBTI.match(text)
     if mbti:
         yield ExtractedItem(
-            "personality.mbti", mbti["v"].upper(), said.content, confidence=_confidence(said)
+            "personality.mbti", mbti["v"].upper(), parsed.content, confidence=_confidence(parsed)
         )
         return
     trait = _TRAIT.match(text) or _KIND_OF_PERSON.match(text)
@@ -229,14 +229,14 @@ def _character(said: ChineseClause) -> Iterator[ExtractedItem]:
         value = clean_value(trait["v"]).removeprefix("有")
         if not re.search(r"好$|坏$|普通|什么|有钱|喜欢|爱|讨厌|怎样|不错|不$|^认真", value):
             yield ExtractedItem(
-                f"personality.{slug(value)}", value, said.content, confidence=_confidence(said)
+                f"personality.{slug(value)}", value, parsed.content, confidence=_confidence(parsed)
             )
         return
-    yield from _habits(said)
+    yield from _habits(parsed)
 
 
-def _habits(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text = said.predicate
+def _habits(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text = parsed.predicate
     fear = _FEAR.match(text)
     if fear and not text.endswith("了"):
         value = clean_value(fear["v"] or fear["w"]).removeprefix("有")
@@ -249,7 +249,10 @@ def _habits(said: ChineseClause) -> Iterator[ExtractedItem]:
             )
         ):
             yield ExtractedItem(
-                f"personality.fear.{slug(value)}", value, said.content, confidence=_confidence(said)
+                f"personality.fear.{slug(value)}",
+                value,
+                parsed.content,
+                confidence=_confidence(parsed),
             )
         return
     abstain = _ABSTAIN.match(text)
@@ -257,12 +260,15 @@ def _habits(said: ChineseClause) -> Iterator[ExtractedItem]:
         yield ExtractedItem(
             f"personality.habit.{slug(abstain['v'])}",
             f"不{abstain['v']}",
-            said.content,
-            confidence=_confidence(said),
+            parsed.content,
+            confidence=_confidence(parsed),
         )
     habit = _HABIT.match(text)
     if habit and (text.startswith("习惯") or text.endswith("的习惯")):
         value = clean_value(habit["v"])
         yield ExtractedItem(
-            f"personality.habit.{slug(value)}", value, said.content, confidence=_confidence(said)
+            f"personality.habit.{slug(value)}",
+            value,
+            parsed.content,
+            confidence=_confidence(parsed),
         )

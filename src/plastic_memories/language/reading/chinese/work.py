@@ -1,4 +1,4 @@
-"""Chinese: work, school and place of the user."""
+"""Chinese rules for job, school and residence of the user."""
 
 from __future__ import annotations
 
@@ -106,24 +106,24 @@ _HOMETOWN = regex(
 )
 
 
-def find_work(said: ChineseClause) -> Iterator[ExtractedItem]:
-    """Find what the user does, learns, and where they are at home."""
-    if said.is_past:
+def find_work(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    """Yield the user's job, school and places."""
+    if parsed.is_past:
         return
-    if said.subject is ChineseSubject.WE:
-        yield from _place(said)
-    if said.subject in {ChineseSubject.USER, ChineseSubject.NONE}:
+    if parsed.subject is ChineseSubject.WE:
+        yield from _place(parsed)
+    if parsed.subject in {ChineseSubject.USER, ChineseSubject.NONE}:
         for rule in (_work, _study, _place):
-            yield from rule(said)
+            yield from rule(parsed)
 
 
-def _confidence(said: ChineseClause) -> float:
-    return LIKELY_CONFIDENCE if said.is_subject_implied else CERTAIN_CONFIDENCE
+def _confidence(parsed: ChineseClause) -> float:
+    return LIKELY_CONFIDENCE if parsed.is_subject_implied else CERTAIN_CONFIDENCE
 
 
-def _work(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text = said.predicate
-    if said.is_temporary and "最近" not in said.whole:
+def _work(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text = parsed.predicate
+    if parsed.is_temporary and "最近" not in parsed.whole:
         return
     works_as = _WORKS_AS.match(text)
     if works_as:
@@ -133,7 +133,7 @@ def _work(said: ChineseClause) -> Iterator[ExtractedItem]:
             else works_as[0][works_as[0].rindex("教") :]
         )
         yield ExtractedItem(
-            "basic_info.job", clean_value(job), said.content, confidence=_confidence(said)
+            "basic_info.job", clean_value(job), parsed.content, confidence=_confidence(parsed)
         )
         return
     found = (
@@ -146,18 +146,20 @@ def _work(said: ChineseClause) -> Iterator[ExtractedItem]:
             r"你|他|她|自己|好事|坏事|这个|那个|这行|什么|一样|喜欢|(?<!撰稿)(?<!主持)(?<!经纪)(?<!媒体)(?<!音乐)(?<!投资)(?<!合伙)(?<!创始)人$|对$|大事|不|玩笑|开心|着玩|作业",
             value,
         ):
-            yield ExtractedItem("basic_info.job", value, said.content, confidence=_confidence(said))
+            yield ExtractedItem(
+                "basic_info.job", value, parsed.content, confidence=_confidence(parsed)
+            )
     at = _WORKS_AT.match(text)
     if at:
         place = clean_value(at["v"] or at["w"])
         if not _NOT_A_WORKPLACE.search(place):
             yield ExtractedItem(
-                "basic_info.workplace", place, said.content, confidence=_confidence(said)
+                "basic_info.workplace", place, parsed.content, confidence=_confidence(parsed)
             )
 
 
-def _study(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text = said.predicate
+def _study(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text = parsed.predicate
     school = _AT_SCHOOL.match(text)
     generic = school and re.fullmatch(
         r"\A[上读念在一名个]*(?:大学|中学|高中|小学|学校|学院)", school["v"]
@@ -168,11 +170,11 @@ def _study(said: ChineseClause) -> Iterator[ExtractedItem]:
         and not re.search(r"老师|教|上班|工作|一所|某|附近|旁边|门口|对面|住", text)
     ):
         yield ExtractedItem(
-            "basic_info.school", school["v"], said.content, confidence=_confidence(said)
+            "basic_info.school", school["v"], parsed.content, confidence=_confidence(parsed)
         )
         if school["major"]:
             yield ExtractedItem(
-                "basic_info.major", school["major"], said.content, confidence=_confidence(said)
+                "basic_info.major", school["major"], parsed.content, confidence=_confidence(parsed)
             )
     major = _MAJOR.match(text)
     if major:
@@ -181,26 +183,26 @@ def _study(said: ChineseClause) -> Iterator[ExtractedItem]:
         )
         if not re.search(r"大$|大学$|学院$", value):
             yield ExtractedItem(
-                "basic_info.major", value, said.content, confidence=_confidence(said)
+                "basic_info.major", value, parsed.content, confidence=_confidence(parsed)
             )
     grade = _GRADE.match(text)
     if grade and "学生" not in text:
         yield ExtractedItem(
-            "basic_info.grade", grade["v"], said.content, confidence=_confidence(said)
+            "basic_info.grade", grade["v"], parsed.content, confidence=_confidence(parsed)
         )
 
 
-def _place(said: ChineseClause) -> Iterator[ExtractedItem]:
-    text = said.predicate
+def _place(parsed: ChineseClause) -> Iterator[ExtractedItem]:
+    text = parsed.predicate
     hometown = _HOMETOWN.match(text)
     if hometown:
         value = clean_value(hometown["v"] or hometown["w"] or hometown["x"]).removesuffix("人")
         if value and not _NOT_A_PLACE.search(value):
             yield ExtractedItem(
-                "basic_info.hometown", value, said.content, confidence=_confidence(said)
+                "basic_info.hometown", value, parsed.content, confidence=_confidence(parsed)
             )
         return
-    if said.is_temporary:
+    if parsed.is_temporary:
         return
     text = _WHEN.sub("", text)
     settled = _LIVES_IN.match(text)
@@ -213,4 +215,6 @@ def _place(said: ChineseClause) -> Iterator[ExtractedItem]:
         return
     value = re.sub(r"^(?:了|在)|(?:这个小区|这个地方)$", "", clean_value(lives["v"]))
     if len(value) > 1 and not _NOT_A_PLACE.search(value):
-        yield ExtractedItem("basic_info.place", value, said.content, confidence=_confidence(said))
+        yield ExtractedItem(
+            "basic_info.place", value, parsed.content, confidence=_confidence(parsed)
+        )

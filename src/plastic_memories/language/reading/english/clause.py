@@ -1,4 +1,4 @@
-"""An English clause taken apart: who it is about, and what is said of them."""
+"""Parse an English clause into subject and predicate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EnglishSubject(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EnglishClause:
-    """One clause; `text` has its contractions written out and begins with its subject."""
+    """One clause; `text` has its contractions expanded and begins with its subject."""
 
     text: str
     content: str
@@ -37,7 +37,7 @@ class EnglishClause:
         return _TEMPORARY.search(self.text) is not None
 
     def with_item(self, item: str, text: str) -> str:
-        """The sentence to keep for one item of a list."""
+        """Return the content with a list replaced by one of its items."""
         return self.content if item == text else self.content.replace(text, item, 1)
 
 
@@ -127,8 +127,8 @@ _CARRIED = regex(
     r"speak|graduated|plan|will)\b",
     re.IGNORECASE,
 )
-# Chat drops the first words: "originally from Poland", "based in Oslo", "got my exam tomorrow".
 _AGE_ALONE = regex(r"[1-9]\d")  # I'm Hannah, 29
+# Chat omits the first words: "originally from Poland", "based in Oslo", "got my exam tomorrow".
 _BARE = (
     (
         regex(r"^(?:originally |currently )?(?=from [A-Z]|based in |living in |working as )"),
@@ -149,7 +149,7 @@ def _with_subject(text: str, content: str) -> tuple[str, str]:
 def parse_english_clause(
     clause: MessageClause, now: datetime, before: EnglishSubject
 ) -> EnglishClause:
-    """Take a clause apart; a verb without a subject has the one before."""
+    """Parse a clause; a verb without a subject has that of the clause before."""
     content = _CHATTER.sub("", _FILLER.sub("", clause.display_text)).strip()
     text = content
     for pattern, full in _EXPANDED:
@@ -194,7 +194,7 @@ _LIST = regex(
 
 
 def clean_value(value: str) -> str:
-    """Cut a value where its reason or its afterthought begins.
+    """Return a value cut where a reason or an afterthought begins.
 
     >>> clean_value("hot chocolate because it is sweet"), clean_value("tea too.")
     ('hot chocolate', 'tea')
@@ -207,13 +207,13 @@ _DOING = at_start(r"\w+ing \w", re.IGNORECASE)
 
 
 def split_list(text: str) -> list[str]:
-    """Split an enumeration into its items.
+    """Return the items of an enumeration.
 
     >>> split_list("tea, coffee and long walks")
     ['tea', 'coffee', 'long walks']
     """
     items = [item for part in _LIST.split(text) if (item := clean_value(part))]
-    # "making new and powerful models" is one thing, "cooking and reading" are two.
+    # "making new and powerful models" is one item, "cooking and reading" are two.
     if _DOING.match(items[0] if items else "") and not all(_GERUND.match(item) for item in items):
         return [clean_value(text)]
     return items

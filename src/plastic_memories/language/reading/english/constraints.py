@@ -1,4 +1,4 @@
-"""English: allergies, diet, illness, taboos, and how the user wants to be answered."""
+"""English rules for allergies, diet, illness, taboos and reply style."""
 
 from __future__ import annotations
 
@@ -133,38 +133,38 @@ _ONE_OFF = regex(
 )
 
 
-def find_constraints(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what must be heeded, and how the user wants to be spoken to."""
-    wished = list(_wishes(said))
-    yield from wished or _taboos(said)
-    if said.subject is EnglishSubject.USER or re.match(r"allergic to", said.text, _I):
-        if said.is_past:
+def find_constraints(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield constraints, and how the user wants to be addressed and answered."""
+    wished = list(_wishes(parsed))
+    yield from wished or _taboos(parsed)
+    if parsed.subject is EnglishSubject.USER or re.match(r"allergic to", parsed.text, _I):
+        if parsed.is_past:
             return
-        yield from _allergies(said)
-        if not said.is_temporary:
-            yield from _diets(said)
+        yield from _allergies(parsed)
+        if not parsed.is_temporary:
+            yield from _diets(parsed)
 
 
-def _wishes(said: EnglishClause) -> Iterator[ExtractedItem]:
-    if said.clause.is_followed_by_colon or _ONE_OFF.search(said.text):
+def _wishes(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    if parsed.clause.is_followed_by_colon or _ONE_OFF.search(parsed.text):
         return
-    language = _LANGUAGE.match(said.text)
+    language = _LANGUAGE.match(parsed.text)
     if language:
         yield ExtractedItem(
-            "preference.reply_language", language["v"] or language["w"], said.content
+            "preference.reply_language", language["v"] or language["w"], parsed.content
         )
         return
     for pattern in _STYLES:
-        found = pattern.match(said.text)
+        found = pattern.match(parsed.text)
         if found:
             value = found["v"].lower()
-            yield ExtractedItem(style_key(value), value, said.content)
+            yield ExtractedItem(style_key(value), value, parsed.content)
             return
 
 
-def _taboos(said: EnglishClause) -> Iterator[ExtractedItem]:
-    found = _TABOO.match(said.text) or _TABOO_SUBJECT.match(said.text)
-    if not found or said.is_temporary or _TABOO_VAGUE.search(found["v"]):
+def _taboos(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    found = _TABOO.match(parsed.text) or _TABOO_SUBJECT.match(parsed.text)
+    if not found or parsed.is_temporary or _TABOO_VAGUE.search(found["v"]):
         return
     value = re.sub(
         r"^(?:the topic of|my) | (?:to|around|with|near) me$| again$",
@@ -172,12 +172,12 @@ def _taboos(said: EnglishClause) -> Iterator[ExtractedItem]:
         clean_value(found["v"]),
         flags=_I,
     )
-    yield ExtractedItem(f"constraint.taboo.{slug(value)}", value, said.content)
+    yield ExtractedItem(f"constraint.taboo.{slug(value)}", value, parsed.content)
 
 
-def _allergies(said: EnglishClause) -> Iterator[ExtractedItem]:
-    found = _ALLERGIC.match(said.text)
-    if not found or re.search(r"\b(?:not|never|no) ", said.text, _I):
+def _allergies(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    found = _ALLERGIC.match(parsed.text)
+    if not found or re.search(r"\b(?:not|never|no) ", parsed.text, _I):
         return
     text = clean_value(next(value for value in found.groupdict().values() if value))
     for item in split_list(text):
@@ -190,28 +190,30 @@ def _allergies(said: EnglishClause) -> Iterator[ExtractedItem]:
         ):
             value = re.sub(r"^(?:all |any |some |the )", "", item, flags=_I)
             yield ExtractedItem(
-                f"constraint.allergy.{slug(value)}", value, said.with_item(item, text)
+                f"constraint.allergy.{slug(value)}", value, parsed.with_item(item, text)
             )
 
 
-def _diets(said: EnglishClause) -> Iterator[ExtractedItem]:
-    diet, intolerant = _DIET.match(said.text), _INTOLERANT.match(said.text)
+def _diets(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    diet, intolerant = _DIET.match(parsed.text), _INTOLERANT.match(parsed.text)
     if diet:
-        yield ExtractedItem(f"constraint.diet.{slug(diet['v'])}", diet["v"].lower(), said.content)
+        yield ExtractedItem(f"constraint.diet.{slug(diet['v'])}", diet["v"].lower(), parsed.content)
     if intolerant:
         value = (intolerant["v"] or intolerant["w"]).lower()
-        yield ExtractedItem(f"constraint.diet.{slug(value)}", f"{value} intolerant", said.content)
-    if re.match(r"i (?:do not|never) drink(?: at all| alcohol)?$", said.text, _I):
-        yield ExtractedItem("constraint.diet.alcohol", "alcohol", said.content)
+        yield ExtractedItem(f"constraint.diet.{slug(value)}", f"{value} intolerant", parsed.content)
+    if re.match(r"i (?:do not|never) drink(?: at all| alcohol)?$", parsed.text, _I):
+        yield ExtractedItem("constraint.diet.alcohol", "alcohol", parsed.content)
         return
-    food = _NO_FOOD.match(said.text)
+    food = _NO_FOOD.match(parsed.text)
     if food and not _NOT_FOOD.match(food["v"] or food["w"]):
         text = clean_value(food["v"] or food["w"])
         for item in split_list(text):
             value = re.sub(r"^(?:any|raw and) ", "", item)
-            yield ExtractedItem(f"constraint.diet.{slug(value)}", value, said.with_item(item, text))
-    illness = _ILLNESS.match(said.text)
+            yield ExtractedItem(
+                f"constraint.diet.{slug(value)}", value, parsed.with_item(item, text)
+            )
+    illness = _ILLNESS.match(parsed.text)
     if illness:
         yield ExtractedItem(
-            f"constraint.health.{slug(illness['v'])}", illness["v"].lower(), said.content
+            f"constraint.health.{slug(illness['v'])}", illness["v"].lower(), parsed.content
         )

@@ -1,4 +1,4 @@
-"""English talk: every clause of a message, read in order."""
+"""Run the English rules on every clause of a message, in order."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _FINDERS = (
 def read_english_clauses(
     clauses: Sequence[MessageClause], now: datetime
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
-    """Yield what the clauses of one message say, carrying the subject from one to the next."""
+    """Yield the items of the clauses of one message; a subject carries over to the next clause."""
     subject, somebody = EnglishSubject.NONE, ""
     for clause in clauses:
-        said = parse_english_clause(clause, now, subject)
-        items = [item for finder in _FINDERS for item in finder(said)]
+        parsed = parse_english_clause(clause, now, subject)
+        items = [item for finder in _FINDERS for item in finder(parsed)]
         if somebody and not items:
-            items = list(people.find_later_name(said, somebody))
+            items = list(people.find_later_name(parsed, somebody))
         for item in items:
             yield clause, item
-        subject, somebody = said.subject, people.last_relative_key(items)
+        subject, somebody = parsed.subject, people.last_relative_key(items)

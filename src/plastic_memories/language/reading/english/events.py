@@ -1,4 +1,4 @@
-"""English: plans, promises, anniversaries and the turning points of a life."""
+"""English rules for plans, promises, anniversaries and life events."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from plastic_memories.language.reading.english.clause import (
 )
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
+from plastic_memories.language.reading.relation_words import ENGLISH_KIN_WORD, ENGLISH_PET_WORD
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.memory import MemoryType
 
@@ -111,11 +112,7 @@ _LIFE_EVENT_RULES = tuple(
     )
     for kind, mood, pattern in _LIFE_EVENTS
 )
-_SOMEBODY = (
-    "mother|mom|mum|father|dad|brother|sister|wife|husband|son|daughter|grandfather|grandpa|"
-    "grandmother|grandma|granny|nana|uncle|aunt|cousin|friend|boyfriend|girlfriend|partner|"
-    "dog|cat|hamster|rabbit|parrot|horse|pet|baby|teacher|mentor|boss|neighbou?r"
-)
+_SOMEBODY = f"{ENGLISH_KIN_WORD}|{ENGLISH_PET_WORD}|mentor"
 _LOSS = regex(
     rf"^my (?P<who>(?:\w+ )?(?:{_SOMEBODY})) (?:has )?(?:just |recently )?"
     r"(?P<v>passed away|died|was hospitalized|is in (?:the )?hospital)$",
@@ -145,38 +142,39 @@ _CLOCK = regex(
 )
 
 
-def find_events(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what has a day, or changes a life."""
-    if said.subject is EnglishSubject.OTHER:
+def find_events(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield dated events and life events."""
+    if parsed.subject is EnglishSubject.OTHER:
         return
-    anniversary = list(_anniversaries(said))
+    anniversary = list(_anniversaries(parsed))
     if anniversary:
         yield from anniversary
         return
-    text, ahead = _without_date(said, DatePreference.FUTURE)
+    text, ahead = _without_date(parsed, DatePreference.FUTURE)
     found = (
-        _promise_events(said, text, ahead)
-        or _life_events(said)
-        or _loss_events(said)
-        or _planned_events(said, text, ahead)
+        _promise_events(parsed, text, ahead)
+        or _life_events(parsed)
+        or _loss_events(parsed)
+        or _planned_events(parsed, text, ahead)
     )
-    yield from found or _undated_events(said, ahead)
+    yield from found or _undated_events(parsed, ahead)
 
 
 def build_event(
-    said: EnglishClause,
+    parsed: EnglishClause,
     kind: str,
     title: str,
     mention: DateMention | None,
     emotion: str = "neutral",
 ) -> ExtractedItem:
-    """One event, keyed by its kind, its day and what it is."""
+    """Return an event, keyed by its kind, date and title."""
     attributes = {"title": title, "event_type": kind, "emotion": emotion}
-    date, content = "", said.content
+    date, content = "", parsed.content
     if mention:
-        date, words = mention.span.start.isoformat(), said.text[mention.start : mention.end].strip()
+        date = mention.span.start.isoformat()
+        words = parsed.text[mention.start : mention.end].strip()
         attributes |= {"date": date, "date_text": words}
-        # Whoever reads it later must not take "tomorrow" for their own.
+        # A later reader must not take "tomorrow" for their own tomorrow.
         content = mentions.insert_date(content, words, mention.span.to_text())
         if not mention.span.is_day:
             attributes["end_date"] = mention.span.end.isoformat()
@@ -184,26 +182,26 @@ def build_event(
     return ExtractedItem(key, date or title, content, MemoryType.EVENT, attributes, 0.85)
 
 
-def _without_date(said: EnglishClause, lean: DatePreference) -> tuple[str, DateMention | None]:
-    mention = mentions.find_date(said.text, said.now, lean=lean)
+def _without_date(parsed: EnglishClause, lean: DatePreference) -> tuple[str, DateMention | None]:
+    mention = mentions.find_date(parsed.text, parsed.now, lean=lean)
     if mention is None:
-        return said.text, None
-    rest = f"{said.text[: mention.start].rstrip(' ,')} {said.text[mention.end :].lstrip(' ,')}"
+        return parsed.text, None
+    rest = f"{parsed.text[: mention.start].rstrip(' ,')} {parsed.text[mention.end :].lstrip(' ,')}"
     rest = _CLOCK.sub("", rest)
     return re.sub(
         r"(?<!\s)\s++(?:on|in|at|by|for|this|until)$", "", rest.strip(), flags=_I
     ), mention
 
 
-def _anniversaries(said: EnglishClause) -> Iterator[ExtractedItem]:
-    found = _ANNIVERSARY.search(said.text)
+def _anniversaries(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    found = _ANNIVERSARY.search(parsed.text)
     if (
         not found
-        or not re.search(r"\b(?:is|falls|on)\b", said.text, _I)
-        or re.search(r"gift|present|happy|not", said.text, _I)
+        or not re.search(r"\b(?:is|falls|on)\b", parsed.text, _I)
+        or re.search(r"gift|present|happy|not", parsed.text, _I)
     ):
         return
-    day = mentions.yearly_date(said.text, said.content, said.now)
+    day = mentions.yearly_date(parsed.text, parsed.content, parsed.now)
     if day:
         date, content = day
         attributes = {
@@ -219,72 +217,77 @@ def _anniversaries(said: EnglishClause) -> Iterator[ExtractedItem]:
 
 
 def _promise_events(
-    said: EnglishClause, text: str, mention: DateMention | None
+    parsed: EnglishClause, text: str, mention: DateMention | None
 ) -> list[ExtractedItem]:
     found = _PROMISE.match(text)
-    return [build_event(said, "plan", clean_value(found["v"]), mention)] if found else []
+    return [build_event(parsed, "plan", clean_value(found["v"]), mention)] if found else []
 
 
-def _life_events(said: EnglishClause) -> list[ExtractedItem]:
-    text, mention = _without_date(said, DatePreference.PAST)
-    if mention and mention.span.start > said.now.date():
+def _life_events(parsed: EnglishClause) -> list[ExtractedItem]:
+    text, mention = _without_date(parsed, DatePreference.PAST)
+    if mention and mention.span.start > parsed.now.date():
         return []
     for kind, mood, pattern in _LIFE_EVENT_RULES:
         found = pattern.match(text)
         if found and not re.search(r"\bnot\b|almost|nearly|with it\b", text, _I):
-            return [build_event(said, kind, found["v"].strip(), mention, mood)]
+            return [build_event(parsed, kind, found["v"].strip(), mention, mood)]
     went = _PAST_ACTIVITY.match(text)
-    if went and mention and mention.span.end < said.now.date() and not _TRIVIAL_VISIT.search(text):
-        return [build_event(said, "memory", clean_value(went["v"]), mention)]
+    if (
+        went
+        and mention
+        and mention.span.end < parsed.now.date()
+        and not _TRIVIAL_VISIT.search(text)
+    ):
+        return [build_event(parsed, "memory", clean_value(went["v"]), mention)]
     return []
 
 
-def _loss_events(said: EnglishClause) -> list[ExtractedItem]:
-    text, mention = _without_date(said, DatePreference.PAST)
+def _loss_events(parsed: EnglishClause) -> list[ExtractedItem]:
+    text, mention = _without_date(parsed, DatePreference.PAST)
     found = _LOSS.match(text)
     return (
-        [build_event(said, "life_event", f"{found['who']} {found['v']}", mention, "sad")]
+        [build_event(parsed, "life_event", f"{found['who']} {found['v']}", mention, "sad")]
         if found
         else []
     )
 
 
 def _planned_events(
-    said: EnglishClause, text: str, mention: DateMention | None
+    parsed: EnglishClause, text: str, mention: DateMention | None
 ) -> list[ExtractedItem]:
-    today = said.now.date()
-    # What reaches from the past to today is over: "in the last three months".
+    today = parsed.now.date()
+    # A span from the past to today is over: "in the last three months".
     over = mention is not None and mention.span.start < mention.span.end <= today
     if mention is None or over or mention.span.end < today or _NOT_A_PLAN.search(text):
         return []
     remind = _REMIND.match(text)
-    own = _OWN_OCCASION.match(said.text)
+    own = _OWN_OCCASION.match(parsed.text)
     text = text if text[:1] in "iIwW" else f"I {text}"
     plan = _PLAN.match(text)
     found = remind or own
     if found:
-        return [build_event(said, "plan", clean_value(found["v"]), mention)]
-    dated_first = re.match(r"(?:on |this |next |tomorrow|in )", said.text, _I)
+        return [build_event(parsed, "plan", clean_value(found["v"]), mention)]
+    dated_first = re.match(r"(?:on |this |next |tomorrow|in )", parsed.text, _I)
     if plan and plan["e"] and mention.span.start <= today and re.match(r"\A\w+ \w+ed\b", text, _I):
-        return []  # signed up today: done, not planned
-    if plan and (said.subject is not EnglishSubject.NONE or dated_first):
-        return [build_event(said, "plan", clean_value(_MODAL.sub("", text)), mention)]
+        return []  # "signed up today" is done, not planned
+    if plan and (parsed.subject is not EnglishSubject.NONE or dated_first):
+        return [build_event(parsed, "plan", clean_value(_MODAL.sub("", text)), mention)]
     return []
 
 
-def _future_mention(said: EnglishClause, mention: DateMention | None) -> DateMention | None:
-    return mention if mention and mention.span.end >= said.now.date() else None
+def _future_mention(parsed: EnglishClause, mention: DateMention | None) -> DateMention | None:
+    return mention if mention and mention.span.end >= parsed.now.date() else None
 
 
-def _undated_events(said: EnglishClause, mention: DateMention | None) -> list[ExtractedItem]:
-    if said.is_past or re.search(r"\bnot\b", said.text, _I):
+def _undated_events(parsed: EnglishClause, mention: DateMention | None) -> list[ExtractedItem]:
+    if parsed.is_past or re.search(r"\bnot\b", parsed.text, _I):
         return []
-    goal = _GOAL.match(said.text)
+    goal = _GOAL.match(parsed.text)
     if goal:
-        return [ExtractedItem("basic_info.goal", clean_value(goal["v"]), said.content)]
-    plan = _UNDATED.match(said.text)
+        return [ExtractedItem("basic_info.goal", clean_value(goal["v"]), parsed.content)]
+    plan = _UNDATED.match(parsed.text)
     return (
-        [build_event(said, "plan", clean_value(plan["v"]), _future_mention(said, mention))]
-        if plan and not said.is_temporary and not _NOT_A_PLAN.search(plan["v"])
+        [build_event(parsed, "plan", clean_value(plan["v"]), _future_mention(parsed, mention))]
+        if plan and not parsed.is_temporary and not _NOT_A_PLAN.search(plan["v"])
         else []
     )

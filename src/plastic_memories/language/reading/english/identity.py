@@ -1,4 +1,4 @@
-"""English: name, form of address, birthday and age of the user."""
+"""English rules for the user's name, form of address, birthday and age."""
 
 from __future__ import annotations
 
@@ -74,25 +74,25 @@ _STAR = regex(
 )
 
 
-def find_identity(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what the user says of who they are."""
-    yield from _names(said)
-    yield from _birthday(said)
-    if said.subject is not EnglishSubject.USER or said.is_past:
+def find_identity(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield the user's identity facts."""
+    yield from _names(parsed)
+    yield from _birthday(parsed)
+    if parsed.subject is not EnglishSubject.USER or parsed.is_past:
         return
-    yield from _age(said)
-    if star := _STAR.match(said.text):
-        yield _identity_item("star_sign", star["v"], said)
+    yield from _age(parsed)
+    if star := _STAR.match(parsed.text):
+        yield _identity_item("star_sign", star["v"], parsed)
 
 
 def _identity_item(
-    key: str, value: str, said: EnglishClause, confidence: float = CERTAIN_CONFIDENCE
+    key: str, value: str, parsed: EnglishClause, confidence: float = CERTAIN_CONFIDENCE
 ) -> ExtractedItem:
-    return ExtractedItem(f"basic_info.{key}", value, said.content, confidence=confidence)
+    return ExtractedItem(f"basic_info.{key}", value, parsed.content, confidence=confidence)
 
 
-def _names(said: EnglishClause) -> Iterator[ExtractedItem]:
-    text = said.text
+def _names(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    text = parsed.text
     if re.search(r"\bnot\b|\bnever\b|\bdo not\b", text, _I):
         return
     named = _NAMED.match(text) or _NAME_LABEL.match(text)
@@ -107,11 +107,11 @@ def _names(said: EnglishClause) -> Iterator[ExtractedItem]:
             return
         if called and re.match(r"i prefer \w+$", text, _I):
             return
-        yield _identity_item(_name_key(named, called), name, said)
+        yield _identity_item(_name_key(named, called), name, parsed)
         return
     plain = _I_AM_NAME.match(text)
     if plain and not _NOT_A_PERSON.match(plain["v"]) and not _NOT_A_NAME.search(plain["v"]):
-        yield _identity_item("name", plain["v"], said, LIKELY_CONFIDENCE)
+        yield _identity_item("name", plain["v"], parsed, LIKELY_CONFIDENCE)
 
 
 def _name_key(named: re.Match[str] | None, called: re.Match[str] | None) -> str:
@@ -123,11 +123,11 @@ def _name_key(named: re.Match[str] | None, called: re.Match[str] | None) -> str:
     return {"english": "english_name", "pen": "pen_name"}.get(kind, "name")
 
 
-def _birthday(said: EnglishClause) -> Iterator[ExtractedItem]:
-    text = said.text
+def _birthday(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    text = parsed.text
     if not _BIRTHDAY.match(text) or re.search(r"\bnot\b|party|cake|gift|present", text, _I):
         return
-    day = None if _BORN_YEAR.match(text) else mentions.yearly_date(text, said.content, said.now)
+    day = None if _BORN_YEAR.match(text) else mentions.yearly_date(text, parsed.content, parsed.now)
     if day:
         value, content = day
         attributes = {"date": value, "event_type": "birthday", "recurrence": "yearly"}
@@ -135,10 +135,10 @@ def _birthday(said: EnglishClause) -> Iterator[ExtractedItem]:
         return
     year = _BORN_YEAR.match(text)
     if year:
-        yield _identity_item("birth_year", year["y"], said)
+        yield _identity_item("birth_year", year["y"], parsed)
 
 
-def _age(said: EnglishClause) -> Iterator[ExtractedItem]:
-    found = _AGE.match(said.text)
+def _age(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    found = _AGE.match(parsed.text)
     if found and en_number(found["n"]) in PLAUSIBLE_AGES:
-        yield _identity_item("age", str(en_number(found["n"])), said)
+        yield _identity_item("age", str(en_number(found["n"])), parsed)

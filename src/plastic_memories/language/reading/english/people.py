@@ -1,4 +1,4 @@
-"""English: family, friends and pets of the user."""
+"""English rules for family, friends and pets of the user."""
 
 from __future__ import annotations
 
@@ -9,60 +9,19 @@ from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.english.clause import EnglishClause, EnglishSubject
 from plastic_memories.language.reading.english.work import JOBS
 from plastic_memories.language.reading.finding import ExtractedItem
+from plastic_memories.language.reading.relation_words import (
+    DISTANT_RELATIONS,
+    ENGLISH_KIN,
+    ENGLISH_KIN_WORD,
+    ENGLISH_PET_WORD,
+    ENGLISH_PETS,
+)
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.numerals import EN_NUMBER
 from plastic_memories.model.memory import MemoryType
 
 _I = re.IGNORECASE
-_KIN = {
-    "mother": "mother|mom|mum|mommy",
-    "father": "father|dad|daddy",
-    "parents": "parents",
-    "brother": "brothers?",
-    "sister": "sisters?",
-    "wife": "wife",
-    "husband": "husband",
-    "boyfriend": "boyfriend",
-    "girlfriend": "girlfriend",
-    "partner": "partner",
-    "fiance": "fianc[eé]e?",
-    "son": "sons?",
-    "daughter": "daughters?",
-    "child": "child|children|kids?|baby",
-    "grandfather": "grandfather|grandpa|granddad",
-    "grandmother": "grandmother|grandma|granny|nana",
-    "cousin": "cousins?",
-    "uncle": "uncle",
-    "aunt": "aunt",
-    "nephew": "nephews?",
-    "niece": "nieces?",
-    "twins": "twins",
-    "best_friend": "best friend",
-    "friend": "friend",
-    "roommate": "roommate|flatmate",
-    "colleague": "colleague|coworker",
-    "boss": "boss",
-    "neighbor": "neighbou?r",
-}
-_PETS = {
-    "cat": "cats?|kittens?|kitty",
-    "dog": "dogs?|puppy|puppies|corgi|golden retriever|husky|poodle|labrador|beagle|border "
-    "collie|shiba(?: inu)?|dachshund|german shepherd",
-    "hamster": "hamsters?",
-    "rabbit": "rabbits?|bunny|bunnies",
-    "parrot": "parrots?",
-    "turtle": "turtles?|tortoise",
-    "fish": "goldfish|fish",
-    "bird": "birds?|parakeets?|budgies?",
-    "snake": "pet snake|snakes?",
-    "lizard": "lizards?|gecko",
-    "hedgehog": "hedgehogs?",
-    "guinea_pig": "guinea pigs?",
-    "horse": "horses?",
-    "ferret": "ferrets?",
-}
-_DISTANT = {"friend", "roommate", "colleague", "boss", "neighbor", "best_friend"}
-_WORDS = "|".join([*_KIN.values(), *_PETS.values(), "pet"])
+_WORDS = f"{ENGLISH_KIN_WORD}|{ENGLISH_PET_WORD}"
 _NAME = r"(?P<name>(?-i:[A-Z\u3400-\u9fff])[\w'\u3400-\u9fff-]*(?:(?: and |, )(?-i:[A-Z])[\w'-]*)*)"
 _HAS = regex(
     rf"^(?:i|we) (?:have|have got|own|got|adopted|am the (?:proud )?(?:owner|parent) "
@@ -104,32 +63,32 @@ _STATUS = regex(
 _MARRIED_TO = regex(r"^i am (?:happily )?(?:married|engaged) to (?P<v>(?-i:[A-Z])\w+)$", _I)
 
 
-def find_people(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find who belongs to the user."""
+def find_people(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield the people and pets of the user."""
     if (
-        said.is_past
-        or re.search(r"\bnot\b|\bno\b", said.text, _I)
-        or said.subject is EnglishSubject.OTHER
+        parsed.is_past
+        or re.search(r"\bnot\b|\bno\b", parsed.text, _I)
+        or parsed.subject is EnglishSubject.OTHER
     ):
         return
-    yield from _owned_relations(said)
-    named = _NAMED.match(said.text)
+    yield from _owned_relations(parsed)
+    named = _NAMED.match(parsed.text)
     if named:
-        yield ExtractedItem(_relation_key(named["who"]), named["name"], said.content)
+        yield ExtractedItem(_relation_key(named["who"]), named["name"], parsed.content)
         return
     for part, pattern in (("job", _KIN_JOB), ("job", _KIN_TRADE), ("age", _KIN_AGE)):
-        found = pattern.match(said.text)
-        if found and _relation_kind(found["who"]) not in _DISTANT:
+        found = pattern.match(parsed.text)
+        if found and _relation_kind(found["who"]) not in DISTANT_RELATIONS:
             if found["name"]:
-                yield ExtractedItem(_relation_key(found["who"]), found["name"], said.content)
-            yield ExtractedItem(f"{_relation_key(found['who'])}.{part}", found["v"], said.content)
-    yield from _birthday(said)
-    spouse, status = _MARRIED_TO.match(said.text), _STATUS.match(said.text)
+                yield ExtractedItem(_relation_key(found["who"]), found["name"], parsed.content)
+            yield ExtractedItem(f"{_relation_key(found['who'])}.{part}", found["v"], parsed.content)
+    yield from _birthday(parsed)
+    spouse, status = _MARRIED_TO.match(parsed.text), _STATUS.match(parsed.text)
     if spouse:
-        yield ExtractedItem("relationship.spouse", spouse["v"], said.content)
+        yield ExtractedItem("relationship.spouse", spouse["v"], parsed.content)
     elif status:
         yield ExtractedItem(
-            "relationship.status", re.sub(r"^an? ", "", status["v"].lower()), said.content
+            "relationship.status", re.sub(r"^an? ", "", status["v"].lower()), parsed.content
         )
 
 
@@ -141,21 +100,21 @@ _NAMED_LATER = regex(
 
 
 def last_relative_key(items: Sequence[ExtractedItem]) -> str:
-    """The key of the relative or pet a clause was about, for the next one to name."""
+    """Return the key of the relative or pet in a clause, whose name may follow in the next."""
     keys = [item.key for item in items if item.key.startswith("relationship.")]
     return keys[-1] if keys and keys[-1] != "relationship.status" else ""
 
 
-def find_later_name(said: EnglishClause, key: str) -> Iterator[ExtractedItem]:
-    """I have a cat, her name is Olive."""
-    found = _NAMED_LATER.match(said.text)
+def find_later_name(parsed: EnglishClause, key: str) -> Iterator[ExtractedItem]:
+    """Yield a name from a later clause: "I have a cat, her name is Olive"."""
+    found = _NAMED_LATER.match(parsed.text)
     if found:
         kind = key.rsplit(".", 1)[-1].replace("_", " ")
         yield ExtractedItem(key, found["name"], f"My {kind} is called {found['name']}")
 
 
 def _relation_kind(word: str) -> str:
-    for kind, pattern in (_KIN | _PETS).items():
+    for kind, pattern in (ENGLISH_KIN | ENGLISH_PETS).items():
         if re.fullmatch(pattern, word, _I):
             return kind
     return "pet"
@@ -163,35 +122,35 @@ def _relation_kind(word: str) -> str:
 
 def _relation_key(word: str) -> str:
     kind = _relation_kind(word)
-    if kind in _PETS:
+    if kind in ENGLISH_PETS:
         return f"relationship.pet.{kind}"
     return f"relationship.{kind}"
 
 
-def _owned_relations(said: EnglishClause) -> Iterator[ExtractedItem]:
+def _owned_relations(parsed: EnglishClause) -> Iterator[ExtractedItem]:
     several = re.match(
         rf"^(?:i|we) have (?:{EN_NUMBER}) (?P<a>{_WORDS}) and (?:{EN_NUMBER}) (?P<b>{_WORDS})$",
-        said.text,
+        parsed.text,
         _I,
     )
     if several:
         for word in (several["a"], several["b"]):
-            yield ExtractedItem(_relation_key(word), word, said.content)
+            yield ExtractedItem(_relation_key(word), word, parsed.content)
         return
-    found = _HAS.match(said.text)
-    if not found or (_relation_kind(found["who"]) in _DISTANT and not found["name"]):
+    found = _HAS.match(parsed.text)
+    if not found or (_relation_kind(found["who"]) in DISTANT_RELATIONS and not found["name"]):
         return
     count = (found["count"] or "").lower()
     one = count in {"a", "an", "one", "1", ""}
     value = found["name"] or f"{'' if one else count + ' '}{found['kind']}{found['who']}"
-    yield ExtractedItem(_relation_key(found["who"]), value, said.content)
+    yield ExtractedItem(_relation_key(found["who"]), value, parsed.content)
 
 
-def _birthday(said: EnglishClause) -> Iterator[ExtractedItem]:
-    found = _KIN_BIRTHDAY.match(said.text)
+def _birthday(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    found = _KIN_BIRTHDAY.match(parsed.text)
     if not found:
         return
-    day = mentions.yearly_date(said.text, said.content, said.now)
+    day = mentions.yearly_date(parsed.text, parsed.content, parsed.now)
     if not day:
         return
     date, content = day

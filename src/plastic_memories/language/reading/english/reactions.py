@@ -1,4 +1,4 @@
-"""English: how the user's body answers to food and other things, and states that bind."""
+"""English rules for intolerances, reactions and binding conditions such as pregnancy."""
 
 from __future__ import annotations
 
@@ -52,28 +52,28 @@ _SICKENS = regex(
 )
 
 
-def find_reactions(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what the user's body does not bear."""
-    if said.is_past or said.is_temporary:
+def find_reactions(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield what the user's body does not tolerate."""
+    if parsed.is_past or parsed.is_temporary:
         return
-    yield from _reactions(said)
-    if _EXPECTING.match(said.text):
-        yield ExtractedItem("constraint.health.pregnancy", "pregnant", said.content)
+    yield from _reactions(parsed)
+    if _EXPECTING.match(parsed.text):
+        yield ExtractedItem("constraint.health.pregnancy", "pregnant", parsed.content)
     for pattern, kind in ((_PHOBIA, "personality.fear"), (_SICKENS, "constraint.health")):
-        found = pattern.match(said.text)
+        found = pattern.match(parsed.text)
         if found:
             value = found["v"].lower()
-            yield ExtractedItem(f"{kind}.{slug(value)}", value, said.content)
+            yield ExtractedItem(f"{kind}.{slug(value)}", value, parsed.content)
 
 
-def _reactions(said: EnglishClause) -> Iterator[ExtractedItem]:
-    found = next(filter(None, (cause.match(said.text) for cause in _CAUSES)), None)
-    if not found or re.search(r"\b(?:not|never|no)\b(?! breathe)", said.text, _I):
+def _reactions(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    found = next(filter(None, (cause.match(parsed.text) for cause in _CAUSES)), None)
+    if not found or re.search(r"\b(?:not|never|no)\b(?! breathe)", parsed.text, _I):
         return
     kind = "allergy" if found["swells"] else "diet"
     text = clean_value(found["v"])
     for item in split_list(text):
         if not _NOT_A_THING.match(item):
             yield ExtractedItem(
-                f"constraint.{kind}.{slug(item)}", item.lower(), said.with_item(item, text)
+                f"constraint.{kind}.{slug(item)}", item.lower(), parsed.with_item(item, text)
             )

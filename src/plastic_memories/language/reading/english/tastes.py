@@ -1,4 +1,4 @@
-"""English: likes, dislikes, favourites and character of the user."""
+"""English rules for likes, dislikes, favourites and character of the user."""
 
 from __future__ import annotations
 
@@ -97,26 +97,26 @@ _FEAR = regex(
 _ABSTAIN = regex(r"^i (?:do not|never) (?P<v>smoke|vape|gamble)$", _I)
 
 
-def find_tastes(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what the user likes, dislikes and is like."""
-    if said.is_past:
+def find_tastes(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield the user's likes, dislikes and traits."""
+    if parsed.is_past:
         return
-    yield from _favorites(said)
-    if said.subject is not EnglishSubject.USER:
+    yield from _favorites(parsed)
+    if parsed.subject is not EnglishSubject.USER:
         return
-    if not re.search(r"\b(?:today|tonight|right now|this time)\b", said.text, _I):
-        yield from _tastes(said)
-    if not said.is_temporary:
-        yield from _character(said)
+    if not re.search(r"\b(?:today|tonight|right now|this time)\b", parsed.text, _I):
+        yield from _tastes(parsed)
+    if not parsed.is_temporary:
+        yield from _character(parsed)
 
 
-def _favorites(said: EnglishClause) -> Iterator[ExtractedItem]:
-    best = _BEST.match(said.text)
+def _favorites(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    best = _BEST.match(parsed.text)
     if best:
-        yield from _taste_items("like", best["v"], said)
+        yield from _taste_items("like", best["v"], parsed)
         return
-    found = _FAVORITE.match(said.text) or _IS_FAVORITE.match(said.text)
-    if not found or re.search(r"\bnot\b", said.text):
+    found = _FAVORITE.match(parsed.text) or _IS_FAVORITE.match(parsed.text)
+    if not found or re.search(r"\bnot\b", parsed.text):
         return
     value = clean_value(found["v"])
     if not value or _VAGUE.match(value):
@@ -126,19 +126,19 @@ def _favorites(said: EnglishClause) -> Iterator[ExtractedItem]:
         if found["c"]
         else f"preference.like.{slug(value)}"
     )
-    yield ExtractedItem(key, value, said.content)
+    yield ExtractedItem(key, value, parsed.content)
 
 
-def _tastes(said: EnglishClause) -> Iterator[ExtractedItem]:
-    dislike = _DISLIKE.match(said.text)
+def _tastes(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    dislike = _DISLIKE.match(parsed.text)
     if dislike:
-        yield from _taste_items("dislike", dislike["v"], said)
+        yield from _taste_items("dislike", dislike["v"], parsed)
         return
-    hobby = _HOBBY.match(said.text) or _LIKE.match(said.text) or _PREFER.match(said.text)
+    hobby = _HOBBY.match(parsed.text) or _LIKE.match(parsed.text) or _PREFER.match(parsed.text)
     if hobby:
-        yield from _taste_items("like", hobby["v"], said)
+        yield from _taste_items("like", hobby["v"], parsed)
         return
-    lover = _LOVER.match(said.text)
+    lover = _LOVER.match(parsed.text)
     if lover and not re.search(
         _TRAITS + r"|\b(?:good|bad|nice|kind|busy|morning|people|quiet|private|the|normal|"
         r"different|new|changed|only|very|simple)\b",
@@ -146,16 +146,16 @@ def _tastes(said: EnglishClause) -> Iterator[ExtractedItem]:
         _I,
     ):
         yield from _taste_items(
-            "like", re.sub(r"^(?:huge|big|real|total|true|a) ", "", lover["v"]), said
+            "like", re.sub(r"^(?:huge|big|real|total|true|a) ", "", lover["v"]), parsed
         )
 
 
-def _taste_items(taste: str, text: str, said: EnglishClause) -> Iterator[ExtractedItem]:
+def _taste_items(taste: str, text: str, parsed: EnglishClause) -> Iterator[ExtractedItem]:
     text = text.strip(" .!")
     reply = _REPLY.match(clean_value(text))
     if reply:
         if taste == "like":
-            yield ExtractedItem("preference.reply_style", reply["s"].strip(), said.content)
+            yield ExtractedItem("preference.reply_style", reply["s"].strip(), parsed.content)
         return
     if _VAGUE.match(text):
         return
@@ -168,23 +168,23 @@ def _taste_items(taste: str, text: str, said: EnglishClause) -> Iterator[Extract
             flags=_I,
         )
         if value and len(value.split()) <= _MAX_VALUE_WORDS and not _VAGUE.search(item):
-            content = said.with_item(item, cut)
+            content = parsed.with_item(item, cut)
             yield ExtractedItem(f"preference.{taste}.{slug(value)}", value, content)
 
 
-def _character(said: EnglishClause) -> Iterator[ExtractedItem]:
-    mbti = _MBTI.match(said.text)
+def _character(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    mbti = _MBTI.match(parsed.text)
     if mbti:
-        yield ExtractedItem("personality.mbti", mbti["v"].upper(), said.content)
-    trait = _TRAIT.match(said.text)
+        yield ExtractedItem("personality.mbti", mbti["v"].upper(), parsed.content)
+    trait = _TRAIT.match(parsed.text)
     if trait:
-        yield ExtractedItem(f"personality.{slug(trait['v'])}", trait["v"].lower(), said.content)
-    fear = _FEAR.match(said.text)
+        yield ExtractedItem(f"personality.{slug(trait['v'])}", trait["v"].lower(), parsed.content)
+    fear = _FEAR.match(parsed.text)
     if fear and not _VAGUE.match(fear["v"]):
         value = clean_value(fear["v"])
-        yield ExtractedItem(f"personality.fear.{slug(value)}", value, said.content)
-    abstain = _ABSTAIN.match(said.text)
+        yield ExtractedItem(f"personality.fear.{slug(value)}", value, parsed.content)
+    abstain = _ABSTAIN.match(parsed.text)
     if abstain:
         yield ExtractedItem(
-            f"personality.habit.{slug(abstain['v'])}", f"no {abstain['v']}", said.content
+            f"personality.habit.{slug(abstain['v'])}", f"no {abstain['v']}", parsed.content
         )

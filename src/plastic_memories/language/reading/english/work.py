@@ -1,4 +1,4 @@
-"""English: work, school and place of the user."""
+"""English rules for job, school and residence of the user."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ JOBS = (
     "animator|illustrator|composer|producer|filmmaker|carer|caregiver|small business "
     "owner|business owner|contractor"
 )
-# Without an article only plain words may stand before it: "I am considering seeing a doctor".
+# Without an article only plain words may precede it: "I am considering seeing a doctor".
 _JOB = (
     rf"(?:(?:an?|the|your|another) (?P<v>(?:[\w+#./-]+ ){{0,4}}?(?:{JOBS}))|"
     rf"(?P<w>(?:(?!\w+ing |to |an? |the )[\w+#./-]+ ){{0,2}}?(?:{JOBS})))"
@@ -115,23 +115,23 @@ _NOT_A_PLACE = regex(
 _LANGUAGE = regex(r"^my (?:native language|mother tongue|first language) is (?P<v>\w+)$", _I)
 
 
-def find_work(said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Find what the user does, learns, and where they are at home."""
-    if said.subject is not EnglishSubject.USER or said.is_past:
+def find_work(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield the user's job, school and places."""
+    if parsed.subject is not EnglishSubject.USER or parsed.is_past:
         return
     for rule in (_work, _study, _place):
-        yield from rule(said)
+        yield from rule(parsed)
 
 
-def _work_item(key: str, value: str, said: EnglishClause) -> ExtractedItem:
-    return ExtractedItem(f"basic_info.{key}", value, said.content)
+def _work_item(key: str, value: str, parsed: EnglishClause) -> ExtractedItem:
+    return ExtractedItem(f"basic_info.{key}", value, parsed.content)
 
 
-def _work(said: EnglishClause) -> Iterator[ExtractedItem]:
-    text = said.text
+def _work(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    text = parsed.text
     teach = _TEACH.match(text)
     if teach and not re.match(r"(?:you|him|her|them|my|me)\b", teach["v"], _I):
-        yield _work_item("job", f"teach {teach['v']}", said)
+        yield _work_item("job", f"teach {teach['v']}", parsed)
         return
     found = (
         _FOR_A_LIVING.match(text)
@@ -150,15 +150,15 @@ def _work(said: EnglishClause) -> Iterator[ExtractedItem]:
             _I,
         ):
             return
-        yield _work_item("job", value, said)
+        yield _work_item("job", value, parsed)
         if "at" in found.re.groupindex and found["at"]:
-            yield from _workplace_or_school(found[0], said)
+            yield from _workplace_or_school(found[0], parsed)
         return
-    yield from _workplace_or_school(text, said)
+    yield from _workplace_or_school(text, parsed)
 
 
-def _workplace_or_school(text: str, said: EnglishClause) -> Iterator[ExtractedItem]:
-    """Where the user works, or learns."""
+def _workplace_or_school(text: str, parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield the user's workplace or school."""
     place = re.search(r"\bat (?:the |an? )?(?P<v>(?-i:[A-Z])[\w&.' -]{1,40})$", text, _I)
     works = _WORKS.match(text)
     value = clean_value(works["v"] if works else place["v"] if place else "")
@@ -171,30 +171,30 @@ def _workplace_or_school(text: str, said: EnglishClause) -> Iterator[ExtractedIt
         return
     school = re.search(r"student|study|undergrad|freshman|sophomore", text, _I)
     if works or school or re.search(rf"\b(?:{JOBS})\b", text, _I):
-        # "in marketing" and "in HR" are trades, "in Berlin" a place.
+        # "in marketing" and "in HR" are fields of work, "in Berlin" is a place.
         is_trade = value.islower() or re.fullmatch(r"HR|IT|PR|AI|R&D|QA", value)
         trade = works is not None and works["p"].lower() == "in" and is_trade
-        yield _work_item("school" if school else "job" if trade else "workplace", value, said)
+        yield _work_item("school" if school else "job" if trade else "workplace", value, parsed)
 
 
-def _study(said: EnglishClause) -> Iterator[ExtractedItem]:
-    school = _SCHOOL.match(said.text)
+def _study(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    school = _SCHOOL.match(parsed.text)
     if school and re.search(r"[A-Z]", school["v"]):
-        yield _work_item("school", clean_value(school["v"]), said)
+        yield _work_item("school", clean_value(school["v"]), parsed)
         return
-    major = _STUDY.match(said.text) or _MAJOR_IS.match(said.text)
+    major = _STUDY.match(parsed.text) or _MAJOR_IS.match(parsed.text)
     if major and not re.match(
         r"(?:for|hard|with|the|a|at|in|every|abroad|my|this|that|well|fine|good|great|ok|it)\b",
         major["v"],
         _I,
     ):
-        yield _work_item("major", clean_value(major["v"]), said)
+        yield _work_item("major", clean_value(major["v"]), parsed)
         if "at" in major.re.groupindex and major["at"]:
-            yield _work_item("school", clean_value(major["at"]), said)
+            yield _work_item("school", clean_value(major["at"]), parsed)
 
 
-def _place(said: EnglishClause) -> Iterator[ExtractedItem]:
-    came = _FROM.match(said.text) or _BORN_PLACE.match(said.text)
+def _place(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    came = _FROM.match(parsed.text) or _BORN_PLACE.match(parsed.text)
     if came:
         value = clean_value(next(value for value in came.groupdict().values() if value))
         if not _NOT_A_PLACE.match(value) and not re.match(
@@ -203,14 +203,14 @@ def _place(said: EnglishClause) -> Iterator[ExtractedItem]:
             value,
             _I,
         ):
-            yield _work_item("hometown", value, said)
+            yield _work_item("hometown", value, parsed)
         return
-    lives = _LIVES.match(said.text) or _BASED.match(said.text)
-    if lives and not said.is_temporary and not _NOT_A_PLACE.match(lives["v"]):
-        yield _work_item("place", _without_date(clean_value(lives["v"])), said)
-    native = _LANGUAGE.match(said.text)
+    lives = _LIVES.match(parsed.text) or _BASED.match(parsed.text)
+    if lives and not parsed.is_temporary and not _NOT_A_PLACE.match(lives["v"]):
+        yield _work_item("place", _without_date(clean_value(lives["v"])), parsed)
+    native = _LANGUAGE.match(parsed.text)
     if native:
-        yield _work_item("native_language", native["v"], said)
+        yield _work_item("native_language", native["v"], parsed)
 
 
 def _without_date(value: str) -> str:
