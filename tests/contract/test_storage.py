@@ -18,7 +18,7 @@ from plastic_memories.adapters.sqlite.backend import SqliteBackend, open_sqlite
 from plastic_memories.adapters.sqlite.connection import fetch
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.session import SqliteStores
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.storage import Residue, StorageBackend, Stores

@@ -42,6 +42,7 @@ TWINS = {
     "failures": "how a front door words errors in its own protocol",
     "files": "an adapter that keeps its things in files",
     "forget": "to forget a memory: the command, and the use case",
+    "memory_search": "a port, and its implementation in SQL",
     "meter": "a port, and its only implementation",
     "options": "what the settings say to one part of the program",
     "persona": "a persona: the commands, and the value",

@@ -13,7 +13,7 @@ from plastic_memories.adapters.sql.statement_builder import count_rows, delete_o
 from plastic_memories.adapters.sql.statements import ParameterStyle
 from plastic_memories.adapters.sqlite.connection import connect
 from plastic_memories.adapters.sqlite.dialect import SQLITE
-from plastic_memories.adapters.sqlite.session import SqliteStores
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
@@ -39,7 +39,7 @@ class ArrayDialect:
     def contains(self, column: str, parameter: str) -> str:
         return f"{column} ILIKE {parameter}"
 
-    def unindexed(self, column: str) -> str:
+    def skip_index(self, column: str) -> str:
         return column
 
 

@@ -1,4 +1,4 @@
-"""The front door: routes, errors, and what is around them."""
+"""Build the HTTP application: routes, error handlers, middleware."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from plastic_memories.http.routing import Route, endpoint_parameters, routes_by_
 from plastic_memories.hub.hub import Hub
 from plastic_memories.wire.fields import all_models
 
-# In the order of the document.
+# The order of the OpenAPI document.
 ROUTERS = (
     operations.public,
     recall.router,
@@ -68,7 +68,7 @@ _FIXED_ROUTES = routes_by_path(route for route in _ROUTES if "{" not in route.pa
 
 
 class Application(Starlette):
-    """The framework's application behind our own door, which serves most requests by itself."""
+    """A Starlette application behind our own entry point, which serves most requests itself."""
 
     entry_point: ASGIApp
 
@@ -81,7 +81,7 @@ class Application(Starlette):
 
 
 class _PatternRoute(Pattern):
-    """A route with parts in its path. It answers to its methods only, and is named in the log."""
+    """A route with path parameters. It matches its own methods only, and the log names it."""
 
     def __init__(self, route: Route) -> None:
         super().__init__(route.path, route.handle, methods=route.methods)
@@ -139,9 +139,9 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
 
 
 async def warm_up() -> None:
-    """Build what reads requests and writes answers, and let others go first after each part.
+    """Build request parsers and response serializers, and yield to other tasks after each one.
 
-    Otherwise the first caller of each route would wait for it; before the start, everybody.
+    Otherwise the first caller of each route would wait; done before startup, every caller would.
     """
     for model in all_models():
         model.model_rebuild()

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Self
 
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
-from plastic_memories.adapters.sql.session import SqlSession
+from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.stores.card_store import SqlCardStore
 from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
 from plastic_memories.adapters.sql.stores.goal_store import SqlGoalStore

@@ -37,6 +37,6 @@ class Dialect(Hashable, Protocol):
         """
         ...
 
-    def unindexed(self, column: str) -> str:
+    def skip_index(self, column: str) -> str:
         """Return a column so that no index is chosen by it: another says far more."""
         ...

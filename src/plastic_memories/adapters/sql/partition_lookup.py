@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plastic_memories.adapters.sql.rows import owner_params, user_params
-from plastic_memories.adapters.sql.session import Params, SqlSession
+from plastic_memories.adapters.sql.sql_session import Params, SqlSession
 from plastic_memories.model.owner import Owner, User
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from plastic_memories.adapters.sql.record_columns import RecordColumns, from_json
-from plastic_memories.adapters.sql.session import Row
+from plastic_memories.adapters.sql.sql_session import Row
 from plastic_memories.model.memory import Memory, MemoryOutline, MemoryType
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner, User, Viewpoint

@@ -119,7 +119,7 @@ def _select(
     limit = " LIMIT :limit" if "limit" in given else ""
     # Not by their owner, of whom there may be many rows, when ids name the few that matter.
     by_id = any(name in given for name in _BY_ID)
-    tenant, user, persona = (dialect.unindexed(name) if by_id else name for name in OWNER_COLUMNS)
+    tenant, user, persona = (dialect.skip_index(name) if by_id else name for name in OWNER_COLUMNS)
     whose = _GLOBAL if all_personas else _OWNED
     conditions = [whose.format(tenant=tenant, user=user, persona=persona)]
     conditions += [
@@ -155,7 +155,7 @@ def _condition(dialect: Dialect, name: str, number: int, given: Mapping[str, int
 def _one_of(dialect: Dialect, name: str, number: int, given: Mapping[str, int]) -> str:
     column = _ONE_OF[name]
     if name == "statuses" and "key" in given:
-        column = dialect.unindexed(column)  # likewise: a key says far more than a status
+        column = dialect.skip_index(column)  # likewise: a key says far more than a status
     if not number:
         return "1 = 0"  # one of none: no row at all
     if number <= _MAX_EXACT_COUNT:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from plastic_memories.adapters.sql.rows import memory_of, owner_of, owner_params
-from plastic_memories.adapters.sql.session import Row, SqlSession
+from plastic_memories.adapters.sql.sql_session import Row, SqlSession
 from plastic_memories.adapters.sql.statement_builder import count_rows
 from plastic_memories.adapters.sql.stores.memory_store import SqlMemoryStore
 from plastic_memories.adapters.sql.stores.message_store import SqlMessageStore

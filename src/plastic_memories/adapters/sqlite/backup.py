@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 from plastic_memories.adapters.sql.rows import owner_of
-from plastic_memories.adapters.sql.session import Row
+from plastic_memories.adapters.sql.sql_session import Row
 from plastic_memories.adapters.sqlite.connection import connect, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.consistency import integrity_problems
 from plastic_memories.adapters.sqlite.doctor import (
@@ -26,7 +26,7 @@ from plastic_memories.adapters.sqlite.migrate import (
     stored_schema_version,
 )
 from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.session import SqliteStores
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.errors import Conflict, InvalidInput, NotFound, Unavailable
 from plastic_memories.formats.card_memories import is_from_card
 from plastic_memories.model.memory import Memory, MemoryType

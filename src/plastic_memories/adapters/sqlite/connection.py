@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from plastic_memories.adapters.sql.session import Params, Row
+from plastic_memories.adapters.sql.sql_session import Params, Row
 
 # In pages. Fewer, larger checkpoints: each one holds up the writer.
 AUTOCHECKPOINT = 4000

@@ -26,7 +26,7 @@ class SqliteDialect:
     def contains(self, column: str, parameter: str) -> str:
         return f"{column} LIKE {parameter} ESCAPE '\\'"
 
-    def unindexed(self, column: str) -> str:
+    def skip_index(self, column: str) -> str:
         return f"+{column}"
 
 

@@ -20,7 +20,7 @@ from plastic_memories.adapters.sqlite.migrate import (
     stored_schema_version,
 )
 from plastic_memories.adapters.sqlite.queries import sql_file
-from plastic_memories.adapters.sqlite.session import SqliteStores
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.errors import Unavailable
 from plastic_memories.language.text.tokens import TERMS_VERSION
 from plastic_memories.model.job import Reconciliation

@@ -1,4 +1,4 @@
-"""WS /ws/events: what changes, as it changes. The server pings as the protocol says."""
+"""WS /ws/events: stream changes as they happen. The server pings as the protocol says."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _MOST_ID = 2**63 - 1
 
 
 async def stream_events(socket: WebSocket) -> None:
-    """Send the caller's own events; the key comes in a header or in the first frame.
+    """Stream the caller's own events; the key comes in a header or in the first frame.
 
-    What happens from the moment of connecting on is sent, also while the key is being checked.
+    Events from the moment of connecting are sent, also those that occur while the key is checked.
     """
     hub = await open_hub_of(socket)
     connected_at = hub.storage.clock.now()
@@ -56,32 +56,32 @@ async def stream_events(socket: WebSocket) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Listener:
-    """Who listens with which key, and to what."""
+    """A listener with its key and its filter."""
 
     caller: Caller
     key: str
-    wish: Mapping[str, Any]
+    parameters: Mapping[str, Any]
 
     def hears(self, event: Event) -> bool:
         limits = self.caller.key.limits
-        wanted = self.wish.get("persona_id") or limits.persona_id
+        wanted = self.parameters.get("persona_id") or limits.persona_id
         if wanted and event.persona_id not in ("", wanted):
             return False
         return not limits.source_app or event.is_of(limits.source_app)
 
 
 async def _admit(socket: WebSocket, hub: Hub) -> _Listener:
-    """Find out who listens, and to what."""
-    wish: dict[str, Any] = dict(socket.query_params)
+    """Authenticate a listener and read its filter."""
+    parameters: dict[str, Any] = dict(socket.query_params)
     key, user_id = request_key(socket.headers), requested_user(socket.headers)
     if not key:
         frame = await _first_frame(socket)
-        wish |= {name: frame[name] for name in ("persona_id", "resume_from") if name in frame}
+        parameters |= {name: frame[name] for name in ("persona_id", "resume_from") if name in frame}
         key, user_id = str(frame.get("api_key", "")), str(frame.get("user_id", ""))
     caller = await authenticate_caller(hub, key, user_id, socket.state.request_id)
-    if wish.get("persona_id"):
-        caller.owner(str(wish["persona_id"]))
-    return _Listener(caller, key, wish)
+    if parameters.get("persona_id"):
+        caller.owner(str(parameters["persona_id"]))
+    return _Listener(caller, key, parameters)
 
 
 async def _first_frame(socket: WebSocket) -> dict[str, Any]:
@@ -95,8 +95,8 @@ async def _first_frame(socket: WebSocket) -> dict[str, Any]:
 
 
 async def _stream(socket: WebSocket, hub: Hub, listener: _Listener, connected_at: float) -> None:
-    """Send until the listener leaves, falls too far behind, or has no valid key any more."""
-    after = _event_id(listener.wish.get("resume_from"))
+    """Send events until the listener disconnects or falls too far behind, or its key is invalid."""
+    after = _event_id(listener.parameters.get("resume_from"))
     async with hub.storage.sink.listen(listener.caller.user) as live:
         tasks = [
             asyncio.ensure_future(hub.keys.until_invalid(listener.key)),
@@ -120,7 +120,7 @@ async def _send_all(
     live: AsyncIterator[Event],
     start: tuple[int | None, float],
 ) -> None:
-    # Listening began before the replay, so nothing falls between the two.
+    # Listening started before the replay, so no event falls between the two.
     last = await _replay(socket, hub, listener, *start)
     async for event in live:
         if event.id > last:
@@ -131,7 +131,7 @@ async def _send_all(
 async def _replay(
     socket: WebSocket, hub: Hub, listener: _Listener, after: int | None, connected_at: float
 ) -> int:
-    """Send what was missed; return the last id sent."""
+    """Send missed events; return the last id sent."""
     since = connected_at if after is None else 0.0
     last = after or 0
     while True:
@@ -146,7 +146,7 @@ async def _replay(
 
 
 async def _wait_for_disconnect(socket: WebSocket) -> None:
-    """Read and drop what the listener sends, until it leaves."""
+    """Discard incoming frames until the listener disconnects."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while True:
             message = await socket.receive()
@@ -170,7 +170,7 @@ async def _send(socket: WebSocket, event: Event, listener: _Listener) -> None:
 
 
 def _event_id(value: Any) -> int | None:
-    """Return the id to resume after; None if none is given."""
+    """Return the id to resume after; None if not given."""
     if value in (None, ""):
         return None
     try:
@@ -184,5 +184,5 @@ def _event_id(value: Any) -> int | None:
 
 
 def _reason(message: str) -> str:
-    """Shorten a reason to what fits into a closing frame."""
+    """Shorten a reason to what fits into a close frame."""
     return message.encode(errors="replace")[:_REASON_BYTES].decode(errors="ignore")

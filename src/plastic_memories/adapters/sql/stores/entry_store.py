@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from plastic_memories.adapters.sql.rows import user_params
-from plastic_memories.adapters.sql.session import Params, SqlSession
+from plastic_memories.adapters.sql.sql_session import Params, SqlSession
 from plastic_memories.language.text.tokens import is_question, term_codes
 from plastic_memories.model.entry import (
     EntryVisibility,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from plastic_memories.adapters.sql.rows import owner_of, owner_params
-from plastic_memories.adapters.sql.session import Row, SqlSession
+from plastic_memories.adapters.sql.sql_session import Row, SqlSession
 from plastic_memories.model.goal import Goal, GoalLink, GoalStatus
 from plastic_memories.model.owner import Owner
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from plastic_memories.adapters.sql.record_columns import to_json
 from plastic_memories.adapters.sql.rows import owner_of, owner_params, user_params
-from plastic_memories.adapters.sql.session import Row, SqlSession
+from plastic_memories.adapters.sql.sql_session import Row, SqlSession
 from plastic_memories.adapters.sql.stores.session_store import session_of
 from plastic_memories.model.job import (
     Job,

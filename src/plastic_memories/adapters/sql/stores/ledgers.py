@@ -9,7 +9,7 @@ from typing import Any
 
 from plastic_memories.adapters.sql.record_columns import to_json
 from plastic_memories.adapters.sql.rows import user_params
-from plastic_memories.adapters.sql.session import Row, SqlSession
+from plastic_memories.adapters.sql.sql_session import Row, SqlSession
 from plastic_memories.model.event import Event
 from plastic_memories.model.key import ApiKey, KeyLimits
 from plastic_memories.model.owner import User

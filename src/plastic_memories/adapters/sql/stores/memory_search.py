@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
 from plastic_memories.adapters.sql.rows import memory_of, outline_of, owner_params, view_params
-from plastic_memories.adapters.sql.session import SqlSession
+from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.statement_builder import OUTLINE, select
 from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable
 from plastic_memories.language.text.tokens import index_terms

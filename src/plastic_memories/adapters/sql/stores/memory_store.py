@@ -15,7 +15,7 @@ from plastic_memories.adapters.sql.rows import (
     memory_params,
     owner_params,
 )
-from plastic_memories.adapters.sql.session import SqlSession
+from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.statement_builder import select
 from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
 from plastic_memories.adapters.sql.text_index import TextIndex

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
 from plastic_memories.adapters.sql.rows import message_of, owner_params, view_params
-from plastic_memories.adapters.sql.session import Params, Row, SqlSession
+from plastic_memories.adapters.sql.sql_session import Params, Row, SqlSession
 from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.message import Message, TermDocumentCounts

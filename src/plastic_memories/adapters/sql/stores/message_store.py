@@ -10,7 +10,7 @@ from plastic_memories.adapters.sql.rows import (
     message_params,
     owner_params,
 )
-from plastic_memories.adapters.sql.session import SqlSession
+from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.statement_builder import select
 from plastic_memories.adapters.sql.text_index import TextIndex
 from plastic_memories.language.text.tokens import index_terms

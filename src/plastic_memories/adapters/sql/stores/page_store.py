@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from plastic_memories.adapters.sql.rows import owner_of, owner_params, user_params
-from plastic_memories.adapters.sql.session import SqlSession
+from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.page import SyncedFolder
 

@@ -9,7 +9,7 @@ from plastic_memories.adapters.sql.rows import (
     owner_params,
     user_params,
 )
-from plastic_memories.adapters.sql.session import Row, SqlSession
+from plastic_memories.adapters.sql.sql_session import Row, SqlSession
 from plastic_memories.adapters.sql.statement_builder import delete_owned
 from plastic_memories.adapters.sql.stores.memory_store import SqlMemoryStore
 from plastic_memories.adapters.sql.stores.message_store import SqlMessageStore

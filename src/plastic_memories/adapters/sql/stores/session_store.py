@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from plastic_memories.adapters.sql.rows import message_of, owner_of, owner_params
-from plastic_memories.adapters.sql.session import Row, SqlSession
+from plastic_memories.adapters.sql.sql_session import Row, SqlSession
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.session import Branch, Conversation, Session, merge_sessions

@@ -6,7 +6,7 @@ import json
 
 from plastic_memories.adapters.sql.record_columns import to_json
 from plastic_memories.adapters.sql.rows import owner_of, owner_params, view_params
-from plastic_memories.adapters.sql.session import Row, SqlSession
+from plastic_memories.adapters.sql.sql_session import Row, SqlSession
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.model.persona import Slot
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from plastic_memories.adapters.sql.rows import memory_of
-from plastic_memories.adapters.sql.session import Params, SqlSession
+from plastic_memories.adapters.sql.sql_session import Params, SqlSession
 from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore, partition_params
 from plastic_memories.model.entry import EntryCursor, Partition, PendingEmbedding
 from plastic_memories.model.owner import User

@@ -1,4 +1,4 @@
-"""A route of the mem0 door: the key first, then the body; errors as `{"detail": …}`."""
+"""Serve a mem0 route: check the key, then parse the body; errors are `{"detail": …}`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _UNREADABLE_ERRORS = ("json_invalid", "bytes_invalid")
 
 @dataclass(frozen=True, slots=True)
 class Mem0Call:
-    """One request with a valid key. For whom it is stands in its body, filters or ids."""
+    """One request with a valid key. The body, the filters or the ids name its user."""
 
     request: Request
     key: ApiKey
@@ -53,7 +53,7 @@ class Mem0Call:
     options: HttpOptions
 
     def caller(self, user_id: str) -> Caller:
-        """Act for a user; a user key for its own only, an app key for any of its tenant."""
+        """Return the caller for a user: a user key allows its own, an app key any of its tenant."""
         own = self.key_user_id
         if own and user_id not in ("", own):
             raise NotAllowed(
@@ -71,7 +71,7 @@ class Mem0Call:
 
     @property
     def key_user_id(self) -> str | None:
-        """The one user this key is for; None for an app key, which is for all of its tenant."""
+        """Return the user of this key; None for an app key, which serves its whole tenant."""
         return None if self.key.is_app_key else self.key.user_id
 
     def now(self) -> float:
@@ -87,15 +87,15 @@ Mem0WriteCall = Annotated[Mem0Call, WRITES]
 
 
 def mem0_endpoint(endpoint: Endpoint) -> Handler:
-    """Serve `async def route(call, body, asked, …)`: what it names of these, parts of its path."""
+    """Serve `async def route(call, body, query, …)`: any of these, and path parameters."""
 
     async def handle(request: Request) -> Response:
         try:
             call = await _admit_request(request)
-            taken = endpoint_parameters(endpoint)
-            if taken.writes and call.key.limits.read_only:
+            parameters = endpoint_parameters(endpoint)
+            if parameters.writes and call.key.limits.read_only:
                 raise NotAllowed("This key may only read.")
-            answer = await endpoint(call=call, **await _read_arguments(taken, request))
+            answer = await endpoint(call=call, **await _read_arguments(parameters, request))
         except PlasticMemoriesError as error:
             logger.info("api.error", extra={"fields": {"code": error.code}})
             return _error_response(error)
@@ -120,15 +120,15 @@ async def _admit_request(request: Request) -> Mem0Call:
     return Mem0Call(request, key, hub, state.options)
 
 
-async def _read_arguments(taken: EndpointParameters, request: Request) -> dict[str, Any]:
-    found = {name: part for name, part in request.path_params.items() if name in taken.names}
-    if "body" in taken.models:
+async def _read_arguments(parameters: EndpointParameters, request: Request) -> dict[str, Any]:
+    found = {name: part for name, part in request.path_params.items() if name in parameters.names}
+    if "body" in parameters.models:
         raw = await request.body() or b"{}"
-        found["body"] = validate_input(lambda: taken.models["body"].validate_json(raw), "body")
-    if "asked" in taken.models:
+        found["body"] = validate_input(lambda: parameters.models["body"].validate_json(raw), "body")
+    if "query" in parameters.models:
         params = dict(request.query_params)
-        found["asked"] = validate_input(
-            lambda: taken.models["asked"].validate_python(params), "query"
+        found["query"] = validate_input(
+            lambda: parameters.models["query"].validate_python(params), "query"
         )
     return found
 

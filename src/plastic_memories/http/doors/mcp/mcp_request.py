@@ -1,4 +1,4 @@
-"""Where a request of an agent stands: which persona, which bot, which app."""
+"""An MCP request with its persona, bot and app."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _SOURCE_APP = "mcp"
 
 @dataclass(frozen=True, slots=True)
 class McpRequest:
-    """One request, with the defaults that its headers and its key give."""
+    """One request, with the defaults from its headers and its key."""
 
     call: ApiCall
 
-    def persona_id(self, asked: ToolArguments) -> str:
-        """Return the persona that is named: by the tool, the header, the key, or by nobody."""
+    def persona_id(self, args: ToolArguments) -> str:
+        """Return the persona named by the arguments, the header or the key, else the default."""
         bound = self.call.caller.key.limits.persona_id
-        return asked.persona_id or self._header("x-persona-id") or bound or DEFAULT_PERSONA
+        return args.persona_id or self._header("x-persona-id") or bound or DEFAULT_PERSONA
 
-    def owner(self, asked: ToolArguments) -> Owner:
-        return self.call.owner(self.persona_id(asked))
+    def owner(self, args: ToolArguments) -> Owner:
+        return self.call.owner(self.persona_id(args))
 
-    def view(self, asked: ToolArguments) -> Viewpoint:
-        return self.call.view(self.as_bot(asked), source_app=self.app)
+    def view(self, args: ToolArguments) -> Viewpoint:
+        return self.call.view(self.as_bot(args), source_app=self.app)
 
-    def as_bot(self, asked: ToolArguments) -> BotRequest:
-        return BotRequest(persona_id=self.persona_id(asked), bot_id=self.bot_id)
+    def as_bot(self, args: ToolArguments) -> BotRequest:
+        return BotRequest(persona_id=self.persona_id(args), bot_id=self.bot_id)
 
     @property
     def app(self) -> str:
@@ -51,7 +51,7 @@ class McpRequest:
             raise NotAllowed("This key may only read.")
 
     def _header(self, name: str) -> str:
-        """Return a header's text. Headers are bytes; clients write Chinese names in UTF-8."""
+        """Return a header's text. Header values are bytes; clients send UTF-8 names."""
         try:
             return self.call.request.headers.get(name, "").encode("latin-1").decode()
         except UnicodeError:

@@ -1,4 +1,4 @@
-"""What the upstream said, read from its bytes after they were passed on."""
+"""Extract the text of a reply from the relayed bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DONE = "[DONE]"
 
 
 def reply_text(body: bytes, *, streamed: bool) -> str:
-    """Return the text of the first choice; nothing, if there is none that can be read.
+    """Return the text of the first choice; empty if there is none or it is malformed.
 
     >>> reply_text(b'data: {"choices":[{"delta":{"content":"hi"}}]}', streamed=True)
     'hi'
@@ -23,7 +23,7 @@ def reply_text(body: bytes, *, streamed: bool) -> str:
 
 
 def _stream_events(body: bytes) -> Iterator[str]:
-    """Yield the data of each event of a stream; comments and half a last line are left out."""
+    """Yield the data of each server-sent event; skip comments and an incomplete last line."""
     for line in body.decode("utf-8", "replace").splitlines():
         name, _, value = line.partition(":")
         if name == "data" and value.strip() != _DONE:
@@ -41,6 +41,6 @@ def _first_choice_text(answer: Any, member: str) -> str:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict) and choice.get("index", 0) == 0:
-            said = choice.get(member)
-            return content_text(said.get("content")) if isinstance(said, dict) else ""
+            message = choice.get(member)
+            return content_text(message.get("content")) if isinstance(message, dict) else ""
     return ""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import apsw
 
 from plastic_memories.adapters.sql.record_columns import to_json
-from plastic_memories.adapters.sql.session import Params, Row
+from plastic_memories.adapters.sql.sql_session import Params, Row
 from plastic_memories.adapters.sql.text_index import TextIndexUnavailable
 from plastic_memories.adapters.sqlite.connection import fetch_one
 from plastic_memories.language.text.tokens import index_terms

@@ -8,12 +8,12 @@ from typing import Any
 import apsw
 
 from plastic_memories.adapters.sql.bundle import SqlStores
-from plastic_memories.adapters.sql.session import NO_PARAMS, Params, Row
+from plastic_memories.adapters.sql.sql_session import NO_PARAMS, Params, Row
 from plastic_memories.adapters.sql.statements import Statement
 from plastic_memories.adapters.sqlite.consistency import consistency_problems
 from plastic_memories.adapters.sqlite.dialect import SQLITE, SqliteDialect
+from plastic_memories.adapters.sqlite.fts5_index import SqliteTextIndex
 from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.text_index import SqliteTextIndex
 
 
 class SqliteSession:
