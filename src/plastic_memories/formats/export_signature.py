@@ -13,7 +13,7 @@ from plastic_memories.model.owner import User
 KIND = "signature"
 
 
-class Seal:
+class ExportSigner:
     """A running digest over the lines of an export.
 
     It signs the content of a line, not its spelling: white space and field order are free.
@@ -35,7 +35,7 @@ class Seal:
 
 def signature(secret: bytes, user: User, lines: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the signature line for these lines."""
-    seal = Seal(secret, user)
+    seal = ExportSigner(secret, user)
     for line in lines:
         seal.add(line)
     return seal.line()

@@ -1,4 +1,4 @@
-"""Settings → adapters → rooms → hub → application: the only place that wires."""
+"""Settings → adapters → services → hub → application: the only place that wires."""
 
 from __future__ import annotations
 

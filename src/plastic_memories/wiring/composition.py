@@ -1,4 +1,4 @@
-"""The composition root: opens the adapters and puts the rooms together into a hub."""
+"""The composition root: opens the adapters and assembles the services of each theme into a hub."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from plastic_memories.wiring.plugin_choice import (
     plugin_factories,
 )
 from plastic_memories.wiring.process_tuning import limit_matrix_threads
-from plastic_memories.wiring.rooms.conversation import build_conversation
-from plastic_memories.wiring.rooms.erasure import build_erasure
-from plastic_memories.wiring.rooms.formation import build_formation
-from plastic_memories.wiring.rooms.memories import build_memories
-from plastic_memories.wiring.rooms.pages import build_pages
-from plastic_memories.wiring.rooms.personas import build_personas
-from plastic_memories.wiring.rooms.recall import build_recall
-from plastic_memories.wiring.rooms.room_context import RoomContext
-from plastic_memories.wiring.rooms.transfer import build_transfer
-from plastic_memories.wiring.rooms.upkeep import build_upkeep
-from plastic_memories.wiring.rooms.vectors import build_embedding
+from plastic_memories.wiring.services.conversation import build_conversation
+from plastic_memories.wiring.services.erasure import build_erasure
+from plastic_memories.wiring.services.formation import build_formation
+from plastic_memories.wiring.services.memories import build_memories
+from plastic_memories.wiring.services.pages import build_pages
+from plastic_memories.wiring.services.personas import build_personas
+from plastic_memories.wiring.services.recall import build_recall
+from plastic_memories.wiring.services.service_context import ServiceContext
+from plastic_memories.wiring.services.transfer import build_transfer
+from plastic_memories.wiring.services.upkeep import build_upkeep
+from plastic_memories.wiring.services.vectors import build_embedding
 
 
 @asynccontextmanager
@@ -73,7 +73,7 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         opened.storage, chosen.events, clock, embedding.wake, embedding.write_throttle
     )
     screening = Screening(chosen.sensitive, chosen.judge)
-    context = RoomContext(settings, storage, screening, chosen, meter)
+    context = ServiceContext(settings, storage, screening, chosen, meter)
     memories = build_memories(context)
     formation = build_formation(context)
     pages = build_pages(context)

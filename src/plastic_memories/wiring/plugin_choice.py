@@ -53,7 +53,7 @@ class PluginContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubPlugins:
-    """The plug-ins that the rooms of the hub use."""
+    """The plug-ins that the services of the hub use."""
 
     judge: JudgeEngine
     recall: RecallEngine

@@ -11,7 +11,7 @@ from plastic_memories.adapters.sql.stores.card_store import SqlCardStore
 from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
 from plastic_memories.adapters.sql.stores.goal_store import SqlGoalStore
 from plastic_memories.adapters.sql.stores.job_store import SqlFormationBacklog, SqlJobStore
-from plastic_memories.adapters.sql.stores.ledgers import SqlAuditLog, SqlKeyStore
+from plastic_memories.adapters.sql.stores.keys_and_audit import SqlAuditLog, SqlKeyStore
 from plastic_memories.adapters.sql.stores.memory_search import SqlMemorySearch
 from plastic_memories.adapters.sql.stores.memory_store import SqlMemoryStore
 from plastic_memories.adapters.sql.stores.message_search import SqlMessageSearch

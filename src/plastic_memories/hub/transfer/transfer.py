@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from plastic_memories.errors import NotAllowed
 from plastic_memories.formats import export_lines
-from plastic_memories.formats.export_signature import Seal
+from plastic_memories.formats.export_signature import ExportSigner
 from plastic_memories.hub.personas.personas import Personas
 from plastic_memories.hub.transactions.audit_events import record_event
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
@@ -49,7 +49,7 @@ class Transfer:
 
         The last line signs the others, so that an import recognises them as the user's own.
         """
-        seal = Seal(await self.secret(), caller.user)
+        seal = ExportSigner(await self.secret(), caller.user)
         async for line in self._lines(caller, persona_id):
             seal.add(line)
             yield _json(line)

@@ -9,19 +9,21 @@ from plastic_memories.hub.recall.recall import Recall, RecallOptions
 from plastic_memories.hub.recall.snippets import SnippetFinder
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
 from plastic_memories.settings import Settings
-from plastic_memories.wiring.rooms.pages import PageRoom
-from plastic_memories.wiring.rooms.personas import PersonaRoom
-from plastic_memories.wiring.rooms.room_context import RoomContext
+from plastic_memories.wiring.services.pages import PageServices
+from plastic_memories.wiring.services.personas import PersonaServices
+from plastic_memories.wiring.services.service_context import ServiceContext
 
 
 @dataclass(frozen=True, slots=True)
-class RecallRoom:
+class RecallServices:
     recall: Recall
     search: SearchMemories
     counts: RecallCountBuffer
 
 
-def build_recall(context: RoomContext, personas: PersonaRoom, pages: PageRoom) -> RecallRoom:
+def build_recall(
+    context: ServiceContext, personas: PersonaServices, pages: PageServices
+) -> RecallServices:
     settings, engine, counts = context.settings, context.plugins.recall, RecallCountBuffer()
     recall = Recall(
         context.storage,
@@ -33,7 +35,7 @@ def build_recall(context: RoomContext, personas: PersonaRoom, pages: PageRoom) -
         context.meter,
         pages.reader,
     )
-    return RecallRoom(recall, SearchMemories(context.storage, engine, counts), counts)
+    return RecallServices(recall, SearchMemories(context.storage, engine, counts), counts)
 
 
 def _recall_options(settings: Settings) -> RecallOptions:

@@ -10,11 +10,11 @@ from plastic_memories.hub.memories.review import ReviewMemory
 from plastic_memories.hub.memories.undo import UndoChange
 from plastic_memories.hub.memories.upcoming import ListUpcomingEvents
 from plastic_memories.hub.memories.write import WriteMemory
-from plastic_memories.wiring.rooms.room_context import RoomContext
+from plastic_memories.wiring.services.service_context import ServiceContext
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryRoom:
+class MemoryServices:
     write: WriteMemory
     review: ReviewMemory
     browse: BrowseMemories
@@ -23,12 +23,12 @@ class MemoryRoom:
     consolidate: Consolidate
 
 
-def build_memories(context: RoomContext) -> MemoryRoom:
+def build_memories(context: ServiceContext) -> MemoryServices:
     storage, screening, settings = context.storage, context.screening, context.settings
     consolidation = ConsolidateOptions(
         enabled=settings.consolidate, interval_s=settings.consolidate_interval_s
     )
-    return MemoryRoom(
+    return MemoryServices(
         write=WriteMemory(storage, screening),
         review=ReviewMemory(storage, screening),
         browse=BrowseMemories(storage),

@@ -10,13 +10,13 @@ from plastic_memories.hub.conversation.message_changes import ConversationTimeli
 from plastic_memories.hub.conversation.messages import MessageHistory
 from plastic_memories.hub.conversation.proxied_conversation import ProxiedConversation
 from plastic_memories.hub.conversation.sessions import SessionLifecycle
-from plastic_memories.wiring.rooms.formation import FormationRoom
-from plastic_memories.wiring.rooms.recall import RecallRoom
-from plastic_memories.wiring.rooms.room_context import RoomContext
+from plastic_memories.wiring.services.formation import FormationServices
+from plastic_memories.wiring.services.recall import RecallServices
+from plastic_memories.wiring.services.service_context import ServiceContext
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationRoom:
+class ConversationServices:
     messages: MessageHistory
     timeline: ConversationTimeline
     sessions: SessionLifecycle
@@ -26,14 +26,14 @@ class ConversationRoom:
 
 
 def build_conversation(
-    context: RoomContext, formation: FormationRoom, recall: RecallRoom
-) -> ConversationRoom:
+    context: ServiceContext, formation: FormationServices, recall: RecallServices
+) -> ConversationServices:
     storage, screening, judge = context.storage, context.screening, context.plugins.judge
     options, wakeup, exports = context.formation, context.wakeup, formation.exports
     has_model = context.has_model
     messages = MessageHistory(storage, screening, options, wakeup, exports)
     timeline = ConversationTimeline(storage, screening, judge, options, wakeup, exports, has_model)
-    return ConversationRoom(
+    return ConversationServices(
         messages=messages,
         timeline=timeline,
         sessions=SessionLifecycle(storage, options, formation.job_runner, wakeup),

@@ -10,21 +10,21 @@ from plastic_memories.hub.pages.line_drafts import LineDrafter
 from plastic_memories.hub.pages.read_pages import PageReader
 from plastic_memories.hub.pages.sync import PageLocks, SyncPages
 from plastic_memories.settings import Settings
-from plastic_memories.wiring.rooms.room_context import RoomContext
+from plastic_memories.wiring.services.service_context import ServiceContext
 
 
 @dataclass(frozen=True, slots=True)
-class PageRoom:
+class PageServices:
     reader: PageReader
     sync: SyncPages
     forget: ForgetInPages
 
 
-def build_pages(context: RoomContext) -> PageRoom:
+def build_pages(context: ServiceContext) -> PageServices:
     storage, screening = context.storage, context.screening
     folders, locks = _page_folders(context.settings), PageLocks()
     drafts = LineDrafter(screening, context.plugins.judge, context.settings.max_content_chars)
-    return PageRoom(
+    return PageServices(
         reader=PageReader(storage, screening, folders),
         sync=SyncPages(storage, drafts, folders, locks),
         forget=ForgetInPages(storage, folders, locks),

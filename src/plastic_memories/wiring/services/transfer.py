@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from plastic_memories.hub.transfer.cards import CharacterCards
 from plastic_memories.hub.transfer.transfer import Transfer
-from plastic_memories.wiring.rooms.personas import PersonaRoom
-from plastic_memories.wiring.rooms.room_context import RoomContext
+from plastic_memories.wiring.services.personas import PersonaServices
+from plastic_memories.wiring.services.service_context import ServiceContext
 
 
 @dataclass(frozen=True, slots=True)
-class TransferRoom:
+class TransferServices:
     transfer: Transfer
     cards: CharacterCards
 
 
-def build_transfer(context: RoomContext, personas: PersonaRoom) -> TransferRoom:
+def build_transfer(context: ServiceContext, personas: PersonaServices) -> TransferServices:
     storage, screening = context.storage, context.screening
     transfer = Transfer(storage, screening, personas.personas)
-    return TransferRoom(transfer, CharacterCards(storage, screening, transfer))
+    return TransferServices(transfer, CharacterCards(storage, screening, transfer))

@@ -6,26 +6,26 @@ from dataclasses import dataclass
 
 from plastic_memories.hub.erasure.delete_session import DeleteSession
 from plastic_memories.hub.erasure.forget import ForgetMemory
-from plastic_memories.wiring.rooms.conversation import ConversationRoom
-from plastic_memories.wiring.rooms.formation import FormationRoom
-from plastic_memories.wiring.rooms.pages import PageRoom
-from plastic_memories.wiring.rooms.room_context import RoomContext
+from plastic_memories.wiring.services.conversation import ConversationServices
+from plastic_memories.wiring.services.formation import FormationServices
+from plastic_memories.wiring.services.pages import PageServices
+from plastic_memories.wiring.services.service_context import ServiceContext
 
 
 @dataclass(frozen=True, slots=True)
-class ErasureRoom:
+class ErasureServices:
     forget: ForgetMemory
     delete_session: DeleteSession
 
 
 def build_erasure(
-    context: RoomContext,
-    formation: FormationRoom,
-    pages: PageRoom,
-    conversation: ConversationRoom,
-) -> ErasureRoom:
+    context: ServiceContext,
+    formation: FormationServices,
+    pages: PageServices,
+    conversation: ConversationServices,
+) -> ErasureServices:
     storage, archive = context.storage, formation.archive
-    return ErasureRoom(
+    return ErasureServices(
         forget=ForgetMemory(storage, archive, formation.exports, pages.forget),
         delete_session=DeleteSession(storage, archive.archive, conversation.timeline),
     )

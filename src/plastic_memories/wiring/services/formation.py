@@ -9,18 +9,18 @@ from plastic_memories.hub.formation.digest import Digest
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.job_runner import JobRunner
 from plastic_memories.hub.formation.jobs import Jobs
-from plastic_memories.wiring.rooms.room_context import RoomContext
+from plastic_memories.wiring.services.service_context import ServiceContext
 
 
 @dataclass(frozen=True, slots=True)
-class FormationRoom:
+class FormationServices:
     archive: ArchiveConversation
     exports: ExportFiles
     jobs: Jobs
     job_runner: JobRunner
 
 
-def build_formation(context: RoomContext) -> FormationRoom:
+def build_formation(context: ServiceContext) -> FormationServices:
     storage, options, plugins = context.storage, context.formation, context.plugins
     archive = ArchiveConversation(storage, plugins.archive, options)
     exports = ExportFiles(storage, plugins.archive, options)
@@ -34,4 +34,4 @@ def build_formation(context: RoomContext) -> FormationRoom:
         plugins.archive.is_enabled,
     )
     runner = JobRunner(jobs, digest, archive, exports, context.meter, context.wakeup)
-    return FormationRoom(archive, exports, jobs, runner)
+    return FormationServices(archive, exports, jobs, runner)

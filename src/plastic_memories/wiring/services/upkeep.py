@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from plastic_memories.hub.upkeep import Retention, UpkeepLoop
-from plastic_memories.wiring.rooms.formation import FormationRoom
-from plastic_memories.wiring.rooms.recall import RecallRoom
-from plastic_memories.wiring.rooms.room_context import RoomContext
+from plastic_memories.wiring.services.formation import FormationServices
+from plastic_memories.wiring.services.recall import RecallServices
+from plastic_memories.wiring.services.service_context import ServiceContext
 
 
-def build_upkeep(context: RoomContext, formation: FormationRoom, recall: RecallRoom) -> UpkeepLoop:
+def build_upkeep(
+    context: ServiceContext, formation: FormationServices, recall: RecallServices
+) -> UpkeepLoop:
     settings = context.settings
     retention = Retention(
         message_days=settings.message_retention_days,

@@ -14,7 +14,7 @@ from plastic_memories.wiring.plugin_choice import HubPlugins
 
 
 @dataclass(frozen=True, slots=True)
-class RoomContext:
+class ServiceContext:
     settings: Settings
     storage: AuditedStorage
     screening: Screening

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from plastic_memories.adapters.markdown.templates import TemplateFolder
 from plastic_memories.hub.personas.goals import Goals
 from plastic_memories.hub.personas.personas import Personas
-from plastic_memories.wiring.rooms.formation import FormationRoom
-from plastic_memories.wiring.rooms.pages import PageRoom
-from plastic_memories.wiring.rooms.room_context import RoomContext
+from plastic_memories.wiring.services.formation import FormationServices
+from plastic_memories.wiring.services.pages import PageServices
+from plastic_memories.wiring.services.service_context import ServiceContext
 
 
 @dataclass(frozen=True, slots=True)
-class PersonaRoom:
+class PersonaServices:
     personas: Personas
     goals: Goals
 
 
-def build_personas(context: RoomContext, formation: FormationRoom, pages: PageRoom) -> PersonaRoom:
+def build_personas(
+    context: ServiceContext, formation: FormationServices, pages: PageServices
+) -> PersonaServices:
     storage, screening = context.storage, context.screening
     personas = Personas(
         storage,
@@ -29,4 +31,4 @@ def build_personas(context: RoomContext, formation: FormationRoom, pages: PageRo
         formation.exports,
         pages.forget,
     )
-    return PersonaRoom(personas, Goals(storage, screening))
+    return PersonaServices(personas, Goals(storage, screening))
