@@ -1,1 +1,1 @@
-"""Each room of the hub assembles its own use cases, from a context and the rooms below it."""
+"""One module per theme of the hub: builds its use cases from a context and lower themes."""

@@ -1,4 +1,4 @@
-"""What every room of the hub may use."""
+"""What the services of every theme may use."""
 
 from __future__ import annotations
 
