@@ -135,7 +135,7 @@ async def open_hub(
     }
     # What is remembered of a person is nobody else's on this machine.
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handler = logs.log_to_file(settings.log_path, settings.log_level)
+    handler = _open_log(settings)
     # Left alone, numpy's matrix library starts a thread for each core, and they wait for each
     # other in turns: small products get seven times slower, embedding seventeen times.
     threadpool_limits(settings.embedder_threads, user_api="blas")
@@ -169,6 +169,15 @@ async def open_hub(
                 await _flush(hub.recall.recall_counts, storage)
     finally:
         logs.stop_logging(handler)
+
+
+def _open_log(settings: Settings) -> logging.Handler:
+    """Open the log; say in it what replaces the variables of older set-ups that are set."""
+    handler = logs.log_to_file(settings.log_path, settings.log_level)
+    for name, replacement in settings.replaced_variables.items():
+        fields = {"variable": name, "msg": f"{name} has no effect; it is replaced by {replacement}"}
+        logger.warning("settings.replaced", extra={"fields": fields})
+    return handler
 
 
 def _start_tasks(hub: Hub, settings: Settings) -> list[asyncio.Task[None]]:
