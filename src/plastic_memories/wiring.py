@@ -69,6 +69,7 @@ from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.runtime.metered_storage import MeteredStorage
+from plastic_memories.runtime.private_files import make_private_folder
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
 from plastic_memories.runtime.wakeup import WakeUp
 from plastic_memories.settings import DEFAULT_TENANT, LOOPBACK_ORIGINS, Settings
@@ -134,7 +135,7 @@ async def open_hub(
         for port in _SETTING_OF_PORT
     }
     # What is remembered of a person is nobody else's on this machine.
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(settings.data_dir)
     handler = _open_log(settings)
     # Left alone, numpy's matrix library starts a thread for each core, and they wait for each
     # other in turns: small products get seven times slower, embedding seventeen times.
@@ -467,7 +468,7 @@ def _read_key(settings: Settings) -> str | None:
 
 
 def _save_key(settings: Settings, key: str) -> None:
-    settings.key_file.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(settings.key_file.parent)
     # Made with its mode, not changed to it: at no moment can another user read the key.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with os.fdopen(os.open(settings.key_file, flags, 0o600), "w", encoding="utf-8") as file:
