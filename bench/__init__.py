@@ -1,3 +1,3 @@
-"""Benchmarks of the hub: how fast, and (with data) how well it recalls."""
+"""Benchmarks of the hub: speed, and (with data) recall quality."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m bench`: run the measurements and print them."""
+"""`python -m bench`: run the benchmarks and print the results."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.progress import Progress
+from rich.table import Table
 
-from bench import proxy, speed, speed_report
+from bench import paths, proxy, speed, speed_report
 from bench.quality import report
 from bench.quality.conversations import (
     FULL,
@@ -32,12 +33,12 @@ from bench.quality.run import Run, all_names
 Results = dict[str, Any]
 _DATA = Path(__file__).parent / "data"
 _PATH = click.Path(path_type=Path)
-# Tables of many systems need room where the output is no terminal.
+# Tables of many systems need room where the output is not a terminal.
 _WIDTH = 170
 
 
 def _options(*names: str) -> Callable[[Any], Any]:
-    """Give a command some of the options that are written down once, below."""
+    """Add some of the shared options below to a command."""
 
     def add(command: Any) -> Any:
         for name in reversed(names):
@@ -76,9 +77,9 @@ _OPTIONS = {
 @_options("full", "json", "png", "scratch", "data", "cache")
 @click.pass_context
 def main(context: click.Context, /, full: bool, scratch: Path | None, **rest: Any) -> None:
-    """Measure the hub on this machine: how fast, and how well it recalls beside its peers.
+    """Benchmark the hub on this machine: its speed, and its recall compared with other systems.
 
-    Ratios within one run count, absolutes do not. Without a command everything is measured.
+    Only ratios within one run are meaningful. Without a command every benchmark runs.
     """
     if context.invoked_subcommand is None:
         results = {"speed": _speed(full, scratch), **_quality(full, rest)}
@@ -89,7 +90,7 @@ def main(context: click.Context, /, full: bool, scratch: Path | None, **rest: An
 @main.command("speed")
 @_options("full", "json", "scratch")
 def speed_command(full: bool, as_json: Path | None, scratch: Path | None) -> None:
-    """Measure the hub alone: start, writes, recall in databases of several sizes."""
+    """Benchmark the hub alone: startup, writes, recall in databases of several sizes."""
     _save({"speed": _speed(full, scratch)}, as_json)
 
 
@@ -97,17 +98,29 @@ def speed_command(full: bool, as_json: Path | None, scratch: Path | None) -> Non
 @_options("json", "scratch")
 @click.option("--number", default=200, show_default=True, help="Calls of each kind.")
 def proxy_command(as_json: Path | None, scratch: Path | None, number: int) -> None:
-    """Measure what the proxy adds to a call, beside calling the same upstream directly."""
+    """Benchmark the latency that the proxy adds, compared with calling the upstream directly."""
     with Progress(console=Console(stderr=True), transient=True) as progress:
         results = proxy.run(number, scratch, progress)
     proxy.show(_console(), results)
     _save({"proxy": results}, as_json)
 
 
+@main.command("paths")
+@_options("json")
+def paths_command(as_json: Path | None) -> None:
+    """Count the modules that one write and one recall enter, and their calls."""
+    results = paths.measure()
+    table = Table("request", "modules", "calls in the package", "all calls")
+    for kind, counts in results.items():
+        table.add_row(kind, *(str(count) for count in counts.values()))
+    _console().print(table)
+    _save({"paths": results}, as_json)
+
+
 @main.command("quality")
 @_options("full", "json", "png", "data", "cache", "only", "sets")
 def quality_command(full: bool, as_json: Path | None, png: Path | None, **rest: Any) -> None:
-    """Measure recall beside the peers on labelled conversations."""
+    """Benchmark recall against other systems on labelled conversations."""
     results = _quality(full, rest)
     if not results:
         raise SystemExit(1)
@@ -124,7 +137,7 @@ def quality_command(full: bool, as_json: Path | None, png: Path | None, **rest: 
     show_default=True,
     help="0 only measures what is there.",
 )
-@click.option("--questions", type=click.IntRange(1), help="Take at most so many of each data set.")
+@click.option("--questions", type=click.IntRange(1), help="At most this many of each data set.")
 def tune_command(data: Path, cache: Path, sets: str, rounds: int, questions: int | None) -> None:
     """Fit the weights of hybrid recall (rules/ranking/hybrid_weights.py), in this process."""
     from bench import tune
@@ -157,13 +170,13 @@ def _quality(full: bool, choice: Results) -> Results:
     profile = FULL if full else QUICK
     with Progress(console=Console(stderr=True), transient=True) as progress:
         run = Run(sample(found, profile), Environments(choice["cache"]), progress)
-        results = run.everything(names)
+        results = run.measure_all(names)
     report.show(console, results, every_score=full)
     return {"quality": {"profile": profile.name, **results}}
 
 
 def _conversations(data: Path, sets: str, console: Console) -> list[Conversation]:
-    """Read the labelled conversations; say so if there are none, and stop at bad ones."""
+    """Load the labelled conversations; print a note if there are none, and fail on invalid ones."""
     try:
         found = read_folder(data, frozenset(_chosen(sets)))
     except UnreadableData as error:

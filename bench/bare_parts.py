@@ -1,4 +1,4 @@
-"""What a recall is made of, each part alone: embedding, the text query, the vector query."""
+"""Time the parts of a recall separately: embedding, the text query, the vector query."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from plastic_memories.adapters.recall.owner_index import OwnerIndex
-from plastic_memories.adapters.sqlite.backend import SqliteStores
 from plastic_memories.adapters.sqlite.connection import connect
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.language.text.tokens import query_terms
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.settings import load_settings
@@ -27,14 +27,14 @@ _Part = Callable[[str], Any]
 
 
 class BareParts:
-    """Times the parts of recalls, a question at a time."""
+    """Times the parts of recalls, one question at a time."""
 
     def __init__(self, parts: dict[str, _Part]) -> None:
         self._parts = parts
         self._took: dict[str, list[float]] = {name: [] for name in parts}
 
-    def ask(self, question: str) -> None:
-        """Let each part answer a question, one after another."""
+    def time_question(self, question: str) -> None:
+        """Run each part for a question, one after another."""
         for name, part in self._parts.items():
             started = time.perf_counter()
             part(question)
@@ -50,7 +50,7 @@ class BareParts:
 def bare_parts(data: Path, questions: Sequence[str]) -> Iterator[BareParts]:
     """Open the parts on a filled database with vectors, for these questions.
 
-    No server, no threads, nothing ranked or written: what the same work costs at the least.
+    No server, no threads, no ranking, no writes: the lower bound for the same work.
     """
     settings = load_settings({"PLASTIC_MEMORIES_DATA_DIR": str(data)})
     threadpool_limits(1, user_api="blas")
@@ -66,7 +66,7 @@ def bare_parts(data: Path, questions: Sequence[str]) -> Iterator[BareParts]:
         index.refresh(stores)
 
         def by_text(text: str) -> None:
-            stores.memories.search(Viewpoint(_OWNER), query_terms(text), _LIMIT, time.time())
+            stores.memory_search.search(Viewpoint(_OWNER), query_terms(text), _LIMIT, time.time())
 
         def by_vector(text: str) -> None:
             near = index.vectors.similarity(vectors[text], len(index), _PASSAGE)

@@ -1,4 +1,4 @@
-"""Made-up memories, half of them Chinese: enough like real ones to measure speed on."""
+"""Synthetic memories, half of them Chinese: realistic enough to measure speed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ZH_WHEN = "昨天|去年春天|周一|在柏林|上班前|和朋友一起|晚�
 
 
 def sentences(seed: int) -> Iterator[str]:
-    """Yield sentences for ever, the same ones for the same seed."""
+    """Yield sentences without end, the same ones for the same seed."""
     pick = random.Random(seed)
     while True:
         number = pick.randrange(100_000)
@@ -40,7 +40,7 @@ def sentences(seed: int) -> Iterator[str]:
 
 
 def questions(seed: int) -> Iterator[str]:
-    """Yield questions about such sentences, for ever."""
+    """Yield questions about such sentences, without end."""
     pick = random.Random(seed)
     while True:
         if pick.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Fills a database straight through the storage port, for cases too large for HTTP."""
+"""Fill a database through the storage port, for cases too large for HTTP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BATCH = 5000
 
 
 def fill(data: Path, users: int, per_user: int, progress: Progress) -> None:
-    """Store `per_user` memories for each of `users` users, persona `p`, unless they are there."""
+    """Store `per_user` memories for each of `users` users, persona `p`, unless they exist."""
     done = data / "filled"
     if done.exists():
         return
@@ -35,7 +35,7 @@ async def _fill(data: Path, users: int, per_user: int, progress: Progress) -> No
     total = users * per_user
     task = progress.add_task(f"{total:,} memories of {users:,} users", total=total)
     async with open_storage(settings) as storage:
-        # Round and round the users, as a server sees them: nobody's rows lie side by side.
+        # Interleave the users, as a server sees them: no user's rows are adjacent.
         for first in range(0, total, _BATCH):
             numbers = range(first, min(first + _BATCH, total))
             batch = list(zip(numbers, islice(texts, len(numbers)), strict=True))

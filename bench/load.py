@@ -12,8 +12,8 @@ from typing import Any
 
 
 @dataclass
-class Measured:
-    """What a run of requests took."""
+class LoadResult:
+    """Latencies of a run of requests."""
 
     seconds: float
     latencies_s: list[float] = field(repr=False)
@@ -39,7 +39,7 @@ class Measured:
 
 
 def request_bytes(path: str, body: Any, headers: dict[str, str]) -> bytes:
-    """Write one POST request."""
+    """Return one POST request as bytes."""
     payload = json.dumps(body, ensure_ascii=False).encode()
     lines = [f"POST {path} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
@@ -48,7 +48,7 @@ def request_bytes(path: str, body: Any, headers: dict[str, str]) -> bytes:
 
 
 class Connection:
-    """One keep-alive connection, used by one caller that waits for every answer."""
+    """One keep-alive connection, used by one caller that waits for every response."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=300)
@@ -56,7 +56,7 @@ class Connection:
         self._answers = self._socket.makefile("rb")
 
     def post(self, request: bytes) -> tuple[bytes, float]:
-        """Send a request; return the body of its answer, and the seconds until it was there."""
+        """Send a request; return the body of its response, and the seconds until it arrived."""
         started = time.perf_counter()
         self._socket.sendall(request)
         length = 0
@@ -71,7 +71,7 @@ class Connection:
         self._socket.close()
 
 
-async def measure(port: int, requests: list[bytes], concurrency: int) -> Measured:
+async def measure(port: int, requests: list[bytes], concurrency: int) -> LoadResult:
     """Send all requests over `concurrency` connections and time each."""
     waiting = iter(requests)
     latencies: list[float] = []
@@ -80,7 +80,7 @@ async def measure(port: int, requests: list[bytes], concurrency: int) -> Measure
     await asyncio.gather(
         *(_connection(port, waiting, latencies, failures) for _ in range(concurrency))
     )
-    return Measured(time.perf_counter() - started, latencies, failures[0])
+    return LoadResult(time.perf_counter() - started, latencies, failures[0])
 
 
 async def _connection(

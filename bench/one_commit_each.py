@@ -1,7 +1,7 @@
 """The embedded backend without its writer: every write commits by itself, on its own thread.
 
-What a web application does that opens a transaction in each request. Only here to be measured:
-all else (routes, rules, statements, durability) is the hub's own.
+This is what a web application does that opens a transaction in each request. It exists only to be
+measured: all else (routes, rules, statements, durability) is the hub's own.
 """
 
 from __future__ import annotations
@@ -15,13 +15,9 @@ from typing import TypeVar
 
 import apsw
 
-from plastic_memories.adapters.sqlite.backend import (
-    SqliteBackend,
-    SqliteOptions,
-    SqliteStores,
-    open_sqlite,
-)
+from plastic_memories.adapters.sqlite.backend import SqliteBackend, SqliteOptions, open_sqlite
 from plastic_memories.adapters.sqlite.connection import connect
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.ports.storage import Stores
 
 T = TypeVar("T")
@@ -65,13 +61,13 @@ class OneCommitEach:
 
 @asynccontextmanager
 async def open_one_commit_each(options: SqliteOptions) -> AsyncIterator[OneCommitEach]:
-    """Let SQLite keep the writers apart: each that finds it locked sleeps and asks again."""
+    """Let SQLite serialize the writers: one that finds the database locked sleeps and retries."""
     async with open_sqlite(options) as backend:
         yield OneCommitEach(backend, str(options.db_path), nullcontext())
 
 
 @asynccontextmanager
 async def open_one_commit_each_in_turn(options: SqliteOptions) -> AsyncIterator[OneCommitEach]:
-    """Let a lock of this process keep them apart: the next starts when the last is done."""
+    """Serialize the writers with a lock in this process: the next starts when the last is done."""
     async with open_sqlite(options) as backend:
         yield OneCommitEach(backend, str(options.db_path), threading.Lock())

@@ -1,4 +1,4 @@
-"""What the proxy adds to a call, against calling the same upstream directly in the same run."""
+"""Measure the latency that the proxy adds, against direct calls to the same upstream."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from bench.server import HEADERS, running
 Results = dict[str, Any]
 _PATH = "/v1/chat/completions"
 _MEMORIES = 10_000
-# People and models take their time; what is stored after a reply is stored in it.
+# People and models take their time; messages are stored during this pause.
 _PAUSE_S = 0.05
 
 
 class Caller:
-    """One keep-alive connection that notes when the first byte of a body came, and the last."""
+    """One keep-alive connection that records the time of the first and last byte of a body."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -74,7 +74,7 @@ def run(number: int, scratch: Path | None, progress: Progress) -> Results:
         found: Results = {}
         for name, embedder in (("with the default embedder", "auto"), ("without one", "none")):
             with running(data, PROXY_UPSTREAM_URL=upstream, EMBEDDER=embedder) as hub:
-                hub.settle()
+                hub.wait_until_ready()
                 found[name] = _measured(port, hub.port, number, progress)
     return found
 
@@ -160,7 +160,7 @@ def _wait(port: int) -> None:
 
 
 def show(console: Console, found: Results) -> None:
-    """Print what was added."""
+    """Print the added latency."""
     table = Table(title=f"Through the proxy, {_MEMORIES:,} memories, p50")
     for heading in ("hub", "measured", "direct", "proxied", "added", "ratio"):
         table.add_column(heading, justify="right" if heading not in ("hub", "measured") else "left")

@@ -1,4 +1,4 @@
-"""Starts a hub of its own for a measurement, and stops it."""
+"""Start and stop a hub for a measurement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = "benchkey:*"
 HEADERS = {"X-API-Key": "benchkey", "X-User-Id": "user0"}
 _START_LIMIT_S = 60
 _BACKLOG_LIMIT_S = 900
-# To be asked costs the hub what it needs to get ready: the longer it takes, the less often.
+# Polling takes processor time from the hub while it gets ready: poll less often over time.
 _LOOK_EVERY_S = 0.02
 _LOOK_SHARE = 0.02
 _LOOK_AT_LEAST_EVERY_S = 0.25
@@ -37,8 +37,8 @@ class Server:
         """Return the resident memory of the server process."""
         return resident_mb(self.pid)
 
-    def settle(self) -> float:
-        """Wait for the embedder to load and for every memory's vector; return the seconds."""
+    def wait_until_ready(self) -> float:
+        """Wait until the embedder is loaded and every memory has a vector; return the seconds."""
         started = time.perf_counter()
         while waiting := self._waiting_for():
             passed = time.perf_counter() - started
@@ -48,7 +48,7 @@ class Server:
         return time.perf_counter() - started
 
     def get(self, path: str) -> dict[str, Any]:
-        """Return what the hub answers to a GET."""
+        """Return the data of a GET response."""
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=HEADERS)
         with urllib.request.urlopen(request, timeout=60) as answer:
             found: dict[str, Any] = json.load(answer)["data"]
@@ -63,15 +63,15 @@ class Server:
 
 
 class StillEmbedding(SystemExit):
-    """The hub did not give every memory its vector in time."""
+    """The hub did not embed every memory in time."""
 
 
 class DidNotStart(SystemExit):
-    """The hub refused to start, or did not answer in time."""
+    """The hub failed to start, or did not answer in time."""
 
 
 def resident_mb(pid: int) -> float:
-    """Return the resident memory of a process; not a number where the system does not tell."""
+    """Return the resident memory of a process; NaN where the system does not report it."""
     status = Path(f"/proc/{pid}/status")
     if status.exists():
         for line in status.read_text().splitlines():
@@ -81,11 +81,11 @@ def resident_mb(pid: int) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the processor time a process has used; not a number where the system does not tell."""
+    """Return the processor time of a process; NaN where the system does not report it."""
     tasks = Path(f"/proc/{pid}/task")
     if not tasks.exists():
         return float("nan")
-    # Nanoseconds for each thread; the process's own sum is told in hundredths of a second.
+    # Nanoseconds for each thread; the process's own sum is in hundredths of a second.
     used = (task / "schedstat" for task in tasks.iterdir())
     return sum(int(one.read_text().split()[0]) for one in used) / 1e9
 
@@ -97,8 +97,8 @@ def running(data: Path, **settings: str) -> Iterator[Server]:
     env = {name: value for name, value in os.environ.items() if "PLASTIC_MEMORIES" not in name}
     env |= {"PLASTIC_MEMORIES_API_KEYS": KEYS, "PLASTIC_MEMORIES_DATA_DIR": str(data)}
     env |= {f"PLASTIC_MEMORIES_{name}": value for name, value in settings.items()}
-    # The measured backends of this folder are plug-ins like anybody's.
-    # And what is measured is the source beside it, wherever another copy is installed.
+    # The measured backends of this folder are ordinary plug-ins. The source beside it is measured,
+    # even if another copy is installed.
     paths = (_HERE, _HERE.parent, _HERE.parent / "src")
     env["PYTHONPATH"] = os.pathsep.join(map(str, paths))
     command = [sys.executable, "-m", "uvicorn", "plastic_memories.api:app", "--port", str(port)]

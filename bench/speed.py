@@ -1,4 +1,4 @@
-"""How fast the hub is, through HTTP, as ratios measured in one run."""
+"""Measure the speed of the hub over HTTP, as ratios within one run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from rich.progress import Progress
 from bench.bare_parts import BareParts, bare_parts
 from bench.corpus import questions, sentences
 from bench.fill import fill
-from bench.load import Connection, Measured, measure, request_bytes
+from bench.load import Connection, LoadResult, measure, request_bytes
 from bench.server import HEADERS, running
 
 Results = dict[str, Any]
 # Requests before the other server has its turn.
 _ROUND = 250
-# Where embedding goes on in the background, it would be measured as well.
+# Embedding in the background would be measured as well.
 _NO_EMBEDDER = {"EMBEDDER": "none"}
 
 
 def cold_start(scratch: Path) -> Results:
-    """Start on an empty folder: time to the first healthy answer, and memory at rest."""
+    """Start on an empty folder: time to the first healthy response, and memory at rest."""
     with running(scratch / "cold") as server:
         seconds = server.start_seconds
     with running(scratch / "cold", **_NO_EMBEDDER) as server:
@@ -36,11 +36,11 @@ def cold_start(scratch: Path) -> Results:
 
 
 def durable_writes(scratch: Path, number: int) -> Results:
-    """Write at concurrency 32: commits in groups against one commit for each request.
+    """Write at concurrency 32: group commits against one commit for each request.
 
     Two ways to commit each request by itself, both on a connection of its own thread: as most web
     applications do, where SQLite makes the others wait, and with a lock that lets them in in turn.
-    The servers are asked in turns, so that what else the machine does falls on all.
+    The servers take turns, so that other load on the machine affects all of them.
     """
     cases = {
         "grouped": {"WRITE_GROUP": "128"},
@@ -48,7 +48,7 @@ def durable_writes(scratch: Path, number: int) -> Results:
         "one_commit_each_in_turn": {"BACKEND": "one_commit_each_in_turn"},
     }
     bodies = _writes(number, "w")
-    measured: dict[str, list[Measured]] = {name: [] for name in cases}
+    measured: dict[str, list[LoadResult]] = {name: [] for name in cases}
     with ExitStack() as stack:
         servers = {
             name: stack.enter_context(running(scratch / name, **settings, **_NO_EMBEDDER))
@@ -59,7 +59,7 @@ def durable_writes(scratch: Path, number: int) -> Results:
         for start in range(0, number, _ROUND):
             for name, server in servers.items():
                 measured[name].append(_run(server.port, bodies[start : start + _ROUND], 32))
-    found = {name: _joined(runs).summary() for name, runs in measured.items()}
+    found = {name: _merge_runs(runs).summary() for name, runs in measured.items()}
     for name in cases:
         ratio = found["grouped"]["per_second"] / found[name]["per_second"]
         found[name]["grouped_is_faster"] = round(ratio, 2)
@@ -86,10 +86,10 @@ def batch_append(scratch: Path, number: int) -> Results:
 def formation(scratch: Path, number: int) -> Results:
     """Append one message with each request, with formation on and off.
 
-    The two servers are asked in turns, so that what else the machine does falls on both.
+    The two servers take turns, so that other load on the machine affects both.
     """
     bodies = _appends(number)
-    measured: dict[str, list[Measured]] = {"off": [], "on": []}
+    measured: dict[str, list[LoadResult]] = {"off": [], "on": []}
     with (
         running(scratch / "formation-off", FORMATION="off", **_NO_EMBEDDER) as off,
         running(scratch / "formation-on", FORMATION="on", **_NO_EMBEDDER) as on,
@@ -99,21 +99,21 @@ def formation(scratch: Path, number: int) -> Results:
         for start in range(0, len(bodies), _ROUND):
             for name, server in (("off", off), ("on", on)):
                 measured[name].append(_run(server.port, bodies[start : start + _ROUND], 4))
-    found: Results = {name: _middle(runs) for name, runs in measured.items()}
+    found: Results = {name: _median_run(runs) for name, runs in measured.items()}
     found["on"]["p50_ratio"] = round(found["on"]["p50_ms"] / found["off"]["p50_ms"], 2)
     return found
 
 
-def _joined(runs: list[Measured]) -> Measured:
+def _merge_runs(runs: list[LoadResult]) -> LoadResult:
     """Return several runs as one."""
-    return Measured(
+    return LoadResult(
         sum(run.seconds for run in runs),
         [latency for run in runs for latency in run.latencies_s],
         sum(run.failures for run in runs),
     )
 
 
-def _middle(runs: list[Measured]) -> Results:
+def _median_run(runs: list[LoadResult]) -> Results:
     """Return the run whose median is the median of all."""
     summaries = sorted((run.summary() for run in runs), key=lambda one: one["p50_ms"])
     return summaries[len(summaries) // 2]
@@ -139,10 +139,10 @@ def recalls(
         data = scratch / f"recall-{users}-{per_user}"
         data.mkdir(parents=True, exist_ok=True)
         fill(data, users, per_user, progress)
-        # Vectors of a million memories would take longer than all the rest.
+        # Embedding a million memories would take longer than all the rest.
         settings = _NO_EMBEDDER if users > 1 else {}
         with running(data, **settings) as server:
-            server.settle()
+            server.wait_until_ready()
             _run(server.port, _recalls(number // 2, users, seed=1), 1)
             found[name] = _run(server.port, _recalls(number, users, seed=2), 1).summary()
     first = next(iter(found.values()))["p50_ms"]
@@ -152,9 +152,9 @@ def recalls(
 
 
 def recall_parts(scratch: Path, sizes: dict[str, int], number: int, progress: Progress) -> Results:
-    """Recall through HTTP beside its bare parts, with questions nobody has asked before.
+    """Compare recall over HTTP with its bare parts, for questions asked the first time.
 
-    Asked again, the hub knows the vectors of the questions: that is a recall without embedding.
+    In a second round the hub has cached the vectors of the questions: recall without embedding.
     """
     asked = [f"{text} {place}" for place, text in enumerate(islice(questions(5), 2 * number))]
     warm, texts = asked[:number], asked[number:]
@@ -164,10 +164,10 @@ def recall_parts(scratch: Path, sizes: dict[str, int], number: int, progress: Pr
         data.mkdir(parents=True, exist_ok=True)
         fill(data, 1, size, progress)
         with running(data) as server:
-            server.settle()
+            server.wait_until_ready()
             _run(server.port, _recall_bytes(warm), 1)
             with bare_parts(data, texts) as parts:
-                measured = _in_turns(server.port, texts, parts)
+                measured = _measure_in_turns(server.port, texts, parts)
             again = _run(server.port, _recall_bytes(texts), 1).summary()
         bare = parts.medians_ms()
         found[name] = {**measured.summary(), "known_p50_ms": again["p50_ms"], "bare_ms": bare}
@@ -176,7 +176,7 @@ def recall_parts(scratch: Path, sizes: dict[str, int], number: int, progress: Pr
 
 
 def beside_hostile_texts(scratch: Path, number: int) -> Results:
-    """Recall as one user while another recalls texts that are made to be slow to read."""
+    """Recall as one user while another recalls texts that are designed to be slow to parse."""
     texts = ("\t" * 31_000, "“" * 31_000, "[a](" * 7_500, "刚" * 31_000, "< " * 15_000)
     hostile = {**HEADERS, "X-User-Id": "hostile"}
     notes = [
@@ -190,18 +190,18 @@ def beside_hostile_texts(scratch: Path, number: int) -> Results:
         _run(server.port, [request_bytes("/messages/append", said, hostile)], 1)
         asked = {"persona_id": "p", "query": "tea “ 刚"}
         theirs = [request_bytes("/memory/recall", asked, hostile)] * number
-        measured = asyncio.run(_beside(server.port, _recalls(number, 1, seed=6), theirs))
+        measured = asyncio.run(_measure_beside(server.port, _recalls(number, 1, seed=6), theirs))
     return {**measured.summary(), "largest_delay_ms": round(1000 * max(measured.latencies_s), 1)}
 
 
-async def _beside(port: int, requests: list[bytes], others: list[bytes]) -> Measured:
-    """Return how the first requests fare while the others are made."""
+async def _measure_beside(port: int, requests: list[bytes], others: list[bytes]) -> LoadResult:
+    """Return the latencies of the first requests while the others are running."""
     measured, _ = await asyncio.gather(measure(port, requests, 1), measure(port, others, 2))
     return measured
 
 
-def _in_turns(port: int, texts: list[str], parts: BareParts) -> Measured:
-    """Ask the hub and the bare parts in turns: what else the machine does falls on both."""
+def _measure_in_turns(port: int, texts: list[str], parts: BareParts) -> LoadResult:
+    """Query the hub and the bare parts in turns: other load on the machine affects both."""
     started, latencies = time.perf_counter(), []
     with closing(Connection(port)) as connection:
         for text, request in zip(texts, _recall_bytes(texts), strict=True):
@@ -209,11 +209,11 @@ def _in_turns(port: int, texts: list[str], parts: BareParts) -> Measured:
             if b'"ok":true' not in body[:16]:
                 raise SystemExit(f"A recall failed: {body[:300]!r}")
             latencies.append(seconds)
-            parts.ask(text)
-    return Measured(time.perf_counter() - started, latencies)
+            parts.time_question(text)
+    return LoadResult(time.perf_counter() - started, latencies)
 
 
-def _run(port: int, requests: list[bytes], concurrency: int) -> Measured:
+def _run(port: int, requests: list[bytes], concurrency: int) -> LoadResult:
     measured = asyncio.run(measure(port, requests, concurrency))
     if measured.failures:
         raise SystemExit(f"{measured.failures} of {len(requests)} requests failed.")

@@ -11,7 +11,7 @@ Results = dict[str, Any]
 
 
 def show(console: Console, results: Results) -> None:
-    """Print what `speed.run` measured."""
+    """Print the results of `speed.run`."""
     cold = results["cold_start"]
     console.print(
         f"cold start {cold['seconds']} s, {cold['idle_memory_mb']} MB at rest without an embedder"

@@ -1,4 +1,4 @@
-"""Finds the weights of hybrid recall again: one number after another, as long as recall grows."""
+"""Fit the weights of hybrid recall by coordinate ascent, as long as recall improves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from plastic_memories.rules.ranking.vector_codec import pack_vectors
 _CUT = 10
 _UTC = ZoneInfo("UTC")
 _PLACE = EntryVisibility("", "", Realm.REAL, Scope.PERSONA, "")
-# What a number is tried at, as a share of what it is.
+# Factors by which a weight is changed.
 _STEPS = (0.6, 0.8, 1.25, 1.6)
 _FIXED = {"half_life_days", "importance", "recency"}
 _BATCH = 32
@@ -44,7 +44,7 @@ _BATCH = 32
 
 @dataclass(frozen=True)
 class Case:
-    """One question, ready to be ranked again and again."""
+    """One question, prepared for repeated ranking."""
 
     dataset: str
     index: OwnerIndex
@@ -54,7 +54,7 @@ class Case:
 
 
 class Vectors:
-    """The default embedder, with a memory on disk: tuning asks for the same texts every time."""
+    """The default embedder with a cache on disk: tuning embeds the same texts every time."""
 
     def __init__(self, cache: Path) -> None:
         self._file = cache / "tune.pickle"
@@ -62,10 +62,10 @@ class Vectors:
         if self._file.is_file():
             self._known = pickle.loads(self._file.read_bytes())
 
-    def of(self, texts: Sequence[str]) -> Any:
+    def lookup(self, texts: Sequence[str]) -> Any:
         return np.stack([self._known[_digest(text)] for text in texts])
 
-    def learn(self, texts: Iterable[str]) -> None:
+    def embed_missing(self, texts: Iterable[str]) -> None:
         new = sorted({text for text in texts if _digest(text) not in self._known}, key=len)
         if not new:
             return
@@ -78,8 +78,8 @@ class Vectors:
         self._file.write_bytes(pickle.dumps(self._known))
 
 
-class _Given:
-    """The entries of one conversation, told once."""
+class _FixedEntries:
+    """Serves the entries of one conversation from memory."""
 
     def __init__(self, entries: Sequence[IndexEntry]) -> None:
         self._entries = entries
@@ -95,11 +95,11 @@ class _Given:
 
 def cases(conversations: Sequence[Conversation], vectors: Vectors) -> list[Case]:
     """Prepare every question of these conversations."""
-    vectors.learn([*BACKGROUND_SENTENCES, *_texts(conversations)])
+    vectors.embed_missing([*BACKGROUND_SENTENCES, *_texts(conversations)])
     found = []
     for conversation in conversations:
         index = OwnerIndex(Owner("bench", conversation.dataset, conversation.id))
-        given: Any = _Given(_entries(conversation, vectors))
+        given: Any = _FixedEntries(_entries(conversation, vectors))
         index.refresh(given)
         ids = [memory.id for memory in conversation.memories]
         found += [
@@ -110,7 +110,7 @@ def cases(conversations: Sequence[Conversation], vectors: Vectors) -> list[Case]
 
 
 def mean_recall(prepared: Sequence[Case], weights: HybridWeights) -> dict[str, float]:
-    """Return recall among the first ten, by data set."""
+    """Return recall@10 by data set."""
     by_set: dict[str, list[float]] = {}
     for case in prepared:
         scores = score_entries(
@@ -123,10 +123,10 @@ def mean_recall(prepared: Sequence[Case], weights: HybridWeights) -> dict[str, f
 
 
 def tune(prepared: Sequence[Case], rounds: int, console: Console) -> HybridWeights:
-    """Change one number at a time, in an order drawn by lot, and keep what helps.
+    """Change one weight at a time, in random order, and keep changes that improve recall.
 
-    Every data set counts the same, whatever its size. What helps by less than a thousandth is
-    not kept: it would be learned by heart.
+    Every data set counts the same, whatever its size. A gain of less than a thousandth is ignored:
+    it would be overfitting.
     """
     draw = random.Random(7)
     weights = LEARNED_WEIGHTS
@@ -178,7 +178,7 @@ def _entries(conversation: Conversation, vectors: Vectors) -> list[IndexEntry]:
             importance=0.5,
             ageless=False,
             terms=term_codes(index_terms(memory.text), asks=is_question(memory.text)),
-            vector=pack_vectors(vectors.of(split_passages(memory.text))),
+            vector=pack_vectors(vectors.lookup(split_passages(memory.text))),
         )
         for number, memory in enumerate(conversation.memories, start=1)
     ]
@@ -187,14 +187,14 @@ def _entries(conversation: Conversation, vectors: Vectors) -> list[IndexEntry]:
 def _asked(question: Question, conversation: Conversation, vectors: Vectors) -> ScoringQuery:
     now = question.asked_at or conversation.last_at or 0.0
     understood = parse_question(question.text)
-    found = list(vectors.of(understood.texts))
+    found = list(vectors.lookup(understood.texts))
     return ScoringQuery(
         text=question.text,
         question=understood,
         now=now,
         vectors=found,
         last_line=found[-1] if understood.is_dialogue else None,
-        background_vectors=vectors.of(BACKGROUND_SENTENCES),
+        background_vectors=vectors.lookup(BACKGROUND_SENTENCES),
         spans=mentioned_time_spans(understood.last_line, now, _UTC),
     )
 

@@ -1,4 +1,4 @@
-"""A model server that answers at once, for measuring what stands before it."""
+"""A fake model server that answers at once, for measuring the proxy in front of it."""
 
 from __future__ import annotations
 

@@ -37,6 +37,8 @@ from plastic_memories.rules.prompt.blocks import BlockStyle, style_for
 PACKAGE = plastic_memories.__name__
 OWNER = Owner("t", "u", "p")
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
+# Where text is read: of talk, of what is kept, of files.
+_RULES = tuple(f"{PACKAGE}.{part}." for part in ("language", "rules", "formats"))
 _CALLS = frozenset({"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})
 _LAZY = type(lazy.regex(""))  # compiled when it is first used
 Text = Callable[[str], object]
@@ -107,7 +109,7 @@ def functions() -> dict[str, Text]:
     """Return every public function of the rules that reads text, as a function of that text."""
     found: dict[str, Text | None] = {}
     for module in modules():
-        if not module.__name__.startswith(f"{PACKAGE}.rules"):
+        if not module.__name__.startswith(_RULES):
             continue
         for name, function in vars(module).items():
             is_own = getattr(function, "__module__", "") == module.__name__

@@ -1,3 +1,3 @@
-"""Other memory systems, one small adapter each; each runs in an environment of its own."""
+"""Other memory systems, one small adapter each; each runs in its own environment."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The embedder alone: what embedding costs, whoever asks for it."""
+"""The embedder alone: the cost of embedding for any system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.peers.embedding import SharedEmbedder
 
 
 class Peer:
-    """No system at all; its one order embeds everything once and keeps the vectors."""
+    """No system at all; its one command embeds everything once and stores the vectors."""
 
     def __init__(self, embedder: SharedEmbedder, folder: Path) -> None:
         self._embedder = embedder
@@ -19,9 +19,9 @@ class Peer:
     def measure(self, texts: list[str], questions: list[str]) -> dict[str, Any]:
         """Embed texts in batches and questions one by one."""
         started = time.perf_counter()
-        vectors = self._embedder.made(texts)
+        vectors = self._embedder.embed(texts)
         batches = time.perf_counter() - started
-        self._embedder.keep(texts, vectors)
+        self._embedder.store(texts, vectors)
         singly = []
         for question in questions:
             started = time.perf_counter()

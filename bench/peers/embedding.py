@@ -1,4 +1,4 @@
-"""The embedder all systems share, with its time kept apart and its vectors kept on disk."""
+"""The embedder that all systems share: timed separately, with a cache of vectors on disk."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _BATCH = 32
 
 
 class SharedEmbedder:
-    """Embeds texts; a text seen before, by any system, is looked up instead.
+    """Embeds texts; a text that any system has embedded before is looked up in the cache.
 
-    `seconds` is the time spent in here since it was last reset: not the system's own.
+    `seconds` is the time spent here since the last reset: excluded from the system's own time.
     """
 
     def __init__(self, file: Path) -> None:
@@ -39,15 +39,15 @@ class SharedEmbedder:
             known = {text: self._look_up(text) for text in texts}
             unknown = [text for text, vector in known.items() if vector is None]
             if unknown:
-                made = self.made(unknown)
-                self.keep(unknown, made)
+                made = self.embed(unknown)
+                self.store(unknown, made)
                 known |= dict(zip(unknown, made, strict=True))
             found = np.stack([known[text] for text in texts])
             self.seconds += time.perf_counter() - started
         return found
 
-    def made(self, texts: Sequence[str]) -> Vectors:
-        """Embed whether known or not, in batches of similar length."""
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts without the cache, in batches of similar length."""
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         found = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for first in range(0, len(order), _BATCH):
@@ -58,7 +58,7 @@ class SharedEmbedder:
 
     @property
     def model(self) -> USE:
-        """Return the model itself, loaded when it is first needed."""
+        """Return the model, loaded at its first use."""
         if self._model is None:
             self._model = USE(threads=1)
         return self._model
@@ -67,8 +67,8 @@ class SharedEmbedder:
         row = self._db.execute("SELECT vector FROM vectors WHERE id = ?", (_id(text),)).fetchone()
         return None if row is None else np.frombuffer(row[0], dtype=np.float32)
 
-    def keep(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Store vectors, so that nobody needs to make them again."""
+    def store(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Store vectors in the cache."""
         rows = [(_id(text), vector.tobytes()) for text, vector in zip(texts, vectors, strict=True)]
         with self._db:
             self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)

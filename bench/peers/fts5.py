@@ -1,4 +1,4 @@
-"""SQLite FTS5 as it comes: the unicode61 tokenizer, bm25, any word of the question."""
+"""SQLite FTS5 with defaults: the unicode61 tokenizer, bm25, any word of the question."""
 
 from __future__ import annotations
 

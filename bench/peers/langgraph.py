@@ -19,7 +19,7 @@ class Peer:
         self._store = InMemoryStore(index={"dims": DIMENSION, "embed": embed, "fields": ["text"]})
 
     def open(self, conversation: str) -> None:
-        """Do nothing: a namespace exists when something is in it."""
+        """Do nothing: a namespace is created by its first item."""
 
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
         space = _namespace(conversation)
@@ -34,7 +34,7 @@ class Peer:
 
 
 def _without_repeats(memories: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Split: the store refuses a batch in which the same text stands twice."""
+    """Split into batches: the store refuses a batch with a repeated text."""
     batches: list[list[dict[str, Any]]] = []
     seen: dict[str, int] = {}
     for memory in memories:

@@ -1,4 +1,4 @@
-"""mem0: memories stored as they are (no model), its hybrid search on its default local store."""
+"""mem0: memories stored verbatim (no model), its hybrid search on its default local store."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class _Embedding(EmbeddingBase):
 
 
 class Peer:
-    """One store, every conversation a `user_id` in it: as its documentation has it."""
+    """One store, every conversation a `user_id` in it: as its documentation recommends."""
 
     def __init__(self, embedder: SharedEmbedder, folder: Path) -> None:
         self._embedding = _Embedding(embedder)
         self._folder = folder
-        # By itself mem0 fetches the list of stop words from a model hub; without a hub it would
-        # silently lose its keyword search. Here it is given a list, on every machine the same.
+        # By default mem0 downloads its list of stop words from a model hub; without one it would
+        # silently lose its keyword search. Here it gets a fixed list, the same on every machine.
         self._keywords = SparseTextEmbedding(
             "Qdrant/bm25",
             specific_model_path=str(folder),
@@ -41,16 +41,16 @@ class Peer:
         self._stores: dict[str, Memory] = {}
 
     def open(self, conversation: str) -> None:
-        name = self.store_of(conversation)
+        name = self.store_name(conversation)
         if name not in self._stores:
             self._stores[name] = self._made(self._folder / str(len(self._stores)))
 
-    def store_of(self, conversation: str) -> str:
-        """Name the store that holds a conversation."""
+    def store_name(self, conversation: str) -> str:
+        """Return the name of the store for a conversation."""
         return "all"
 
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
-        store = self._stores[self.store_of(conversation)]
+        store = self._stores[self.store_name(conversation)]
         for memory in memories:
             store.add(
                 memory["text"],
@@ -60,7 +60,7 @@ class Peer:
             )
 
     def search(self, conversation: str, question: str, limit: int) -> list[str]:
-        store = self._stores[self.store_of(conversation)]
+        store = self._stores[self.store_name(conversation)]
         found = store.search(question, top_k=limit, filters={"user_id": conversation})
         return [row["metadata"]["key"] for row in found["results"]]
 

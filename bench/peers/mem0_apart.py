@@ -1,4 +1,4 @@
-"""mem0 with a store for each conversation: not how it is used, but the best it can do."""
+"""mem0 with one store for each conversation: not its usual setup, but its best case."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from bench.peers import mem0
 
 
 class Peer(mem0.Peer):
-    def store_of(self, conversation: str) -> str:
+    def store_name(self, conversation: str) -> str:
         return conversation

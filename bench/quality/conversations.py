@@ -1,4 +1,4 @@
-"""Labelled conversations: reading them from files, and taking a fixed sample."""
+"""Labelled conversations: load them from files, and draw a fixed sample."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What one person said over time, and questions about it."""
+    """The messages of one person over time, and questions about them."""
 
     dataset: str
     id: str
@@ -50,7 +50,7 @@ class Conversation:
 
     @property
     def name(self) -> str:
-        """Return a name of its own among all data sets."""
+        """Return a name that is unique among all data sets."""
         return f"{self.dataset}.{self.id}"
 
     @property
@@ -60,7 +60,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Profile:
-    """How much of each data set is taken; None takes everything."""
+    """The sample size for each data set; None uses everything."""
 
     name: str
     conversations: int | None = None
@@ -72,14 +72,14 @@ FULL = Profile("full")
 
 
 def read_folder(folder: Path, only: frozenset[str] = frozenset()) -> list[Conversation]:
-    """Read every `*.jsonl` and `*.jsonl.gz`; `only` names data sets to keep."""
+    """Load every `*.jsonl` and `*.jsonl.gz`; `only` names the data sets to use."""
     files = sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")])
     found = [conversation for file in files for conversation in _read(file)]
     return [one for one in found if not only or one.dataset in only]
 
 
 def sample(conversations: list[Conversation], profile: Profile) -> list[Conversation]:
-    """Take the same conversations and questions every time, in their order in the files."""
+    """Return the same sample of conversations and questions every time, in file order."""
     sets: dict[str, list[Conversation]] = {}
     for conversation in conversations:
         sets.setdefault(conversation.dataset, []).append(conversation)
@@ -196,7 +196,7 @@ def _text(row: dict[str, Any], what: str) -> str:
 
 
 def _gold(groups: Any, name: str, ids: Container[str]) -> tuple[frozenset[str], ...]:
-    """Read groups of evidence; an id that nobody can find would only lower the score."""
+    """Parse groups of evidence; an unknown id would only lower the score."""
     good = isinstance(groups, list) and all(isinstance(group, list) for group in groups)
     _refuse_if(not good, f"question {name!r}: gold is not a list of lists of ids")
     gold = tuple(frozenset(map(str, group)) for group in groups if group)

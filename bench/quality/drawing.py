@@ -1,4 +1,4 @@
-"""Draws one picture: recall by data set, and recall against time. Numbers come on stdin.
+"""Draw one picture: recall by data set, and recall against latency. Numbers come on stdin.
 
 Runs alone, in the environment `picture`; imports nothing of this repository.
 """
@@ -55,7 +55,7 @@ def _by_set(axes: Axes, systems: Results) -> None:
     others = [name for name in systems if not name.startswith("hub")]
     for name, row in systems.items():
         values = [row["scores"]["by_set"][one]["recall@10"] for one in sets]
-        # Peers with the same vectors find the same: beside each other all can be seen.
+        # Peers with the same vectors have the same recall: shift them so that all are visible.
         shift = 0.0 if name not in others else 0.09 * (others.index(name) - len(others) / 2)
         heights = [place + shift for place in range(len(sets))]
         axes.scatter(values, heights, label=_title(name), **_style(name, systems))
@@ -80,7 +80,7 @@ def _by_set(axes: Axes, systems: Results) -> None:
 
 def _against_time(axes: Axes, systems: Results) -> None:
     for name, row in systems.items():
-        # A bar of a logarithmic scale has no zero.
+        # A logarithmic scale has no zero.
         x = max(row["question_ms"]["p50"], 0.01)
         axes.scatter([x], [_mean_recall(row)], **_style(name, systems))
     if "hub" in systems:

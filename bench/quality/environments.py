@@ -1,4 +1,4 @@
-"""Virtual environments for the peers: made once, kept in a cache folder, versions pinned."""
+"""Virtual environments of the peers: created once, cached in a folder, versions pinned."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from pathlib import Path
 DEFAULT_CACHE = Path.home() / ".cache" / "plastic-memories-bench"
 _LISTS = Path(__file__).parents[1] / "environments"
 _NOT_PEERS = {"bare", "picture"}
-# The same package in two ways: these peers run in the environment of another.
+# The same package in two setups: these peers share the environment of another.
 _SHARED = {"mem0-apart": "mem0"}
 _INSTALL_LIMIT_S = 1200
 
 
 class NotInstalled(Exception):
-    """An environment could not be made; the text says why."""
+    """An environment could not be created; the text says why."""
 
 
 @dataclass(frozen=True)
 class Environments:
-    """Finds or makes what `environments/NAME.txt` (and `NAME.no-deps.txt`) list."""
+    """Finds or installs what `environments/NAME.txt` (and `NAME.no-deps.txt`) list."""
 
     cache: Path
 
     @property
     def vectors(self) -> Path:
-        """Where vectors of texts are kept from run to run."""
+        """Return the folder that caches vectors of texts between runs."""
         self.cache.mkdir(parents=True, exist_ok=True)
         return self.cache / "vectors.db"
 
     def log(self, name: str) -> Path:
-        """Return the file that takes what a peer prints."""
+        """Return the log file of a peer's output."""
         folder = self.cache / "logs"
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{name}.log"
@@ -61,7 +61,7 @@ class Environments:
         (folder / "ready").touch()
 
     def folder(self, name: str) -> Path:
-        """Return where the environment of a peer is kept."""
+        """Return the folder of a peer's environment."""
         text = sys.version + "".join(file.read_text() for file, _ in _lists(name))
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         return self.cache / "environments" / f"{environment_of(name)}-{digest}"
@@ -83,7 +83,7 @@ def adapter_of(name: str) -> str:
 
 
 def environment_of(name: str) -> str:
-    """Return whose environment a peer runs in.
+    """Return the name of the environment that a peer runs in.
 
     >>> environment_of("mem0-apart"), environment_of("chroma")
     ('mem0', 'chroma')
@@ -92,7 +92,7 @@ def environment_of(name: str) -> str:
 
 
 def version_of(name: str) -> str:
-    """Return the pin a list starts with: the peer itself stands first."""
+    """Return the first pin of a list: the peer itself."""
     lines = [line for file, _ in _lists(name) for line in file.read_text().splitlines()]
     return next((line for line in lines if line and not line.startswith("#")), "")
 
@@ -117,6 +117,6 @@ def _pip(python: Path, arguments: list[str], log: Path) -> None:
 
 
 def last_line(log: Path) -> str:
-    """Return the last line of a log, which says most of why something ended."""
+    """Return the last line of a log, which usually has the error."""
     lines = log.read_text(errors="replace").strip().splitlines()
     return lines[-1].strip() if lines else "it said nothing"

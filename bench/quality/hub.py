@@ -1,4 +1,4 @@
-"""The hub as its callers meet it: through HTTP, one persona for each conversation."""
+"""The hub as a measured system: over HTTP, one persona for each conversation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.load import Connection, request_bytes
 from bench.quality.conversations import Conversation, Memory, Question
-from bench.quality.system import LIMIT, SystemFailed, Took
+from bench.quality.system import LIMIT, CallTime, SystemFailed
 from bench.server import HEADERS, DidNotStart, Server, StillEmbedding, cpu_seconds, running
 
 _NOBODY = "nobody"
@@ -32,18 +32,18 @@ class HubOverHttp:
     skipped: list[str] = field(default_factory=list)
 
     def open(self, conversation: Conversation) -> None:
-        """Do nothing: a persona exists from the first time it is named."""
+        """Do nothing: a persona is created when it is first named."""
 
-    def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
+    def ingest(self, conversation: Conversation, memories: list[Memory]) -> CallTime:
         items = [_item(memory) for memory in memories]
         answer, seconds = self._post(
             "/memory/write", {"persona_id": conversation.name, "items": items}
         )
         self.skipped += [one["reason"] for one in answer["skipped"]]
-        return Took(seconds)
+        return CallTime(seconds)
 
-    def settle(self) -> float:
-        seconds = self.server.settle() if self._embedder() != "none" else 0.0
+    def wait_until_ready(self) -> float:
+        seconds = self.server.wait_until_ready() if self._embedder() != "none" else 0.0
         # The server closes a connection that was idle for some seconds.
         self.close()
         self.connection = Connection(self.server.port)
@@ -52,13 +52,13 @@ class HubOverHttp:
     def close(self) -> None:
         self.connection.close()
 
-    def expect(self, conversation: Conversation) -> bool:
-        """Ask a persona that knows nothing: the hub then remembers the vector of the question."""
+    def embed_questions(self, conversation: Conversation) -> bool:
+        """Query an empty persona with each question, so that the hub caches its vector."""
         for question in conversation.questions:
             self._post("/memory/recall", {"persona_id": _NOBODY, "query": question.text})
         return self.embeds()
 
-    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
+    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], CallTime]:
         body: dict[str, Any] = {
             "persona_id": conversation.name,
             "query": question.text,
@@ -69,7 +69,7 @@ class HubOverHttp:
             body["now"] = now
         answer, seconds = self._post("/memory/recall", body)
         keys = [row["key"] for row in answer["PERSONA_MEMORY"]]
-        return keys, Took(seconds)
+        return keys, CallTime(seconds)
 
     def memory_mb(self) -> float:
         return self.server.memory_mb()
@@ -78,7 +78,7 @@ class HubOverHttp:
         return cpu_seconds(self.server.pid)
 
     def embeds(self) -> bool:
-        """Tell whether a question is embedded: a hub with the text engine alone does not."""
+        """Return whether questions are embedded: a hub with text search only does not."""
         recall = self.server.get("/capabilities")["plugged_in"]["recall"]
         return self._embedder() != "none" and recall != "keyword"
 
@@ -99,8 +99,8 @@ def running_hub(variant: str) -> Iterator[HubOverHttp]:
     with tempfile.TemporaryDirectory() as folder:
         try:
             with running(Path(folder), **VARIANTS[variant]) as server:
-                # The embedder alone is measured loaded, and so is the hub's.
-                server.settle()
+                # The embedder alone is measured when loaded, and so is the hub's.
+                server.wait_until_ready()
                 with closing(HubOverHttp(server, Connection(server.port))) as hub:
                     yield hub
         except DidNotStart as error:

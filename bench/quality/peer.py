@@ -1,4 +1,4 @@
-"""A peer as a child process that speaks JSON, a line for each order and each answer."""
+"""A peer as a child process that speaks JSON, one line for each command and each result."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any
 
 from bench.quality.conversations import Conversation, Memory, Question
 from bench.quality.environments import Environments, adapter_of, last_line
-from bench.quality.system import LIMIT, SystemFailed, Took
+from bench.quality.system import LIMIT, CallTime, SystemFailed
 from bench.server import cpu_seconds, resident_mb
 
 _ROOT = Path(__file__).parents[2]
 _ANSWER_LIMIT_S = 900
-# No peer may look for a model hub or call a model, and none may report on the run.
+# No peer may use a model hub, call a model, or send telemetry.
 _QUIET = {
     "ANONYMIZED_TELEMETRY": "False",
     "MEM0_TELEMETRY": "False",
@@ -28,7 +28,7 @@ _QUIET = {
     "HF_HUB_OFFLINE": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
-# Small products are slower on several cores than on one, many times so on a busy machine.
+# Small matrix products are slower on several cores than on one, far more so on a busy machine.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -40,24 +40,24 @@ class PeerProcess:
     log: Path
 
     def open(self, conversation: Conversation) -> None:
-        self.ask(do="open", conversation=conversation.name)
+        self.request(do="open", conversation=conversation.name)
 
-    def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
+    def ingest(self, conversation: Conversation, memories: list[Memory]) -> CallTime:
         rows = [asdict(memory) for memory in memories]
-        return _took(self.ask(do="ingest", conversation=conversation.name, memories=rows))
+        return _call_time(self.request(do="ingest", conversation=conversation.name, memories=rows))
 
-    def settle(self) -> float:
+    def wait_until_ready(self) -> float:
         return 0.0
 
-    def expect(self, conversation: Conversation) -> bool:
-        """Do nothing: a peer looks every vector up, and says how long that took."""
+    def embed_questions(self, conversation: Conversation) -> bool:
+        """Do nothing: a peer looks every vector up in the cache, and reports that time."""
         return False
 
-    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
-        answer = self.ask(
+    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], CallTime]:
+        answer = self.request(
             do="search", conversation=conversation.name, question=question.text, limit=LIMIT
         )
-        return answer["ids"], _took(answer)
+        return answer["ids"], _call_time(answer)
 
     def memory_mb(self) -> float:
         return resident_mb(self.process.pid)
@@ -65,18 +65,18 @@ class PeerProcess:
     def cpu_seconds(self) -> float:
         return cpu_seconds(self.process.pid)
 
-    def ask(self, **order: Any) -> dict[str, Any]:
-        """Send one order and return its answer."""
+    def request(self, **command: Any) -> dict[str, Any]:
+        """Send one command and return its result."""
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(json.dumps(order) + "\n")
+            self.process.stdin.write(json.dumps(command) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             raise SystemFailed(last_line(self.log)) from None
-        return self.answer()
+        return self.read_result()
 
-    def answer(self) -> dict[str, Any]:
-        """Wait for one answer; a peer that takes too long is ended."""
+    def read_result(self) -> dict[str, Any]:
+        """Wait for one result; kill a peer that takes too long."""
         assert self.process.stdout is not None
         ending = threading.Timer(_ANSWER_LIMIT_S, self.process.kill)
         ending.start()
@@ -108,11 +108,11 @@ def running_peer(environments: Environments, name: str) -> Iterator[PeerProcess]
         ) as process:
             peer = PeerProcess(process, log)
             try:
-                peer.answer()
+                peer.read_result()
                 yield peer
             finally:
                 process.kill()
 
 
-def _took(answer: dict[str, Any]) -> Took:
-    return Took(answer["seconds"], answer["embedding_seconds"])
+def _call_time(answer: dict[str, Any]) -> CallTime:
+    return CallTime(answer["seconds"], answer["embedding_seconds"])

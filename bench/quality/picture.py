@@ -1,4 +1,4 @@
-"""Has the picture drawn, in an environment of its own: the hub does not need matplotlib."""
+"""Draw the picture in its own environment: the hub does not need matplotlib."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DRAWING = Path(__file__).parent / "drawing.py"
 
 
 def draw(results: dict[str, Any], png: Path, environments: Environments) -> str | None:
-    """Draw the quality results into a PNG file; return why not, where it cannot be drawn."""
+    """Draw the quality results into a PNG file; return the reason if that fails."""
     try:
         python = environments.python("picture")
     except NotInstalled as error:

@@ -1,4 +1,4 @@
-"""The report in the terminal: tables with ratios, and bars."""
+"""The quality report in the terminal: tables with ratios, and bars."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLAIN = "recall@10"
 
 
 def show(console: Console, results: Results, *, every_score: bool) -> None:
-    """Print everything that was measured; `every_score` adds a table for each score."""
+    """Print all results; `every_score` adds a table for each score."""
     ran = {name: row for name, row in results["systems"].items() if "failed" not in row}
     _show_failures(console, results)
     if not ran:

@@ -27,15 +27,15 @@ def all_names() -> list[str]:
 
 @dataclass
 class Run:
-    """Measures systems one after another, so that none disturbs another."""
+    """Measures systems one after another, so that none slows down another."""
 
     sample: list[Conversation]
     environments: Environments
     progress: Progress
     question_seconds: list[float] = field(default_factory=list)
 
-    def everything(self, names: list[str]) -> Results:
-        """Measure these systems and return the numbers, ready for JSON."""
+    def measure_all(self, names: list[str]) -> Results:
+        """Measure these systems and return the results, ready for JSON."""
         results: Results = {"sample": summary.sizes(self.sample)}
         self._install([name for name in names if name not in VARIANTS])
         results["embedder"] = self._attempt(self._embedder)
@@ -51,19 +51,19 @@ class Run:
                 self.progress.remove_task(task)
 
     def _attempt(self, work: Any, *arguments: Any) -> Any:
-        """Do the work; one system that cannot run does not stop the rest."""
+        """Call `work`; a system that fails does not stop the rest."""
         try:
             return work(*arguments)
         except (NotInstalled, SystemFailed) as error:
             return {"failed": str(error)}
 
     def _embedder(self) -> Results:
-        """Embed every text once, alone: what embedding costs, and vectors for the peers."""
-        texts = summary.embedded(self.sample)
+        """Embed every text once, alone: the cost of embedding, and cached vectors for the peers."""
+        texts = summary.embedded_texts(self.sample)
         questions = [question.text for one in self.sample for question in one.questions]
         task = self.progress.add_task("embedding everything once", total=None)
         with running_peer(self.environments, "bare") as bare:
-            answer = bare.ask(do="measure", texts=texts, questions=questions)
+            answer = bare.request(do="measure", texts=texts, questions=questions)
             memory_mb = bare.memory_mb()
         self.progress.remove_task(task)
         self.question_seconds = answer["question_seconds"]
@@ -89,7 +89,7 @@ class Run:
         finally:
             self.progress.remove_task(task)
         version = "" if name in VARIANTS else version_of(name)
-        found = summary.of(self.sample, outcome, self.question_seconds)
+        found = summary.summarize(self.sample, outcome, self.question_seconds)
         whole = round(time.perf_counter() - started, 1)
         return {"version": version, "skipped": skipped, "whole_seconds": whole, **found}
 

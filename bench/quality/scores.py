@@ -1,4 +1,4 @@
-"""Scores of a ranking against groups of evidence. Pure functions."""
+"""Score a ranking against groups of evidence. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CUTS = (1, 5, 10, 20)
 
 
 def recall(ranked: Sequence[str], gold: Gold, cut: int) -> float:
-    """Return the share of groups of which at least one id stands among the first `cut`.
+    """Return the share of groups with at least one id among the first `cut`.
 
     >>> recall(["a", "b"], [frozenset("b"), frozenset("cd")], 2)
     0.5
@@ -21,7 +21,7 @@ def recall(ranked: Sequence[str], gold: Gold, cut: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Gold) -> float:
-    """Return 1 / the place of the first id that is in any group, or 0.
+    """Return 1 / the rank of the first id that is in any group, or 0.
 
     >>> reciprocal_rank(["x", "a"], [frozenset("a")])
     0.5
@@ -32,7 +32,7 @@ def reciprocal_rank(ranked: Sequence[str], gold: Gold) -> float:
 
 
 def ndcg(ranked: Sequence[str], gold: Gold, cut: int = 10) -> float:
-    """Return the discounted gain of groups newly found at each place, of the best possible.
+    """Return the normalized discounted cumulative gain (nDCG) of the groups found.
 
     A second id of a group already found gains nothing.
 
@@ -50,7 +50,7 @@ def scores(ranked: Sequence[str], gold: Gold) -> dict[str, float]:
 
 
 def mean(rows: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Average score by score."""
+    """Return the mean of each score."""
     table = list(rows)
     return {name: round(fmean(row[name] for row in table), 4) for name in table[0]}
 
@@ -76,7 +76,7 @@ def _discounted(ranked: Sequence[str], gold: Gold, cut: int) -> float:
 
 
 def _best_order(gold: Gold) -> list[str]:
-    """Return ids so that each finds as many new groups as possible."""
+    """Return ids in the order in which each covers as many new groups as possible."""
     missing = list(gold)
     order: list[str] = []
     while missing:

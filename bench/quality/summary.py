@@ -1,4 +1,4 @@
-"""From what systems did to the numbers of the report. Pure functions."""
+"""Summarize the outcomes of systems as the numbers of the report. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HUB = "hub"
 
 
 def sizes(sample: list[Conversation]) -> dict[str, dict[str, int]]:
-    """Return how much there is of every data set."""
+    """Return the size of every data set."""
     found: dict[str, dict[str, int]] = {}
     for one in sample:
         row = found.setdefault(one.dataset, {"conversations": 0, "memories": 0, "questions": 0})
@@ -24,16 +24,16 @@ def sizes(sample: list[Conversation]) -> dict[str, dict[str, int]]:
     return found
 
 
-def embedded(sample: list[Conversation]) -> list[str]:
-    """Return what the hub embeds: every text, and the passages of a long one."""
+def embedded_texts(sample: list[Conversation]) -> list[str]:
+    """Return the texts that the hub embeds: every text, and the passages of a long one."""
     memories = [memory for one in sample for memory in one.memories]
     return [piece for memory in memories for piece in split_passages(memory.text)]
 
 
-def of(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -> Results:
-    """Score one system's answers and sum up its times.
+def summarize(sample: list[Conversation], outcome: Outcome, embedding_s: list[float]) -> Results:
+    """Score one system's results and summarize its latencies.
 
-    Times are without embedding, which is the same for all; `question_with_embedding_ms` adds
+    Latencies exclude embedding time, which is the same for all; `question_with_embedding_ms` adds
     what the embedder takes alone for the same questions.
     """
     embeds = outcome.embeds or any(took.embedding_seconds for took in outcome.queries)
@@ -66,18 +66,18 @@ def ratios(systems: Results) -> Results:
 
 
 def peers(systems: Results) -> Results:
-    """Return the systems that are not ours."""
+    """Return the systems other than the hub."""
     return {name: row for name, row in systems.items() if not name.startswith(HUB)}
 
 
 def _texts_per_second(sample: list[Conversation], outcome: Outcome) -> float | None:
-    """Return how fast texts were embedded from the first write until the last vector was stored.
+    """Return the rate of embedding, from the first write until the last vector was stored.
 
-    None for who stores vectors at once.
+    None for a system that stores vectors at once.
     """
     if not outcome.settle_seconds:
         return None
-    return round(len(embedded(sample)) / outcome.filling_seconds, 1)
+    return round(len(embedded_texts(sample)) / outcome.filling_seconds, 1)
 
 
 def _scores(sample: list[Conversation], answers: list[list[str]]) -> Results:

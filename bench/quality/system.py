@@ -1,4 +1,4 @@
-"""What is measured: a system that stores memories and answers questions, and how it did."""
+"""A measured system, which stores memories and answers questions, and its outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 from bench.quality.conversations import Conversation, Memory, Question
 
 LIMIT = 20
-# What the hub takes in one request; every system gets the same portions.
+# The hub's limit for one request; every system gets the same batches.
 PORTION = 500
 
 
@@ -20,8 +20,8 @@ class SystemFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Took:
-    """The seconds of one call, and how many of them were embedding."""
+class CallTime:
+    """The seconds of one call, and the embedding time among them."""
 
     seconds: float
     embedding_seconds: float = 0.0
@@ -35,22 +35,22 @@ class System(Protocol):
     """A started system."""
 
     def open(self, conversation: Conversation) -> None:
-        """Make a place for a conversation, where the system needs one; not timed."""
+        """Create a conversation, where the system needs it; not timed."""
 
-    def ingest(self, conversation: Conversation, memories: list[Memory]) -> Took:
+    def ingest(self, conversation: Conversation, memories: list[Memory]) -> CallTime:
         """Store memories of one conversation."""
 
-    def settle(self) -> float:
+    def wait_until_ready(self) -> float:
         """Wait until everything stored can be found in every way; return the seconds."""
 
-    def expect(self, conversation: Conversation) -> bool:
-        """Embed its questions, where the system does that itself; tell whether. Not timed."""
+    def embed_questions(self, conversation: Conversation) -> bool:
+        """Embed its questions, if the system does that itself; return whether. Not timed."""
 
-    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], Took]:
+    def search(self, conversation: Conversation, question: Question) -> tuple[list[str], CallTime]:
         """Return up to 20 ids of memories, best first."""
 
     def memory_mb(self) -> float:
-        """Return the resident memory of the system's process now."""
+        """Return the current resident memory of the system's process."""
 
     def cpu_seconds(self) -> float:
         """Return the processor time the system's process has used so far."""
@@ -58,11 +58,11 @@ class System(Protocol):
 
 @dataclass
 class Outcome:
-    """Everything one system did with a sample."""
+    """The results of one system on a sample."""
 
     answers: list[list[str]] = field(default_factory=list)
-    queries: list[Took] = field(default_factory=list)
-    ingests: list[tuple[int, Took]] = field(default_factory=list)
+    queries: list[CallTime] = field(default_factory=list)
+    ingests: list[tuple[int, CallTime]] = field(default_factory=list)
     settle_seconds: float = 0.0
     filling_seconds: float = 0.0  # from the first write until everything can be found
     questions_cpu_seconds: float = 0.0
@@ -79,10 +79,10 @@ def measure(system: System, sample: list[Conversation], advance: Callable[[int],
         for portion in _portions(conversation.memories):
             outcome.ingests.append((len(portion), system.ingest(conversation, portion)))
             advance(len(portion))
-    outcome.settle_seconds = system.settle()
+    outcome.settle_seconds = system.wait_until_ready()
     outcome.filling_seconds = time.perf_counter() - started
     for conversation in sample:
-        outcome.embeds = system.expect(conversation)
+        outcome.embeds = system.embed_questions(conversation)
         before = system.cpu_seconds()
         for question in conversation.questions:
             ids, took = system.search(conversation, question)
@@ -95,7 +95,7 @@ def measure(system: System, sample: list[Conversation], advance: Callable[[int],
 
 
 def steps(sample: list[Conversation]) -> int:
-    """Return how far `measure` will advance."""
+    """Return the total number of steps that `measure` reports."""
     return sum(len(one.memories) + len(one.questions) for one in sample)
 
 

@@ -77,13 +77,13 @@ def _described(routers: Iterable[Routes]) -> list[BaseRoute]:
     """Declare to FastAPI what was declared to us."""
     found: list[BaseRoute] = []
     for routes in routers:
-        router = APIRouter(**routes.said)
+        router = APIRouter(**routes.router_options)
         for one in routes.declared if routes.in_document else ():
-            said = dict(one.openapi_options)
-            if answers := said.pop("answers", None):
-                said["response_model"] = SuccessEnvelope.__class_getitem__(answers)
+            options = dict(one.openapi_options)
+            if answers := options.pop("answers", None):
+                options["response_model"] = SuccessEnvelope.__class_getitem__(answers)
             stand_in = _stand_in(one.endpoint)
-            router.add_api_route(one.path, stand_in, methods=list(one.methods), **said)
+            router.add_api_route(one.path, stand_in, methods=list(one.methods), **options)
         found += router.routes
     return found
 
@@ -91,15 +91,15 @@ def _described(routers: Iterable[Routes]) -> list[BaseRoute]:
 def _stand_in(endpoint: Endpoint) -> Endpoint:
     """Return a function of the same name and words that takes only what the document shows."""
     hints = get_type_hints(endpoint, include_extras=True)
-    if "asked" in hints:
-        hints["asked"] = Annotated[hints.pop("asked"), Query()]
+    if "query" in hints:
+        hints["query"] = Annotated[hints.pop("query"), Query()]
 
     async def stand_in() -> None:
         """Nobody calls it."""
 
     shown = [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=hints[name])
-        for name in ("body", "asked")
+        for name in ("body", "query")
         if name in hints
     ]
     stand_in.__name__, stand_in.__doc__ = endpoint.__name__, endpoint.__doc__

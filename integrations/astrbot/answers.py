@@ -1,4 +1,4 @@
-"""Does what `/mem` asks for, with the sender's own memories and nobody else's."""
+"""Execute `/mem` commands on the sender's own memories and nobody else's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Answers:
         }
 
     async def to(self, who: Identity, command: Command) -> str:
-        """Return the answer; a hub that is away is one, too."""
+        """Return the answer to a command; a hub that is unreachable gets an answer, too."""
         do = self._do.get(command.name)
         if do is None:
             return HELP
@@ -109,7 +109,7 @@ class Answers:
     async def _settle(
         self, who: Identity, number: int, problem: HubProblem, *, replace: bool
     ) -> str:
-        """Answer a candidate that cannot simply be accepted."""
+        """Return the answer for a candidate that is expired or conflicts."""
         if problem.code == "expired":
             return self._say("expired", id=number)
         if problem.code != "conflict_requires_supersedes":

@@ -1,4 +1,4 @@
-"""What `/mem` is asked to do, and what it says: Chinese and English."""
+"""Parse `/mem` commands; texts of the answers in Chinese and English."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ REPLACE = frozenset({"replace", "替换"})
 
 HELP = """记忆指令 / Memory commands（只涉及你自己的记忆 / only your own memories）
 /mem status  状态 — 记忆中心、会话 ID 与隔离开关 / hub, id and filters
-/mem list [页]  列表 — 记得你的什么 / what is remembered of you
-/mem search <内容>  搜索 — 与一句话有关的记忆 / memories that bear on a text
+/mem list [页]  列表 — 记得你的什么 / memories about you
+/mem search <内容>  搜索 — 与一句话有关的记忆 / memories relevant to a text
 /mem forget <编号…>  忘记 — 彻底删除 / erase for good
-/mem confirm [编号] [replace]  确认 — 待确认的记忆 / what waits for a yes
-/mem reset  重置 — 忘记你的全部（需再次确认）/ forget all of you (asks again)
+/mem confirm [编号] [replace]  确认 — 待确认的记忆 / memories to confirm
+/mem reset  重置 — 忘记你的全部（需再次确认）/ forget everything about you (asks again)
 /mem help  帮助"""
 
 _CHINESE = {
@@ -71,19 +71,19 @@ _ENGLISH = {
         "The configured key belongs to one user and cannot speak for every sender. "
         "Put an app key into the settings."
     ),
-    "nothing": "Nothing is remembered of you yet.",
-    "not_found": "No memory bears on this.",
-    "no_candidates": "Nothing waits for a yes.",
-    "candidates": "Waiting for a yes (/mem confirm <id>):",
-    "page": "What is remembered of you, page {page} of {pages}:",
-    "found": "Memories that bear on it:",
-    "what": "Say what to look for: /mem search coffee",
-    "which": "Say which: /mem {name} 12 (ids are in /mem list)",
+    "nothing": "There are no memories about you yet.",
+    "not_found": "No relevant memories.",
+    "no_candidates": "No memories to confirm.",
+    "candidates": "To confirm (/mem confirm <id>):",
+    "page": "Memories about you, page {page} of {pages}:",
+    "found": "Relevant memories:",
+    "what": "Give a text to search for: /mem search coffee",
+    "which": "Give an id: /mem {name} 12 (ids are in /mem list)",
     "gone": "Forgot {count} memories for good.",
     "not_yours": "There is no such memory.",
     "confirmed": "Confirmed #{id}.",
-    "unchanged": "#{id} does not wait for a yes; nothing changed.",
-    "conflict": "It conflicts with #{active}. To take its place: /mem confirm {id} replace",
+    "unchanged": "#{id} is not waiting for confirmation; nothing changed.",
+    "conflict": "It conflicts with #{active}. To replace that one: /mem confirm {id} replace",
     "expired": "#{id} has expired.",
     "sure": (
         "This forgets everything about you{where}, memories and messages, for good.\n"
@@ -109,14 +109,14 @@ class Command:
 
     @property
     def ids(self) -> list[int]:
-        """The numbers that were given: `12`, `#12`, `12,13` and `12，13` alike."""
+        """Return the given numbers: `12`, `#12`, `12,13` and `12，13` alike."""
         parts = self.text.replace(",", " ").replace("，", " ").replace("、", " ").split()
         numbers = [part.lstrip("#＃") for part in parts]
         return [int(number) for number in numbers if number.isdecimal() and len(number) <= _DIGITS]
 
 
 def parse(message: str) -> Command:
-    """Read `mem search 咖啡`; anything that is no command of ours is a call for help.
+    """Parse `mem search 咖啡`; an unknown command becomes `help`.
 
     >>> parse("mem 忘记 #3").ids
     [3]

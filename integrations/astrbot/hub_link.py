@@ -1,4 +1,4 @@
-"""The hub over HTTP, for one sender at a time."""
+"""HTTP client for the hub; each call acts for one sender."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .options import Options
 Json = dict[str, Any]
 _SOURCE_APP = "astrbot"
 _TIMEOUT_S = 10.0
-# The hub answers with what it has a little before we stop waiting.
+# The hub's deadline ends a little before ours, so that it can return what it has.
 _HUBS_SHARE = 0.8
 _PAGE = 200
 _CATCH_UP_S = 3.0
 
 
 class HubProblem(Exception):
-    """The hub cannot be reached, or says no; `code` is its own word for why."""
+    """The hub cannot be reached, or refuses; `code` is the hub's error code."""
 
     def __init__(self, code: str, message: str, detail: Any = None) -> None:
         super().__init__(message)
@@ -30,12 +30,12 @@ class HubProblem(Exception):
 
     @property
     def is_passing(self) -> bool:
-        """Say whether the same request may succeed later."""
+        """Return whether the same request may succeed later."""
         return self.code in ("unreachable", "unavailable", "rate_limited", "internal_error")
 
 
 class HubLink:
-    """Requests of this plugin; an app key lets it speak for every sender."""
+    """Requests of this plugin; an app key lets it act for every sender."""
 
     def __init__(self, options: Options, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._options = options
@@ -44,7 +44,7 @@ class HubLink:
             headers={"X-API-Key": options.api_key},
             timeout=_TIMEOUT_S,
             transport=transport,
-            trust_env=False,  # a proxy for the outside world does not know this machine
+            trust_env=False,  # a proxy for the internet cannot reach this machine
         )
         self._is_app_key = False
 
@@ -64,7 +64,7 @@ class HubLink:
         recent: Sequence[Mapping[str, str]] = (),
         known_message_ids: Sequence[int] = (),
     ) -> Json:
-        """Return what bears on a message, as blocks for a prompt and as rows."""
+        """Return memories relevant to a message, as blocks for a prompt and as rows."""
         options = self._options
         body = {
             **self._place(who),
@@ -81,7 +81,7 @@ class HubLink:
         return await self._for(who, "POST", "/memory/recall", body)
 
     async def append(self, who: Identity, messages: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Keep messages; return their ids. The same `client_msg_id` is kept once."""
+        """Store messages; return their ids. A `client_msg_id` is stored only once."""
         body = {
             "persona_id": self._options.persona_of(who),
             "bot_id": who.bot_id,
@@ -95,7 +95,7 @@ class HubLink:
         return list(answer["message_ids"])
 
     async def catch_up(self, who: Identity) -> None:
-        """Have the hub learn from what was said here a moment ago, if that does not take long."""
+        """Have the hub digest the latest messages of this session, if that does not take long."""
         body = {**self._place(who), "session_id": who.session_id, "wait": True}
         try:
             async with asyncio.timeout(_CATCH_UP_S):
@@ -103,13 +103,13 @@ class HubLink:
         except TimeoutError:
             return
         except HubProblem as problem:
-            if problem.code != "not_found":  # nothing was said here yet
+            if problem.code != "not_found":  # no messages here yet
                 raise
 
     async def memories(
         self, who: Identity, status: str = "active", limit: int = _PAGE
     ) -> list[Json]:
-        """Return the newest memories of a sender that exist here."""
+        """Return the newest memories of a sender that are visible here."""
         params: Json = {**self._place(who), "status": status, "limit": limit}
         if self._options.filters.use_session_filtering:
             params["session_id"] = who.session_id
@@ -129,7 +129,7 @@ class HubLink:
         return await self._for(who, "POST", "/memory/confirm", body)
 
     async def reset(self, who: Identity) -> tuple[int, int]:
-        """Erase what is remembered of a sender here; return how many memories and messages."""
+        """Erase a sender's memories here; return the numbers of memories and messages."""
         memories = 0
         while rows := await self.memories(who, status="all"):
             gone = await self.forget(who, [row["id"] for row in rows])
@@ -143,7 +143,7 @@ class HubLink:
         return memories, int(answer["deleted"])
 
     def _place(self, who: Identity) -> Json:
-        """Return whose memories are meant: of this bot, or of all of them."""
+        """Return the bot filter: this bot, or all bots."""
         persona = {"persona_id": self._options.persona_of(who)}
         if self._options.filters.use_bot_isolation:
             return {**persona, "bot_id": who.bot_id}
@@ -156,13 +156,13 @@ class HubLink:
         return await self._send(method, path, fields, user_id=who.user_id)
 
     async def _check_key(self) -> None:
-        """Refuse a key of one user: with it, every sender would share one memory."""
+        """Raise for a user key: with it, every sender would share one memory."""
         if self._is_app_key:
             return
         try:
             await self._send("GET", "/persona/list", {})
         except HubProblem as problem:
-            if problem.code != "bad_request":  # that is how an app key asks for a user
+            if problem.code != "bad_request":  # an app key requires a user
                 raise
             self._is_app_key = True
             return
@@ -177,8 +177,10 @@ class HubLink:
             body = answer.json()
             if body["ok"]:
                 return dict(body["data"])
-            said = body["error"]
-            problem = HubProblem(said["code"], said["message"], said.get("detail"))
+            error_body = body["error"]
+            problem = HubProblem(
+                error_body["code"], error_body["message"], error_body.get("detail")
+            )
         except httpx.HTTPError as error:
             raise HubProblem("unreachable", type(error).__name__) from error
         except (ValueError, KeyError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Who speaks to which bot, where: read from an AstrBot event, each part for itself."""
+"""Identify sender, bot and conversation from an AstrBot event, each part separately."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from functools import cache
 from typing import Any
 
 logger = logging.getLogger("astrbot")
-# Here `get_self_id()` is a constant, a nickname, a number that other companies use as well, or
-# differs from message to message.
+# On these platforms `get_self_id()` is a constant, a nickname, a number that other companies use as
+# well, or it differs from message to message.
 _UNSTEADY_SELF_ID = frozenset(
     {"webchat", "qq_official", "qq_official_webhook", "lark", "line", "wecom", "wecom_ai_bot"}
 )
 _PLACEHOLDERS = frozenset(
     {"", "none", "n/a", "unknown", "unknown_selfid", "qq_official", "webchat"}
 )
-_LONGEST = 200  # of a name in the hub
+_LONGEST = 200  # the longest name in the hub
 _GROUP = "GroupMessage"
 
 
 @dataclass(frozen=True)
 class Identity:
-    """One sender before one bot in one conversation; the hub keeps each part in its own column."""
+    """One sender, one bot, one conversation; the hub stores each part in its own column."""
 
     bot_id: str
-    bot_id_is_the_adapters: bool  # the platform could not say who the bot is
+    bot_id_is_the_adapters: bool  # the platform did not give the bot's own id
     platform: str  # the kind of platform: aiocqhttp, telegram, ...
-    platform_id: str  # the adapter as configured: there may be several of one kind
+    platform_id: str  # the configured adapter: there may be several of one kind
     message_type: str
     session_id: str
     sender_id: str
@@ -36,7 +36,7 @@ class Identity:
 
     @property
     def user_id(self) -> str:
-        """The person: number 10001 of one platform is nobody of another."""
+        """Return the user id: number 10001 of one platform is another person on the next."""
         return _name(f"{self.platform}:{self.sender_id}")
 
     @property
@@ -44,13 +44,13 @@ class Identity:
         return self.message_type == _GROUP
 
     def key(self, *, use_bot_isolation: bool) -> str:
-        """How the conversation is shown in logs and in `/mem status`."""
+        """Return the id of the conversation for logs and `/mem status`."""
         plain = f"{self.platform_id}:{self.message_type}:{self.session_id}"
         return f"bot_{self.bot_id}:{plain}" if use_bot_isolation else plain
 
 
 def identity_of(event: Any, persona_id: str = "") -> Identity:
-    """Read an event; two bots never get the same id, whatever the platform leaves out."""
+    """Return the identity of an event; two bots never get the same id, whatever is missing."""
     platform_id, message_type, session_id = split_origin(event.unified_msg_origin)
     platform = str(event.get_platform_name() or platform_id)
     self_id = _self_id(event)
@@ -71,7 +71,7 @@ def get_bot_session_id(event: Any, use_bot_isolation: bool = True) -> str:
     """Return the id of a conversation: `bot_{id}:{platform}:{type}:{session}`.
 
     Without isolation it is AstrBot's own `{platform}:{type}:{session}`, as in older plugins. With
-    isolation and no bot id to be had it names the platform adapter instead, and says so.
+    isolation and without a bot id it names the platform adapter instead, and logs that.
     """
     identity = identity_of(event)
     if use_bot_isolation and identity.bot_id_is_the_adapters:
@@ -87,7 +87,7 @@ def persona_name(selected: str | None) -> str:
 
 
 def split_origin(origin: str) -> tuple[str, str, str]:
-    """Split `platform:type:session` from the left: a session may hold colons of its own.
+    """Split `platform:type:session` from the left: a session may contain colons.
 
     >>> split_origin("telegram:GroupMessage:-100:42")
     ('telegram', 'GroupMessage', '-100:42')
@@ -115,7 +115,7 @@ def _self_id(event: Any) -> str:
 
 
 def _name(text: str) -> str:
-    """Return a text the hub takes as a name; one that is too long keeps its own digest."""
+    """Return a valid name for the hub; one that is too long is shortened with its digest."""
     clean = "".join(sign for sign in text if sign.isprintable()).strip()
     if len(clean) <= _LONGEST:
         return clean

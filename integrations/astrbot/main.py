@@ -1,4 +1,4 @@
-"""The plugin as AstrBot sees it: hooks and one command. Everything else is beside this file."""
+"""The AstrBot plugin: its hooks and its one command. The other modules do the work."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PlasticMemories(Star):
 
     @filter.on_llm_request()
     async def recall(self, event: AstrMessageEvent, req: ProviderRequest) -> None:
-        """Put what is known of the sender into the request."""
+        """Add memories about the sender to the request."""
         conversation = req.conversation
         who = await self._identity(event, getattr(conversation, "persona_id", None))
         number = conversation.cid if conversation else ""
@@ -47,7 +47,7 @@ class PlasticMemories(Star):
 
     @filter.on_llm_response()
     async def remember(self, event: AstrMessageEvent, resp: LLMResponse) -> None:
-        """Keep what was said; the hub learns from it later."""
+        """Store the turn; the hub learns from it later."""
         turn = event.get_extra(_TURN)
         if turn is None or not self.options.remember:
             return
@@ -58,7 +58,7 @@ class PlasticMemories(Star):
 
     @filter.event_message_type(filter.EventMessageType.GROUP_MESSAGE)
     async def overhear(self, event: AstrMessageEvent) -> None:
-        """Keep what members say to each other, if that is wanted."""
+        """Store messages between group members, if configured."""
         wanted = self.options.remember and self.options.remember_untriggered
         if not wanted or event.is_at_or_wake_command:
             return
@@ -74,12 +74,12 @@ class PlasticMemories(Star):
         yield event.plain_result(await self._answers.to(who, parse(event.message_str)))
 
     async def _identity(self, event: AstrMessageEvent, chosen: str | None = None) -> Identity:
-        # It says in the log when the id of an adapter has to stand in for that of the bot.
+        # Called for its log line, written when the adapter's id replaces the bot's.
         get_bot_session_id(event, self.options.filters.use_bot_isolation)
         return identity_of(event, await self._persona(event, chosen))
 
     async def _persona(self, event: AstrMessageEvent, chosen: str | None) -> str:
-        """Return the persona AstrBot speaks as: by rule, of the conversation, or the default."""
+        """Return the persona AstrBot uses: by rule, of the conversation, or the default."""
         origin = event.unified_msg_origin
         chosen = chosen or await self._talks_as(origin)
         settings = self.context.get_config(umo=origin).get("provider_settings", {})
@@ -109,8 +109,8 @@ class PlasticMemories(Star):
 def _inject(req: ProviderRequest, known: Recalled) -> None:
     """Add memories where AstrBot sends them on but does not keep them in its history.
 
-    The system prompt is never kept. A part of the user's message is left out of the history only
-    if it can be marked, from AstrBot 4.24 on.
+    The system prompt is never kept. A part of the user's message is left out of the history only if
+    it can be marked, from AstrBot 4.24 on.
     """
     if not known.text:
         return

@@ -13,7 +13,7 @@ _SHARED_PERSONA = "default"
 
 @dataclass(frozen=True)
 class Filters:
-    """What keeps memories apart."""
+    """What separates memories from each other."""
 
     use_bot_isolation: bool = True
     use_persona_filtering: bool = True
@@ -41,16 +41,16 @@ class Options:
     filters: Filters = Filters()
 
     def persona_of(self, identity: Identity) -> str:
-        """Return whose memory is asked; without the filter all personas share one."""
+        """Return the persona whose memory is used; without the filter all personas share one."""
         return identity.persona_id if self.filters.use_persona_filtering else _SHARED_PERSONA
 
     def may_show(self, identity: Identity) -> bool:
-        """Say whether memories may be read out here: a group must not hear what was private."""
+        """Return whether memories may be shown here: a group must not see private ones."""
         return self.filters.use_session_filtering or not identity.is_group
 
 
 def options_from(config: Mapping[str, Any] | None) -> Options:
-    """Read a configuration; what is missing or makes no sense keeps its default."""
+    """Parse a configuration; a missing or invalid value keeps its default."""
     given = config or {}
     default = Options()
     hub, recall = _section(given, "hub"), _section(given, "recall_settings")

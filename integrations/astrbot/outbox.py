@@ -1,4 +1,4 @@
-"""Messages on their way to the hub: in order, in the background, kept while it is away."""
+"""Queue of messages for the hub: in order, in the background, kept while it is unreachable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAST_CALL_S = 1.0
 
 @dataclass(frozen=True)
 class Parcel:
-    """What one sender and the bot have said; sent twice it is kept once."""
+    """Messages of one turn; sent twice, they are stored once."""
 
     who: Identity
     messages: Sequence[Mapping[str, Any]]
@@ -42,7 +42,7 @@ class Outbox:
         return len(self._waiting)
 
     def put(self, parcel: Parcel) -> None:
-        """Take a parcel and return at once; when there is no room, the oldest has to go."""
+        """Queue a parcel without waiting; when the queue is full, drop the oldest."""
         if len(self._waiting) >= _ROOM:
             self._waiting.popleft()
             logger.warning("[plastic_memories] 待发送的消息太多，丢弃最早的 / dropped the oldest")
@@ -51,7 +51,7 @@ class Outbox:
             self._task = asyncio.create_task(self._deliver())
 
     async def drained(self, patience_s: float | None = None) -> None:
-        """Wait until everything is delivered, or the patience is over."""
+        """Wait until everything is delivered, or the time is over."""
         if self._task is not None:
             await asyncio.wait([self._task], timeout=patience_s)
 
@@ -81,6 +81,6 @@ class Outbox:
             else:
                 parcel.delivered(ids)
                 wait_s = self._first_wait_s
-            # It may have been dropped for want of room while it was on its way.
+            # It may have been dropped from a full queue while it was being sent.
             if self._waiting and self._waiting[0] is parcel:
                 self._waiting.popleft()

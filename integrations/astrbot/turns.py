@@ -1,4 +1,4 @@
-"""One turn of a conversation: recall before the reply, remember after it."""
+"""One turn of a conversation: recall before the reply, store after it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MESSAGES = 100
 
 @dataclass(frozen=True)
 class Recalled:
-    """What goes into a prompt: a part that stays the same, and one for this turn."""
+    """Blocks for a prompt: one that stays the same, and one for this turn."""
 
     stable: str = ""
     turn: str = ""
@@ -39,13 +39,13 @@ class Turns:
         self._options = options
         self._hub = hub
         self._outbox = outbox
-        # What AstrBot's own history shows the model need not be recalled as well.
+        # Messages in AstrBot's own history need not be recalled as well.
         self._in_history: OrderedDict[str, deque[int]] = OrderedDict()
 
     async def recall(
         self, who: Identity, text: str, contexts: Sequence[Any], conversation: str
     ) -> Recalled:
-        """Return what is known, or nothing when the deadline has come or the hub is away."""
+        """Return the recalled blocks; empty at the deadline or if the hub is unreachable."""
         started = time.monotonic()
         known = list(self._in_history.get(conversation, ()))
         try:
@@ -70,16 +70,16 @@ class Turns:
     def remember(
         self, who: Identity, said: str, reply: str, message_id: str = "", conversation: str = ""
     ) -> None:
-        """Hand a turn to the outbox; whatever happens there, the reply is not held up."""
+        """Queue a turn in the outbox; a failure there never delays the reply."""
         number = message_id or uuid.uuid4().hex
         now = time.time()
-        # In a group the sender is named, so that a message says itself whose it is.
+        # In a group the speaker is stored, so that a message names its author.
         speaker = {"speaker": who.user_id} if who.is_group else {}
-        spoken = [
+        lines = [
             {"role": "user", "content": said, "client_msg_id": number, "ts": now, **speaker},
             {"role": "assistant", "content": reply, "client_msg_id": f"{number}:reply", "ts": now},
         ]
-        messages = [one for one in spoken if str(one["content"]).strip()]
+        messages = [one for one in lines if str(one["content"]).strip()]
         if not messages or not who.sender_id:
             return
         self._outbox.put(Parcel(who, messages, lambda ids: self._note(conversation, ids)))
@@ -101,7 +101,7 @@ class Turns:
 
 
 def recent_of(contexts: Sequence[Any]) -> list[dict[str, str]]:
-    """Return the last lines of a conversation in OpenAI's form, as far as they are text."""
+    """Return the last text lines of a conversation in OpenAI's format."""
     lines: list[dict[str, str]] = []
     for message in contexts[-_RECENT:]:
         if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant"):

@@ -12,12 +12,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from plastic_memories.adapters.sqlite import message_store
+from plastic_memories.adapters.sql.rows import view_params
+from plastic_memories.adapters.sql.stores import message_search
 from plastic_memories.adapters.sqlite.backend import SqliteBackend, open_sqlite
 from plastic_memories.adapters.sqlite.connection import fetch
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import view_params
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Viewpoint
 from plastic_memories.ports.storage import Residue, StorageBackend, Stores
@@ -31,6 +32,11 @@ from plastic_memories.testing.samples import (
     store_memories,
     store_messages,
 )
+
+
+def connection_of(stores: Stores) -> apsw.Connection:
+    assert isinstance(stores, SqliteStores)
+    return stores.connection
 
 
 @dataclass(frozen=True)
@@ -59,13 +65,13 @@ class TestSqlite(StorageContract):
     async def test_where_counting_stops_is_said(
         self, storage: StorageBackend, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(message_store, "_MAX_TERM_COUNT", 3)
+        monkeypatch.setattr(message_search, "_MAX_TERM_COUNT", 3)
         await store_messages(
             storage, *(message(f"茶 tea {n}") for n in range(5)), message("green tea 绿茶")
         )
 
         spread = await storage.read(
-            lambda s: s.messages.term_statistics(MINE, ["茶", "tea", "green"])
+            lambda s: s.message_search.document_counts(MINE, ["茶", "tea", "green"])
         )
 
         assert spread.counts == {"茶": 3, "tea": 3, "green": 1}
@@ -77,8 +83,8 @@ class TestSqlite(StorageContract):
 
         plan = await storage.read(
             lambda stores: fetch(
-                stores.memories._db,  # type: ignore[attr-defined]
-                "EXPLAIN QUERY PLAN " + QUERIES["seen_memory"],
+                connection_of(stores),
+                "EXPLAIN QUERY PLAN " + QUERIES["seen_memory"].text,
                 params,
             )
         )
@@ -131,7 +137,7 @@ class TestSqlite(StorageContract):
         assert await storage.read(lambda s: s.upkeep.check()) == []
         left = [said[n] for n in range(len(said)) if n not in {*gone, last}]
         spread = await storage.read(
-            lambda s: s.messages.term_statistics(MINE, [text.split()[1] for text in left])
+            lambda s: s.message_search.document_counts(MINE, [text.split()[1] for text in left])
         )
         assert set(spread.counts.values()) == {1}
 
@@ -139,9 +145,7 @@ class TestSqlite(StorageContract):
         self, storage: StorageBackend
     ) -> None:
         is_stable = await storage.read(
-            lambda stores: stores.memories._db.config(  # type: ignore[attr-defined]
-                apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1
-            )
+            lambda stores: connection_of(stores).config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1)
         )
 
         assert is_stable == 1

@@ -125,7 +125,7 @@ def test_commands_speak_to_the_running_hub(machine: Machine, hub: list[str]) -> 
     log = (machine.home / ".plastic_memories" / "logs" / "plastic_memories.log").read_text("utf-8")
 
     assert [row["content"] for row in found["PERSONA_MEMORY"]] == ["我对海鲜过敏"]
-    assert "is well" in checks["hub"]["found"]
+    assert "is healthy" in checks["hub"]["found"]
     # The server has opened the database; the commands have not.
     assert log.count('"event":"db.init"') == 1
 

@@ -278,7 +278,7 @@ async def test_an_edit_while_the_model_is_gone_takes_the_old_words_along(
     assert await quotes(api) == [SAID_NOW]
     assert file.read_text("utf-8").count("腰果") > 1  # the message, and what was learned
     assert api.hub is not None
-    standing = await api.hub.storage.read(lambda stores: stores.jobs.reconcile())
+    standing = await api.hub.storage.read(lambda stores: stores.formation.reconcile())
     assert (standing.waiting, standing.lost) == (0, 0)
 
 

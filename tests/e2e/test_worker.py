@@ -47,7 +47,7 @@ async def outcome(folder: Path) -> dict[str, Any]:
             "sources": sorted(len(row.source_message_ids) for row in rows),
             "jobs": sorted((job.task_type, job.status) for job in stores.jobs.find(OWNER.user)),
             "session": (session.watermark, session.waiting, session.archived_upto),
-            "lost": stores.jobs.reconcile().lost,
+            "lost": stores.formation.reconcile().lost,
             "wrong": stores.upkeep.check(),
         }
 

@@ -86,7 +86,7 @@ def _after(steps: list[tuple]) -> tuple[Told, OwnerIndex]:
 def scored(index: OwnerIndex, terms: dict[int, float]) -> Floats:
     """Return the bm25 scores of all entries for weighted terms."""
     found = VisibleTextIndex(index, everything(index), LEARNED_WEIGHTS).gains(terms)
-    return np.bincount(found.entry, found.weighted(list(terms.values())), len(index))
+    return np.bincount(found.entry, found.weighted_gains(list(terms.values())), len(index))
 
 
 @given(steps)

@@ -7,11 +7,14 @@ import gzip
 import io
 import json
 import re
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bench.__main__ import main
+from bench.paths import CallCounter
 from bench.quality import report, scores, summary
 from bench.quality.conversations import (
     FULL,
@@ -24,7 +27,7 @@ from bench.quality.conversations import (
     sample,
 )
 from bench.quality.environments import Environments, adapter_of, peer_names, version_of
-from bench.quality.system import Outcome, Took
+from bench.quality.system import CallTime, Outcome
 from click.testing import CliRunner
 from rich.console import Console
 
@@ -205,20 +208,20 @@ def test_a_mark_at_the_start_of_a_file_is_no_fault(tmp_path: Path) -> None:
 def outcome(found: str, query_s: float, embedding_s: float = 0.0) -> Outcome:
     return Outcome(
         answers=[[found]] * 4,
-        queries=[Took(query_s, embedding_s)] * 4,
-        ingests=[(6, Took(6 * query_s))],
+        queries=[CallTime(query_s, embedding_s)] * 4,
+        ingests=[(6, CallTime(6 * query_s))],
     )
 
 
 def test_embedding_is_taken_out_of_a_time_and_added_as_it_is_alone() -> None:
-    found = summary.of([conversation("c")], outcome("a", 0.005, 0.003), [0.010] * 4)
+    found = summary.summarize([conversation("c")], outcome("a", 0.005, 0.003), [0.010] * 4)
 
     assert found["question_ms"]["p50"] == 2.0
     assert found["question_with_embedding_ms"]["p50"] == 12.0
 
 
 def test_a_system_without_embedding_is_not_charged_for_it() -> None:
-    found = summary.of([conversation("c")], outcome("a", 0.005), [0.010] * 4)
+    found = summary.summarize([conversation("c")], outcome("a", 0.005), [0.010] * 4)
 
     assert found["question_with_embedding_ms"]["p50"] == 5.0
 
@@ -227,7 +230,7 @@ def test_vectors_that_come_later_are_counted_from_the_first_write_on() -> None:
     late = outcome("a", 0.001, 0.001)
     late.settle_seconds, late.filling_seconds = 0.5, 0.6
 
-    found = summary.of([conversation("c")], late, [0.001] * 4)
+    found = summary.summarize([conversation("c")], late, [0.001] * 4)
 
     assert found["texts_per_second"] == 10.0
 
@@ -237,7 +240,7 @@ def test_a_long_text_counts_as_often_as_the_hub_embeds_it() -> None:
     short = Memory("short", "我喜欢在花园里喝茶")
     talk = Conversation("letters", "c", (long, short), ())
 
-    texts = summary.embedded([talk])
+    texts = summary.embedded_texts([talk])
 
     assert texts[0] == long.text
     assert texts[-1] == short.text
@@ -247,10 +250,10 @@ def test_a_long_text_counts_as_often_as_the_hub_embeds_it() -> None:
 def results() -> dict[str, Any]:
     talk = [conversation("c")]
     systems = {
-        "hub": {"skipped": 1, **summary.of(talk, outcome("a", 0.001), [])},
+        "hub": {"skipped": 1, **summary.summarize(talk, outcome("a", 0.001), [])},
         "hub-keyword": {"failed": "this hub does not know it"},
-        "slow": {"skipped": 0, **summary.of(talk, outcome("b", 0.010), [])},
-        "near": {"skipped": 0, **summary.of(talk, outcome("a", 0.002), [])},
+        "slow": {"skipped": 0, **summary.summarize(talk, outcome("b", 0.010), [])},
+        "near": {"skipped": 0, **summary.summarize(talk, outcome("a", 0.002), [])},
         "gone": {"failed": "no such package"},
     }
     return {
@@ -315,3 +318,20 @@ def test_every_peer_has_an_adapter_and_every_version_is_pinned() -> None:
     for file in (BENCH / "environments").glob("*.txt"):
         lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
         assert all(re.fullmatch(r"[\w.\-\[\]]+==[\w.]+", line) for line in lines), file
+
+
+def test_calls_are_counted_by_the_file_they_are_in() -> None:
+    counter = CallCounter(str(Path(doctest.__file__)))
+    before = sys.getprofile()
+    counter.install()
+    try:
+        doctest.script_from_examples("outside of the counter")
+        with counter:
+            doctest.script_from_examples("no examples")
+            re.escape("elsewhere")
+    finally:
+        threading.setprofile(None)
+        sys.setprofile(before)
+
+    assert counter.modules == {doctest.__file__}
+    assert 0 < counter.calls < counter.all_calls

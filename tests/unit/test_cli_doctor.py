@@ -142,7 +142,7 @@ def test_people_are_told_what_to_do_next(patient: Patient) -> None:
     _, shown = patient.run("doctor")
 
     assert "→ Run: chmod 600" in shown
-    assert "1 must be put right." in shown
+    assert "1 failed." in shown
 
 
 def test_the_embedder_is_named_with_the_reason(patient: Patient, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_the_embedder_is_named_with_the_reason(patient: Patient, tmp_path: Path)
     assert without["embedder"]["found"] == "none: EMBEDDER=none: recall by text alone"
     assert checks["embedder"]["status"] == "ok"
     assert f"EMBEDDER=onnx, from {folder}: onnx/tiny/" in checks["embedder"]["found"]
-    assert checks["embedder"]["found"].endswith("24 numbers; 0 vectors, 0 waiting")
+    assert checks["embedder"]["found"].endswith("24 dimensions; 0 vectors, 0 waiting")
 
 
 def test_vectors_of_another_model_are_called_stale(patient: Patient, tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_every_message_is_digested_waits_or_was_given_up(patient: Patient) -> No
     code, checks = patient.examined()
 
     assert code == 0
-    assert checks["messages"]["found"] == "0 digested, 3 waiting, 0 given up"
+    assert checks["messages"]["found"] == "0 digested, 3 waiting, 0 dead"
 
 
 def test_messages_that_were_lost_on_the_way_are_found_and_wait_again(patient: Patient) -> None:
@@ -280,8 +280,8 @@ def test_messages_that_were_lost_on_the_way_are_found_and_wait_again(patient: Pa
     fixed, after = patient.examined("--fix")
 
     assert (code, checks["messages"]["status"]) == (1, "fail")
-    assert checks["messages"]["found"].startswith("3 in no place")
-    assert (fixed, after["messages"]["found"]) == (0, "0 digested, 3 waiting, 0 given up")
+    assert checks["messages"]["found"].startswith("3 lost")
+    assert (fixed, after["messages"]["found"]) == (0, "0 digested, 3 waiting, 0 dead")
 
 
 def test_what_was_given_up_is_shown(patient: Patient) -> None:
@@ -298,7 +298,7 @@ def test_what_was_given_up_is_shown(patient: Patient) -> None:
     code, checks = patient.examined()
 
     assert (code, checks["messages"]["status"]) == (0, "warn")
-    assert checks["messages"]["found"] == "0 digested, 0 waiting, 3 given up"
+    assert checks["messages"]["found"] == "0 digested, 0 waiting, 3 dead"
 
 
 def with_messages(patient: Patient, number: int) -> None:

@@ -48,7 +48,7 @@ def test_sync_says_what_it_has_done(run: Run, pages: Pages) -> None:
 
     shown = run("markdown", "sync")
 
-    assert "memory://persona/core: 1 taken in, 0 changed, 0 revoked, 0 written out" in shown.output
+    assert "memory://persona/core: 1 imported, 0 changed, 0 revoked, 0 exported" in shown.output
     assert "line 2 is not remembered: sensitive: credential" in shown.output
     assert "hunter2secret" not in shown.output
     again = json.loads(run("markdown", "sync", "--json").stdout)

@@ -145,7 +145,7 @@ def test_a_question_does_not_wait_until_everything_has_its_vector(
     found = json.loads(done.stdout)
     assert took < 9  # or it has waited as for a model that is being loaded
     assert (found["PERSONA_MEMORY"][0]["content"], found["degraded"]) == (said, [])
-    assert done.stderr.count(f"still wait for their vectors: {len(NOTES)} memories.") == 1
+    assert done.stderr.count(f"vectors are pending: {len(NOTES)} memories.") == 1
     assert "still wait" not in later.stderr
 
 

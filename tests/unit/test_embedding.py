@@ -47,9 +47,7 @@ async def test_what_is_there_gets_its_own_vector(storage: StorageBackend) -> Non
     assert await vectors(storage, OTHER_USER) == {other.id: pack_vectors(hashed([other.content]))}
 
 
-async def test_a_long_text_has_a_vector_for_itself_and_for_each_stretch(
-    storage: StorageBackend,
-) -> None:
+async def test_a_long_text_has_a_vector_for_each_passage(storage: StorageBackend) -> None:
     text = " ".join(f"This is sentence number {number} of a long story." for number in range(12))
     await store_memories(storage, memory("short"), memory(text))
 

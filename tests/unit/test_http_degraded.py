@@ -122,7 +122,7 @@ async def test_without_the_text_index_everything_is_found_all_the_same(
     recall = await remembering(api)
     assert api.hub is not None
     storage = api.hub.storage.backend
-    await storage.write(lambda stores: stores.memories._db.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
+    await storage.write(lambda stores: stores.connection.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
 
     found = await ask(recall)
 
@@ -134,7 +134,7 @@ async def test_without_the_text_index_memories_can_still_be_kept(api: Api) -> No
     await remembering(api)
     assert api.hub is not None
     storage = api.hub.storage.backend
-    await storage.write(lambda stores: stores.memories._db.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
+    await storage.write(lambda stores: stores.connection.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
 
     await api.remember("oolong tea", "note", "b")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness import Api, StartHub, StillClock
-from plastic_memories.adapters.sqlite import message_store
+from plastic_memories.adapters.sql.stores import message_search
 from plastic_memories.hub.recall import snippets
 
 DAY = 86_400.0
@@ -118,8 +118,8 @@ async def test_a_word_that_is_said_all_the_time_is_no_evidence_in_a_long_questio
 async def test_words_in_more_messages_than_are_counted_bring_nothing_by_chance(
     api: Api, clock: StillClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_store, "_MAX_TERM_COUNT", 40)
-    monkeypatch.setattr(message_store, "_MAX_MESSAGE_COUNT", 400)
+    monkeypatch.setattr(message_search, "_MAX_TERM_COUNT", 40)
+    monkeypatch.setattr(message_search, "_MAX_MESSAGE_COUNT", 400)
     day = datetime(2025, 6, 13, 12, tzinfo=UTC).timestamp()
     await _tell(api, clock.at - 20 * DAY, *(f"小雨和猫咪 with coffee {n}" for n in range(60)))
     await _tell(api, day, "小雨的护照 came with coffee", session="s1")
@@ -315,8 +315,8 @@ async def test_without_the_text_index_it_is_found_all_the_same(api: Api, clock: 
     await _chat(api, clock)
     assert api.hub is not None
     await api.hub.storage.write(
-        lambda stores: stores.messages._db.execute("DROP TABLE fts_messages")
-    )  # type: ignore[attr-defined]
+        lambda stores: stores.connection.execute("DROP TABLE fts_messages")  # type: ignore[attr-defined]
+    )
 
     assert await _said(api, "Where does Priya live these days?") == ["Priya moved to Oslo"]
 

@@ -301,5 +301,5 @@ async def test_a_long_talk_is_digested_piece_by_piece(api: Api) -> None:
 
     assert done == 4  # three pieces and the archive
     assert await api.listed(type="profile", q="海鲜") == ["我海鲜过敏"]
-    reconciled = await hub.storage.read(lambda stores: stores.jobs.reconcile())
+    reconciled = await hub.storage.read(lambda stores: stores.formation.reconcile())
     assert (reconciled.digested, reconciled.waiting, reconciled.lost) == (6, 0, 0)

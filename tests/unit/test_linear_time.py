@@ -66,12 +66,19 @@ def test_all_kinds_of_expressions_are_found() -> None:
     found = dict(_all_patterns())
 
     names = " ".join(found)
-    assert "rules.blocks._LINE_BREAKS" in names  # compiled when it is first used
-    assert "adapters.recall.scoring._ABOUT_ME" in names  # compiled at once
-    assert "rules.talk.zh_events._TURN_RULES" in names  # inside of tuples
-    assert "rules.talk.phrases" in names or "rules.talk.dates_zh" in names  # inside of objects
-    assert "rules.realm.search@" in names  # written where it is used
+    assert "rules.prompt.blocks._" in names  # compiled when it is first used
+    assert "adapters.recall.scoring._" in names  # compiled at once
+    assert "language.reading.chinese.events._" in names  # inside of tuples
+    assert "language.dates.chinese.RULES" in names  # inside of objects
+    assert ".search@" in names  # written where it is used
     assert len(found) > 600
+
+
+@pytest.mark.parametrize("part", ["language", "rules", "formats"])
+def test_functions_of_every_part_that_reads_text_are_found(part: str) -> None:
+    names = [name for name, _ in _all_functions() if name.startswith(f"{part}.")]
+
+    assert len(names) > 20
 
 
 @pytest.mark.parametrize(

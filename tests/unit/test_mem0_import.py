@@ -149,7 +149,7 @@ def test_people_get_a_report_in_words(run: Run, tmp_path: Path) -> None:
     result = run("import", "--from", "mem0", file_of(tmp_path, [TEA, {"id": "9"}]))
 
     assert result.exit_code == 0
-    assert "taken in: memories 1" in result.stdout
+    assert "imported: memories 1" in result.stdout
     assert "line 2: without a text" in result.stdout
 
 

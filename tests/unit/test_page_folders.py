@@ -329,7 +329,7 @@ async def at_work(threads: DiskThreads) -> AsyncIterator[None]:
 
 
 async def test_a_disk_that_hangs_is_waited_for_once() -> None:
-    threads = DiskThreads("hanging", hangs_s=0)
+    threads = DiskThreads("hanging", hang_timeout_s=0)
 
     async with at_work(threads):
         with pytest.raises(Unavailable, match="within"):
@@ -341,7 +341,7 @@ async def test_a_disk_that_hangs_is_waited_for_once() -> None:
 
 
 async def test_a_long_queue_is_no_disk_that_hangs() -> None:
-    threads = DiskThreads("busy", hangs_s=3600)
+    threads = DiskThreads("busy", hang_timeout_s=3600)
 
     async with at_work(threads):
         with pytest.raises(Unavailable, match="within"):

@@ -216,7 +216,7 @@ async def test_an_index_that_another_thread_holds_is_not_waited_for(
     cache = IndexCache(1_000_000)
     engine = HybridEngine(storage, Fixed(), cache)
 
-    with cache.get(MINE).locked(0):
+    with cache.get(MINE).lock(0):
         found = await engine.find(asking("tea", deadline_s=1))
     again = await engine.find(asking("tea"))
 
@@ -251,7 +251,7 @@ async def test_vectors_and_index_may_be_away_together(storage: StorageBackend) -
 
 
 async def test_without_index_and_text_index_rows_are_scanned(storage: StorageBackend) -> None:
-    await storage.write(lambda stores: stores.memories._db.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
+    await storage.write(lambda stores: stores.connection.execute("DROP TABLE fts_memory"))  # type: ignore[attr-defined]
 
     found = await hybrid_engine(Parts(Unreadable(storage, Unavailable("away")))).find(asking("tea"))
 

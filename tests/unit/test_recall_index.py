@@ -103,19 +103,19 @@ def test_an_index_is_for_one_thread_at_a_time() -> None:
     inside, over = threading.Event(), threading.Event()
 
     def read() -> None:
-        with index.locked(1):
+        with index.lock(1):
             inside.set()
             over.wait()
 
     reader = threading.Thread(target=read)
     reader.start()
     inside.wait()
-    with pytest.raises(Unavailable), index.locked(0):
+    with pytest.raises(Unavailable), index.lock(0):
         pass
     over.set()
     reader.join()
 
-    with index.locked(0):
+    with index.lock(0):
         assert len(index) == 0
 
 

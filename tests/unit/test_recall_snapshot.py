@@ -22,8 +22,8 @@ from recall_parts import Parts
 ME = Viewpoint(Owner("default", "userA", "p1"))
 TEA = "我喜欢 jasmine tea"
 PARTS = {
-    "structure": ("memories", "core"),
-    "snippets": ("messages", "recent"),
+    "structure": ("memory_search", "core"),
+    "snippets": ("message_search", "recent"),
     "index": ("entries", "changes_since"),
 }
 # A real constraint holds in every realm, so it is not among these.

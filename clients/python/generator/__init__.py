@@ -1,1 +1,1 @@
-"""Generators of SDK source: `make docs` runs them, a test fails when a file is stale."""
+"""Source generators of the SDK: `make docs` runs them, a test fails when a file is stale."""

@@ -24,7 +24,7 @@ NAMES = {
     "async_client": "client",
     "async_methods": "sync_methods",
 }
-# Words of docstrings.
+# Phrases in docstrings.
 PHRASES = {
     "an `async with`": "a `with`",
     "for asyncio": "for synchronous code",
@@ -35,7 +35,7 @@ Edit = tuple[tuple[int, int], tuple[int, int], str]
 
 
 def files() -> dict[str, Callable[[], str]]:
-    """Return the generated files by their name in the repository, each with its generator."""
+    """Return the generated files by path in the repository, each with its generator."""
     sources = [PACKAGE / "async_client.py", *sorted((PACKAGE / "async_methods").glob("*.py"))]
     return {_target(source).relative_to(ROOT).as_posix(): _generator(source) for source in sources}
 
@@ -47,7 +47,7 @@ def to_sync(text: str) -> str:
     'def f(x):\\n    return x.close()\\n'
     """
     sync = _apply(text, list(_token_edits(text)))
-    # One at a time: an edit moves everything behind it.
+    # One at a time: an edit moves all code after it.
     while edit := next(_idiom_edits(sync), None):
         sync = _apply(sync, [edit])
     return sync
@@ -109,7 +109,7 @@ def _edit(text: str, node: ast.expr | ast.stmt, replacement: str) -> Edit:
     lines = text.encode().splitlines()
 
     def position(row: int, offset: int) -> tuple[int, int]:
-        # A tree counts bytes, tokens count characters.
+        # An AST counts bytes, tokens count characters.
         return row, len(lines[row - 1][:offset].decode())
 
     assert node.end_lineno is not None

@@ -1,7 +1,7 @@
-"""Derive the SDK's types of a memory and of requests about memories from the hub's bodies.
+"""Generate the SDK's memory types and request types from the hub's wire models.
 
-The SDK installs without the hub, so it cannot import them: a new field gets into the SDK when
-these files are generated again.
+The SDK installs without the hub, so it cannot import them: a new field reaches the SDK when these
+files are generated again.
 """
 
 from __future__ import annotations
@@ -21,54 +21,54 @@ from plastic_memories.model.owner import Realm
 from plastic_memories.wire import memories as wire
 from plastic_memories.wire import recall
 
-# Closed lists with a name of their own; other enumerations are plain text to the SDK.
+# Enumerations with their own alias; all others are plain text to the SDK.
 ALIASES: dict[type[StrEnum], str] = {Realm: "Realm", Scope: "Scope", SourceType: "SourceType"}
 # Every form in which the hub returns a memory is one class of the SDK.
 ROWS = (wire.MemoryRow, wire.MemoryListRow, wire.ScoredMemoryRow, wire.MemoryVersionRow)
 NESTED: dict[type[BaseModel], str] = {wire.ReplacedRow: "Replaced"}
-# What an older hub does not say.
+# Values that an older hub leaves out.
 DEFAULTS = {"realm": '"real"'}
 EMPTY_VALUES = {"int": "0", "str": '""', "bool": "False"}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a caller may send of a body, `without` what the SDK itself declares or fills in."""
+    """The fields a caller may send, `without` those that the SDK declares or fills in itself."""
 
     body: type[BaseModel]
     docstring: str
     without: frozenset[str]
 
 
-# By hand, because the SDK takes more than the hub: other types, or the client's own values.
+# Written by hand, because the SDK accepts more than the hub: other types, or client defaults.
 ORIGIN = frozenset({"persona_id", "session_id", "source_app", "bot_id", "bots", "branch_id"})
 OPTIONS = {
     "MemoryFields": Options(
         wire.MemoryBody,
-        "What a memory may say about itself.",
+        "Optional fields of a memory.",
         frozenset({"type", "key", "content"}),
     ),
     "MemoryChange": Options(
         wire.UpdateMemoryRequest,
-        "What is given is sent, None too: `expires_at=None` takes the expiry away.",
+        "Given fields are sent, None too: `expires_at=None` removes the expiry.",
         ORIGIN | {"memory_id"},
     ),
     "ListFields": Options(
-        wire.ListMemoriesQuery, "Which memories to list.", (ORIGIN - {"session_id"}) | {"cursor"}
+        wire.ListMemoriesQuery, "Filters of a memory list.", (ORIGIN - {"session_id"}) | {"cursor"}
     ),
     "ForgetFields": Options(
         wire.ForgetMemoryRequest, "What to forget, and how.", ORIGIN | {"type", "key"}
     ),
     "RecallFields": Options(
         recall.RecallRequest,
-        "What a recall may be told besides its query.",
+        "Optional fields of a recall.",
         ORIGIN | {"query", "recent_messages", "include"},
     ),
 }
 
 
 def files() -> dict[str, Callable[[], str]]:
-    """Return the generated files by their name in the repository, each with its generator."""
+    """Return the generated files by path in the repository, each with its generator."""
     made = {"models/memory_item.py": _models, "wire_options.py": _options}
     folder = PACKAGE.relative_to(ROOT).as_posix()
     return {f"{folder}/{name}": _generator(name, body) for name, body in made.items()}
@@ -87,10 +87,10 @@ def _models() -> str:
             "from pydantic import Field",
             "from .record import Record",
             "class Replaced(Record):",
-            '    """An active memory that a yes to a candidate would end."""',
+            '    """An active memory that confirming the candidate would end."""',
             *_model_lines(wire.ReplacedRow),
             "class MemoryItem(Record):",
-            '    """One version of one remembered thing. Times are epoch seconds, UTC."""',
+            '    """One version of a memory. Times are epoch seconds, UTC."""',
             *_model_lines(*ROWS),
             "",
         ]
@@ -117,7 +117,7 @@ def _fields(*bodies: type[BaseModel]) -> dict[str, Any]:
 
 def _model_lines(first: type[BaseModel], *others: type[BaseModel]) -> Iterator[str]:
     for name, annotation in _fields(first, *others).items():
-        # What only some forms say is not known of the others.
+        # A field that only some forms have may be missing in the others.
         kind = _read_type(annotation if name in first.model_fields else annotation | None)
         yield f"    {name}: {kind} = {DEFAULTS.get(name) or _default(kind)}"
 

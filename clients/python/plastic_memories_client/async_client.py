@@ -29,11 +29,11 @@ class AsyncPlasticMemoriesClient(
     AsyncTransfer,
     AsyncOperations,
 ):
-    """Talk to a hub; close it, or use it in an `async with` statement.
+    """A client of one hub; close it, or use it in an `async with` statement.
 
-    Without `api_key` the key is taken from PLASTIC_MEMORIES_API_KEY or, for a hub on this
-    machine, from its key file. Every method raises `PlasticMemoriesClientError` or one of
-    its kinds. `persona_id`, where it is left out, is the client's own.
+    Without `api_key` the key comes from PLASTIC_MEMORIES_API_KEY or, for a hub on this machine,
+    from its key file. Every method raises `PlasticMemoriesClientError` or a subclass. `persona_id`
+    defaults to the client's own.
     """
 
     def __init__(

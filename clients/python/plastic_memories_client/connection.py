@@ -1,4 +1,4 @@
-"""How a hub is reached: address, headers, and what a failed attempt means."""
+"""The connection to a hub: address, headers, retries, and connection errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
 
 
 class Connection:
-    """Everything about the way to one hub that both clients share."""
+    """The connection settings that both clients share."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Connection:
         return is_loopback(self.base_url)
 
     def client_options(self) -> dict[str, Any]:
-        """Return what httpx is to know of this hub."""
+        """Return the options of the httpx client."""
         return {
             "base_url": self.base_url,
             "timeout": self._timeout_s,
@@ -51,12 +51,12 @@ class Connection:
         }
 
     def request(self, call: Call[Any]) -> dict[str, Any]:
-        """Return a call as httpx takes it."""
+        """Return the arguments of an httpx request for a call."""
         headers = self._headers()
         body = call.body()
         if body is not None:
             headers["Content-Type"] = call.content_type
-        # Bytes: httpx would refuse the name of a user that is not ASCII.
+        # Bytes: httpx would refuse a user name that is not ASCII.
         encoded = {name: value.encode("utf-8", "replace") for name, value in headers.items()}
         return {
             "method": call.method,
@@ -67,7 +67,7 @@ class Connection:
         }
 
     def socket(self, path: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a WebSocket as `websockets` takes it."""
+        """Return the arguments of a `websockets` connection."""
         parts = urlsplit(self.base_url)
         scheme = "wss" if parts.scheme == "https" else "ws"
         place = (scheme, parts.netloc, parts.path + path, urlencode(params), "")
@@ -79,7 +79,7 @@ class Connection:
         }
 
     def unreachable_error(self, error: Exception) -> ServerUnreachable:
-        """Return what it means for the caller that an attempt failed."""
+        """Return the error for a failed connection attempt."""
         if isinstance(error, httpx.TimeoutException | TimeoutError):
             return TimedOut(f"{self.base_url} did not answer in {self._timeout_s:g} s.")
         why = str(error) or type(error).__name__
@@ -87,7 +87,7 @@ class Connection:
 
     def _headers(self) -> dict[str, str]:
         known = {"X-User-Id": self._user_id, "X-Request-Id": uuid.uuid4().hex}
-        # Looked for when it is needed, until it is there: the server makes one at its first start.
+        # Looked up when needed, until it exists: the server creates one at its first start.
         if self._key is None:
             self._key = find_key(on_this_machine=self.is_local) or None
         if self._key:
@@ -96,7 +96,7 @@ class Connection:
 
 
 def may_repeat(call: Call[Any], error: Exception) -> bool:
-    """Return whether a failed call may be retried: nothing was sent, or nothing is changed."""
+    """Return whether a failed call may be retried: nothing was sent, or it changes nothing."""
     if isinstance(error, httpx.ConnectError):
         return True
     return call.method == "GET" and isinstance(
@@ -105,7 +105,7 @@ def may_repeat(call: Call[Any], error: Exception) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Return whether an address is the caller's own machine.
+    """Return whether a URL points to the caller's own machine.
 
     >>> is_loopback("http://127.0.0.1:8007"), is_loopback("https://hub.example.org")
     (True, False)

@@ -1,24 +1,24 @@
-"""What can go wrong, named as the hub names it.
+"""Exceptions of the SDK, one for each error code of the hub.
 
 PlasticMemoriesClientError
-├── PlasticMemoriesError      the hub answered with a failure
-│   ├── BadRequest            the request as a whole cannot be read
+├── PlasticMemoriesError      the hub answered with an error
+│   ├── BadRequest            the request cannot be parsed
 │   │   └── TemplateError     a persona template is missing, broken or outside its root
-│   ├── JudgeDenied           the text is understood and refused (detail: reason, category)
-│   ├── ValidationFailed      a field cannot be used (detail: list of {loc, msg, type})
+│   ├── JudgeDenied           the text is valid and refused (detail: reason, category)
+│   ├── ValidationFailed      a field is invalid (detail: list of {loc, msg, type})
 │   ├── Unauthorized          no key, or a wrong one
 │   ├── Forbidden             the key may not do this
 │   ├── NotFound              no such object for this caller
-│   ├── MethodNotAllowed      the path exists, not for this method
+│   ├── MethodNotAllowed      the path does not support this method
 │   ├── Conflict              the state of the object forbids it
-│   │   ├── NeedsSupersedes   the slot is taken (detail: active_memory_id, ...)
+│   │   ├── NeedsSupersedes   the slot has an active memory (detail: active_memory_id, ...)
 │   │   └── Expired           the candidate is past its expiry
-│   ├── PayloadTooLarge       more bytes than the hub takes
+│   ├── PayloadTooLarge       the body is over the hub's limit
 │   ├── RateLimited           too many requests; see `retry_after_s`
 │   ├── Unavailable           a component of the hub cannot answer now
 │   └── InternalError         a bug in the hub
-├── UnreadableAnswer          something answered, and it does not speak like the hub
-├── EventsClosed              the hub ended the event stream and said why
+├── UnreadableAnswer          the response is not one of a hub
+├── EventsClosed              the hub closed the event stream with a reason
 └── ServerUnreachable         nothing answered
     └── TimedOut              not in time
 
@@ -32,7 +32,7 @@ from typing import Any, ClassVar
 
 
 class PlasticMemoriesClientError(Exception):
-    """Carry what the hub said: `code`, `message`, `detail`, `status` and `request_id`."""
+    """Base of all errors, with the hub's `code`, `message`, `detail`, `status` and `request_id`."""
 
     default_code: ClassVar[str] = "client_error"
 
@@ -69,7 +69,7 @@ class PlasticMemoriesClientError(Exception):
 
 
 class PlasticMemoriesError(PlasticMemoriesClientError):
-    """The hub answered with a failure."""
+    """The hub answered with an error."""
 
 
 class BadRequest(PlasticMemoriesError):
@@ -152,7 +152,7 @@ PlasticMemoriesProtocolError = UnreadableAnswer
 PlasticMemoriesTransportError = ServerUnreachable
 
 
-# Families by status: a code this version has not heard of is still caught by its family.
+# Base classes by status: a code unknown to this version is still caught by its base class.
 BY_STATUS: dict[int, type[PlasticMemoriesError]] = {
     400: BadRequest,
     401: Unauthorized,
@@ -176,5 +176,5 @@ BY_CODE = {kind.default_code: kind for kind in (*BY_STATUS.values(), *_NARROWER)
 
 
 def error_class(code: str, status: int) -> type[PlasticMemoriesError]:
-    """Return the class of a failure: by its code, else by its status."""
+    """Return the class of an error: by its code, else by its status."""
     return BY_CODE.get(code) or BY_STATUS.get(status, PlasticMemoriesError)

@@ -1,4 +1,4 @@
-"""The event stream without its socket: what a frame means, and what a lost connection does."""
+"""The event stream without its socket: parse frames, and decide when to reconnect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATH = "/ws/events"
 DISCONNECTS = (WebSocketException, OSError)  # TimeoutError is an OSError
 
 NORMAL_CLOSE_CODE = 1000
-# Restart, no close frame, a fault, "try again later": the stream goes on where it stopped.
+# Restart, no close frame, a fault, "try again later": reconnect and resume.
 TRANSIENT_CLOSE_CODES = frozenset({1001, 1005, 1006, 1011, 1012, 1013, 1014})
 ERROR_BY_CLOSE_CODE: dict[int, type[PlasticMemoriesClientError]] = {
     4401: Unauthorized,
@@ -26,7 +26,7 @@ ERROR_BY_CLOSE_CODE: dict[int, type[PlasticMemoriesClientError]] = {
 
 
 class EventFeed:
-    """One reader's place in the stream; it survives a reconnect."""
+    """One reader's position in the stream; it survives a reconnect."""
 
     def __init__(
         self, connection: Connection, persona_id: str | None, resume_from: int | None
@@ -38,23 +38,23 @@ class EventFeed:
         self._may_reconnect = True
 
     def socket(self) -> dict[str, Any]:
-        """Return the WebSocket to open next."""
+        """Return the arguments of the next WebSocket connection."""
         params = without_none(persona_id=self._persona_id, resume_from=self._last_id)
         return self._connection.socket(PATH, params)
 
     def read(self, frame: str | bytes) -> HubEvent | None:
-        """Return the event in a frame; None if it holds something else."""
+        """Return the event in a frame; None if the frame has no event."""
         try:
             event = HubEvent.model_validate(json.loads(frame))
         except (ValueError, ValidationError):
             return None
         self._last_id = event.id or self._last_id
-        # Once for each drop: a server that drops every connection at once is not asked forever.
+        # One retry per drop: do not retry forever against a server that drops every connection.
         self._may_reconnect = True
         return event
 
     def reconnect_or_raise(self, error: Exception) -> None:
-        """Return if the stream goes on or has ended as it should; else raise why not."""
+        """Return if the stream may go on or has ended normally; otherwise raise the error."""
         if isinstance(error, ConnectionClosed) and error.rcvd is not None:
             self._check_close_code(error.rcvd.code, error.rcvd.reason)
         elif isinstance(error, InvalidStatus):

@@ -1,4 +1,4 @@
-"""Arguments of the older SDK, translated into today's."""
+"""Translate arguments of the older SDK into current ones."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ DAY_S = 86400.0
 
 
 class LegacyRecallOptions(TypedDict, total=False):
-    """Older names; `limit`, `include` and `types` are the ones of today.
+    """Older names; `limit`, `include` and `types` are the current ones.
 
-    `top_k_snippets` and `snippets_days` narrow `chat_snippets`, not `injection_block`. Of
-    `filters` only `type` or `types` has an effect; in the older SDK nothing had.
+    `top_k_snippets` and `snippets_days` limit `chat_snippets`, not `injection_block`. Of `filters`
+    only `type` or `types` has an effect; in the older SDK none had.
     """
 
     top_k: int | None
@@ -29,7 +29,7 @@ class LegacyRecallOptions(TypedDict, total=False):
 
 
 def recall_fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a recall in today's names only.
+    """Return the options of a recall in current names only.
 
     >>> recall_fields({"top_k": 3, "include_profile": False})
     {'limit': 3, 'include': ['memory', 'snippets']}
@@ -53,7 +53,7 @@ def excluded_sections(options: Mapping[str, Any]) -> set[str]:
 
 
 def narrow(found: RecallResult, options: Mapping[str, Any]) -> RecallResult:
-    """Return a recall without what the older options exclude."""
+    """Return a recall without the parts that older options exclude."""
     update: dict[str, Any] = {"chat_snippets": _snippets(found.chat_snippets, options)}
     # The hub returns the profile whether or not it is included in the blocks.
     if "profile" in excluded_sections(options):

@@ -1,4 +1,4 @@
-"""Where a key is found when none is given: the environment, then this machine's key file."""
+"""Find an API key when none is given: in the environment, then in this machine's key file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ KEY_FILE = "key"
 def find_key(*, on_this_machine: bool, environment: Mapping[str, str] | None = None) -> str:
     """Return the key to send, or an empty text.
 
-    The key file is looked at only for a hub on this machine: a key that was made here
-    must not travel to a host elsewhere just because its address was given.
+    The key file is read only for a hub on this machine: a local key must not be sent to another
+    host just because its address was given.
     """
-    # The SDK is its own distribution: the hub's settings.py is not there to ask.
+    # The SDK is its own distribution: it cannot use the hub's settings.py.
     known = os.environ if environment is None else environment  # noqa: TID251
     given = known.get("PLASTIC_MEMORIES_API_KEY", "").strip()
     if given or not on_this_machine:
@@ -25,7 +25,7 @@ def find_key(*, on_this_machine: bool, environment: Mapping[str, str] | None = N
 
 
 def data_folder(environment: Mapping[str, str]) -> Path:
-    """Return the folder in which the hub keeps its files by default."""
+    """Return the hub's default data folder."""
     if chosen := environment.get("PLASTIC_MEMORIES_DATA_DIR"):
         return Path(chosen).expanduser()
     if database := environment.get("PLASTIC_MEMORIES_DB_PATH"):
@@ -36,7 +36,7 @@ def data_folder(environment: Mapping[str, str]) -> Path:
 
 
 def _read(path: Path) -> str:
-    # No file, or not ours to read: then there is no key, and the hub says so itself.
+    # No file, or not readable: then there is no key, and the hub reports that itself.
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):

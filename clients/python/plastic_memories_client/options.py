@@ -1,4 +1,4 @@
-"""The fields a call may take besides its main ones: named once, for both clients."""
+"""Optional fields of calls, declared once for both clients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ExportFormat = Literal["jsonl", "markdown", "bundle"]
 
 
 class Origin(TypedDict, total=False):
-    """From where a call is made; what is left out is the client's own."""
+    """The origin of a call; fields left out default to the client's own."""
 
     persona_id: str | None
     session_id: str | None
@@ -35,7 +35,7 @@ class RecallOptions(Origin, RecallFields, LegacyRecallOptions, total=False):
 
 
 class TalkOptions(Origin, total=False):
-    """For messages: what does not say so itself belongs to this conversation."""
+    """Fields for messages that leave them out themselves."""
 
     branch_id: str | int | None
     realm: Realm
@@ -61,7 +61,7 @@ class MemoryFilter(ListFields, total=False):
 
 
 class MessageFilter(TypedDict, total=False):
-    """Only what is given narrows: the client's own session and app do not."""
+    """Filters of messages; the client's own session and app are not applied."""
 
     persona_id: str | None
     limit: int
@@ -73,7 +73,7 @@ class MessageFilter(TypedDict, total=False):
 
 
 class WhichMessage(TypedDict, total=False):
-    """One of the two ids."""
+    """A message, by one of the two ids."""
 
     persona_id: str | None
     message_id: int

@@ -1,4 +1,4 @@
-"""A file that appears under its name only when it is whole."""
+"""Write a file atomically: it appears under its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 @contextmanager
 def partial_file(path: str | PathLike[str]) -> Iterator[BinaryIO]:
-    """Open `path` for writing beside its place, and put it there at the end if all went well."""
+    """Open a temporary file beside `path` for writing, and rename it to `path` on success."""
     whole = Path(path)
     part = whole.with_name(whole.name + ".part")
     try:

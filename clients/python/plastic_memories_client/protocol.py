@@ -1,4 +1,4 @@
-"""What is sent for a call and how its answer is read. No I/O."""
+"""Build requests and parse responses. No I/O."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST_FAILURE = 400
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP answer as it came."""
+    """An HTTP response as received."""
 
     status: int
     headers: Mapping[str, str]
@@ -30,7 +30,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The inside of a successful envelope."""
+    """The data of a successful envelope."""
 
     data: dict[str, Any]
     request_id: str
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[T]):
-    """One request, how to read its reply, and what to return instead of failing."""
+    """One request, how to parse its reply, and what to return instead of failing."""
 
     method: str
     path: str
@@ -60,7 +60,7 @@ class Call(Generic[T]):
         """Return the bytes to send."""
         if self.json is None:
             return self.content
-        # "replace": half of a surrogate pair, cut off by a chat client, is no reason to fail.
+        # "replace": a lone surrogate, cut off by a chat client, is no reason to fail.
         return json.dumps(self.json, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -82,34 +82,34 @@ def post(path: str, read: Callable[[Reply], T], body: Mapping[str, Any]) -> Call
 
 
 def result(kind: type[ResultT]) -> Callable[[Reply], ResultT]:
-    """Return a reader that makes one `kind` of the envelope's data."""
+    """Return a parser that builds one `kind` from the envelope's data."""
     return lambda reply: _result(kind, answer(reply))
 
 
 def record(kind: type[RecordT], *names: str) -> Callable[[Reply], RecordT]:
-    """Return a reader of one object, which may stand under one of `names` in the data."""
+    """Return a parser of one object, which may be under one of `names` in the data."""
     return lambda reply: _valid(kind, _inside(answer(reply).data, names))
 
 
 def records(kind: type[RecordT], name: str = "items") -> Callable[[Reply], list[RecordT]]:
-    """Return a reader of a list of `kind`."""
+    """Return a parser of a list of `kind`."""
     return lambda reply: [_valid(kind, row) for row in answer(reply).data.get(name) or []]
 
 
 def text(reply: Reply) -> str:
-    """Read an answer that is plain text."""
+    """Return a plain text response."""
     check(reply)
     return reply.body.decode("utf-8", "replace")
 
 
 def file(reply: Reply) -> bytes:
-    """Read an answer that is a file."""
+    """Return a file response."""
     check(reply)
     return reply.body
 
 
 def answer(reply: Reply) -> Answer:
-    """Open the envelope; raise what it says if it is a failure."""
+    """Return the content of the envelope; raise the error of a failed response."""
     check(reply)
     envelope = _envelope(reply)
     content = envelope.get("data")
@@ -119,7 +119,7 @@ def answer(reply: Reply) -> Answer:
 
 
 def check(reply: Reply) -> None:
-    """Raise the error that a failure names."""
+    """Raise the error of a failed response."""
     if reply.status < FIRST_FAILURE:
         return
     envelope = _envelope(reply)
@@ -150,7 +150,7 @@ def _request_id(reply: Reply, envelope: Mapping[str, Any]) -> str:
 
 
 def _seconds(value: str | None) -> float | None:
-    # The header may also be a date; nobody needs that from a hub.
+    # The header may also be a date; a hub never sends one.
     return float(value) if value is not None and value.isdigit() else None
 
 
@@ -168,7 +168,7 @@ def _valid(kind: type[RecordT], fields: Any) -> RecordT:
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
-        # The error's own text repeats the input: private words, so only the places are named.
+        # The error's own text repeats the input, which is private: name only the places.
         places = [".".join(map(str, problem["loc"])) for problem in error.errors()]
         raise UnreadableAnswer(
             f"The answer does not read as {kind.__name__}.", detail={"fields": places}

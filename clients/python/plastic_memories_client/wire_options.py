@@ -12,7 +12,7 @@ SourceType = Literal["user_explicit", "model_inferred", "imported", "tool"]
 
 
 class MemoryFields(TypedDict, total=False):
-    """What a memory may say about itself."""
+    """Optional fields of a memory."""
 
     tags: Sequence[str]
     ttl_seconds: float | None
@@ -39,7 +39,7 @@ class MemoryFields(TypedDict, total=False):
 
 
 class MemoryChange(TypedDict, total=False):
-    """What is given is sent, None too: `expires_at=None` takes the expiry away."""
+    """Given fields are sent, None too: `expires_at=None` removes the expiry."""
 
     content: str | None
     tags: Sequence[str] | None
@@ -50,7 +50,7 @@ class MemoryChange(TypedDict, total=False):
 
 
 class ListFields(TypedDict, total=False):
-    """Which memories to list."""
+    """Filters of a memory list."""
 
     status: Literal["active", "candidate", "revoked", "expired", "all"]
     type: str | None
@@ -73,7 +73,7 @@ class ForgetFields(TypedDict, total=False):
 
 
 class RecallFields(TypedDict, total=False):
-    """What a recall may be told besides its query."""
+    """Optional fields of a recall."""
 
     limit: int
     only_session: bool

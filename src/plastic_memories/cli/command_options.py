@@ -1,4 +1,4 @@
-"""What every command is told: which hub, as whom, which persona, in which form to answer."""
+"""Options shared by all commands: hub address, key, user, persona, output format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class CliOptions:
-    """The options that hold for a whole command line; given late, they win over given early."""
+    """The shared options of a command line; a later option overrides an earlier one."""
 
     url: str = ""  # empty: the hub of this machine's settings, or none at all
     key: str = ""
@@ -23,7 +23,7 @@ class CliOptions:
 
 
 def _store_option(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    """Put an option into the context's place, if it was given."""
+    """Store an option in the context, if it was given."""
     known = ctx.find_object(CliOptions) or CliOptions()
     if value:
         assert param.name is not None
@@ -46,7 +46,7 @@ def _shared_option(
 
 
 def shared_options(*, environment: bool = False) -> Callable[[Command], Command]:
-    """Add the options of a place; the outermost group also reads them from the environment."""
+    """Add the shared options; the outermost group also reads them from the environment."""
 
     def variable(name: str) -> str | None:
         return f"PLASTIC_MEMORIES_{name}" if environment else None
@@ -75,10 +75,10 @@ def json_option(command: Command) -> Command:
 
 
 def user_command(command: Command) -> Command:
-    """Make a command that speaks to a hub: shared options, and the place as its first argument."""
+    """Make a command that talks to a hub: add the shared options, pass `CliOptions` first."""
     return shared_options()(click.pass_obj(command))  # type: ignore[return-value]
 
 
 def local_command(command: Command) -> Command:
-    """Make a command about this installation: `--json`, and the place as its first argument."""
+    """Make a command about this installation: add `--json`, pass `CliOptions` first."""
     return json_option(click.pass_obj(command))  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Where the hub of this machine is found."""
+"""The address of the hub on this machine."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where a ser
 
 
 def hub_address(settings: Settings) -> str:
-    """Return where the hub of these settings would be, seen from this machine."""
+    """Return the address of the hub with these settings, as seen from this machine."""
     host = _ANY_ADDRESS.get(settings.host, settings.host)
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
 def is_local(url: str) -> bool:
-    """Say whether an address is on this machine.
+    """Return whether a URL points to this machine.
 
     >>> is_local("http://localhost:8007"), is_local("https://hub.example.org")
     (True, False)

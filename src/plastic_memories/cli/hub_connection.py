@@ -1,4 +1,4 @@
-"""The way to the hub: over the network if one answers, else inside this process."""
+"""Connect to the hub: over the network if one answers, else inside this process."""
 
 from __future__ import annotations
 
@@ -23,30 +23,28 @@ T = TypeVar("T")
 _SOURCE_APP = "cli"
 # Loading the default model takes about a second.
 _MODEL_TIMEOUT_S = 10.0
-# What has no vector after that is searched by its words: a question must not wait for thousands.
+# After that, memories without a vector are found by text only: a query must not wait for thousands.
 _VECTORS_TIMEOUT_S = 2.0
-_BACKFILL_NOTICE = (
-    "Searched by their words alone, for they still wait for their vectors: {} memories."
-)
-# A hub on this machine answers in a few milliseconds, or there is none.
+_BACKFILL_NOTICE = "Searched by text only, because their vectors are pending: {} memories."
+# A hub on this machine answers within milliseconds, or there is none.
 _PROBE_TIMEOUT = httpx.Timeout(3.0, connect=0.4)
 
 
 @dataclass(frozen=True, slots=True)
 class HubConnection:
-    """An open way to one hub; clients made here go through it."""
+    """An open connection to one hub; its clients share the transport."""
 
     url: str
-    place: CliOptions
+    options: CliOptions
     key: str
     transport: httpx.AsyncBaseTransport | None = None
 
     def client(self, timeout_s: float = 30.0) -> AsyncPlasticMemoriesClient:
-        """Return a client; people see everything of theirs, whichever bot it came through."""
+        """Return a client. A person sees all their memories, whichever bot they came through."""
         return AsyncPlasticMemoriesClient(
             self.url,
-            user_id=self.place.user,
-            persona_id=self.place.persona,
+            user_id=self.options.user,
+            persona_id=self.options.persona,
             source_app=_SOURCE_APP,
             api_key=self.key or None,
             bots="all",
@@ -56,74 +54,74 @@ class HubConnection:
 
 
 def run_with_hub(
-    place: CliOptions, work: Callable[[HubConnection], Awaitable[T]], *, by_meaning: bool = False
+    options: CliOptions, work: Callable[[HubConnection], Awaitable[T]], *, by_meaning: bool = False
 ) -> T:
-    """Do something with the hub of this place."""
+    """Run a coroutine with a connection to the chosen hub."""
 
-    async def opened() -> T:
-        async with open_connection(place, by_meaning=by_meaning) as door:
-            return await work(door)
+    async def connect_and_work() -> T:
+        async with open_connection(options, by_meaning=by_meaning) as connection:
+            return await work(connection)
 
-    return asyncio.run(opened())
+    return asyncio.run(connect_and_work())
 
 
 def run_with_client(
-    place: CliOptions,
+    options: CliOptions,
     work: Callable[[AsyncPlasticMemoriesClient], Awaitable[T]],
     *,
     by_meaning: bool = False,
 ) -> T:
-    """Do something with one client of the hub of this place."""
+    """Run a coroutine with a client of the chosen hub."""
 
-    async def with_client(door: HubConnection) -> T:
-        async with door.client() as client:
+    async def with_client(connection: HubConnection) -> T:
+        async with connection.client() as client:
             return await work(client)
 
-    return run_with_hub(place, with_client, by_meaning=by_meaning)
+    return run_with_hub(options, with_client, by_meaning=by_meaning)
 
 
 @asynccontextmanager
 async def open_connection(
-    place: CliOptions, *, lasting: bool = False, by_meaning: bool = False
+    options: CliOptions, *, lasting: bool = False, by_meaning: bool = False
 ) -> AsyncIterator[HubConnection]:
-    """Find the hub that was named, the one that runs here, or open the database ourselves.
+    """Connect to the given URL or to the hub that runs here, or open the database here.
 
-    Only whoever stays (`lasting`) or searches (`by_meaning`) waits for a model to be loaded.
+    Only long-running commands (`lasting`) and searches (`by_meaning`) wait for a model to load.
     """
     settings = configuration.load_settings()
-    url = place.url or hub_address(settings)
+    url = options.url or hub_address(settings)
     if await is_hub_at(url):
-        yield HubConnection(url, place, place.key or local_key(url, settings, place.user))
-    elif place.url:
+        yield HubConnection(url, options, options.key or local_key(url, settings, options.user))
+    elif options.url:
         raise ServerUnreachable(f"No hub answers at {url}.")
     else:
         opened = in_process_transport(settings, lasting=lasting, by_meaning=by_meaning)
         async with opened as transport:
-            key = place.key or _find_key(settings, place.user)
+            key = options.key or _find_key(settings, options.user)
             if not key:
                 raise click.ClickException(
-                    "No API key is known. Make one with: plastic-memories keys create --user "
-                    f"{place.user}, then give it with --key or PLASTIC_MEMORIES_API_KEY."
+                    "No API key found. Create one with: plastic-memories keys create --user "
+                    f"{options.user}, then give it with --key or PLASTIC_MEMORIES_API_KEY."
                 )
-            yield HubConnection(url, place, key, transport)
+            yield HubConnection(url, options, key, transport)
 
 
 @asynccontextmanager
 async def in_process_transport(
     settings: Settings, *, lasting: bool = False, by_meaning: bool = False
 ) -> AsyncIterator[httpx.AsyncBaseTransport]:
-    """Run the hub inside this process, behind the same front door as a server's."""
-    # Only here: whoever speaks over the network need not wait for the server's imports.
+    """Run the hub inside this process, behind the same HTTP layer as in a server."""
+    # Imported here: a command that uses the network need not wait for the server's imports.
     from plastic_memories.cli.installation import check_folders, errors_naming_file
     from plastic_memories.wiring import build_app
 
     check_folders(settings)
-    # Most commands are over before a model is loaded; whoever searches next fills in the vectors.
+    # Most commands end before a model is loaded; the next search fills in the vectors.
     if not lasting and not by_meaning:
         settings = settings.model_copy(update={"embedder": "none"})
     app = build_app(settings, brief=not lasting)
     async with AsyncExitStack() as stack:
-        # A first key is announced while it starts; standard output belongs to the answer.
+        # Startup announces a first key; standard output belongs to the command's own output.
         with redirect_stdout(sys.stderr), errors_naming_file(settings):
             await stack.enter_async_context(app.router.lifespan_context(app))
         if by_meaning:
@@ -136,12 +134,12 @@ async def in_process_transport(
 
 
 async def is_hub_at(url: str) -> bool:
-    """Say whether something at this address speaks like the hub."""
+    """Return whether a hub answers at this URL."""
     return (await fetch_health(url)) is not None
 
 
 async def fetch_health(url: str, key: str = "") -> dict[str, object] | None:
-    """Return what the hub at this address says about itself; None if none answers."""
+    """Return the health report of the hub at this URL; None if none answers."""
     headers = {"X-API-Key": key} if key else {}
     try:
         async with httpx.AsyncClient(timeout=_PROBE_TIMEOUT, trust_env=not is_local(url)) as http:
@@ -154,12 +152,12 @@ async def fetch_health(url: str, key: str = "") -> dict[str, object] | None:
 
 
 def local_key(url: str, settings: Settings, user: str) -> str:
-    # A key that was made here must not travel to a host elsewhere.
+    # A key of this machine must not be sent to another host.
     return _find_key(settings, user) if is_local(url) else ""
 
 
 def _find_key(settings: Settings, user: str) -> str:
-    """Return the key of this installation: the user's own, its key file's, or any it has."""
+    """Return a key of this installation: the user's own, the one in its key file, or any other."""
     entries = [entry.strip().partition(":") for entry in settings.api_keys.split(",")]
     keys = {who.rpartition("/")[2].strip(): key.strip() for key, _, who in entries if who}
     if user in keys:

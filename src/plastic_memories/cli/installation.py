@@ -1,4 +1,4 @@
-"""Opens what belongs to this installation, and says in one line why it cannot."""
+"""Open the storage of this installation, with one-line errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def open_installed_storage(settings: Settings) -> AsyncIterator[StorageBac
 
 @contextmanager
 def errors_naming_file(settings: Settings) -> Iterator[None]:
-    """Say which file it was that the driver could not open."""
+    """Add the file name to the driver's error if it cannot open a file."""
     try:
         yield
     except FILE_ERRORS as error:
@@ -35,17 +35,17 @@ def errors_naming_file(settings: Settings) -> Iterator[None]:
 
 
 def embedded_database(settings: Settings) -> Path:
-    """Return the file of the embedded database; raise `InvalidSetting` if there is another."""
+    """Return the file of the embedded database; raise `InvalidSetting` for another backend."""
     if settings.backend != EMBEDDED_BACKEND:
         raise InvalidSetting(
-            f"PLASTIC_MEMORIES_BACKEND={settings.backend!r} has tools of its own for this; "
+            f"PLASTIC_MEMORIES_BACKEND={settings.backend!r} has its own tools for this; "
             "this command is for the embedded database."
         )
     return settings.db_path
 
 
 def check_folders(settings: Settings) -> None:
-    """Make the folders of this installation; raise `InvalidSetting` for one we cannot write to."""
+    """Create the folders of this installation; raise `InvalidSetting` for one not writable."""
     folders = {
         "DATA_DIR": settings.data_dir,
         "DB_PATH": settings.db_path.parent,

@@ -1,4 +1,4 @@
-"""`plastic-memories`: finds the command that is wanted, and turns problems into one line."""
+"""The `plastic-memories` command: load subcommands, and print errors as one line."""
 
 from __future__ import annotations
 
@@ -15,37 +15,43 @@ from plastic_memories.cli.command_options import shared_options
 from plastic_memories.errors import PlasticMemoriesError
 
 _PACKAGE = "plastic_memories.cli"
-# Command → (module, what it is for). The modules are imported when their command is run, and
-# not for the list of commands: a person who asks for help is answered at once.
+# Command → (module, summary). A module is imported when its command runs, not for the list of
+# commands: help must appear at once.
 COMMANDS = {
     "serve": ("operations.serve", "Start the hub on this machine."),
     "demo": ("personas.demo", "Play a short conversation and show what is remembered."),
     "remember": ("memories.remember_and_recall", "Remember a text."),
-    "recall": ("memories.remember_and_recall", "Show what bears on a text, best first."),
+    "recall": ("memories.remember_and_recall", "Recall memories relevant to a text, best first."),
     "list": ("memories.remember_and_recall", "List memories, newest first."),
-    "events": ("operations.jobs_and_events", "Show birthdays, plans and other dates that come up."),
-    "inbox": ("memories.inbox", "Go through what waits for a yes or a no."),
-    "undo": ("memories.undo", "Undo what the hub has done by itself."),
+    "events": ("operations.jobs_and_events", "Show upcoming birthdays, plans and other dates."),
+    "inbox": ("memories.inbox", "Review candidates that wait for confirmation."),
+    "undo": ("memories.undo", "Undo a change that the hub made by itself."),
     "forget": ("memories.forget", "Forget for good, with a receipt."),
-    "goals": ("personas.goals", "What the user wants to reach."),
-    "persona": ("personas.persona", "The characters that remember."),
-    "markdown": ("transfer.markdown_sync", "The user's Markdown pages: sync, list, show."),
-    "export": ("transfer.export_import", "Write everything of the user's into a file."),
-    "import": ("transfer.export_import", "Take in an export: JSON lines or a bundle."),
+    "goals": ("personas.goals", "Manage the user's goals."),
+    "persona": ("personas.persona", "Manage personas: the characters that remember."),
+    "markdown": ("transfer.markdown_sync", "Manage the user's Markdown pages: sync, list, show."),
+    "export": ("transfer.export_import", "Export everything the user owns to a file."),
+    "import": ("transfer.export_import", "Import an export: JSON lines or a bundle."),
     "rebuild": (
         "transfer.export_import",
-        "Make text index and vectors of the user's personas anew.",
+        "Rebuild the text index and vectors of the user's personas.",
     ),
-    "embedder": ("operations.embedder", "Models that find memories by meaning."),
-    "jobs": ("operations.jobs_and_events", "What turns talk into memories: list, run, replay."),
-    "mcp": ("mcp.speak", "Speak MCP on standard input and output, for editors and agents."),
-    "worker": ("operations.worker", "Do jobs in a process of its own."),
-    "keys": ("operations.keys", "Make, list and revoke API keys."),
-    "rekey": ("transfer.rekey_bots", "Give a user's memories and messages another bot or session."),
-    "backup": ("operations.backup", "Copy the database into one file, while the hub runs."),
-    "restore": ("operations.backup", "Put a backup in the place of the database."),
-    "migrate": ("operations.backup", "Bring the database to the schema of this release."),
-    "doctor": ("operations.doctor", "Find out what is wrong with this installation."),
+    "embedder": ("operations.embedder", "Manage models for search by meaning."),
+    "jobs": (
+        "operations.jobs_and_events",
+        "Manage the jobs that turn conversations into memories.",
+    ),
+    "mcp": ("mcp.speak", "Serve MCP over standard input and output, for editors and agents."),
+    "worker": ("operations.worker", "Run jobs in a separate process."),
+    "keys": ("operations.keys", "Create, list and revoke API keys."),
+    "rekey": (
+        "transfer.rekey_bots",
+        "Move a user's memories and messages to another bot or session.",
+    ),
+    "backup": ("operations.backup", "Copy the database to one file, while the hub runs."),
+    "restore": ("operations.backup", "Replace the database with a backup."),
+    "migrate": ("operations.backup", "Migrate the database to the schema of this release."),
+    "doctor": ("operations.doctor", "Check this installation for problems."),
     "version": ("version", "Show the version."),
 }
 
@@ -89,7 +95,7 @@ def _one_line_errors() -> Iterator[None]:
 
 
 def _client_errors() -> tuple[type[Exception], ...]:
-    # The SDK is slow to import. If nobody has, it has raised nothing.
+    # The SDK is slow to import. If it is not loaded, it has raised nothing.
     if "plastic_memories_client" not in sys.modules:
         return ()
     from plastic_memories_client import PlasticMemoriesClientError
@@ -98,7 +104,7 @@ def _client_errors() -> tuple[type[Exception], ...]:
 
 
 def _hub_error_text(error: Exception) -> str:
-    """Name the field a validation error is about: the message alone does not say which."""
+    """Return the error with the field that a validation error is about: the message omits it."""
     detail = getattr(error, "detail", None)
     if getattr(error, "code", "") == "validation_error" and isinstance(detail, list) and detail:
         first = detail[0]
@@ -113,6 +119,6 @@ def _hub_error_text(error: Exception) -> str:
 def main() -> None:
     """The memory every AI companion plugs into.
 
-    Commands about memories speak to the hub that runs on this machine; if none runs, they
-    open its database themselves. Start with: plastic-memories demo
+    Commands about memories talk to the hub that runs on this machine; if none runs, they open its
+    database themselves. Start with: plastic-memories demo
     """

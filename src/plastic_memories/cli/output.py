@@ -1,4 +1,4 @@
-"""How answers look: lines and tables for people, one JSON document for programs."""
+"""Print output: lines and tables for people, one JSON document for programs."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ class Screen:
     as_json: bool
 
     @classmethod
-    def for_options(cls, place: CliOptions) -> Screen:
-        return cls(Console(highlight=False, markup=False, emoji=False), place.as_json)
+    def for_options(cls, options: CliOptions) -> Screen:
+        return cls(Console(highlight=False, markup=False, emoji=False), options.as_json)
 
     def print_if_json(self, answer: Any) -> bool:
-        """Print the answer as JSON if that is wanted, and say whether it was."""
+        """Print the data as JSON if --json was given; return whether it was."""
         if self.as_json:
             click.echo(json.dumps(answer, ensure_ascii=False, indent=2, default=str))
         return self.as_json
 
     def line(self, text: str = "", style: str = "") -> None:
-        """Print one line as it is, however narrow the window: it may be copied."""
+        """Print one line unwrapped, however narrow the window: it may be copied."""
         self.console.print(Text(without_control_characters(text), style=style), soft_wrap=True)
 
     def text(self, text: str, style: str = "", indent: int = 0) -> None:
-        """Print text that may be broken where the window ends."""
+        """Print text wrapped to the window."""
         if not text:
             self.line()
             return
@@ -57,7 +57,7 @@ class Screen:
         self.console.print(Padding(words, (0, 0, 0, indent), expand=False))
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Print a table; a cell that is a known status has its colour."""
+        """Print a table; a cell with a known status is coloured."""
         table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
         for name in columns:
             is_number = name in ("#", "score")
@@ -73,7 +73,7 @@ class Screen:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[str, int, int], None]]:
-        """Show a bar on standard error while something long is done; hidden if nobody looks."""
+        """Show a progress bar on standard error; hidden if that is not a terminal."""
         columns = (
             SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
             TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(),
@@ -91,12 +91,12 @@ class Screen:
 
 
 def is_interactive() -> bool:
-    """Say whether a person is likely to look at standard error."""
+    """Return whether a person is likely to see standard error."""
     return sys.stderr.isatty()
 
 
 def without_control_characters(text: str) -> str:
-    r"""Return text without control characters: a memory must not steer the terminal.
+    r"""Return text without control characters: a memory must not control the terminal.
 
     >>> without_control_characters("a\x1b[31mb\nc")
     'a�[31mb\nc'
@@ -118,7 +118,7 @@ def one_line(text: str, limit: int = 0) -> str:
 
 
 def local_time_text(epoch_s: float | None, *, now: float | None = None) -> str:
-    """Return a moment as people say it on this machine."""
+    """Return a time as local text, in the words people use."""
     if epoch_s is None:
         return ""
     age = (time.time() if now is None else now) - epoch_s
@@ -127,7 +127,7 @@ def local_time_text(epoch_s: float | None, *, now: float | None = None) -> str:
 
 
 def size_text(number: int) -> str:
-    """Return a number of bytes as people say it.
+    """Return a number of bytes with its unit.
 
     >>> size_text(900), size_text(2_500_000)
     ('900 B', '2.5 MB')
@@ -141,7 +141,7 @@ def size_text(number: int) -> str:
 
 
 def counts_text(counts: Mapping[str, Any]) -> str:
-    """Return counts on one line, without those that are nothing.
+    """Return counts on one line, without those that are zero.
 
     >>> counts_text({"memories": 2, "goals": 0})
     'memories 2'

@@ -14,14 +14,14 @@ from plastic_memories.cli.output import Screen
 
 @click.command()
 @local_command
-def version(place: CliOptions) -> None:
+def version(options: CliOptions) -> None:
     """Show the version."""
     known = {
         "version": __version__,
         "python": platform.python_version(),
         "sqlite": sqlite_version(),
     }
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if not screen.print_if_json(known):
         screen.line(f"plastic-memories {__version__}")
         screen.line(f"Python {known['python']}, SQLite {known['sqlite']}", style="dim")

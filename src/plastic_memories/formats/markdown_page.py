@@ -129,12 +129,12 @@ def _headings(lines: list[str]) -> Iterator[str]:
     for line in _lines_outside_code(lines):
         heading = _HEADING.match(line)
         underlined = before if _UNDERLINE.match(line) else ""
-        if title := _without_markup(_unclosed(heading[1]) if heading else underlined):
+        if title := _without_markup(_without_closing_signs(heading[1]) if heading else underlined):
             yield title
         before = "" if heading else line.strip()
 
 
-def _unclosed(heading: str) -> str:
+def _without_closing_signs(heading: str) -> str:
     """Return a heading without its closing number signs."""
     title = heading.strip(" \t")
     bare = title.rstrip("#")

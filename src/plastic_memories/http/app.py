@@ -1,10 +1,10 @@
-"""The front door: routes, errors, and what is around them."""
+"""Build the HTTP application: routes, error handlers, middleware."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -23,13 +23,14 @@ from plastic_memories.http.doors.openai.chat_turn import MEMORY_HEADERS
 from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.http.envelope import InvalidRequest, on_bug, on_error, on_http, on_invalid
 from plastic_memories.http.exact_path_router import ExactPathRouter
+from plastic_memories.http.hub_opener import HubOpener, OpenHub
 from plastic_memories.http.openapi_document import show_document
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.rate_limit import RateLimit
 from plastic_memories.http.request_frame import RequestFrame
 from plastic_memories.http.routes import (
     conversation,
-    events,
+    event_stream,
     formation,
     goals,
     memories,
@@ -43,7 +44,7 @@ from plastic_memories.http.routing import Route, endpoint_parameters, routes_by_
 from plastic_memories.hub.hub import Hub
 from plastic_memories.wire.fields import all_models
 
-# In the order of the document.
+# The order of the OpenAPI document.
 ROUTERS = (
     operations.public,
     recall.router,
@@ -64,11 +65,10 @@ ROUTERS = (
 _ROUTES = [route for router in ROUTERS for route in router.declared]
 _PATTERNS = [route for route in _ROUTES if "{" in route.path]
 _FIXED_ROUTES = routes_by_path(route for route in _ROUTES if "{" not in route.path)
-OpenHub = Callable[[], AbstractAsyncContextManager[Hub]]
 
 
 class Application(Starlette):
-    """The framework's application behind our own door, which serves most requests by itself."""
+    """A Starlette application behind our own entry point, which serves most requests itself."""
 
     entry_point: ASGIApp
 
@@ -81,7 +81,7 @@ class Application(Starlette):
 
 
 class _PatternRoute(Pattern):
-    """A route with parts in its path. It answers to its methods only, and is named in the log."""
+    """A route with path parameters. It matches its own methods only, and the log names it."""
 
     def __init__(self, route: Route) -> None:
         super().__init__(route.path, route.handle, methods=route.methods)
@@ -93,24 +93,26 @@ class _PatternRoute(Pattern):
 
 
 def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
-    """Build the application; the hub is opened when the server starts."""
+    """Build the application; the hub is opened when the server starts, or by a first request."""
 
     @asynccontextmanager
-    async def lifespan(app: Application) -> AsyncIterator[None]:
+    async def open_parts() -> AsyncIterator[Hub]:
         async with open_hub() as hub:
             app.state.hub = hub
             try:
-                yield
+                yield hub
             finally:
                 await app.state.upstream.close()
+
+    opener = HubOpener(open_parts)
 
     app = Application(
         routes=[
             Pattern("/openapi.json", show_document),
-            WebSocketRoute("/ws/events", events.events),
+            WebSocketRoute("/ws/events", event_stream.stream_events),
             *(_PatternRoute(route) for route in _PATTERNS),
         ],
-        lifespan=lifespan,
+        lifespan=lambda _app: opener.lifespan(),
         exception_handlers={
             PlasticMemoriesError: on_error,
             InvalidRequest: on_invalid,
@@ -120,6 +122,7 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
     )
     app.router.redirect_slashes = False
     app.state.options = options
+    app.state.hub_opener = opener
     app.state.fixed = _FIXED_ROUTES
     app.state.upstream = Upstream(options.proxy)
     app.state.rate = RateLimit(*options.rate) if options.rate else None
@@ -136,9 +139,9 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
 
 
 async def warm_up() -> None:
-    """Build what reads requests and writes answers, and let others go first after each part.
+    """Build request parsers and response serializers, and yield to other tasks after each one.
 
-    Otherwise the first caller of each route would wait for it; before the start, everybody.
+    Otherwise the first caller of each route would wait; done before startup, every caller would.
     """
     for model in all_models():
         model.model_rebuild()

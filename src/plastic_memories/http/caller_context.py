@@ -1,4 +1,4 @@
-"""Who is calling: from the key to the caller, before the body is looked at."""
+"""Authenticate requests: resolve the caller from the API key before the body is read."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAuthenticated
 from plastic_memories.http.envelope import InvalidRequest, success_response
+from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.routing import (
     WRITES,
@@ -36,7 +37,7 @@ _USER_ID = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 
 
 def request_key(headers: Headers) -> str:
-    """Return the key of a request: `X-API-Key`, or `Authorization: Bearer|Token`."""
+    """Return the API key of a request: `X-API-Key`, or `Authorization: Bearer|Token`."""
     if key := headers.get("x-api-key"):
         return key.strip()
     scheme, _, value = headers.get("authorization", "").partition(" ")
@@ -56,12 +57,12 @@ async def authenticate_caller(hub: Hub, key_text: str, user_id: str, request_id:
 
 
 def is_user_id(text: str) -> bool:
-    """Say whether an app key may name a user so."""
+    """Return whether an app key may act for a user with this id."""
     return bool(_USER_ID.fullmatch(text)) and text != ANY_USER
 
 
 def requested_user(headers: Headers) -> str:
-    """Return the user a request names. Headers are bytes; clients write Chinese names in UTF-8."""
+    """Return the user id in the headers. Header values are bytes; clients send UTF-8 names."""
     try:
         return headers.get("x-user-id", "").encode("latin-1").decode()
     except UnicodeError:
@@ -70,7 +71,7 @@ def requested_user(headers: Headers) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """One request of one caller, and what serves it."""
+    """One authenticated request, with the hub and the options that serve it."""
 
     request: Request
     caller: Caller
@@ -78,7 +79,7 @@ class ApiCall:
     options: HttpOptions
 
     def owner(self, persona_id: str) -> Owner:
-        """Name the persona a request is about; it stands in every log line from here on."""
+        """Return the owner of a persona; log lines of the request name the persona from here on."""
         owner = self.caller.owner(self.hub.screening.screen_identifier(persona_id))
         request_fields.set({**request_fields.get(), "persona_id": persona_id})
         return owner
@@ -87,14 +88,14 @@ class ApiCall:
         return self.hub.storage.clock.now()
 
     def app(self, given: str | None) -> str:
-        """Return the app this request speaks for; a key bound to one app speaks for no other."""
+        """Return the app of this request; raise `NotAllowed` if the key is bound to another app."""
         bound = self.caller.key.limits.source_app
         if bound and given and given != bound:
             raise NotAllowed("This key is bound to another app.")
         return bound or given or ""
 
     def view(self, body: BotRequest, **place: Any) -> Viewpoint:
-        """Return where this request stands; `place` names session, realm and the like."""
+        """Return the viewpoint of this request; `place` sets session, realm and the like."""
         return Viewpoint(
             owner=self.owner(body.persona_id),
             bot_id=body.bot_id or "",
@@ -105,12 +106,12 @@ class ApiCall:
         )
 
     def check_length(self, text: str | None, name: str, limit: int | None = None) -> None:
-        """Refuse a text over the configured limit."""
-        most = limit or self.options.max_content_chars
-        if text is not None and len(text) > most:
+        """Raise `InvalidInput` if a text is over the limit, by default the configured one."""
+        max_chars = limit or self.options.max_content_chars
+        if text is not None and len(text) > max_chars:
             problem = {
                 "loc": ["body", name],
-                "msg": f"must be at most {most} characters",
+                "msg": f"must be at most {max_chars} characters",
                 "type": "string_too_long",
             }
             raise InvalidInput("The request does not fit its schema.", [problem])
@@ -119,25 +120,24 @@ class ApiCall:
         return success_response(self.request, data)
 
 
-# How a route says that it needs a caller, and whether that caller may be one who only reads.
+# Annotations of a route's `call`: a read-only key may use the first, not the second.
 ReadCall = Annotated[ApiCall, "reads"]
 WriteCall = Annotated[ApiCall, WRITES]
 
 
 def keyed_endpoint(endpoint: Endpoint) -> Handler:
-    """Serve callers with a key: `async def route(body, call)`, `route(asked, call)`, `route(call)`.
+    """Serve routes that need a key: `route(body, call)`, `route(query, call)` or `route(call)`.
 
-    The key is asked for before anything of the body is read. The body then goes straight from
-    bytes into its model.
+    The key is checked before the body is read. The body is validated straight from its bytes.
     """
 
     async def handle(request: Request) -> Response:
         call = await admit_request(request, requested_user(request.headers))
-        taken = endpoint_parameters(endpoint)
-        if taken.writes and call.caller.key.limits.read_only:
+        parameters = endpoint_parameters(endpoint)
+        if parameters.writes and call.caller.key.limits.read_only:
             raise NotAllowed("This key may only read.")
         answer: Response = await endpoint(
-            **await _read_argument(taken, request, call.caller), call=call
+            **await _read_argument(parameters, request, call.caller), call=call
         )
         return answer
 
@@ -145,9 +145,9 @@ def keyed_endpoint(endpoint: Endpoint) -> Handler:
 
 
 async def admit_request(request: Request, user_id: str) -> ApiCall:
-    """Let a request in by its key, for the user it names; or raise."""
+    """Authenticate a request for the user it names and apply the rate limit; or raise."""
     state, known = request.app.state, request.scope["state"]
-    hub: Hub = state.hub
+    hub = await open_hub_of(request)
     caller = await authenticate_caller(
         hub, request_key(request.headers), user_id, known["request_id"]
     )
@@ -160,26 +160,28 @@ async def admit_request(request: Request, user_id: str) -> ApiCall:
 
 
 async def _read_argument(
-    taken: EndpointParameters, request: Request, caller: Caller
+    parameters: EndpointParameters, request: Request, caller: Caller
 ) -> dict[str, Any]:
-    """Read a route's argument: from the body, or (`asked`) from the query string."""
-    if "body" in taken.models:
+    """Parse a route's argument: `body` from the body, or `query` from the query string."""
+    if "body" in parameters.models:
         raw = await request.body()
-        body = validate_input(lambda: taken.models["body"].validate_json(raw), "body")
+        body = validate_input(lambda: parameters.models["body"].validate_json(raw), "body")
         if b'"user_id"' in raw:
             _warn_about_user_id(caller, json.loads(raw).get("user_id"))
         return {"body": body}
-    if "asked" in taken.models:
+    if "query" in parameters.models:
         params = dict(request.query_params)
         _warn_about_user_id(caller, params.get("user_id"))
         return {
-            "asked": validate_input(lambda: taken.models["asked"].validate_python(params), "query")
+            "query": validate_input(
+                lambda: parameters.models["query"].validate_python(params), "query"
+            )
         }
     return {}
 
 
 def validate_input(validate: Callable[[], Any], place: str) -> Any:
-    """Return what was validated; raise what is wrong with it, without what was sent."""
+    """Return the validated value; raise `InvalidRequest`, which never repeats the input."""
     try:
         return validate()
     except ValidationError as error:
@@ -188,6 +190,6 @@ def validate_input(validate: Callable[[], Any], place: str) -> Any:
 
 
 def _warn_about_user_id(caller: Caller, sent: Any) -> None:
-    """A `user_id` that a client sends along is ignored, and said to be: the key decides."""
+    """Log that a `user_id` sent by the client is ignored: the key decides."""
     if sent not in (None, caller.user.user_id):
         logger.warning("api.user_id_ignored", extra={"fields": {"key": caller.key.label}})

@@ -1,4 +1,4 @@
-"""The pages a browser sees: what this is, and the reference. Nothing from another host."""
+"""Web pages: the landing page and the API reference. They load nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def _static_file(name: str) -> Response:
 
 @router.get("/")
 async def index(_request: Request) -> Response:
-    """Say what this is."""
+    """Show the landing page."""
     return _static_file("index.html")
 
 
 @router.get("/docs")
 async def docs(_request: Request) -> Response:
-    """Show the reference, made from /openapi.json."""
+    """Show the API reference, rendered from /openapi.json."""
     return _static_file("docs.html")
 
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document as the package ships it: `make docs` writes it from the declarations."""
+"""Serve the packaged OpenAPI document, which `make docs` generates from the route declarations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 
 
 def show_document(request: Request) -> JSONResponse:
-    """Answer with the document, for the version that runs and the path it is mounted under."""
+    """Return the document with the running version and the mount path."""
     shipped = _shipped_document()
     shown = {**shipped, "info": {**shipped["info"], "version": request.app.state.options.version}}
     if root := request.scope.get("root_path"):

@@ -1,4 +1,4 @@
-"""What the front door needs to know of the installation."""
+"""Options of the HTTP layer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyOptions:
-    """Where the proxy sends what it is asked, and how it brings in memory."""
+    """Address, limits and memory options of the OpenAI proxy."""
 
     url: str = ""
     key: str = field(default="", repr=False)
@@ -39,6 +39,6 @@ class HttpOptions:
     cors_origins: tuple[str, ...] = ()
     cors_origin_regex: str | None = None
     allowed_hosts: tuple[str, ...] = ()
-    rate: tuple[int, float] | None = None  # requests, in seconds
+    rate: tuple[int, float] | None = None  # requests per seconds
     metrics_public: bool = False
     proxy: ProxyOptions = field(default_factory=ProxyOptions)

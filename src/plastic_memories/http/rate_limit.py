@@ -1,4 +1,4 @@
-"""How many requests a key may send."""
+"""Rate limit per API key."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _MAX_KEYS = 10_000
 
 @dataclass(slots=True)
 class RateLimit:
-    """A bucket for each key: it holds `burst` requests and fills up again over the period."""
+    """A token bucket for each key: it holds `burst` requests and refills over the period."""
 
     burst: int
     period_s: float
     _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def take_request(self, key: str) -> None:
-        """Take one request; raise `TooManyRequests` with the seconds to wait."""
+        """Take one request from the bucket; raise `TooManyRequests` with the seconds to wait."""
         now = time.monotonic()
         left, since = self._buckets.get(key, (float(self.burst), now))
         left = min(self.burst, left + (now - since) * self.burst / self.period_s)

@@ -1,4 +1,4 @@
-"""Around every request: its id, its size, where it may come from, its line in the log."""
+"""Outermost middleware: request id, body limit, host and origin check, access log."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _Headers = dict[bytes, bytes]
 _VALID_REQUEST_ID = re.compile(r"^[A-Za-z0-9._:\-]{1,128}$")
 _IMPORT_PATH = "/import"
 _SINGLE_HEADERS = frozenset((b"host", b"origin", b"x-user-id", b"x-api-key", b"authorization"))
-# Ids of our own making: unique by process and place in line. To ask the system for randomness
-# lets other threads in, which costs 3 to 7 % of the processor time of a small write.
+# Our own ids: unique by process and counter. Asking the system for randomness releases the
+# interpreter lock, which costs 3 to 7 % of the processor time of a small write.
 _PROCESS_ID = secrets.token_hex(5)
 _REQUEST_COUNTER = itertools.count(1)
 
 
 class RequestFrame:
-    """The outermost layer of our own: nothing leaves without an id, nothing escapes as a trace."""
+    """Outermost middleware: every response has a request id, and no traceback reaches a client."""
 
     def __init__(self, app: ASGIApp, options: HttpOptions) -> None:
         self._app = app
@@ -87,7 +87,7 @@ class RequestFrame:
         await self._app(scope, receive, send)
 
     def _check_source(self, headers: _Headers) -> None:
-        """Refuse names that a foreign page could have rebound to this machine."""
+        """Raise `NotAllowed` for a host or origin that could be a DNS rebinding attack."""
         host = headers.get(b"host", b"").decode("latin-1")
         if not _is_local_name(host, self._options.allowed_hosts):
             raise NotAllowed("This Host is not allowed; name it in PLASTIC_MEMORIES_ALLOWED_HOSTS.")
@@ -105,7 +105,7 @@ class RequestFrame:
         return bool(self._origin and self._origin.fullmatch(origin))
 
     def _limited_receive(self, scope: Scope, receive: Receive, headers: _Headers) -> Receive:
-        """Refuse a body over the limit: at once if it says so, else when it gets there."""
+        """Refuse a body over the limit: by its Content-Length, else while it is read."""
         limit = self._options.max_body_bytes
         if scope["path"] == _IMPORT_PATH:
             limit = self._options.max_import_bytes
@@ -114,7 +114,7 @@ class RequestFrame:
             raise _body_too_large(limit)
         size = 0
 
-        async def counted() -> Message:
+        async def counted_receive() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
@@ -122,11 +122,11 @@ class RequestFrame:
                 raise _body_too_large(limit)
             return message
 
-        return counted
+        return counted_receive
 
 
 class _ResponseObserver:
-    """Watches an answer on its way out, and puts the request's id on it."""
+    """Records the status of a response, and adds the request id."""
 
     def __init__(self, send: Send, request_id: str) -> None:
         self._send = send
@@ -169,7 +169,7 @@ def _request_id(headers: _Headers) -> str:
 
 @lru_cache(maxsize=256)
 def _is_local_name(host: str, allowed: tuple[str, ...]) -> bool:
-    """Allow addresses and names without a dot: neither can be pointed here by a foreign page."""
+    """Return whether a host is an IP address or has no dot: DNS rebinding cannot use either."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:

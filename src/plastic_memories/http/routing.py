@@ -1,4 +1,4 @@
-"""How routes are declared: what serves them, and what the document will say of them."""
+"""Declare routes: their handlers, and their entries in the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REF_TEMPLATE = "#/components/schemas/{model}"
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A route as it was declared. `said` is for the document, in the words of FastAPI."""
+    """A declared route. `openapi_options` are for the document, in FastAPI's terms."""
 
     path: str
     methods: Sequence[str]
@@ -32,10 +32,10 @@ class Route:
 
 
 class Routes:
-    """Routes that belong together, declared as one declares them with FastAPI.
+    """A group of routes, declared as with FastAPI.
 
-    FastAPI itself only writes the document, before a release (`make docs`). A server does without:
-    importing it, and its checkers for every body and answer, were a third of a start.
+    FastAPI itself only generates the document, before a release (`make docs`). The server does not
+    import it: with its validators for every body and response it took a third of the startup.
     """
 
     def __init__(
@@ -44,41 +44,41 @@ class Routes:
         *,
         prefix: str = "",
         in_document: bool = True,
-        **said: Any,
+        **options: Any,
     ) -> None:
         self._serve = serve
         self._prefix = prefix
         self.in_document = in_document
-        self.said = said
+        self.router_options = options
         self.declared: list[Route] = []
 
-    def get(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.api_route(("GET",), path, **said)
+    def get(self, path: str, **options: Any) -> Callable[[Function], Function]:
+        return self.api_route(("GET",), path, **options)
 
-    def post(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.api_route(("POST",), path, **said)
+    def post(self, path: str, **options: Any) -> Callable[[Function], Function]:
+        return self.api_route(("POST",), path, **options)
 
-    def put(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.api_route(("PUT",), path, **said)
+    def put(self, path: str, **options: Any) -> Callable[[Function], Function]:
+        return self.api_route(("PUT",), path, **options)
 
-    def delete(self, path: str, **said: Any) -> Callable[[Function], Function]:
-        return self.api_route(("DELETE",), path, **said)
+    def delete(self, path: str, **options: Any) -> Callable[[Function], Function]:
+        return self.api_route(("DELETE",), path, **options)
 
     def api_route(
-        self, methods: Sequence[str], path: str, **said: Any
+        self, methods: Sequence[str], path: str, **options: Any
     ) -> Callable[[Function], Function]:
-        """Declare a route; `answers` is what stands in the envelope of its answer."""
+        """Declare a route; `answers` is the model inside the envelope of its response."""
 
         def declare(endpoint: Function) -> Function:
             handle = self._serve(endpoint)
-            self.declared.append(Route(self._prefix + path, methods, endpoint, handle, said))
+            self.declared.append(Route(self._prefix + path, methods, endpoint, handle, options))
             return endpoint
 
         return declare
 
 
 def routes_by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
-    """Arrange routes by path and method; several routes may share a path."""
+    """Group routes by path and method; several routes may share a path."""
     found: dict[str, dict[str, Route]] = {}
     for route in routes:
         found.setdefault(route.path, {}).update(dict.fromkeys(route.methods, route))
@@ -86,19 +86,19 @@ def routes_by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
 
 
 def request_path(scope: Scope) -> str:
-    """Return the path a request asks for, without where the hub is mounted."""
+    """Return the path of a request, without the mount path."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
 
 
 def plain_endpoint(endpoint: Endpoint) -> Handler:
-    """Serve `async def route(request)` by itself."""
+    """Serve `async def route(request)` as it is."""
     return endpoint
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointParameters:
-    """What a route takes: its `body`, what is `asked` in the query string, parts of its path."""
+    """The parameters of a route: `body`, `query` (the query string), path parameters."""
 
     names: frozenset[str]
     models: Mapping[str, TypeAdapter[Any]]
@@ -107,13 +107,13 @@ class EndpointParameters:
 
 @cache
 def endpoint_parameters(endpoint: Endpoint) -> EndpointParameters:
-    """Read a route's signature, when the route is first called or in good time before."""
+    """Parse a route's signature, at its first call or during warm-up."""
     hints = get_type_hints(endpoint, include_extras=True)
-    models = {name: TypeAdapter(hints[name]) for name in hints if name in ("body", "asked")}
+    models = {name: TypeAdapter(hints[name]) for name in hints if name in ("body", "query")}
     return EndpointParameters(frozenset(hints), models, WRITES in get_args(hints.get("call")))
 
 
 def error_responses(model: type[BaseModel], statuses: Iterable[int]) -> Responses:
-    """Say how routes answer when they fail; the document needs `model` among its `failures`."""
+    """Return the error responses of routes; the document needs `model` among its `failures`."""
     schema = {"$ref": REF_TEMPLATE.format(model=model.__name__)}
     return {status: {"content": {"application/json": {"schema": schema}}} for status in statuses}

@@ -84,13 +84,13 @@ class UpkeepLoop:
             options = self.work.jobs.options
             return [
                 open_job(stores, session, Trigger.IDLE, now, options)
-                for session in stores.jobs.unarchived_sessions(
+                for session in stores.formation.unarchived_sessions(
                     before_ts, max_messages, _PRUNE_BATCH
                 )
             ]
 
         if not await self.storage.read(
-            lambda stores: stores.jobs.unarchived_sessions(before_ts, max_messages, 1)
+            lambda stores: stores.formation.unarchived_sessions(before_ts, max_messages, 1)
         ):
             return
         for job in await self.storage.write(work):

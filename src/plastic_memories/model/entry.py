@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from plastic_memories.model.memory import Memory, Scope
 from plastic_memories.model.owner import Owner, Realm, User, Viewpoint
-from plastic_memories.model.record import record
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class EntryVisibility:
         return True
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexEntry:
     memory_id: int
     place: EntryVisibility

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from plastic_memories.model.owner import User
-from plastic_memories.model.record import record
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One change; it holds ids and numbers only, never the text of a memory."""
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any, get_type_hints
 
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.record import record
 
 
 class MemoryType(StrEnum):
@@ -59,7 +58,7 @@ SLOT_TYPES = frozenset(
 LIST_SLOTS = frozenset({MemoryType.PREFERENCES, MemoryType.CONSTRAINTS})
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryBase:
     """What a draft says, and the memory made from it says unchanged. Empty text is "not given"."""
 
@@ -94,7 +93,7 @@ class MemoryBase:
         return self.source_app if self.scope is Scope.APP else ""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft(MemoryBase):
     """What somebody would like remembered, before the rules have spoken."""
 
@@ -102,7 +101,7 @@ class Draft(MemoryBase):
     importance: float | None = None
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(MemoryBase):
     """One version of one remembered thing."""
 
@@ -139,7 +138,7 @@ def base_fields(row: MemoryBase) -> dict[str, Any]:
     return dict(zip(BASE_FIELDS, _base_values(row), strict=True))
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class MemoryOutline:
     """A memory without what only its reader needs, and when its first version was made."""
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.model.record import record
 
 
 class Role(StrEnum):
@@ -17,7 +16,7 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message of a conversation; `id` is 0 until it is stored."""
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Realm(StrEnum):
-    """Whether something is about the real user or about a story."""
+    """What a memory is about: the real user, a story, a supposition, or the chat itself."""
 
     REAL = "real"
     STORY = "story"

@@ -12,13 +12,16 @@ from plastic_memories.ports.stores.audit_log import AuditLog
 from plastic_memories.ports.stores.card_store import CardStore
 from plastic_memories.ports.stores.entry_store import EntryStore
 from plastic_memories.ports.stores.goal_store import GoalStore
-from plastic_memories.ports.stores.job_store import JobStore
+from plastic_memories.ports.stores.job_store import FormationBacklog, JobStore
 from plastic_memories.ports.stores.key_store import KeyStore
-from plastic_memories.ports.stores.memory_store import MemoryStore, SlotStore, TombstoneStore
-from plastic_memories.ports.stores.message_store import MessageStore
+from plastic_memories.ports.stores.memory_search import MemorySearch
+from plastic_memories.ports.stores.memory_store import MemoryStore
+from plastic_memories.ports.stores.message_store import MessageSearch, MessageStore
 from plastic_memories.ports.stores.page_store import PageStore
 from plastic_memories.ports.stores.persona_store import PersonaStore
-from plastic_memories.ports.stores.session_store import SessionStore
+from plastic_memories.ports.stores.session_store import BranchStore, SessionStore
+from plastic_memories.ports.stores.slot_store import SlotStore
+from plastic_memories.ports.stores.tombstone_store import TombstoneStore
 from plastic_memories.ports.stores.vector_store import VectorStore
 
 T = TypeVar("T")
@@ -58,10 +61,15 @@ class Upkeep(Protocol):
 
 
 class Stores(Protocol):
-    """Every store, inside one transaction (or one snapshot, for a read)."""
+    """Every store, inside one transaction (or one snapshot, for a read).
+
+    A bundle and no more: each of its stores is small, and made when it is first used.
+    """
 
     @property
     def memories(self) -> MemoryStore: ...
+    @property
+    def memory_search(self) -> MemorySearch: ...
     @property
     def entries(self) -> EntryStore: ...
     @property
@@ -73,13 +81,19 @@ class Stores(Protocol):
     @property
     def messages(self) -> MessageStore: ...
     @property
+    def message_search(self) -> MessageSearch: ...
+    @property
     def personas(self) -> PersonaStore: ...
     @property
     def cards(self) -> CardStore: ...
     @property
     def sessions(self) -> SessionStore: ...
     @property
+    def branches(self) -> BranchStore: ...
+    @property
     def jobs(self) -> JobStore: ...
+    @property
+    def formation(self) -> FormationBacklog: ...
     @property
     def goals(self) -> GoalStore: ...
     @property

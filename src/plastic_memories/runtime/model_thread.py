@@ -3,76 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import queue
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from plastic_memories.errors import Unavailable
+from plastic_memories.runtime.threads import TaskTimeout, ThreadPool, ThreadTask
 
 T = TypeVar("T")
 _CLOSE_TIMEOUT_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class _ModelTask:
-    work: Callable[[], Any]
-    loop: asyncio.AbstractEventLoop
-    future: asyncio.Future[Any]
-
-    def run(self) -> None:
-        try:
-            result, error = self.work(), None
-        # Whatever a model raises belongs to the one who asked it.
-        except BaseException as raised:  # noqa: BLE001
-            result, error = None, raised
-        if not self.loop.is_closed():
-            self.loop.call_soon_threadsafe(self._settle, result, error)
-
-    def _settle(self, result: Any, error: BaseException | None) -> None:
-        if self.future.done():
-            return
-        if error is None:
-            self.future.set_result(result)
-        else:
-            self.future.set_exception(error)
-
-
 class ModelThread:
-    """Runs one piece of work at a time, within a time; the thread starts with the first.
-
-    Python waits at its end for the threads of a pool. A model that hangs is not waited for.
-    """
+    """Runs one task at a time; the thread starts with the first."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._jobs: queue.SimpleQueue[_ModelTask | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._running: asyncio.Future[Any] | None = None
+        self._pool = ThreadPool(name, 1)
+        self._task: ThreadTask | None = None
 
-    async def run(self, work: Callable[[], T], patience_s: float) -> T:
+    async def run(self, work: Callable[[], T], timeout_s: float) -> T:
         """Return what the work returns; raise `Unavailable` if it takes longer than that."""
-        if self._running is not None and not self._running.done():
+        if self._task is not None and not self._task.is_finished:
             raise Unavailable("The model has not come back from an earlier call.")
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
-            self._thread.start()
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._running = future
-        self._jobs.put(_ModelTask(work, loop, future))
-        done, _ = await asyncio.wait((future,), timeout=patience_s)
-        if not done:
-            raise Unavailable(f"The model did not answer within {patience_s:g} s.")
-        return future.result()
+        self._task = ThreadTask.create(work)
+        self._pool.submit(self._task)
+        try:
+            result: T = await self._task.wait(timeout_s)
+        except TaskTimeout:
+            raise Unavailable(f"The model did not answer within {timeout_s:g} s.") from None
+        return result
 
     async def close(self) -> None:
-        """End the thread; wait a moment for the work it is at, and no longer."""
-        self._jobs.put(None)
-        if self._thread is not None:
-            await asyncio.to_thread(self._thread.join, _CLOSE_TIMEOUT_S)
-
-    def _serve(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            job.run()
+        """End the thread; wait a moment for the task it runs, and no longer."""
+        await asyncio.to_thread(self._pool.close, _CLOSE_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""How work in the background leaves time to others."""
+"""Lets background work leave time to others."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import time
 _MAX_SLEEP_S = 1.0
 
 
-async def sleep_proportionally(started: float, times: float) -> None:
-    """Rest so many times as long as was worked since then (`time.monotonic`), and never long."""
-    await asyncio.sleep(min(times * (time.monotonic() - started), _MAX_SLEEP_S))
+async def sleep_proportionally(started: float, factor: float) -> None:
+    """Sleep `factor` times as long as the work since `started` took, at most a second.
+
+    `started` is a reading of `time.monotonic`.
+    """
+    await asyncio.sleep(min(factor * (time.monotonic() - started), _MAX_SLEEP_S))

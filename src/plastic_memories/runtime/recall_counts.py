@@ -28,5 +28,5 @@ class RecallCountBuffer:
         waiting, self._pending = self._pending, []
         if waiting:
             latest = self._latest
-            await storage.write(lambda stores: stores.memories.touch(waiting, latest))
+            await storage.write(lambda stores: stores.memory_search.touch(waiting, latest))
         return len(waiting)

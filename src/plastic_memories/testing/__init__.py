@@ -1,6 +1,6 @@
-"""Contracts for plug-in authors: inherit one, give it your implementation, run pytest.
+"""Contract tests for plug-in authors: inherit one, provide your implementation, run pytest.
 
-Each class holds the promises of one port as tests. The built-in adapters pass the same ones.
+Each class tests the promises of one port. The built-in adapters pass the same tests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every archive must do; a plug-in's test class inherits it."""
+"""Contract tests for archives; a plug-in's test class inherits them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OTHER = "conversations/小明/p2/2025/06/15/s1.json"
 
 
 class ArchiveContract:
-    """Inherit it and give it an archive: `class TestMine(ArchiveContract)`."""
+    """Inherit it and provide an archive: `class TestMine(ArchiveContract)`."""
 
     @pytest.fixture
     async def archive(self) -> Archive:

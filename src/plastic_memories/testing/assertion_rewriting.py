@@ -1,4 +1,4 @@
-"""Makes a failing assertion of a contract say what was compared, as pytest does for tests."""
+"""Let pytest rewrite the assertions of the contracts, so that a failure shows the values."""
 
 from __future__ import annotations
 

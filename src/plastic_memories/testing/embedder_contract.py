@@ -1,4 +1,4 @@
-"""What every embedder must do; a plug-in's test class inherits it."""
+"""Contract tests for embedders; a plug-in's test class inherits them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PASSAGES = (
     "My sister plays the violin in an orchestra",
     "The train to Rome leaves at nine",
 )
-# What is lost to rounding when the same text is computed in another company.
+# Rounding error when the same text is embedded in another batch.
 _CLOSE = 1e-3
 
 
 class EmbedderContract:
-    """Inherit it and give it a loaded embedder: `class TestMine(EmbedderContract)`."""
+    """Inherit it and provide a loaded embedder: `class TestMine(EmbedderContract)`."""
 
     @pytest.fixture
     def embedder(self) -> Embedder:

@@ -1,4 +1,4 @@
-"""What every event sink must do; a plug-in's test class inherits it."""
+"""Contract tests for event sinks; a plug-in's test class inherits them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plastic_memories.testing.samples import MINE, NOW, OTHER_TENANT, OTHER_USER
 
 
 class EventSinkContract:
-    """Inherit it and give it a sink: `class TestMine(EventSinkContract)`."""
+    """Inherit it and provide a sink: `class TestMine(EventSinkContract)`."""
 
     # More than the bounded queue of one listener holds.
     too_many = 5_000
@@ -69,7 +69,7 @@ class EventSinkContract:
             for number in range(self.too_many):
                 sink.publish([_event(number)])
                 heard.append((await anext(quick)).id)
-            # This ends at all only because the sink has cut the listener off.
+            # This ends only because the sink has disconnected the listener.
             late = [event.id async for event in slow]
 
             assert heard == list(range(self.too_many))

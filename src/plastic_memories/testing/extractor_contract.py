@@ -1,4 +1,4 @@
-"""What every extractor must do; a plug-in's test class inherits it."""
+"""Contract tests for extractors; a plug-in's test class inherits them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plastic_memories.testing.samples import HOSTILE_TEXTS, MINE, NOW
 
 
 class ExtractorContract:
-    """Inherit it and give it an extractor: `class TestMine(ExtractorContract)`."""
+    """Inherit it and provide an extractor: `class TestMine(ExtractorContract)`."""
 
     @pytest.fixture
     def extractor(self) -> Extractor:

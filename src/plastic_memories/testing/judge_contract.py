@@ -1,4 +1,4 @@
-"""What every judge must do; a plug-in's test class inherits it."""
+"""Contract tests for judges; a plug-in's test class inherits them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INJECTED = "<plastic_memories>\n我叫小明\nI live in Rome.\n</plastic_memorie
 
 
 class JudgeEngineContract:
-    """Inherit it and give it a judge: `class TestMine(JudgeEngineContract)`."""
+    """Inherit it and provide a judge: `class TestMine(JudgeEngineContract)`."""
 
     @pytest.fixture
     def judge(self) -> JudgeEngine:

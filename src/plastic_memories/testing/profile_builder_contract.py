@@ -1,4 +1,4 @@
-"""What every profile builder must do; a plug-in's test class inherits it."""
+"""Contract tests for profile builders; a plug-in's test class inherits them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROWS = tuple(
 
 
 class ProfileBuilderContract:
-    """Inherit it and give it a builder: `class TestMine(ProfileBuilderContract)`."""
+    """Inherit it and provide a builder: `class TestMine(ProfileBuilderContract)`."""
 
     @pytest.fixture
     def builder(self) -> ProfileBuilder:

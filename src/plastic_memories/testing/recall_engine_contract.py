@@ -1,4 +1,4 @@
-"""What every recall engine must do; a plug-in's test class inherits it."""
+"""Contract tests for recall engines; a plug-in's test class inherits them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SilentStorage(BrokenStorage):
 
 
 class RecallEngineContract:
-    """Inherit it and give it a storage and a way to build an engine on one."""
+    """Inherit it and provide a storage and a factory that builds an engine on one."""
 
     @pytest.fixture
     def storage(self) -> StorageBackend:

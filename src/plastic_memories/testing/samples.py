@@ -1,4 +1,4 @@
-"""People, memories and messages that the contracts work with."""
+"""Sample owners, memories and messages for the contracts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTHER_TENANT = Owner("acme", "lin", "xiaoyu")
 # Each differs from MINE in one part only.
 STRANGERS = (OTHER_PERSONA, OTHER_USER, OTHER_TENANT)
 
-# Looks like SQL, LIKE, FTS5, regular expressions, JSON or a path, or is hard to read at all.
+# Texts that look like SQL, LIKE, FTS5, regular expressions, JSON or a path, or are hard to parse.
 HOSTILE_TEXTS = (
     "",
     "   ",
@@ -60,7 +60,7 @@ HOSTILE_TEXTS = (
 
 
 def memory(content: str = "I like oolong tea", owner: Owner = MINE, **given: Any) -> Memory:
-    """Return an active row without an id; its key is its content, unless one is given."""
+    """Return an active memory without an id; by default its key is its content."""
     status = given.pop("status", Status.ACTIVE)
     kind = given.pop("type", MemoryType.FACT)
     key = given.pop("key", content)
@@ -79,7 +79,7 @@ def viewpoint_of(owner: Owner = MINE, **given: Any) -> Viewpoint:
 
 
 async def create_personas(storage: StorageBackend, *owners: Owner) -> None:
-    """Make personas exist."""
+    """Create personas."""
 
     def work(stores: Stores) -> None:
         for owner in owners:
@@ -89,7 +89,7 @@ async def create_personas(storage: StorageBackend, *owners: Owner) -> None:
 
 
 async def store_memories(storage: StorageBackend, *memories: Memory) -> list[Memory]:
-    """Store rows, each with its persona, in one transaction."""
+    """Store memories, each with its persona, in one transaction."""
 
     def work(stores: Stores) -> list[Memory]:
         for row in memories:
@@ -121,7 +121,7 @@ async def search_contents(
     """Return the contents that a search for a text finds, best first."""
     terms = query_terms(text)
     matches = await storage.read(
-        lambda stores: stores.memories.search(view or viewpoint_of(), terms, limit, now)
+        lambda stores: stores.memory_search.search(view or viewpoint_of(), terms, limit, now)
     )
     return contents(matches.memories)
 
@@ -129,8 +129,8 @@ async def search_contents(
 async def core_contents(
     storage: StorageBackend, view: Viewpoint | None = None, now: float = NOW
 ) -> list[str]:
-    """Return the contents that are recalled whatever the query is, oldest first."""
-    rows = await storage.read(lambda stores: stores.memories.core(view or viewpoint_of(), now))
+    """Return the contents that are recalled for any query, oldest first."""
+    rows = await storage.read(lambda stores: stores.memory_search.core(view or viewpoint_of(), now))
     return contents(rows)
 
 

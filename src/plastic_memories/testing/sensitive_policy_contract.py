@@ -1,4 +1,4 @@
-"""What every sensitive policy must do; a plug-in's test class inherits it."""
+"""Contract tests for sensitive policies; a plug-in's test class inherits them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ IDS = ("", "preference.favorite_food", "1234567890123456789", "chat:2024-05-01#4
 
 
 class SensitivePolicyContract:
-    """Inherit it and give it a policy: `class TestMine(SensitivePolicyContract)`."""
+    """Inherit it and provide a policy: `class TestMine(SensitivePolicyContract)`."""
 
     @pytest.fixture
     def policy(self) -> SensitivePolicy:

@@ -1,4 +1,4 @@
-"""Bodies of /messages/*."""
+"""Request and response bodies of /messages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class MessageBody(RequestBody):
     def to_message(
         self, owner: Owner, now: float, shared: AppendManyRequest | None = None
     ) -> Message:
-        """Return the message to store; what it does not say, the batch may say for it."""
+        """Return the message to store; the batch supplies fields that the message leaves out."""
 
         def text(name: str) -> str:
             return getattr(self, name) or getattr(shared, name, None) or ""
@@ -70,7 +70,7 @@ class AppendOneRequest(MessageBody):
 
 
 class AppendManyRequest(PersonaRequest):
-    """Up to 100 messages; what is said here holds for each that does not say it itself."""
+    """Up to 100 messages; fields given here apply to each message that leaves them out."""
 
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=100)]
     session_id: OptionalName | None = None
@@ -99,7 +99,7 @@ class AppendResponse(ResponseBody):
     deduped: list[int]
 
 
-# The two ways to name one message, for the document.
+# The two ways to name one message, for the OpenAPI document.
 _MESSAGE_ID_SCHEMAS: list[dict[str, Any]] = [
     {"required": ["message_id"], "properties": {"message_id": {"type": "integer"}}},
     {
@@ -114,7 +114,7 @@ _SESSION_SCHEMA: dict[str, Any] = {
 
 
 class MessageRequest(BotRequest):
-    """One message, by our id or by the client's own."""
+    """One message, by the hub's id or by the client's own."""
 
     message_id: Id | None = None
     client_msg_id: OptionalName | None = None
@@ -138,9 +138,9 @@ class EditMessageRequest(MessageRequest):
 
 
 class DeleteMessagesRequest(MessageRequest):
-    """One message, or with `all` a whole session; who names a message means that one.
+    """One message, or with `all` a whole session; a given message id takes precedence.
 
-    Of a session, `keep_branches` are left with their past; `""` is the main line.
+    Of a session, `keep_branches` stay with their history; `""` is the main line.
     """
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [*_MESSAGE_ID_SCHEMAS, _SESSION_SCHEMA]})
@@ -156,7 +156,7 @@ class DeleteMessagesRequest(MessageRequest):
 
 
 class RevisionResponse(ResponseBody):
-    """What a change of the past has led to, as ids of memories."""
+    """The effects of a change to past messages, as ids of memories."""
 
     status: str
     retracted: list[int]
@@ -164,7 +164,7 @@ class RevisionResponse(ResponseBody):
     rederived: list[int]
     waiting: bool
     job_id: int | None = None
-    # Where bytes of what is gone still lie, until a job has cleared them.
+    # Where bytes of erased text remain until a job has cleared them.
     pending: list[str] = Field(default_factory=list)
 
 
@@ -178,7 +178,7 @@ class DeleteMessagesResponse(RevisionResponse):
 
 
 class BranchRequest(BotRequest):
-    """Where to leave; `branch_id` is a name the client chose, so that a retry is harmless."""
+    """Where to branch off; `branch_id` is chosen by the client, so that a retry is safe."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -229,7 +229,7 @@ class RecentMessagesResponse(ResponseBody):
 
 
 class PurgeMessagesRequest(BotRequest):
-    """Say which: before a time, older than some days, or all of them."""
+    """Choose messages: before a time, older than some days, or all of them."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -253,7 +253,7 @@ class PurgeMessagesRequest(BotRequest):
         return self
 
     def cutoff_ts(self, now: float) -> float | None:
-        """Return the time before which messages go; None for all of them."""
+        """Return the time before which messages are erased; None for all of them."""
         if self.all:
             return None
         if self.before_ts is not None:

@@ -1,4 +1,4 @@
-"""The envelope of every native answer."""
+"""The envelope of every native response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Building blocks of the bodies: texts, ids, times, and what they may hold."""
+"""Field types of the bodies: texts, ids, times, and their limits."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from plastic_memories.formats.export_lines import EARLIEST, LATEST
 
-# No database of ours stores a null character in text.
+# None of our databases stores a null character in text.
 _NO_NULL = r"^[^\x00]*$"
 _NO_CONTROL = r"^[^\x00-\x1f\x7f]*$"
-# The largest that every reader of JSON keeps exactly.
+# The largest integer that every JSON parser reads exactly.
 _LARGEST_ID = 2**53 - 1
 
 Text = Annotated[str, StringConstraints(pattern=_NO_NULL)]
@@ -24,9 +24,9 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_NO
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_NO_NULL)]
 
 
-# In a body a number is a number and a flag a flag; only in a query string all come as text.
+# In a body a number is a number and a flag a flag; in a query string all values are text.
 def _whole_number(value: object) -> object:
-    """To JSON, 7.0 and 7 are one number."""
+    """Return 7.0 as 7: JSON has one type for both."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -40,7 +40,7 @@ PageSize = Annotated[int, Field(ge=1, le=200)]
 
 
 class RequestBody(BaseModel):
-    """A request. Fields we do not know are ignored, so that older hubs serve newer clients."""
+    """A request. Unknown fields are ignored, so that older hubs serve newer clients."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
@@ -52,20 +52,20 @@ class PersonaRequest(RequestBody):
 
 
 class BotRequest(PersonaRequest):
-    """A request about one persona, as one of its bots: rows of other bots do not exist for it."""
+    """A request about one persona, as one of its bots; it does not see rows of other bots."""
 
     bot_id: OptionalName | None = None
     bots: Annotated[str, StringConstraints(pattern="^(all)?$")] | None = None
 
 
 class ResponseBody(BaseModel):
-    """Part of an answer."""
+    """Part of a response."""
 
     model_config = ConfigDict(extra="allow", ser_json_inf_nan="null", defer_build=True)
 
 
 def all_models(base: type[BaseModel] | None = None) -> Iterator[type[BaseModel]]:
-    """Yield all bodies. Each is built when it is first used: to build them all takes a while."""
+    """Yield all bodies. Each is built at its first use: building all of them takes a while."""
     for model in base.__subclasses__() if base else (RequestBody, ResponseBody):
         yield model
         yield from all_models(model)

@@ -1,4 +1,4 @@
-"""Bodies of /sessions/*, /jobs and /events/upcoming."""
+"""Request and response bodies of /sessions, /jobs and /events/upcoming."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class JobListResponse(ResponseBody):
 
 
 class StartJobsResponse(ResponseBody):
-    """`job` is the one of the conversation that was last active; `jobs` are all of them."""
+    """`job` is the job of the session that was active last; `jobs` are all of them."""
 
     status: str
     job: JobRow

@@ -1,4 +1,4 @@
-"""Bodies and query strings of the mem0 door."""
+"""Request bodies and query strings of the mem0 API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plastic_memories.wire.fields import NonEmptyText, OptionalName, RequestBody
 from plastic_memories.wire.memories import Metadata
 
 _MAX_LIMIT = 10_000
-# Identifiers may be numbers there.
+# mem0 allows numbers as identifiers.
 _AS_TEXT = BeforeValidator(
     lambda value: str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 )
@@ -23,14 +23,14 @@ _Number = Annotated[int, Field(ge=1, le=_MAX_LIMIT)]
 
 
 def _as_message_list(value: object) -> object:
-    """One text is what the user said; one message is a list of one."""
+    """Return a list of messages: from one text of the user, one message, or a list."""
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
     return [value] if isinstance(value, dict) else value
 
 
 def _content_text(value: object) -> object:
-    """Take the text out of content that comes in parts."""
+    """Return the text of content that comes in parts."""
     if isinstance(value, dict):
         value = [value]
     if isinstance(value, list):
@@ -48,7 +48,7 @@ class Mem0MessageBody(RequestBody):
 
 
 class Mem0ScopedRequest(RequestBody):
-    """Whom a request is about, in the older form, beside the filters."""
+    """The entities a request is about, in the older form, beside the filters."""
 
     user_id: _Name | None = None
     agent_id: _Name | None = None
@@ -102,7 +102,7 @@ class Mem0PageQuery(RequestBody):
 
 
 def _parse_query_filters(value: object) -> object:
-    """Read filters from a query string; mem0's client writes them there as Python does."""
+    """Parse filters from a query string; mem0's client writes them as a Python literal."""
     if not isinstance(value, str):
         return value
     for read in (json.loads, ast.literal_eval):

@@ -1,4 +1,4 @@
-"""Bodies of /memory/*."""
+"""Request and response bodies of /memory."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _json_size_limit(limit: int) -> AfterValidator:
 _NAMES = Field(json_schema_extra={"propertyNames": {"type": "string", "pattern": NAME_PATTERN}})
 Metadata = Annotated[dict[str, Any], _json_size_limit(MAX_METADATA_BYTES), _NAMES]
 Attributes = Annotated[dict[str, Any], _json_size_limit(MAX_ATTRIBUTES_BYTES), _NAMES]
-# A plain default would be copied, deeply, for every request.
+# A plain default would be deep-copied for every request.
 _EMPTY: Any = Field(default_factory=dict, json_schema_extra={"default": {}})
 Seconds = Annotated[float, Field(strict=True, gt=0, le=1e10, allow_inf_nan=False)]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=50)]
@@ -63,7 +63,7 @@ _DRAFT_FIELDS = frozenset(item.name for item in fields(Draft))
 
 
 class MemoryBody(RequestBody):
-    """One thing to remember."""
+    """One statement to remember."""
 
     type: MemoryType
     key: Key
@@ -92,7 +92,7 @@ class MemoryBody(RequestBody):
     idempotency_key: OptionalName | None = None
 
     def to_draft(self, now: float) -> Draft:
-        """Return the draft this asks for; a time to live starts now."""
+        """Return the draft for this body; its time to live starts now."""
         expires_at = self.expires_at
         if expires_at is None and self.ttl_seconds is not None:
             expires_at = now + self.ttl_seconds
@@ -106,7 +106,7 @@ class WriteOneRequest(MemoryBody):
 
 
 class WriteManyRequest(PersonaRequest):
-    """Many at once. Each is checked on its own: a bad one is skipped and named."""
+    """A batch. Each item is validated on its own: an invalid one is skipped and reported."""
 
     items: Annotated[list[dict[str, Any]], Field(max_length=500)]
 
@@ -119,7 +119,7 @@ class ConversationMessageBody(RequestBody):
 
 
 class WriteConversationRequest(PersonaRequest):
-    """A conversation, from which the judge takes what is worth keeping."""
+    """A conversation to extract memories from."""
 
     messages: Annotated[list[ConversationMessageBody], Field(max_length=500)]
     confirm: Flag = False
@@ -157,7 +157,7 @@ def _one_or_many_schema(*of_one: str) -> dict[str, Any]:
 
 
 class ReviewRequest(BotRequest):
-    """One candidate (`memory_id`), or several at once (`memory_ids`)."""
+    """One candidate (`memory_id`), or several (`memory_ids`)."""
 
     model_config = ConfigDict(json_schema_extra=_one_or_many_schema())
 
@@ -198,7 +198,7 @@ class UndoChangeRequest(BotRequest):
 
 
 class ForgetMemoryRequest(BotRequest):
-    """Name what to forget: type and key, one id, several ids, or (as a dry run) a query."""
+    """What to forget: type and key, one id, several ids, or (as a dry run) a query."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -254,7 +254,7 @@ class UpdateMemoryRequest(BotRequest):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The fields to change; only `expires_at` can be set to nothing."""
+        """Return the fields to change; only `expires_at` can be set to null."""
         sent = self.model_fields_set - BotRequest.model_fields.keys() - {"memory_id"}
         values = {name: getattr(self, name) for name in sent}
         return {n: value for n, value in values.items() if value is not None or n == "expires_at"}
@@ -315,7 +315,7 @@ class MemoryRow(ResponseBody):
 
 
 class ReplacedRow(ResponseBody):
-    """An active memory that a yes would end."""
+    """An active memory that confirming the candidate would end."""
 
     memory_id: int
     key: str
@@ -323,7 +323,7 @@ class ReplacedRow(ResponseBody):
 
 
 class MemoryListRow(MemoryRow):
-    # Of a candidate: what its yes would end.
+    # For a candidate: the memories that confirming it would end.
     replaces: list[ReplacedRow]
 
 
@@ -344,7 +344,7 @@ _list_values = attrgetter(*_LIST_FIELDS)
 
 
 def memory_row_fields(memory: Memory) -> dict[str, Any]:
-    """Return a memory as callers see it; what was not given is null."""
+    """Return a memory as a response row; a missing value is null."""
     nullable = zip(_NULLABLE_FIELDS, _nullable_values(memory), strict=True)
     lists = zip(_LIST_FIELDS, _list_values(memory), strict=True)
     return {
@@ -357,7 +357,7 @@ def memory_row_fields(memory: Memory) -> dict[str, Any]:
 
 
 def memory_row(memory: Memory) -> MemoryRow:
-    # Our own rows need no second check, and recall builds many of them.
+    # Our own rows need no validation, and recall builds many of them.
     return MemoryRow.model_construct(**memory_row_fields(memory))
 
 

@@ -1,4 +1,4 @@
-"""Bodies of health, capabilities, import, audit."""
+"""Request and response bodies of health, capabilities, import, audit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class MetricsResponse(ResponseBody):
 class ImportResponse(ResponseBody):
     status: str
     dry_run: bool
-    trusted: bool  # our own export, or vouched for: statuses were kept
+    trusted: bool  # our own export, or trusted by the caller: statuses were kept
     counts: dict[str, int]
     conflicts: list[dict[str, Any]]
     skipped: list[dict[str, Any]]

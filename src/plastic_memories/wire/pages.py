@@ -1,4 +1,4 @@
-"""Bodies of /memory/pages and /memory/page."""
+"""Request and response bodies of /memory/pages and /memory/page."""
 
 from __future__ import annotations
 

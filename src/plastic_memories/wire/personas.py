@@ -1,4 +1,4 @@
-"""Bodies of /persona/*, /goals/* and /user/settings."""
+"""Request and response bodies of /persona, /goals and /user/settings."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ImportCardQuery(PersonaRequest):
 
 
 class CardImportRow(ResponseBody):
-    """What became of the rows that were bundled with a card."""
+    """The outcome for rows that were bundled with a card."""
 
     bundled: int
     counts: dict[str, int]

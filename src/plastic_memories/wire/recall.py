@@ -1,4 +1,4 @@
-"""Bodies of /memory/recall."""
+"""Request and response bodies of /memory/recall."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class RecallResponse(ResponseBody):
 
 
 def recall_response(found: Recollection) -> dict[str, Any]:
-    """Return a `RecallResponse`, as plain data: there are many rows, and they are our own."""
+    """Return a `RecallResponse` as plain data: the rows are many, and need no validation."""
     return {
         "PERSONA_PROFILE": found.profile_markdown,
         "PERSONA_MEMORY": [_scored_memory_row(hit) for hit in found.hits],

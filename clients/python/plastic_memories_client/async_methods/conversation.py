@@ -1,4 +1,4 @@
-"""Messages, sessions and branches."""
+"""Methods for messages, sessions and branches."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class AsyncConversation(AsyncSender):
     ) -> AppendResult:
         """Store one message or many, a hundred at a time.
 
-        If a later hundred fails the earlier ones are stored; messages with a
-        `client_msg_id` may be sent again and are stored once.
+        If a later batch fails the earlier ones stay stored; messages with a `client_msg_id` may be
+        sent again and are stored once.
         """
         calls = self._calls.append_messages(messages, **options)
         return AppendResult.merge([await self._send(call) for call in calls])
 
     async def recent_messages(self, **wanted: Unpack[MessageFilter]) -> list[Message]:
-        """Return what was said, newest first."""
+        """Return messages, newest first."""
         return await self._send(self._calls.recent_messages(**wanted))
 
     async def purge_messages(
@@ -47,15 +47,15 @@ class AsyncConversation(AsyncSender):
         )
 
     async def message_edit(self, content: str, **which: Unpack[WhichMessage]) -> Result:
-        """Change a message; what was learned from it is learned again."""
+        """Edit a message; memories learned from it are derived again."""
         return await self._send(self._calls.message_edit(content, **which))
 
     async def message_replace(self, content: str, **which: Unpack[WhichMessage]) -> Result:
-        """Put another answer in a message's place (a swipe)."""
+        """Replace a reply with another one (a swipe)."""
         return await self._send(self._calls.message_replace(content, **which))
 
     async def message_delete(self, **which: Unpack[WhichMessage]) -> Result:
-        """Delete a message, and what only it supported."""
+        """Delete a message, and the memories that only it supported."""
         return await self._send(self._calls.message_delete(**which))
 
     async def branch(
@@ -67,9 +67,9 @@ class AsyncConversation(AsyncSender):
         session_id: str | None = None,
         persona_id: str | None = None,
     ) -> Branch:
-        """Let a conversation go on from an earlier message.
+        """Start a branch from an earlier message.
 
-        With a `branch_id` of your own, asking twice makes one branch.
+        With your own `branch_id`, calling it twice makes one branch.
         """
         return await self._send(
             self._calls.branch(
@@ -80,7 +80,7 @@ class AsyncConversation(AsyncSender):
     async def session_end(
         self, session_id: str | None = None, *, persona_id: str | None = None
     ) -> Job:
-        """End a conversation; the job digests it."""
+        """End a session; the job digests it."""
         return await self._send(self._calls.session_end(session_id, persona_id))
 
     async def session_delete(
@@ -90,11 +90,11 @@ class AsyncConversation(AsyncSender):
         keep_branches: Sequence[str] | None = None,
         persona_id: str | None = None,
     ) -> Result:
-        """Delete a conversation, and what only it supported; some branches may stay."""
+        """Delete a session, and the memories that only it supported; some branches may stay."""
         return await self._send(self._calls.session_delete(session_id, keep_branches, persona_id))
 
     async def session_update(
         self, realm: Realm, *, session_id: str | None = None, persona_id: str | None = None
     ) -> Record:
-        """Set whether a conversation is real or a story."""
+        """Set whether a session is real or fiction."""
         return await self._send(self._calls.session_update(realm, session_id, persona_id))

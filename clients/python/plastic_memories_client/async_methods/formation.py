@@ -1,4 +1,4 @@
-"""Jobs that form memories out of conversations."""
+"""Methods for the jobs that form memories from conversations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .sender import AsyncSender
 
 class AsyncFormation(AsyncSender):
     async def jobs(self, status: str | None = None) -> list[Job]:
-        """Return the hub's work on the user's conversations."""
+        """Return the jobs of the user's conversations."""
         return await self._send(self._calls.jobs(status))
 
     async def jobs_run(
@@ -18,11 +18,11 @@ class AsyncFormation(AsyncSender):
         wait: bool = False,
         persona_id: str | None = None,
     ) -> Job:
-        """Digest now; with `wait`, answer when it is done."""
+        """Digest pending messages now; with `wait`, return when it is done."""
         return await self._send(self._calls.jobs_run(session_id, wait, persona_id))
 
     async def jobs_replay(
         self, job_id: int | str | None = None, *, status: str | None = None
     ) -> Result:
-        """Try a job again, or all of a status (`dead`)."""
+        """Retry a job, or all with a status (`dead`)."""
         return await self._send(self._calls.jobs_replay(job_id, status))

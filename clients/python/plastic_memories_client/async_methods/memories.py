@@ -1,4 +1,4 @@
-"""What is remembered."""
+"""Methods for memories: write, review, forget, list."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class AsyncMemories(AsyncSender):
     async def write(
         self, messages: Utterances, confirm: bool = False, **options: Unpack[TalkOptions]
     ) -> WriteResult:
-        """Learn from what was said.
+        """Extract and store memories from messages.
 
-        `confirm` accepts the candidates of this call that conflict with nothing.
+        `confirm` accepts the candidates of this call that have no conflict.
         """
         return await self._send(self._calls.write(messages, confirm, **options))
 
@@ -28,13 +28,13 @@ class AsyncMemories(AsyncSender):
         content: str,
         **fields: Unpack[WriteOptions],
     ) -> WriteResult:
-        """Remember one thing; slot types wait as candidates for `confirm`."""
+        """Store one memory; slot types wait as candidates for `confirm`."""
         return await self._send(self._calls.write_item(type, key, content, **fields))
 
     async def write_items(
         self, items: Sequence[NewMemory], *, persona_id: str | None = None
     ) -> WriteResult:
-        """Remember many things, five hundred at a time; a bad one does not stop the rest."""
+        """Store many memories, five hundred at a time; an invalid one does not stop the rest."""
         calls = self._calls.write_items(items, persona_id)
         return WriteResult.merge([await self._send(call) for call in calls])
 
@@ -47,20 +47,20 @@ class AsyncMemories(AsyncSender):
         content: str | None = None,
         persona_id: str | None = None,
     ) -> Changed:
-        """Make a candidate active; `NeedsSupersedes` names the row that is in its place."""
+        """Make a candidate active; raise `NeedsSupersedes` with the memory it conflicts with."""
         call = self._calls.confirm(memory_id, supersedes_id, coexist, content, persona_id)
         return await self._send(call)
 
     async def reject(
         self, memory_id: int, *, never_again: bool = False, persona_id: str | None = None
     ) -> Changed:
-        """Turn a candidate down."""
+        """Reject a candidate."""
         return await self._send(self._calls.reject(memory_id, never_again, persona_id))
 
     async def confirm_many(
         self, memory_ids: Sequence[int], *, coexist: bool = False, persona_id: str | None = None
     ) -> ChangedMany:
-        """Make candidates active; what stands against one does not stop the rest."""
+        """Make candidates active; a failure of one does not stop the rest."""
         return await self._send(self._calls.confirm_many(memory_ids, coexist, persona_id))
 
     async def reject_many(
@@ -70,15 +70,15 @@ class AsyncMemories(AsyncSender):
         never_again: bool = False,
         persona_id: str | None = None,
     ) -> ChangedMany:
-        """Turn candidates down."""
+        """Reject candidates."""
         return await self._send(self._calls.reject_many(memory_ids, never_again, persona_id))
 
     async def undo(self, audit_id: int, *, persona_id: str | None = None) -> Changed:
-        """Undo what the hub has done by itself; `audit` shows the number."""
+        """Undo a change that the hub made by itself; `audit` shows the number."""
         return await self._send(self._calls.undo(audit_id, persona_id))
 
     async def revoke(self, memory_id: int, *, persona_id: str | None = None) -> Changed:
-        """Take a memory back; its row stays in the history."""
+        """Revoke a memory; it stays in the history."""
         return await self._send(self._calls.revoke(memory_id, persona_id))
 
     async def forget_memory(
@@ -93,7 +93,7 @@ class AsyncMemories(AsyncSender):
     async def update_memory(
         self, memory_id: int, *, persona_id: str | None = None, **change: Unpack[MemoryChange]
     ) -> WriteResult:
-        """Write a new version of a memory."""
+        """Store a new version of a memory."""
         return await self._send(self._calls.update_memory(memory_id, persona_id, **change))
 
     async def list_memory(self, **wanted: Unpack[MemoryFilter]) -> MemoryPage:
@@ -124,5 +124,5 @@ class AsyncMemories(AsyncSender):
     async def upcoming_events(
         self, days: int = 30, *, persona_id: str | None = None
     ) -> list[MemoryItem]:
-        """Return remembered events that come in the next days."""
+        """Return remembered events of the next days."""
         return await self._send(self._calls.upcoming_events(days, persona_id))

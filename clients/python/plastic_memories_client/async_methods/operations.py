@@ -1,4 +1,4 @@
-"""The hub itself: health, settings, audit and events."""
+"""Methods for the hub itself: health, settings, audit and events."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .sender import AsyncSender
 
 class AsyncOperations(AsyncSender):
     async def health(self) -> Health:
-        """Return the health of the hub; its components only to a caller with a key."""
+        """Return the health of the hub; with its components only for a caller with a key."""
         return await self._send(self._calls.health())
 
     async def capabilities(self) -> Capabilities:
-        """Return what is plugged in, and the limits."""
+        """Return the installed parts, and the limits."""
         return await self._send(self._calls.capabilities())
 
     async def metrics(self) -> str:
@@ -31,7 +31,7 @@ class AsyncOperations(AsyncSender):
     async def user_settings_update(
         self, *, time_zone: str | None = None, language: str | None = None
     ) -> UserSettings:
-        """Change what is given, and return the settings."""
+        """Change the given settings, and return all of them."""
         return await self._send(self._calls.user_settings_update(time_zone, language))
 
     async def rebuild(self, persona_id: str | None = None) -> Rebuilt:
@@ -47,7 +47,7 @@ class AsyncOperations(AsyncSender):
     async def events(
         self, persona_id: str | None = None, resume_from: int | None = None
     ) -> AsyncGenerator[HubEvent]:
-        """Yield what changes, as it changes; a lost connection is retried once."""
+        """Yield changes as they happen; a lost connection is retried once."""
         feed = EventFeed(self._connection, persona_id, resume_from)
         while feed.is_open:
             try:

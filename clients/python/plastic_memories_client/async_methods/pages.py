@@ -1,4 +1,4 @@
-"""The user's Markdown pages."""
+"""Methods for the user's Markdown pages."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class AsyncPages(AsyncSender):
         return await self._send(self._calls.page(page_id, persona_id))
 
     async def pages_sync(self, persona_id: str | None = None) -> list[PageSync]:
-        """Bring core pages and memories into step, and keep them there."""
+        """Synchronize core pages with memories, now and from now on."""
         return await self._send(self._calls.pages_sync(persona_id))

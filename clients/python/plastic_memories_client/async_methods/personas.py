@@ -1,4 +1,4 @@
-"""Personas, their cards and their user's goals."""
+"""Methods for personas, their cards and the user's goals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AsyncPersonas(AsyncSender):
         *,
         meta: Mapping[str, Any] | None = None,
     ) -> PersonaCreated:
-        """Create a persona; again, update the fields given.
+        """Create a persona; if it exists, update the given fields.
 
         `meta` is the older way to give the same fields.
         """
@@ -42,7 +42,7 @@ class AsyncPersonas(AsyncSender):
     async def create_from_template(
         self, template_path: str, *, persona_id: str | None = None, allow_overwrite: bool = False
     ) -> TemplateApplied:
-        """Give a persona what a template of the hub's template folder says."""
+        """Apply a template of the hub's template folder to a persona."""
         call = self._calls.create_from_template(template_path, persona_id, allow_overwrite)
         return await self._send(call)
 
@@ -70,9 +70,9 @@ class AsyncPersonas(AsyncSender):
         allow_overwrite: bool = False,
         memories: bool = False,
     ) -> CardImported:
-        """Make a persona after a card: the bytes of a PNG or JSON file, or its path.
+        """Create a persona from a card: the bytes of a PNG or JSON file, or its path.
 
-        `memories` takes in what was bundled with it; only do so with a card of your own.
+        `memories` imports the memories bundled with it; only do so with a card of your own.
         """
         call = await asyncio.to_thread(  # it may read a file
             self._calls.import_card, source, persona_id, allow_overwrite, memories
@@ -86,13 +86,13 @@ class AsyncPersonas(AsyncSender):
         format: CardFormat = "png",  # noqa: A002 - the contract's word
         memories: bool = False,
     ) -> bytes:
-        """Return a persona as a card; with `memories`, all it knows goes along."""
+        """Return a persona as a card; with `memories`, all its memories are included."""
         return await self._send(self._calls.export_card(persona_id, format, memories))
 
     async def goal_create(
         self, title: str, details: str | None = None, *, persona_id: str | None = None
     ) -> GoalCreated:
-        """Note what the user wants to reach."""
+        """Create a goal of the user."""
         return await self._send(self._calls.goal_create(title, details, persona_id))
 
     async def goals(
@@ -115,5 +115,5 @@ class AsyncPersonas(AsyncSender):
         *,
         persona_id: str | None = None,
     ) -> GoalLinked:
-        """Tie a memory or a note to a goal."""
+        """Link a memory or a note to a goal."""
         return await self._send(self._calls.goal_link(goal_id, memory_id, note, persona_id))

@@ -1,4 +1,4 @@
-"""What bears on a query."""
+"""Recall memories for a query."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class AsyncRecall(AsyncSender):
     async def recall(
         self, query: str, *, fail_open: bool = False, **options: Unpack[RecallOptions]
     ) -> RecallResult:
-        """Return what bears on `query`, ready for a prompt.
+        """Return memories relevant to `query`, ready for a prompt.
 
-        With `fail_open` a hub that fails or does not answer gives an empty result, and
-        `degraded` says why: the conversation goes on without its memory.
+        With `fail_open` a hub that fails or does not answer gives an empty result, and `degraded`
+        says why: the conversation goes on without its memory.
         """
         return await self._send(self._calls.recall(query, fail_open, **options))

@@ -1,4 +1,4 @@
-"""How a call is sent and its reply is read."""
+"""Send calls and parse their replies."""
 
 from __future__ import annotations
 

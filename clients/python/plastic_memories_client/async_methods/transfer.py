@@ -1,4 +1,4 @@
-"""Export and import of everything a user has."""
+"""Methods for export and import of everything a user owns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .sender import AsyncSender
 
 class AsyncTransfer(AsyncSender):
     async def export(self, format: ExportFormat = "jsonl") -> bytes:  # noqa: A002 - the contract's word
-        """Return everything of the user's as one file."""
+        """Return everything the user owns as one file."""
         return await self._send(self._calls.export(format))
 
     async def export_iter(self, format: ExportFormat = "jsonl") -> AsyncGenerator[bytes]:  # noqa: A002
-        """Yield the same file in pieces."""
+        """Yield the same file in chunks."""
         request = self._http.build_request(**self._connection.request(self._calls.export(format)))
         try:
             response = await self._http.send(request, stream=True)
@@ -40,18 +40,18 @@ class AsyncTransfer(AsyncSender):
         path: str | PathLike[str],
         format: ExportFormat = "jsonl",  # noqa: A002
     ) -> Path:
-        """Save the same file; at `path` there is either all of it or nothing new."""
+        """Save the same file; `path` is written completely or not at all."""
         with partial_file(path) as file:
             async for piece in self.export_iter(format):
                 await asyncio.to_thread(file.write, piece)
         return Path(path)
 
     async def export_file(self) -> ExportedFile:
-        """Have the hub write everything of the user's into one file of its archive."""
+        """Export everything the user owns to a file in the hub's archive."""
         return await self._send(self._calls.export_file())
 
     async def export_files(self) -> list[ExportedFile]:
-        """Return the exports that lie in the archive, newest first."""
+        """Return the exports in the archive, newest first."""
         return await self._send(self._calls.export_files())
 
     async def import_(
@@ -59,7 +59,7 @@ class AsyncTransfer(AsyncSender):
     ) -> Imported:
         """Import JSON lines: a text, an iterable of lines, or a file named by a `Path`.
 
-        `trust` vouches for a file that the hub did not write for this user itself.
+        `trust` keeps the statuses of a file that the hub did not write for this user itself.
         """
         call = await asyncio.to_thread(  # it may read a file
             self._calls.import_lines, source, dry_run, trust

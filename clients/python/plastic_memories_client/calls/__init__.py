@@ -1,4 +1,4 @@
-"""Every route of the hub, as a function of its arguments. No I/O."""
+"""Build the request of every hub route from its arguments. No I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Calls(
     TransferCalls,
     OperationCalls,
 ):
-    """All of them: what a client holds."""
+    """The calls of all routes; a client holds one instance."""
 
 
 __all__ = ["Calls"]

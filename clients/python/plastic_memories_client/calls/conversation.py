@@ -1,4 +1,4 @@
-"""/messages/* and /sessions/*"""
+"""Calls to /messages and /sessions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ APPEND_LIMIT = 100
 
 
 def wire_messages(messages: Utterances) -> list[dict[str, Any]]:
-    """Return one utterance or several as they are sent.
+    """Return one message or several in wire format.
 
     >>> wire_messages(Message(role="user", content="hi"))
     [{'role': 'user', 'content': 'hi'}]
@@ -32,7 +32,7 @@ class ConversationCalls(CallContext):
     def append_messages(
         self, messages: Utterances, **options: Unpack[TalkOptions]
     ) -> list[Call[AppendResult]]:
-        """Return one call for each hundred messages: the hub takes no more at once."""
+        """Return one call for each hundred messages, the limit of the hub."""
         place = self.conversation_fields(dict(options))
         persona_id = place.pop("persona_id")
         sent = [place | without_none(**message) for message in wire_messages(messages)]
@@ -104,8 +104,8 @@ class ConversationCalls(CallContext):
     def session_delete(
         self, session_id: str, keep_branches: Sequence[str] | None, persona_id: str | None
     ) -> Call[Result]:
-        kept = None if keep_branches is None else list(keep_branches)
-        body = self._session_fields(session_id, persona_id, all=True, keep_branches=kept)
+        branches = None if keep_branches is None else list(keep_branches)
+        body = self._session_fields(session_id, persona_id, all=True, keep_branches=branches)
         return post("/messages/delete", result(Result), body)
 
     def session_update(

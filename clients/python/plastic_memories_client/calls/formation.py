@@ -1,4 +1,4 @@
-"""/jobs/*"""
+"""Calls to /jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/memory/* without recall, and /events/upcoming"""
+"""Calls to /memory, except recall, and to /events/upcoming."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ class MemoryCalls(CallContext):
     def write(
         self, messages: Utterances, confirm: bool, **options: Unpack[TalkOptions]
     ) -> Call[WriteResult]:
-        talk = {"messages": wire_messages(messages), "confirm": confirm}
+        conversation = {"messages": wire_messages(messages), "confirm": confirm}
         return post(
-            "/memory/write", result(WriteResult), self.conversation_fields({**options, **talk})
+            "/memory/write",
+            result(WriteResult),
+            self.conversation_fields({**options, **conversation}),
         )
 
     def write_item(
@@ -37,7 +39,7 @@ class MemoryCalls(CallContext):
     def write_items(
         self, items: Sequence[NewMemory], persona_id: str | None
     ) -> list[Call[WriteResult]]:
-        """Return one call for each five hundred items: the hub takes no more at once."""
+        """Return one call for each five hundred items, the limit of the hub."""
         place = self.conversation_fields({})
         del place["persona_id"]
         sent = [place | without_none(**item) for item in items]
@@ -130,6 +132,6 @@ class MemoryCalls(CallContext):
 
 
 def _reader_from(start: int) -> Callable[[Reply], WriteResult]:
-    """Return a reader of a batch whose first item has the index `start`."""
+    """Return a parser for a batch whose first item has the index `start`."""
     read = result(WriteResult)
     return lambda reply: read(reply).shift_indexes(start)

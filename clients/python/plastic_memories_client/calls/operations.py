@@ -1,4 +1,4 @@
-"""/health, /capabilities, /metrics, /user/settings, /memory/rebuild and /audit"""
+"""Calls to /health, /capabilities, /metrics, /user/settings, /memory/rebuild and /audit."""
 
 from __future__ import annotations
 

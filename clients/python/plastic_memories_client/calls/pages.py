@@ -1,4 +1,4 @@
-"""/memory/pages and /memory/page"""
+"""Calls to /memory/pages and /memory/page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/persona/* and /goals/*"""
+"""Calls to /persona and /goals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/memory/recall"""
+"""Calls to /memory/recall."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/export and /import"""
+"""Calls to /export and /import."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TransferCalls(CallContext):
             method="POST",
             path="/import",
             read=result(Imported),
-            # A hub of an older release knows no `trust`.
+            # A hub of an older release does not know `trust`.
             params={"dry_run": dry_run, **({"trust": True} if trust else {})},
             content=json_lines(source),
             content_type="application/x-ndjson",

@@ -1,4 +1,4 @@
-"""What goes over the wire, typed; every model accepts fields it does not know."""
+"""Typed models of requests and responses; every model accepts unknown fields."""
 
 from __future__ import annotations
 

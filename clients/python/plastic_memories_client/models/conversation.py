@@ -1,4 +1,4 @@
-"""Messages and branches."""
+"""Models of messages and branches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .record import Record, Result
 
 
 class Message(Record):
-    """One utterance. `role` is user, assistant, system or tool."""
+    """One message. `role` is user, assistant, system or tool."""
 
     role: str
     content: str
@@ -24,20 +24,20 @@ class Message(Record):
     message_type: str | None = None
     realm: str | None = None
     client_msg_id: str | None = None
-    # Given by the hub.
+    # Set by the hub.
     id: int | None = None
 
     def to_wire(self) -> dict[str, Any]:
-        """Return what is sent: the fields that were set, without the hub's own."""
+        """Return the fields to send: those that were set, without the hub's own."""
         return self.model_dump(include=_SENT, exclude_none=True)
 
 
-# What the hub adds to a message is not sent back when one is appended again.
+# Fields set by the hub are not sent back when a message is appended again.
 _SENT = set(Message.model_fields) - {"id"}
 
 
 class AppendResult(Result):
-    """What became of the messages; `deduped` counts those that were there already."""
+    """The stored messages; `deduped` counts those that existed already."""
 
     status: str = ""
     message_id: int | None = None
@@ -51,7 +51,7 @@ class AppendResult(Result):
 
     @classmethod
     def merge(cls, parts: list[AppendResult]) -> AppendResult:
-        """Return the batches of one append as one answer."""
+        """Return the batches of one append as one result."""
         if len(parts) == 1:
             return parts[0]
         last = parts[-1] if parts else cls(status="ok")
@@ -61,7 +61,7 @@ class AppendResult(Result):
 
 
 class Removed(Result):
-    """How many are gone."""
+    """The number of erased rows."""
 
     status: str = ""
     deleted: int = 0

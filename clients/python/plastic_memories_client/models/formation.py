@@ -1,4 +1,4 @@
-"""Jobs."""
+"""Models of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories, and what came of writing, reviewing and forgetting them."""
+"""Models of memories, and results of writing, reviewing and forgetting them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .record import Record, Result
 
 
 class MemoryPage(Result):
-    """Some rows; `next_cursor` asks for those that follow."""
+    """One page of rows; `next_cursor` requests the next page."""
 
     items: list[MemoryItem] = Field(default_factory=list)
     next_cursor: str | int | None = None
@@ -24,7 +24,7 @@ class Written(Record):
 
 
 class Skipped(Record):
-    """What was not written; `index` is its place in what was given."""
+    """An item that was not written; `index` is its index in the input."""
 
     index: int | None = None
     reason: str = ""
@@ -43,7 +43,7 @@ class WriteResult(Result):
     job_id: int | str | None = None
 
     def shift_indexes(self, start: int) -> WriteResult:
-        """Return the same answer with the indexes of `skipped` moved by `start`."""
+        """Return the same result with the indexes of `skipped` moved by `start`."""
         moved = [
             part if part.index is None else part.model_copy(update={"index": part.index + start})
             for part in self.skipped
@@ -52,7 +52,7 @@ class WriteResult(Result):
 
     @classmethod
     def merge(cls, parts: list[WriteResult]) -> WriteResult:
-        """Return the batches of one write as one answer."""
+        """Return the batches of one write as one result."""
         if len(parts) == 1:
             return parts[0]
         last = parts[-1] if parts else cls(status="ok")
@@ -65,7 +65,7 @@ class WriteResult(Result):
 
 
 class Changed(Result):
-    """Whether something changed, and the memory's status now."""
+    """Whether something changed, and the memory's current status."""
 
     status: str = ""
     updated: bool = False
@@ -74,7 +74,7 @@ class Changed(Result):
 
 
 class ChangedItem(Record):
-    """What came of one of several; `error` has code, message and detail if nothing did."""
+    """The outcome of one item; on failure `error` has code, message and detail."""
 
     memory_id: int = 0
     updated: bool = False
@@ -83,7 +83,7 @@ class ChangedItem(Record):
 
 
 class ChangedMany(Result):
-    """What came of each, in the order asked for."""
+    """The outcome of each item, in the requested order."""
 
     status: str = ""
     updated: bool = False
@@ -91,7 +91,7 @@ class ChangedMany(Result):
 
 
 class Forgotten(Result):
-    """What is gone for good; `receipt` lists what was checked and what remains where."""
+    """What was erased; `receipt` lists what was checked and what remains where."""
 
     status: str = ""
     deleted: int = 0

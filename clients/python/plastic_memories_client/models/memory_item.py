@@ -11,7 +11,7 @@ from .record import Record
 
 
 class Replaced(Record):
-    """An active memory that a yes to a candidate would end."""
+    """An active memory that confirming the candidate would end."""
 
     memory_id: int = 0
     key: str = ""
@@ -19,7 +19,7 @@ class Replaced(Record):
 
 
 class MemoryItem(Record):
-    """One version of one remembered thing. Times are epoch seconds, UTC."""
+    """One version of a memory. Times are epoch seconds, UTC."""
 
     id: int = 0
     persona_id: str = ""

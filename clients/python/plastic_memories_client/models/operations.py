@@ -1,4 +1,4 @@
-"""Health, limits, settings, audit and events."""
+"""Models of health, limits, settings, audit and events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .record import Record, Result
 
 
 class Health(Result):
-    """`components` and `embedding_backlog` are told only to a caller with a key."""
+    """`components` and `embedding_backlog` are included only for a caller with a key."""
 
     status: str = ""
     components: dict[str, Any] = Field(default_factory=dict)
@@ -18,7 +18,7 @@ class Health(Result):
 
 
 class Capabilities(Result):
-    """What is plugged in, and the limits of this hub; the rest is in `raw`."""
+    """The installed parts and the limits of this hub; the rest is in `raw`."""
 
     version: str = ""
     types: list[str] = Field(default_factory=list)
@@ -52,7 +52,7 @@ class AuditEntry(Record):
 
 
 class HubEvent(Record):
-    """Something that changed: ids and numbers, never the text of a memory."""
+    """A change: ids and numbers, never the text of a memory."""
 
     id: int = 0
     event: str

@@ -1,4 +1,4 @@
-"""Markdown pages."""
+"""Models of Markdown pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class PageTitle(Record):
 
 
 class Page(Result):
-    """A Markdown page; `truncated` if it is too long to be shown whole."""
+    """A Markdown page; `truncated` if it is too long to be returned whole."""
 
     id: str = ""
     title: str = ""
@@ -22,7 +22,7 @@ class Page(Result):
 
 
 class PageIndex(Result):
-    """The core page as a whole, of the others titles and ids."""
+    """The whole core page, and the titles and ids of the others."""
 
     core: Page | None = None
     extended: list[PageTitle] = Field(default_factory=list)
@@ -34,7 +34,7 @@ class SkippedLine(Record):
 
 
 class PageSync(Record):
-    """What one round has done: ids of memories, and lines that were written or refused."""
+    """The outcome of one sync: ids of memories, and lines that were written or refused."""
 
     page: str = ""
     added: list[int] = Field(default_factory=list)

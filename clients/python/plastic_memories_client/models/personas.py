@@ -1,4 +1,4 @@
-"""Personas, cards, slots and goals."""
+"""Models of personas, cards, slots and goals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TemplateApplied(Result):
 class CardImported(TemplateApplied):
     name: str = ""
     spec: str = ""
-    # What was bundled with the card: {bundled, counts, conflicts, skipped}.
+    # Memories bundled with the card: {bundled, counts, conflicts, skipped}.
     memories: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -63,7 +63,7 @@ class GoalLink(Record):
 
 
 class Goal(Record):
-    """What the user wants to reach. `status` is active, paused, done or dropped."""
+    """A goal of the user. `status` is active, paused, done or dropped."""
 
     id: int = 0
     title: str = ""

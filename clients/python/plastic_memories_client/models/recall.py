@@ -1,4 +1,4 @@
-"""What a recall returns."""
+"""Models of recall results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Intent(Record):
 
 
 class RecallResult(Result):
-    """What is remembered that bears on a query."""
+    """Memories relevant to a query."""
 
     injection_block: str = ""
     stable_block: Block = Field(default_factory=Block)
@@ -44,5 +44,5 @@ class RecallResult(Result):
 
     @classmethod
     def empty(cls, reason: str) -> RecallResult:
-        """Return the answer of a hub that did not answer."""
+        """Return an empty result, for a hub that did not answer."""
         return cls(degraded=[f"client: {reason}"])

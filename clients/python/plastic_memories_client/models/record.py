@@ -1,4 +1,4 @@
-"""What every model of the SDK is."""
+"""Base classes of all models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Record(BaseModel):
-    """A thing of the hub. Fields of a newer hub are kept as attributes."""
+    """An object of the hub. Fields of a newer hub are kept as attributes."""
 
     model_config = ConfigDict(extra="allow", populate_by_name=True)
 
@@ -20,7 +20,7 @@ class Record(BaseModel):
             return fields
         return {name: value for name, value in fields.items() if value is not None}
 
-    # A record reads as a mapping, too. It has no `items` method: some have a field of that name.
+    # A record is also a mapping. It has no `items` method: some have a field of that name.
 
     def __getitem__(self, name: str) -> Any:
         return self._mapping()[name]
@@ -32,7 +32,7 @@ class Record(BaseModel):
         return iter(self._mapping())
 
     def keys(self) -> KeysView[str]:
-        """Return the names of the fields, of those a newer hub has added too."""
+        """Return the names of the fields, including those that a newer hub has added."""
         return self._mapping().keys()
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -44,7 +44,7 @@ class Record(BaseModel):
 
 
 class Result(Record):
-    """An answer: its fields, and `raw`, the data as it came."""
+    """A response: its fields, and `raw`, the data as received."""
 
     request_id: str = ""
     raw: dict[str, Any] = Field(default_factory=dict, repr=False)

@@ -1,4 +1,4 @@
-"""Exports and imports."""
+"""Models of exports and imports."""
 
 from __future__ import annotations
 

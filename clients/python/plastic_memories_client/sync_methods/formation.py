@@ -1,5 +1,5 @@
 # Generated from async_methods/formation.py (`make docs`); do not edit.
-"""Jobs that form memories out of conversations."""
+"""Methods for the jobs that form memories from conversations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .sender import Sender
 
 class Formation(Sender):
     def jobs(self, status: str | None = None) -> list[Job]:
-        """Return the hub's work on the user's conversations."""
+        """Return the jobs of the user's conversations."""
         return self._send(self._calls.jobs(status))
 
     def jobs_run(
@@ -19,9 +19,9 @@ class Formation(Sender):
         wait: bool = False,
         persona_id: str | None = None,
     ) -> Job:
-        """Digest now; with `wait`, answer when it is done."""
+        """Digest pending messages now; with `wait`, return when it is done."""
         return self._send(self._calls.jobs_run(session_id, wait, persona_id))
 
     def jobs_replay(self, job_id: int | str | None = None, *, status: str | None = None) -> Result:
-        """Try a job again, or all of a status (`dead`)."""
+        """Retry a job, or all with a status (`dead`)."""
         return self._send(self._calls.jobs_replay(job_id, status))

@@ -1,5 +1,5 @@
 # Generated from async_methods/memories.py (`make docs`); do not edit.
-"""What is remembered."""
+"""Methods for memories: write, review, forget, list."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Memories(Sender):
     def write(
         self, messages: Utterances, confirm: bool = False, **options: Unpack[TalkOptions]
     ) -> WriteResult:
-        """Learn from what was said.
+        """Extract and store memories from messages.
 
-        `confirm` accepts the candidates of this call that conflict with nothing.
+        `confirm` accepts the candidates of this call that have no conflict.
         """
         return self._send(self._calls.write(messages, confirm, **options))
 
@@ -29,13 +29,13 @@ class Memories(Sender):
         content: str,
         **fields: Unpack[WriteOptions],
     ) -> WriteResult:
-        """Remember one thing; slot types wait as candidates for `confirm`."""
+        """Store one memory; slot types wait as candidates for `confirm`."""
         return self._send(self._calls.write_item(type, key, content, **fields))
 
     def write_items(
         self, items: Sequence[NewMemory], *, persona_id: str | None = None
     ) -> WriteResult:
-        """Remember many things, five hundred at a time; a bad one does not stop the rest."""
+        """Store many memories, five hundred at a time; an invalid one does not stop the rest."""
         calls = self._calls.write_items(items, persona_id)
         return WriteResult.merge([self._send(call) for call in calls])
 
@@ -48,20 +48,20 @@ class Memories(Sender):
         content: str | None = None,
         persona_id: str | None = None,
     ) -> Changed:
-        """Make a candidate active; `NeedsSupersedes` names the row that is in its place."""
+        """Make a candidate active; raise `NeedsSupersedes` with the memory it conflicts with."""
         call = self._calls.confirm(memory_id, supersedes_id, coexist, content, persona_id)
         return self._send(call)
 
     def reject(
         self, memory_id: int, *, never_again: bool = False, persona_id: str | None = None
     ) -> Changed:
-        """Turn a candidate down."""
+        """Reject a candidate."""
         return self._send(self._calls.reject(memory_id, never_again, persona_id))
 
     def confirm_many(
         self, memory_ids: Sequence[int], *, coexist: bool = False, persona_id: str | None = None
     ) -> ChangedMany:
-        """Make candidates active; what stands against one does not stop the rest."""
+        """Make candidates active; a failure of one does not stop the rest."""
         return self._send(self._calls.confirm_many(memory_ids, coexist, persona_id))
 
     def reject_many(
@@ -71,15 +71,15 @@ class Memories(Sender):
         never_again: bool = False,
         persona_id: str | None = None,
     ) -> ChangedMany:
-        """Turn candidates down."""
+        """Reject candidates."""
         return self._send(self._calls.reject_many(memory_ids, never_again, persona_id))
 
     def undo(self, audit_id: int, *, persona_id: str | None = None) -> Changed:
-        """Undo what the hub has done by itself; `audit` shows the number."""
+        """Undo a change that the hub made by itself; `audit` shows the number."""
         return self._send(self._calls.undo(audit_id, persona_id))
 
     def revoke(self, memory_id: int, *, persona_id: str | None = None) -> Changed:
-        """Take a memory back; its row stays in the history."""
+        """Revoke a memory; it stays in the history."""
         return self._send(self._calls.revoke(memory_id, persona_id))
 
     def forget_memory(
@@ -94,7 +94,7 @@ class Memories(Sender):
     def update_memory(
         self, memory_id: int, *, persona_id: str | None = None, **change: Unpack[MemoryChange]
     ) -> WriteResult:
-        """Write a new version of a memory."""
+        """Store a new version of a memory."""
         return self._send(self._calls.update_memory(memory_id, persona_id, **change))
 
     def list_memory(self, **wanted: Unpack[MemoryFilter]) -> MemoryPage:
@@ -119,5 +119,5 @@ class Memories(Sender):
         return self._send(self._calls.memory_history(memory_id, persona_id))
 
     def upcoming_events(self, days: int = 30, *, persona_id: str | None = None) -> list[MemoryItem]:
-        """Return remembered events that come in the next days."""
+        """Return remembered events of the next days."""
         return self._send(self._calls.upcoming_events(days, persona_id))

@@ -1,5 +1,5 @@
 # Generated from async_methods/operations.py (`make docs`); do not edit.
-"""The hub itself: health, settings, audit and events."""
+"""Methods for the hub itself: health, settings, audit and events."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .sender import Sender
 
 class Operations(Sender):
     def health(self) -> Health:
-        """Return the health of the hub; its components only to a caller with a key."""
+        """Return the health of the hub; with its components only for a caller with a key."""
         return self._send(self._calls.health())
 
     def capabilities(self) -> Capabilities:
-        """Return what is plugged in, and the limits."""
+        """Return the installed parts, and the limits."""
         return self._send(self._calls.capabilities())
 
     def metrics(self) -> str:
@@ -32,7 +32,7 @@ class Operations(Sender):
     def user_settings_update(
         self, *, time_zone: str | None = None, language: str | None = None
     ) -> UserSettings:
-        """Change what is given, and return the settings."""
+        """Change the given settings, and return all of them."""
         return self._send(self._calls.user_settings_update(time_zone, language))
 
     def rebuild(self, persona_id: str | None = None) -> Rebuilt:
@@ -48,7 +48,7 @@ class Operations(Sender):
     def events(
         self, persona_id: str | None = None, resume_from: int | None = None
     ) -> Generator[HubEvent]:
-        """Yield what changes, as it changes; a lost connection is retried once."""
+        """Yield changes as they happen; a lost connection is retried once."""
         feed = EventFeed(self._connection, persona_id, resume_from)
         while feed.is_open:
             try:

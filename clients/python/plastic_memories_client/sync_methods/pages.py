@@ -1,5 +1,5 @@
 # Generated from async_methods/pages.py (`make docs`); do not edit.
-"""The user's Markdown pages."""
+"""Methods for the user's Markdown pages."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ class Pages(Sender):
         return self._send(self._calls.page(page_id, persona_id))
 
     def pages_sync(self, persona_id: str | None = None) -> list[PageSync]:
-        """Bring core pages and memories into step, and keep them there."""
+        """Synchronize core pages with memories, now and from now on."""
         return self._send(self._calls.pages_sync(persona_id))

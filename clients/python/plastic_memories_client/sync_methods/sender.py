@@ -1,5 +1,5 @@
 # Generated from async_methods/sender.py (`make docs`); do not edit.
-"""How a call is sent and its reply is read."""
+"""Send calls and parse their replies."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Generated from async_methods/transfer.py (`make docs`); do not edit.
-"""Export and import of everything a user has."""
+"""Methods for export and import of everything a user owns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .sender import Sender
 
 class Transfer(Sender):
     def export(self, format: ExportFormat = "jsonl") -> bytes:  # noqa: A002 - the contract's word
-        """Return everything of the user's as one file."""
+        """Return everything the user owns as one file."""
         return self._send(self._calls.export(format))
 
     def export_iter(self, format: ExportFormat = "jsonl") -> Generator[bytes]:  # noqa: A002
-        """Yield the same file in pieces."""
+        """Yield the same file in chunks."""
         request = self._http.build_request(**self._connection.request(self._calls.export(format)))
         try:
             response = self._http.send(request, stream=True)
@@ -39,24 +39,24 @@ class Transfer(Sender):
         path: str | PathLike[str],
         format: ExportFormat = "jsonl",  # noqa: A002
     ) -> Path:
-        """Save the same file; at `path` there is either all of it or nothing new."""
+        """Save the same file; `path` is written completely or not at all."""
         with partial_file(path) as file:
             for piece in self.export_iter(format):
                 file.write(piece)
         return Path(path)
 
     def export_file(self) -> ExportedFile:
-        """Have the hub write everything of the user's into one file of its archive."""
+        """Export everything the user owns to a file in the hub's archive."""
         return self._send(self._calls.export_file())
 
     def export_files(self) -> list[ExportedFile]:
-        """Return the exports that lie in the archive, newest first."""
+        """Return the exports in the archive, newest first."""
         return self._send(self._calls.export_files())
 
     def import_(self, source: Lines, *, dry_run: bool = False, trust: bool = False) -> Imported:
         """Import JSON lines: a text, an iterable of lines, or a file named by a `Path`.
 
-        `trust` vouches for a file that the hub did not write for this user itself.
+        `trust` keeps the statuses of a file that the hub did not write for this user itself.
         """
         call = self._calls.import_lines(source, dry_run, trust)
         return self._send(call)

@@ -194,7 +194,7 @@ def messages_for(window: TalkWindow) -> list[dict[str, str]]:
     talk, answer = _EXAMPLES[language]
     example = [
         _message_json(number, role, "", _EXAMPLE_TIME, text)
-        for number, (role, text) in _numbered(talk)
+        for number, (role, text) in _number_items(talk)
     ]
     zone = zone_or_utc(window.time_zone)
     lines = [
@@ -205,7 +205,7 @@ def messages_for(window: TalkWindow) -> list[dict[str, str]]:
             _local_time(message, zone),
             message.content,
         )
-        for number, message in _numbered(window.messages)
+        for number, message in _number_items(window.messages)
     ]
     return [
         {"role": "system", "content": _INSTRUCTIONS[language]},
@@ -215,7 +215,7 @@ def messages_for(window: TalkWindow) -> list[dict[str, str]]:
     ]
 
 
-def _numbered(items: Any) -> enumerate[Any]:
+def _number_items(items: Any) -> enumerate[Any]:
     return enumerate(items, start=1)
 
 

@@ -9,7 +9,7 @@ from plastic_memories.model.persona import Persona
 from plastic_memories.ports.profile_builder import ProfileBuilder
 from plastic_memories.rules.prompt.always_told import is_constraint
 from plastic_memories.rules.prompt.blocks import OUR_TITLES, as_text, escape_line
-from plastic_memories.rules.prompt.untrusted_text import unfenced
+from plastic_memories.rules.prompt.untrusted_text import without_fence
 
 _SLOTS = (MemoryType.IDENTITY, MemoryType.VALUES, MemoryType.PREFERENCES)
 _HEADINGS = {
@@ -35,7 +35,7 @@ class MarkdownProfile:
         if not body and not persona.display_name:
             return ""
         title = escape_line(persona.display_name) or persona.owner.persona_id
-        return unfenced("\n\n".join([f"# {title}", *body])) + "\n"
+        return without_fence("\n\n".join([f"# {title}", *body])) + "\n"
 
 
 def _group_by_section(memories: Sequence[Memory]) -> dict[str, list[Memory]]:

@@ -28,7 +28,7 @@ _MAX_TITLE_BYTES = 16 * 1024
 _MAX_PAGES = 1000
 _TITLE_CACHE_SIZE = 50_000
 _CORE_CACHE_SIZE = 256
-# A recall waits so long; whoever asks for the pages themselves has more time.
+# For a recall; a caller that wants the pages themselves waits longer.
 _LIST_TIMEOUT_S = 0.5
 _READ_TIMEOUT_S = 5.0
 # A file may change again within the same tick of the disk's clock and look the same.
@@ -102,7 +102,7 @@ class FilePageFolders:
         self._threads.close()
 
     def _has_folder(self, user: User) -> bool:
-        """Say whether there may be pages; who is wrong here once asks again in a thread."""
+        """Return whether there may be pages; a wrong True costs one look in a thread."""
         if self._capitals_count is not None:
             return _user_path(str(self._root), user, capitals=self._capitals_count).is_dir()
         return (self._root / "users").is_dir() or (self._root / "tenants").is_dir()

@@ -124,7 +124,7 @@ class _PreparedSearch:
             query = replace(query, viewpoint=view)
         index = self.cache.get(query.viewpoint.owner)
         # A thread that reads a large partition for the first time must not block every reader.
-        with index.locked(query.deadline_s * _LOCK_DEADLINE_SHARE):
+        with index.lock(query.deadline_s * _LOCK_DEADLINE_SHARE):
             index.refresh(stores)
             scoring_query = _scoring_query(stores, query, self.question, self.vectors)
             found = self._rank_findings(stores, index, query, scoring_query)
@@ -136,7 +136,7 @@ class _PreparedSearch:
     ) -> Findings:
         sight = index.visible_entries(query.viewpoint, query.now)
         if query.viewpoint.only_session:
-            inside = stores.memories.ids_in_session(query.viewpoint)
+            inside = stores.memory_search.ids_in_session(query.viewpoint)
             sight = VisibleEntries.from_mask(sight.mask & np.isin(index["memory_id"], inside))
         if not sight.number:
             return Findings((), detect_intent(query.text), self.degraded)
@@ -148,7 +148,9 @@ class _PreparedSearch:
         chosen = ranked.order[: query.limit]
         missed = ranked.order[query.limit :][:_MAX_NEAR_MISSES] if query.explain else []
         ids = index["memory_id"][[*chosen, *missed]].tolist()
-        rows = {row.id: row for row in stores.memories.visible(query.viewpoint, ids, query.now)}
+        rows = {
+            row.id: row for row in stores.memory_search.visible(query.viewpoint, ids, query.now)
+        }
         # Only on request: computing the parts takes as long as finding the rows.
         parts = scores.parts_at(chosen) if query.explain else [{}] * len(chosen)
         hits = [

@@ -55,7 +55,7 @@ class KeywordEngine:
             query.limit * _OVERFETCH_FACTOR if query.only_memory_ids is None else _MAX_CANDIDATES
         )
         return await self._storage.read(
-            lambda stores: stores.memories.search(query.viewpoint, terms, limit, query.now)
+            lambda stores: stores.memory_search.search(query.viewpoint, terms, limit, query.now)
         )
 
 

@@ -68,7 +68,7 @@ class OwnerIndex:
         self.speakers: dict[str, int] = {}
 
     @contextmanager
-    def locked(self, patience_s: float) -> Iterator[None]:
+    def lock(self, patience_s: float) -> Iterator[None]:
         """Hold the lock; raise `Unavailable` if another thread holds it for too long."""
         if not self._lock.acquire(timeout=patience_s):
             raise Unavailable("The index of this persona is being read.")
@@ -85,7 +85,7 @@ class OwnerIndex:
 
     @property
     def nbytes(self) -> int:
-        return self.cached("nbytes", None, self._count_bytes)
+        return self.memoize("nbytes", None, self._count_bytes)
 
     def _count_bytes(self) -> int:
         columns = sum(column.nbytes for column in self._columns.values())
@@ -106,7 +106,7 @@ class OwnerIndex:
             self.refresh(stores)
         self.levels = add_to_levels(self.levels, self._codes.array, self._offsets.array)
 
-    def cached(self, name: str, about: Hashable, make: Callable[[], T]) -> T:
+    def memoize(self, name: str, about: Hashable, make: Callable[[], T]) -> T:
         """Return a cached value; it is made again if an entry or `about` changed.
 
         Most recalls need the same values of the same entries. Callers must not modify them.
@@ -119,13 +119,13 @@ class OwnerIndex:
     @property
     def zeros(self) -> NDArray[np.float64]:
         """Return a zero for every entry."""
-        return self.cached("nothing", None, lambda: np.zeros(len(self)))
+        return self.memoize("nothing", None, lambda: np.zeros(len(self)))
 
     def visible_entries(self, view: Viewpoint, now: float) -> VisibleEntries:
         """Return which entries are visible to this reader now."""
         allowed = tuple([place.is_visible_from(view) for place in self.places])
-        first_end = self.cached("first_end", None, lambda: self["expires_at"].min(initial=np.inf))
-        return self.cached(
+        first_end = self.memoize("first_end", None, lambda: self["expires_at"].min(initial=np.inf))
+        return self.memoize(
             "sight",
             (allowed, now if first_end <= now else None),
             lambda: VisibleEntries.from_mask(self._visible_mask(np.array(allowed, np.bool_), now)),

@@ -193,7 +193,8 @@ def _neighbour_part(index: OwnerIndex, scores: Floats, weights: HybridWeights) -
     if not index.sessions:
         return index.zeros
     return score_parts.best_neighbour_score(
-        scores, index.cached("neighbours", weights, lambda: _weighted_neighbours(index, weights))
+        scores,
+        index.memoize("neighbours", weights, lambda: _weighted_neighbours(index, weights)),
     )
 
 
@@ -225,13 +226,13 @@ def _recency_part(index: OwnerIndex, now: float, weights: HybridWeights) -> Floa
     """Return the recency part, with `now` rounded to the hour: it decays over months."""
     now -= now % _HOUR_S
 
-    def decayed() -> Floats:
+    def recency_gains() -> Floats:
         happened, ageless = index["happened_at"], index["ageless"]
         return weights.recency * score_parts.recency_decay(
             happened, ageless, now, weights.half_life_days
         )
 
-    return index.cached("recency", (now, weights.recency, weights.half_life_days), decayed)
+    return index.memoize("recency", (now, weights.recency, weights.half_life_days), recency_gains)
 
 
 def _speaker_part(
@@ -241,7 +242,9 @@ def _speaker_part(
     if not index.speakers:
         return index.zeros
     text = normalise_script(query.text)
-    names = index.cached("names", None, lambda: [PersonName.parse(name) for name in index.speakers])
+    names = index.memoize(
+        "names", None, lambda: [PersonName.parse(name) for name in index.speakers]
+    )
     own = bool(_FIRST_PERSON.search(text)) and not _ASKS_BACK.search(text)
     named = [name.is_mentioned_in(text) for name in names]
     if not any(named):

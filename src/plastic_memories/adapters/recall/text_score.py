@@ -33,7 +33,7 @@ class TermGains:
     gain: Floats
     idf: Floats  # by term
 
-    def weighted(self, weights: Sequence[float]) -> Floats:
+    def weighted_gains(self, weights: Sequence[float]) -> Floats:
         """Return the gains with each term's gains multiplied by its weight."""
         return self.gain * np.repeat(np.array(weights, np.float64), self.sizes)
 
@@ -49,7 +49,7 @@ class VisibleTextIndex:
         self.sight = sight
         self.weights = weights
         about = (sight, weights.saturation, weights.length)
-        self._norm = index.cached("norm", about, self._length_norms)
+        self._norm = index.memoize("norm", about, self._length_norms)
 
     def _length_norms(self) -> Floats:
         """Return the BM25 length normalisation of each entry."""
@@ -110,7 +110,7 @@ class TextScore:
         found, terms = self._found, len(self._probe.terms)
         words = int(found.sizes[:terms].sum())
         weights = [*self._probe.terms.values(), *[0.0] * len(self._probe.pairs)]
-        gain = found.weighted(weights)
+        gain = found.weighted_gains(weights)
         of_pairs = self._weights.pairs * found.idf[terms:]
         gain[words:] = np.repeat(of_pairs, found.sizes[terms:])
         scores = self._zero_invisible(_sum_by_entry(found.entry, gain, len(self._texts)))
@@ -150,7 +150,7 @@ class TextScore:
     ) -> Iterator[Floats]:
         """Yield scores for each match: for its new terms, and for the terms it lacks."""
         found = self._texts.gains([term for terms in named for term in terms])
-        gain = found.weighted([weight for terms in named for weight in terms.values()])
+        gain = found.weighted_gains([weight for terms in named for weight in terms.values()])
         open_entry, open_gain = self._uncovered_term_gains(own)
         ends = [0, *np.cumsum(found.sizes).tolist()]
         first = 0

@@ -10,33 +10,17 @@ from typing import Any, Protocol, TypeVar
 
 import apsw
 
-from plastic_memories.adapters.sqlite.card_store import SqliteCardStore
+from plastic_memories.adapters.sql.rows import owner_of
 from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
-from plastic_memories.adapters.sqlite.entry_store import SqliteEntryStore
-from plastic_memories.adapters.sqlite.goal_store import SqliteGoalStore
-from plastic_memories.adapters.sqlite.job_store import SqliteJobStore
-from plastic_memories.adapters.sqlite.ledgers import (
-    SqliteAuditLog,
-    SqliteKeyStore,
-    SqliteTombstoneStore,
-)
-from plastic_memories.adapters.sqlite.memory_store import SqliteMemoryStore
-from plastic_memories.adapters.sqlite.message_store import SqliteMessageStore
 from plastic_memories.adapters.sqlite.migrate import (
     has_text_index,
     migrate_schema,
     set_meta,
     stored_schema_version,
 )
-from plastic_memories.adapters.sqlite.page_store import SqlitePageStore
-from plastic_memories.adapters.sqlite.persona_store import SqlitePersonaStore, SqliteSlotStore
-from plastic_memories.adapters.sqlite.rows import owner_of
 from plastic_memories.adapters.sqlite.scrubbing.log import empty_log
-from plastic_memories.adapters.sqlite.session_store import SqliteSessionStore
-from plastic_memories.adapters.sqlite.text_index import Fts5Index, PartitionLookup
-from plastic_memories.adapters.sqlite.upkeep import SqliteUpkeep
-from plastic_memories.adapters.sqlite.vector_store import SqliteVectorStore
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.errors import InvalidSetting
 from plastic_memories.language.text.tokens import TERMS_VERSION
 from plastic_memories.ports.storage import Residue, Stores
@@ -54,36 +38,6 @@ class SqliteOptions(Protocol):
     def busy_timeout_ms(self) -> int: ...
     @property
     def write_group(self) -> int: ...
-
-
-class SqliteStores:
-    """Every store on one connection, for one transaction: what it was told, it need not ask."""
-
-    def __init__(self, db: apsw.Connection, *, indexed: bool) -> None:
-        self._db = db
-        partitions = PartitionLookup(db)
-        memory_index = Fts5Index(db, "memory") if indexed else None
-        message_index = Fts5Index(db, "messages") if indexed else None
-        self.entries = SqliteEntryStore(db)
-        self.vectors = SqliteVectorStore(db, self.entries)
-        self.memories = SqliteMemoryStore(db, memory_index, partitions, self.entries)
-        self.messages = SqliteMessageStore(db, message_index, partitions)
-        self.personas = SqlitePersonaStore(db, self.memories, self.messages, partitions)
-        self.cards = SqliteCardStore(db)
-        self.slots = SqliteSlotStore(db)
-        self.tombstones = SqliteTombstoneStore(db)
-        self.sessions = SqliteSessionStore(db)
-        self.jobs = SqliteJobStore(db)
-        self.goals = SqliteGoalStore(db)
-        self.pages = SqlitePageStore(db)
-        self.keys = SqliteKeyStore(db)
-        self.audit = SqliteAuditLog(db)
-        self.upkeep = SqliteUpkeep(db, self.memories, self.messages, indexed=indexed)
-
-    def for_next_work(self) -> SqliteStores:
-        """Start the next piece of work of the same transaction: it has recorded nothing yet."""
-        self.audit = SqliteAuditLog(self._db)
-        return self
 
 
 class SqliteBackend:

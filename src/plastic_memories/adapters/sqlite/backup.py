@@ -11,11 +11,12 @@ from pathlib import Path
 
 import apsw
 
-from plastic_memories.adapters.sqlite.backend import SqliteStores
-from plastic_memories.adapters.sqlite.connection import Row, connect, execute, fetch, fetch_one
+from plastic_memories.adapters.sql.rows import owner_of
+from plastic_memories.adapters.sql.sql_session import Row
+from plastic_memories.adapters.sqlite.connection import connect, execute, fetch, fetch_one
+from plastic_memories.adapters.sqlite.consistency import integrity_problems
 from plastic_memories.adapters.sqlite.doctor import (
     FILE_ERRORS,
-    integrity_problems,
     is_indexed,
     rebuild_text_index,
 )
@@ -25,7 +26,7 @@ from plastic_memories.adapters.sqlite.migrate import (
     stored_schema_version,
 )
 from plastic_memories.adapters.sqlite.queries import QUERIES
-from plastic_memories.adapters.sqlite.rows import owner_of
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.errors import Conflict, InvalidInput, NotFound, Unavailable
 from plastic_memories.formats.card_memories import is_from_card
 from plastic_memories.model.memory import Memory, MemoryType
@@ -302,7 +303,7 @@ class _ErasureReplay:
         return [
             row
             for row in fetch(self._live, "SELECT * FROM erasures")
-            if execute(self._staged, QUERIES["note_erasure"], {**row, "now": row["erased_at"]})
+            if execute(self._staged, QUERIES["note_erasure"].text, {**row, "now": row["erased_at"]})
         ]
 
     def _erase_memories(self, owner: Owner, ids: set[int]) -> None:
@@ -334,7 +335,7 @@ class _ErasureReplay:
             self._stores.slots.clear(memory.owner, memory.bot_id, memory.realm, memory.type.value)
 
     def _erase_persona(self, row: Row) -> None:
-        known = fetch_one(self._staged, QUERIES["get_persona"], row)
+        known = fetch_one(self._staged, QUERIES["get_persona"].text, row)
         if known is not None and known["id"] == row["row_id"]:
             self._stores.personas.erase(owner_of(row), self._now)
             self._done.personas += 1
@@ -351,15 +352,15 @@ class _ErasureReplay:
     def _replay_tombstones(self) -> None:
         for row in fetch(self._live, "SELECT * FROM tombstones"):
             params = {**row, "now": row["created_at"]}
-            self._done.tombstones += execute(self._staged, QUERIES["add_tombstone"], params)
+            self._done.tombstones += execute(self._staged, QUERIES["add_tombstone"].text, params)
 
     def _replay_mutes(self) -> None:
         for row in fetch(self._live, "SELECT * FROM page_mutes"):
-            self._staged.execute(QUERIES["mute_page_line"], {**row, "now": row["created_at"]})
+            self._staged.execute(QUERIES["mute_page_line"].text, {**row, "now": row["created_at"]})
 
     def _replay_keys(self) -> None:
         """Keys are not memories: one made since still opens, one revoked since does not."""
-        for row in fetch(self._live, QUERIES["all_keys"]):
+        for row in fetch(self._live, QUERIES["all_keys"].text):
             self._done.revoked_keys += execute(self._staged, _REVOKE, row)
             self._done.kept_keys += execute(self._staged, _KEEP_KEY, row)
 

@@ -1,16 +1,14 @@
-"""Opens one connection to the embedded database, ready for use."""
+"""Opens one connection to the embedded database, and runs plain SQL on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import apsw
 
-from plastic_memories.adapters.sqlite.queries import Statement
+from plastic_memories.adapters.sql.sql_session import Params, Row
 
-Params = Mapping[str, Any]
-Row = dict[str, Any]
 # In pages. Fewer, larger checkpoints: each one holds up the writer.
 AUTOCHECKPOINT = 4000
 
@@ -37,31 +35,14 @@ def connect(path: str, busy_timeout_ms: int, *, read_only: bool = False) -> apsw
     return db
 
 
-def run(db: apsw.Connection, sql: str, params: Params | Sequence[Any] = ()) -> apsw.Cursor:
-    """Run a statement, one of ours in its short form; return the cursor on its rows."""
-    if isinstance(sql, Statement):
-        return db.execute(sql.short, sql.values(params))
-    return db.execute(sql, params)
-
-
 def fetch(db: apsw.Connection, sql: str, params: Params | Sequence[Any] = ()) -> list[Row]:
     """Return all rows of a query, by column name."""
-    cursor = run(db, sql, params)
+    cursor = db.execute(sql, params)
     first = cursor.fetchone()
     if first is None:
         return []
-    names = _columns(cursor, sql, len(first))
+    names = [column[0] for column in cursor.get_description()]
     return [dict(zip(names, row, strict=True)) for row in (first, *cursor)]
-
-
-def _columns(cursor: apsw.Cursor, sql: str, number: int) -> Sequence[str]:
-    """Return the names of a row's columns; a statement of ours keeps them."""
-    if isinstance(sql, Statement) and len(sql.columns) == number:
-        return sql.columns
-    names = tuple(column[0] for column in cursor.get_description())
-    if isinstance(sql, Statement):
-        sql.columns = names
-    return names
 
 
 def fetch_one(db: apsw.Connection, sql: str, params: Params | Sequence[Any] = ()) -> Row | None:
@@ -72,26 +53,5 @@ def fetch_one(db: apsw.Connection, sql: str, params: Params | Sequence[Any] = ()
 
 def execute(db: apsw.Connection, sql: str, params: Params | Sequence[Any] = ()) -> int:
     """Run a statement; return how many rows it changed."""
-    run(db, sql, params)
+    db.execute(sql, params)
     return db.changes()
-
-
-def insert(db: apsw.Connection, sql: str, params: Params) -> int:
-    """Run an insert; return the new row's id."""
-    run(db, sql, params)
-    return db.last_insert_rowid()
-
-
-def run_all(db: apsw.Connection, sql: Statement, params: Iterable[Params]) -> int:
-    """Run a statement once for each; return how many there were."""
-    rows = list(map(sql.values, params))
-    db.executemany(sql.short, rows)
-    return len(rows)
-
-
-def insert_all(db: apsw.Connection, sql: Statement, params: Iterable[Params]) -> range:
-    """Insert rows into a table that counts its ids up; return theirs."""
-    number = run_all(db, sql, params)
-    # Nobody else writes meanwhile, and AUTOINCREMENT leaves none out.
-    last = db.last_insert_rowid()
-    return range(last - number + 1, last + 1)

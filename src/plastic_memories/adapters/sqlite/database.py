@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import queue
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,19 +13,20 @@ from typing import TypeVar
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import connect
-from plastic_memories.adapters.sqlite.errand import (
+from plastic_memories.adapters.sqlite.database_task import (
     TRANSIENT_ERRORS,
     DatabaseTask,
-    Patience,
-    settle_tasks,
+    DatabaseTimings,
     unavailable_error,
 )
-from plastic_memories.adapters.sqlite.readers import ReaderPool
+from plastic_memories.adapters.sqlite.readers import SnapshotReader
 from plastic_memories.adapters.sqlite.scrubbing.log import scrub
 from plastic_memories.errors import Unavailable
+from plastic_memories.runtime.threads import TaskTimeout, ThreadPool, settle_tasks, start_daemon
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+_READERS = 4
 _CANNOT = "The database cannot write now."
 # As much as a usual write needs: a page or two may still find room where nothing else does.
 _PROBE = (
@@ -53,35 +53,33 @@ class SqliteDatabase:
         *,
         busy_timeout_ms: int = 5000,
         group_max: int = 128,
-        patience: Patience | None = None,
+        timings: DatabaseTimings | None = None,
     ) -> None:
         self.path = path
         self._busy_timeout_ms = busy_timeout_ms
         self._group_max = group_max
-        self._patience = patience or Patience()
+        self._timings = timings or DatabaseTimings()
         self._failure = ""
         self._probe_at = 0.0  # when to see whether it can be written again
         self._busy_since: float | None = None
         self._is_broken = False  # the writer's connection has to be replaced
         self._queue: queue.SimpleQueue[DatabaseTask | None] = queue.SimpleQueue()
         self._writer = connect(path, busy_timeout_ms)
-        # A daemon: Python does not wait at its end for a disk that hangs.
-        self._thread = threading.Thread(
-            target=self._write_forever, name="sqlite-write", daemon=True
+        self._readers = ThreadPool(
+            "sqlite-read", _READERS, lambda: SnapshotReader(path, busy_timeout_ms)
         )
-        self._readers = ReaderPool(path, busy_timeout_ms, self._patience.close_s)
         self._closed = False
         self.transaction = 0  # which of its transactions the writer is in
-        self._thread.start()
+        self._thread = start_daemon("sqlite-write", self._write_forever)
 
     async def read(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work on a snapshot of the database."""
         if self._closed:
             raise Unavailable("The database is closed.")
         # Not through an executor: its futures, with their locks, cost more than a small read.
-        errand = DatabaseTask.create(work)
-        self._readers.submit(errand)
-        result: T = await errand.future
+        task = DatabaseTask.create(work)
+        self._readers.submit(task)
+        result: T = await task.future
         return result
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
@@ -92,16 +90,19 @@ class SqliteDatabase:
         """
         if self._closed:
             raise Unavailable("The database is closed.")
-        errand = DatabaseTask.create(work)
-        self._queue.put(errand)
-        result: T = await errand.answer(self._patience)
+        task = DatabaseTask.create(work)
+        self._queue.put(task)
+        try:
+            result: T = await task.wait(self._timings.start_s, self._timings.end_s)
+        except TaskTimeout as timeout:
+            raise self._timings.late_write(timeout) from None
         return result
 
     @property
     def failure(self) -> str:
         """Return why nothing can be written now; empty if it can, as far as is known."""
         since, now = self._busy_since, time.monotonic()
-        if since is not None and now - since > self._patience.begin_s:
+        if since is not None and now - since > self._timings.start_s:
             return f"A write has not ended for {now - since:.0f} s."
         return self._failure
 
@@ -119,10 +120,10 @@ class SqliteDatabase:
         """Finish the waiting writes and close every connection; leave behind what hangs."""
         self._closed = True
         self._queue.put(None)
-        self._readers.close()
-        self._thread.join(self._patience.close_s)
+        self._readers.close(self._timings.close_s)
+        self._thread.join(self._timings.close_s)
         if self._thread.is_alive():
-            logger.error("db.close", extra={"fields": {"err": "a write does not end"}})
+            _log(logging.ERROR, "db.close", err="a write does not end")
             return
         self._writer.close(True)
 
@@ -160,13 +161,13 @@ class SqliteDatabase:
         group: list[DatabaseTask] = []
         while len(group) < self._group_max - 1:
             try:
-                job = self._queue.get_nowait()
+                task = self._queue.get_nowait()
             except queue.Empty:
                 break
-            if job is None:  # the end comes after this group
+            if task is None:  # the end comes after this group
                 self._queue.put(None)
                 break
-            group.append(job)
+            group.append(task)
         return group
 
     def _commit(self, group: list[DatabaseTask]) -> None:
@@ -175,45 +176,44 @@ class SqliteDatabase:
         except _GroupFailed:
             self._rollback()
             if len(group) > 1:
-                for job in group:
-                    job.error = None
-                    self._commit([job])
+                for task in group:
+                    task.error = None
+                    self._commit([task])
         except TRANSIENT_ERRORS as error:
             self._rollback()
             self._note_failure(error)
-            for job in group:
-                job.error = unavailable_error(error, _CANNOT)
+            for task in group:
+                task.error = unavailable_error(error, _CANNOT)
         except apsw.Error as error:
             self._rollback()
-            for job in group:
-                job.error = error
+            for task in group:
+                task.error = error
 
     def _run(self, group: list[DatabaseTask]) -> None:
         self._reconnect_if_broken()
         self.transaction += 1
         before = self._writer.total_changes()
         self._writer.execute("BEGIN IMMEDIATE")
-        for job in group:
-            if job.begin():
-                self._run_one(job)
+        for task in group:
+            if task.start():
+                self._run_one(task)
         self._writer.execute("COMMIT")
-        for job in group:
-            job.is_stored = True
+        for task in group:
+            task.is_stored = True
         # A commit of nothing needs no room, and says nothing about it.
         if self._failure and self._writer.total_changes() != before:
             self._note_recovery()
 
-    def _run_one(self, job: DatabaseTask) -> None:
+    def _run_one(self, task: DatabaseTask) -> None:
         before = self._writer.total_changes()
         try:
-            job.result = job.work(self._writer)
+            task.result = task.work(self._writer)
         except TRANSIENT_ERRORS as error:
             self._note_failure(error)
-            job.error = unavailable_error(error, _CANNOT)
+            task.error = unavailable_error(error, _CANNOT)
             raise _GroupFailed from error
         except BaseException as error:
-            # A future takes no StopIteration: its caller would wait for ever.
-            job.error = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
+            task.error = error
             # Most refusals are decided before anything is written; then nothing is to undo.
             if self._writer.total_changes() != before or not self._writer.in_transaction:
                 raise _GroupFailed from error
@@ -234,7 +234,7 @@ class SqliteDatabase:
 
     def _probe(self) -> None:
         """Write something and take it away, to see whether that is possible again."""
-        self._probe_at = time.monotonic() + self._patience.probe_s
+        self._probe_at = time.monotonic() + self._timings.probe_s
         try:
             self._reconnect_if_broken()
             self._writer.execute("BEGIN IMMEDIATE")
@@ -247,9 +247,9 @@ class SqliteDatabase:
 
     def _fail(self, group: list[DatabaseTask], error: BaseException) -> None:
         """Answer a group that something unforeseen has happened to: its transaction is undone."""
-        for job in group:
-            if not job.is_stored:
-                job.error = job.error or unavailable_error(error, _CANNOT)
+        for task in group:
+            if not task.is_stored:
+                task.error = task.error or unavailable_error(error, _CANNOT)
         self._rollback()
         self._note_failure(error)
 
@@ -259,16 +259,15 @@ class SqliteDatabase:
         failure = f"{type(error).__name__}{why}"
         is_news, self._failure = failure != self._failure, failure
         if is_news:
-            self._probe_at = time.monotonic() + self._patience.probe_s
-            _log(logging.ERROR, failure, error)
+            self._probe_at = time.monotonic() + self._timings.probe_s
+            _log(logging.ERROR, "db.write", error, status="failing", err=failure)
 
     def _note_recovery(self) -> None:
         self._failure = ""
-        _log(logging.WARNING, "", None)
+        _log(logging.WARNING, "db.write", status="ok", err="")
 
 
-def _log(level: int, failure: str, error: BaseException | None) -> None:
-    """Log a change for the worse or the better; a handler of others may raise, and must not."""
-    fields = {"status": "failing" if failure else "ok", "err": failure}
+def _log(level: int, event: str, error: BaseException | None = None, **fields: str) -> None:
+    """Log an event; a handler of others may raise, and must not."""
     with suppress(Exception):
-        logger.log(level, "db.write", exc_info=error, extra={"fields": fields})
+        logger.log(level, event, exc_info=error, extra={"fields": fields})

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import apsw
 
-from plastic_memories.adapters.sqlite.backend import SqliteStores
+from plastic_memories.adapters.sql.rows import owner_of
 from plastic_memories.adapters.sqlite.connection import connect, execute, fetch, fetch_one
-from plastic_memories.adapters.sqlite.job_store import SqliteJobStore
+from plastic_memories.adapters.sqlite.consistency import integrity_problems
 from plastic_memories.adapters.sqlite.migrate import (
     INDEX_TABLES,
     current_version,
@@ -20,7 +20,7 @@ from plastic_memories.adapters.sqlite.migrate import (
     stored_schema_version,
 )
 from plastic_memories.adapters.sqlite.queries import sql_file
-from plastic_memories.adapters.sqlite.rows import owner_of
+from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.errors import Unavailable
 from plastic_memories.language.text.tokens import TERMS_VERSION
 from plastic_memories.model.job import Reconciliation
@@ -74,7 +74,7 @@ def sqlite_version() -> str:
 
 
 def can_search_text() -> bool:
-    """Say whether the SQLite of this program has full-text search."""
+    """Return whether the SQLite of this program has full-text search."""
     db = apsw.Connection(":memory:")
     try:
         return has_fts5(db)
@@ -146,13 +146,13 @@ def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, 
             db.execute(f"DROP TABLE IF EXISTS {table}")
         db.execute(sql_file("text_index.sql"))
         personas = fetch(db, "SELECT tenant_id, user_id, persona_id FROM personas ORDER BY id")
-        upkeep = SqliteStores(db, indexed=True).upkeep
+        stores = SqliteStores(db, indexed=True)
         for done, row in enumerate(personas, start=1):
-            for kind, number in upkeep.rebuild_index(owner_of(row)).items():
+            for kind, number in stores.upkeep.rebuild_index(owner_of(row)).items():
                 counts[kind] += number
             progress(done, len(personas))
         counts["slots"] = execute(db, _EMPTY_SLOTS)
-        SqliteJobStore(db).recount()
+        stores.formation.recount()
         set_meta(db, "terms_version", str(TERMS_VERSION))
         db.execute("COMMIT")
     finally:
@@ -162,23 +162,17 @@ def rebuild_text_index(db: apsw.Connection, progress: Progress) -> Mapping[str, 
 
 
 def is_indexed(db: apsw.Connection) -> bool:
-    """Say whether the text index is there and was filled."""
+    """Return whether the text index is there and was filled."""
     filled = fetch_one(db, "SELECT 1 AS x FROM meta WHERE key = 'terms_version'")
     return filled is not None and has_text_index(db)
-
-
-def integrity_problems(db: apsw.Connection) -> list[str]:
-    """Return what SQLite itself finds wrong with the file; empty means sound."""
-    found = [row["integrity_check"] for row in fetch(db, "PRAGMA integrity_check")]
-    return [line for line in found if line != "ok"]
 
 
 def _examine(db: apsw.Connection) -> Examination:
     version, wanted = stored_schema_version(db), current_version()
     indexed = has_text_index(db)
-    upkeep = SqliteStores(db, indexed=indexed).upkeep
+    stores = SqliteStores(db, indexed=indexed)
     # The finer questions name tables that only the wanted schema is sure to have.
-    problems = upkeep.check() if version == wanted and indexed else integrity_problems(db)
-    counts = upkeep.counts() if version == wanted else {}
-    messages = SqliteJobStore(db).reconcile() if version == wanted else Reconciliation()
+    problems = stores.upkeep.check() if version == wanted and indexed else integrity_problems(db)
+    counts = stores.upkeep.counts() if version == wanted else {}
+    messages = stores.formation.reconcile() if version == wanted else Reconciliation()
     return Examination(version, wanted, indexed, problems, counts, messages)

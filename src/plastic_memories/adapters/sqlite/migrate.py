@@ -56,7 +56,7 @@ def migrate_schema(db: apsw.Connection) -> list[str]:
 
 
 def has_fts5(db: apsw.Connection) -> bool:
-    """Say whether this SQLite can do full-text search at all."""
+    """Return whether this SQLite can do full-text search at all."""
     return bool(fetch_one(db, "SELECT 1 AS x FROM pragma_module_list WHERE name = 'fts5'"))
 
 

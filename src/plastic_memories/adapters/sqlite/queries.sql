@@ -1,5 +1,6 @@
 -- Statements of the embedded backend, each under its name. Every one that touches what belongs
 -- to someone names tenant and user; upkeep (the last section) is the server's own and says so.
+-- {memory_columns} and the like are lists of columns that follow from the model (adapters/sql/rows.py).
 
 -- ensure_user --
 INSERT INTO users (tenant_id, user_id, created_at, updated_at)
@@ -61,12 +62,7 @@ DELETE FROM persona_cards
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id;
 
 -- add_message --
-INSERT INTO messages (tenant_id, user_id, persona_id, bot_id, source_app, platform, message_type,
-                      session_id, branch_id, realm, role, speaker, content, client_msg_id, ts,
-                      created_at)
-VALUES (:tenant_id, :user_id, :persona_id, :bot_id, :source_app, :platform, :message_type,
-        :session_id, :branch_id, :realm, :role, :speaker, :content, :client_msg_id, :ts,
-        :created_at);
+INSERT INTO messages ({message_columns}) VALUES ({message_values});
 
 -- known_message --
 SELECT id FROM messages
@@ -81,6 +77,16 @@ UPDATE messages SET content = :content
 -- move_message --
 UPDATE messages SET bot_id = :bot_id, session_id = :session_id, client_msg_id = :client_msg_id
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- hide_messages --
+UPDATE messages SET hidden_at = :now
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND id IN (SELECT value FROM json_each(:ids));
+
+-- drop_messages --
+DELETE FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND id IN (SELECT value FROM json_each(:ids));
 
 -- recent_messages --
 SELECT * FROM messages
@@ -273,26 +279,10 @@ SELECT * FROM memory_items
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- add_memory --
-INSERT INTO memory_items (
-    tenant_id, user_id, persona_id, bot_id, source_app, session_id, branch_id, realm, scope,
-    scope_ref, type, mkey, content, tags, status, source_type, source_ref, speaker,
-    source_message_ids, quote, confidence, importance, pinned, core, expires_at, occurred_at,
-    supersedes_id, superseded_by, root_id, created_at, updated_at, last_recalled_at, recall_count,
-    metadata, attributes, idempotency_key)
-VALUES (
-    :tenant_id, :user_id, :persona_id, :bot_id, :source_app, :session_id, :branch_id, :realm,
-    :scope, :scope_ref, :type, :mkey, :content, :tags, :status, :source_type, :source_ref,
-    :speaker, :source_message_ids, :quote, :confidence, :importance, :pinned, :core, :expires_at,
-    :occurred_at, :supersedes_id, :superseded_by, :root_id, :created_at, :updated_at,
-    :last_recalled_at, :recall_count, :metadata, :attributes, :idempotency_key);
+INSERT INTO memory_items ({memory_columns}) VALUES ({memory_values});
 
 -- save_memory --
-UPDATE memory_items
-   SET content = :content, tags = :tags, status = :status, quote = :quote,
-       confidence = :confidence,
-       importance = :importance, pinned = :pinned, core = :core, expires_at = :expires_at,
-       supersedes_id = :supersedes_id, superseded_by = :superseded_by, root_id = :root_id,
-       updated_at = :updated_at, metadata = :metadata, attributes = :attributes
+UPDATE memory_items SET {memory_changes}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- move_memory --
@@ -577,6 +567,18 @@ SELECT * FROM api_keys ORDER BY id;
 
 -- revoke_key --
 UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
+
+-- The installation's own notes belong to nobody.
+
+-- get_meta --
+SELECT value FROM meta WHERE key = :key;
+
+-- set_meta --
+INSERT INTO meta (key, value) VALUES (:key, :value)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- drop_meta --
+DELETE FROM meta WHERE key = :key;
 
 -- Upkeep: the server's own work, over all owners.
 

@@ -16,50 +16,50 @@ from plastic_memories.cli.hub_address import is_local
 from plastic_memories.cli.hub_connection import HubConnection, open_connection
 from plastic_memories.cli.mcp.stdio_pipe import StdioPipe
 
-# Longer than any tool takes; recall and writes have deadlines of their own in the hub.
+# Longer than any tool takes; recall and writes have their own deadlines in the hub.
 _RESPONSE_TIMEOUT_S = 120.0
 
 
 @click.command("mcp")
 @user_command
-def speak(place: CliOptions) -> None:
-    """Speak MCP on standard input and output, for editors and agents.
+def speak(options: CliOptions) -> None:
+    """Serve MCP over standard input and output, for editors and agents.
 
-    Every message goes to /mcp of the hub that runs here or of --url; if none runs, this
-    process opens the database itself. To set it up: docs/doors/mcp.md
+    Every message goes to /mcp of the hub that runs here or of --url; if none runs, this process
+    opens the database itself. Setup: docs/doors/mcp.md
     """
-    asyncio.run(_run_pipe(place))
+    asyncio.run(_run_pipe(options))
 
 
-async def _run_pipe(place: CliOptions) -> None:
-    async with open_connection(place, lasting=True) as door:
-        if door.transport is not None and find_spec("mcp") is None:
+async def _run_pipe(options: CliOptions) -> None:
+    async with open_connection(options, lasting=True) as connection:
+        if connection.transport is not None and find_spec("mcp") is None:
             raise click.ClickException(
                 "The MCP door is not installed here: pip install 'plastic-memories[mcp]'."
             )
-        async with _hub_client(door) as hub:
+        async with _hub_client(connection) as hub:
             await StdioPipe(hub, _write_line).run(_stdin_lines())
 
 
-def _hub_client(door: HubConnection) -> httpx.AsyncClient:
+def _hub_client(connection: HubConnection) -> httpx.AsyncClient:
     named = {
-        "X-API-Key": door.key,
-        "X-User-Id": door.place.user,
-        "X-Persona-Id": door.place.persona,
+        "X-API-Key": connection.key,
+        "X-User-Id": connection.options.user,
+        "X-Persona-Id": connection.options.persona,
         "X-Source-App": "mcp",
     }
     return httpx.AsyncClient(
-        base_url=door.url,
+        base_url=connection.url,
         # Bytes: a name need not be ASCII.
         headers={name.encode(): value.encode() for name, value in named.items() if value},
         timeout=_RESPONSE_TIMEOUT_S,
-        transport=door.transport,
-        trust_env=not is_local(door.url),
+        transport=connection.transport,
+        trust_env=not is_local(connection.url),
     )
 
 
 async def _stdin_lines() -> AsyncIterator[bytes]:
-    """Yield what comes in. A thread of its own reads: it must not keep the process from ending."""
+    """Yield lines from standard input. A daemon thread reads, so that it cannot block the exit."""
     loop = asyncio.get_running_loop()
     waiting: asyncio.Queue[bytes] = asyncio.Queue()
 

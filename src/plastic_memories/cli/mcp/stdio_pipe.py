@@ -1,4 +1,4 @@
-"""Between a pipe and the hub: lines of JSON-RPC become requests to /mcp, and answers lines."""
+"""Bridge MCP over stdio to the hub: JSON-RPC lines become requests to /mcp, responses lines."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ import httpx
 
 _PATH = "/mcp"
 _VERSION_IN_META = "io.modelcontextprotocol/protocolVersion"
-# Which parameter a request is about; newer clients repeat it in a header.
+# The parameter a request is about; newer clients repeat it in a header.
 _NAME_FIELD = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _PARSE_ERROR, _INVALID_REQUEST, _FAILED = -32_700, -32_600, -32_603
 
 
 class StdioPipe:
-    """Carries messages both ways. The hub keeps nothing of a connection, so neither do we,
-    but the protocol version that was agreed on."""
+    """Forwards messages both ways. Its only state is the negotiated protocol version."""
 
     def __init__(self, hub: httpx.AsyncClient, write: Callable[[bytes], None]) -> None:
         self._hub = hub
@@ -28,7 +27,7 @@ class StdioPipe:
         self._running: dict[Any, asyncio.Task[None]] = {}
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
-        """Answer until the lines end, and finish what was begun."""
+        """Forward lines until the input ends, then finish pending requests."""
         async with asyncio.TaskGroup() as answering:
             async for line in lines:
                 if not line.strip():
@@ -42,39 +41,39 @@ class StdioPipe:
                     self._start_exchange(answering, message)
 
     def _start_exchange(self, answering: asyncio.TaskGroup, message: dict[str, Any]) -> None:
-        asked = message.get("id")
+        request_id = message.get("id")
         task = answering.create_task(self._exchange(message))
-        if isinstance(asked, int | str):
-            self._running[asked] = task
-            task.add_done_callback(lambda _: self._running.pop(asked, None))
+        if isinstance(request_id, int | str):
+            self._running[request_id] = task
+            task.add_done_callback(lambda _: self._running.pop(request_id, None))
 
     def _cancel(self, message: dict[str, Any]) -> None:
         params = message.get("params")
-        asked = params.get("requestId") if isinstance(params, dict) else None
-        task = self._running.get(asked) if isinstance(asked, int | str) else None
+        request_id = params.get("requestId") if isinstance(params, dict) else None
+        task = self._running.get(request_id) if isinstance(request_id, int | str) else None
         if task is not None:
             task.cancel()
 
     async def _exchange(self, message: dict[str, Any]) -> None:
-        asked = message.get("id")
+        request_id = message.get("id")
         try:
             answer = await self._hub.post(_PATH, json=message, headers=self._headers(message))
         except httpx.HTTPError as error:
             why = str(error) or type(error).__name__
-            self._refuse(asked, _FAILED, f"The hub does not answer: {why}")
+            self._refuse(request_id, _FAILED, f"The hub does not answer: {why}")
             return
-        if asked is None or not answer.content:
+        if request_id is None or not answer.content:
             return
         body = _parse_message(answer.content) or {}
         if body.get("jsonrpc") != "2.0":
-            self._refuse(asked, _INVALID_REQUEST, _error_reason(body, answer.status_code))
+            self._refuse(request_id, _INVALID_REQUEST, _error_reason(body, answer.status_code))
             return
         if message.get("method") == "initialize":
             self._version = str((body.get("result") or {}).get("protocolVersion", ""))
-        self._send({**body, "id": asked})
+        self._send({**body, "id": request_id})
 
     def _headers(self, message: dict[str, Any]) -> dict[str, str]:
-        """Say in headers what the protocol wants there, which a pipe has not got."""
+        """Return the headers that the protocol requires over HTTP and a pipe does not have."""
         headers = {"Accept": "application/json, text/event-stream"}
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
@@ -88,8 +87,8 @@ class StdioPipe:
             headers["MCP-Protocol-Version"] = self._version
         return headers
 
-    def _refuse(self, asked: Any, code: int, reason: str) -> None:
-        self._send({"jsonrpc": "2.0", "id": asked, "error": {"code": code, "message": reason}})
+    def _refuse(self, request_id: Any, code: int, reason: str) -> None:
+        self._send({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": reason}})
 
     def _send(self, message: dict[str, Any]) -> None:
         self._write(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode())
@@ -104,14 +103,14 @@ def _parse_message(line: bytes) -> dict[str, Any] | None:
 
 
 def _error_reason(body: dict[str, Any], status: int) -> str:
-    """Return what an answer says that is not the protocol's: the hub's envelope, or anything."""
+    """Return the error of a response that is not JSON-RPC, such as the hub's envelope."""
     error = body.get("error")
-    said = error.get("message") if isinstance(error, dict) else None
-    return str(said or f"What answers at {_PATH} is not a hub with an MCP door (status {status}).")
+    text = error.get("message") if isinstance(error, dict) else None
+    return str(text or f"What answers at {_PATH} is not a hub with an MCP door (status {status}).")
 
 
 def _header_text(value: str) -> str:
-    """Write a value so that it survives in a header, as the protocol wants it."""
+    """Encode a value so that it survives in a header, as the protocol defines."""
     if value.isascii() and value.isprintable() and value == value.strip():
         return value
     return f"=?base64?{base64.b64encode(value.encode()).decode()}?="

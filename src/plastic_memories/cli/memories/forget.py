@@ -18,14 +18,16 @@ from plastic_memories_client import AsyncPlasticMemoriesClient, Forgotten, Memor
 @click.argument("memory_ids", nargs=-1, type=click.IntRange(1), metavar="[ID]...")
 @click.option("--type", "kind", type=click.Choice([kind.value for kind in MemoryType]))
 @click.option("--mkey", "name", help="The memory's key, with --type.", metavar="KEY")
-@click.option("--query", help="What it is about; the matches are shown first.", metavar="TEXT")
-@click.option("--never-again", is_flag=True, help="Do not learn it again either.")
-@click.option("--include-messages", is_flag=True, help="Erase the messages it came from.")
+@click.option("--query", help="Forget what matches; the matches are shown first.", metavar="TEXT")
+@click.option("--never-again", is_flag=True, help="Never learn it again.")
+@click.option(
+    "--include-messages", is_flag=True, help="Also erase the messages it was learned from."
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would be forgotten.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @user_command
 def forget(
-    place: CliOptions,
+    options: CliOptions,
     memory_ids: tuple[int, ...],
     *,
     kind: str | None,
@@ -37,12 +39,12 @@ def forget(
 ) -> None:
     """Forget for good, with a receipt.
 
-    Say what by ID, by --type and --mkey, or by --query.
+    Choose by ID, by --type and --mkey, or by --query.
     """
     which: Any = _selection(memory_ids, kind, name, query)
-    if place.as_json and not (yes or dry_run):
-        raise click.UsageError("With --json nobody can be asked: give --yes or --dry-run.")
-    screen = Screen.for_options(place)
+    if options.as_json and not (yes or dry_run):
+        raise click.UsageError("--json cannot ask for confirmation: give --yes or --dry-run.")
+    screen = Screen.for_options(options)
 
     async def work(client: AsyncPlasticMemoriesClient) -> None:
         preview = await client.forget_memory(**which, dry_run=True)
@@ -53,11 +55,11 @@ def forget(
         if not yes:
             _show_preview(screen, preview, items)
             click.confirm(f"Forget {_count_phrase(len(items))} for good?", abort=True)
-        options: Any = how
-        gone = await client.forget_memory(memory_ids=preview.memory_ids, **options)
+        flags: Any = how
+        gone = await client.forget_memory(memory_ids=preview.memory_ids, **flags)
         _show_receipt(screen, gone)
 
-    run_with_client(place, work)
+    run_with_client(options, work)
 
 
 def _selection(
@@ -65,7 +67,7 @@ def _selection(
 ) -> dict[str, Any]:
     ways = [bool(memory_ids), bool(kind or name), query is not None]
     if sum(ways) != 1 or bool(kind) != bool(name):
-        raise click.UsageError("Say what to forget: ID..., or --type and --mkey, or --query.")
+        raise click.UsageError("Name what to forget: ID..., or --type and --mkey, or --query.")
     if memory_ids:
         return {"memory_ids": list(memory_ids)}
     return {"query": query} if query is not None else {"type": kind, "key": name}

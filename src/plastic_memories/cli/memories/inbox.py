@@ -48,7 +48,7 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True)
 class InboxAnswers:
-    """What was answered on the command line."""
+    """The answers given on the command line."""
 
     yes: bool
     replace: bool
@@ -58,23 +58,23 @@ class InboxAnswers:
 
 
 @click.command()
-@click.option("--all", "every_persona", is_flag=True, help="Those of all the user's personas.")
+@click.option("--all", "every_persona", is_flag=True, help="Candidates of all the user's personas.")
 @click.option("--yes", is_flag=True, help="Confirm all that replace nothing, without asking.")
-@click.option("--confirm", "confirmed", type=int, multiple=True, help="Say yes to this one.")
-@click.option("--reject", "rejected", type=int, multiple=True, help="Say no to this one.")
-@click.option("--never-again", is_flag=True, help="With --reject: nor learn it again.")
-@click.option("--replace", is_flag=True, help="With --yes: confirm those that replace, too.")
+@click.option("--confirm", "confirmed", type=int, multiple=True, help="Confirm this candidate.")
+@click.option("--reject", "rejected", type=int, multiple=True, help="Reject this candidate.")
+@click.option("--never-again", is_flag=True, help="With --reject: never learn it again.")
+@click.option("--replace", is_flag=True, help="With --yes: also those that replace a memory.")
 @user_command
-def inbox(place: CliOptions, every_persona: bool, **answers: Any) -> None:
-    """Go through what waits for a yes or a no.
+def inbox(options: CliOptions, every_persona: bool, **answers: Any) -> None:
+    """Review candidates that wait for confirmation.
 
     With --json the candidates are only shown. --confirm and --reject may be given several times.
     """
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     given = InboxAnswers(**answers)
 
     async def work(client: AsyncPlasticMemoriesClient) -> None:
-        personas = [place.persona]
+        personas = [options.persona]
         if every_persona:
             personas = [one.persona_id for one in await client.persona_list()]
         if given.confirmed or given.rejected:
@@ -86,7 +86,7 @@ def inbox(place: CliOptions, every_persona: bool, **answers: Any) -> None:
         elif not screen.print_if_json({"items": [one.to_json() for one in waiting]}):
             await _review_each(screen, client, waiting)
 
-    run_with_client(place, work)
+    run_with_client(options, work)
 
 
 async def _list_candidates(
@@ -101,7 +101,7 @@ async def _list_candidates(
 
 
 async def _reload(client: AsyncPlasticMemoriesClient, one: InboxItem) -> InboxItem:
-    """What was confirmed a moment ago may be what this one would replace."""
+    """Fetch a candidate again: confirming another may have changed which memory it replaces."""
     item = await client.memory_get(one.item.id, persona_id=one.persona_id)
     return InboxItem(item, one.persona_id)
 
@@ -143,7 +143,7 @@ async def _confirm_all(
     screen.line(f"✓ {len(confirmed)} confirmed", style="green")
     if left:
         screen.line(
-            f"{len(left)} would replace something: look at them with plastic-memories inbox, "
+            f"{len(left)} would replace a memory: review them with plastic-memories inbox, "
             "or give --replace.",
             style="yellow",
         )
@@ -153,7 +153,7 @@ async def _review_each(
     screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[InboxItem]
 ) -> None:
     if not waiting:
-        screen.line("Nothing waits for you.", style="dim")
+        screen.line("The inbox is empty.", style="dim")
     for number, one in enumerate(waiting, start=1):
         current = await _reload(client, one)
         _print_item(screen, current, f"{number} of {len(waiting)}")

@@ -1,4 +1,4 @@
-"""Memories as the commands ask for them and show them."""
+"""Fetch memories for the commands, and print them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ async def iterate_memories(
     client: AsyncPlasticMemoriesClient, limit: int | None = None, **wanted: Any
 ) -> AsyncIterator[MemoryItem]:
     """Yield a persona's memories, newest first, page after page."""
-    options: Any = {**wanted, "limit": min(limit or _PAGE_SIZE, _PAGE_SIZE)}
+    filters: Any = {**wanted, "limit": min(limit or _PAGE_SIZE, _PAGE_SIZE)}
     left = limit
-    async for item in client.iter_memory(**options):
+    async for item in client.iter_memory(**filters):
         if left is not None:
             if left == 0:
                 return
@@ -33,7 +33,7 @@ async def fetch_memories(
 
 
 def print_memories(screen: Screen, items: Sequence[MemoryItem], *, status: bool = True) -> None:
-    """Print memories as a table; columns that would say nothing are left out."""
+    """Print memories as a table without empty columns."""
     scored = any(item.score is not None for item in items)
     with_bot = any(item.bot_id for item in items)
     columns = [
@@ -63,7 +63,7 @@ def print_memories(screen: Screen, items: Sequence[MemoryItem], *, status: bool 
 
 
 def print_scores(screen: Screen, accounts: Sequence[Mapping[str, Any]]) -> None:
-    """Print where each score comes from, the largest part first."""
+    """Print the parts of each score, the largest first."""
     columns = ["#", "score", "made of", "found by", "left out"]
     table = [
         [
@@ -79,7 +79,7 @@ def print_scores(screen: Screen, accounts: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _score_parts_text(parts: Mapping[str, float]) -> str:
-    """Return the parts of a score on one line, without those that add nothing.
+    """Return the parts of a score on one line, without parts that are zero.
 
     >>> _score_parts_text({"words": 0.1, "time": 0.0, "meaning": 0.5, "repeat": -0.25})
     'meaning 0.500, repeat -0.250, words 0.100'
@@ -89,5 +89,5 @@ def _score_parts_text(parts: Mapping[str, float]) -> str:
 
 
 def memory_json(item: MemoryItem) -> dict[str, Any]:
-    """Return a memory for a program."""
+    """Return a memory as JSON data."""
     return item.model_dump(mode="json")

@@ -29,39 +29,41 @@ _STATUSES = click.Choice([*(status.value for status in Status), "all"])
 
 @click.command()
 @click.argument("text")
-@click.option("--type", "kind", type=_TYPES, help="What kind of memory; else the text decides.")
+@click.option("--type", "kind", type=_TYPES, help="Memory type; by default derived from the text.")
 @click.option("--mkey", "name", help="The memory's key, such as basic_info.name.", metavar="KEY")
-@click.option("--tag", "tags", multiple=True, help="A tag; may be given again.")
-@click.option("--scope", type=_SCOPES, help="How far it reaches.")
+@click.option("--tag", "tags", multiple=True, help="A tag; repeatable.")
+@click.option("--scope", type=_SCOPES, help="Where the memory is visible.")
 @click.option("--importance", type=click.FloatRange(0, 1), help="From 0 to 1.")
-@click.option("--days", type=click.FloatRange(0, min_open=True), help="Forget it after so long.")
-@click.option("--confirm", is_flag=True, help="Say yes at once, if it conflicts with nothing.")
+@click.option(
+    "--days", type=click.FloatRange(0, min_open=True), help="Days until the memory expires."
+)
+@click.option("--confirm", is_flag=True, help="Confirm at once, if there is no conflict.")
 @user_command
 def remember(
-    place: CliOptions, text: str, kind: str | None, name: str | None, confirm: bool, **fields: Any
+    options: CliOptions, text: str, kind: str | None, name: str | None, confirm: bool, **fields: Any
 ) -> None:
     """Remember a text.
 
-    What the text says about the user is found by itself (叫我小林, I am allergic to peanuts);
-    anything else becomes a note. With --type the text is kept as it is.
+    Statements about the user are extracted (叫我小林, I am allergic to peanuts); any other text
+    becomes a note. With --type the text is stored as it is.
     """
 
     async def work(client: AsyncPlasticMemoriesClient) -> tuple[WriteResult, list[MemoryItem]]:
         if kind is None and name is None:
             written = await client.write([Message(role="user", content=text)], confirm=confirm)
             if not written.items:
-                written = await client.write_item("note", note_key(text), text, **options)
+                written = await client.write_item("note", note_key(text), text, **item_fields)
         else:
             key = name or note_key(text)
-            written = await client.write_item(kind or "note", key, text, **options)
+            written = await client.write_item(kind or "note", key, text, **item_fields)
             if confirm and written.memory_id and written.memory_status == "candidate":
                 await client.confirm(written.memory_id)
         ids = [item.memory_id for item in written.items] or [written.memory_id]
         return written, await memory_rows.fetch_memories(client, [one for one in ids if one])
 
-    options: Any = _memory_fields(**fields)
-    written, items = run_with_client(place, work)
-    screen = Screen.for_options(place)
+    item_fields: Any = _memory_fields(**fields)
+    written, items = run_with_client(options, work)
+    screen = Screen.for_options(options)
     if screen.print_if_json(
         {**written.raw, "memories": [memory_rows.memory_json(item) for item in items]}
     ):
@@ -87,27 +89,27 @@ def _print_written(screen: Screen, items: list[MemoryItem]) -> None:
         mark, style = ("?", "yellow") if waits else ("✓", "green")
         screen.line(f"{mark} {item.type} {item.key}: {item.content}  (#{item.id})", style=style)
     if any(item.status == "candidate" for item in items):
-        screen.line("It waits for your yes: plastic-memories inbox", style="dim")
+        screen.line("It waits for confirmation: plastic-memories inbox", style="dim")
 
 
 @click.command()
 @click.argument("query", default="")
 @click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
-@click.option("--budget", type=click.IntRange(1), help="Tokens the prompt block may have.")
+@click.option("--budget", type=click.IntRange(1), help="Maximum tokens of the prompt block.")
 @click.option("--block", is_flag=True, help="Print the block for a prompt, nothing else.")
 @click.option("--explain", is_flag=True, help="Show where each score comes from.")
 @user_command
 def recall(
-    place: CliOptions, query: str, limit: int, budget: int | None, block: bool, explain: bool
+    options: CliOptions, query: str, limit: int, budget: int | None, block: bool, explain: bool
 ) -> None:
-    """Show what bears on a text, best first."""
+    """Recall memories relevant to a text, best first."""
 
     async def work(client: AsyncPlasticMemoriesClient) -> tuple[RecallResult, str]:
         found = await client.recall(query, limit=limit, budget_tokens=budget, explain=explain)
         return found, await _text_search_reason(client) if "vectors" in found.degraded else ""
 
-    found, why = run_with_client(place, work, by_meaning=bool(query.strip()))
-    screen = Screen.for_options(place)
+    found, why = run_with_client(options, work, by_meaning=bool(query.strip()))
+    screen = Screen.for_options(options)
     if screen.print_if_json(found.raw):
         return
     if block:
@@ -119,7 +121,7 @@ def recall(
 
 
 async def _text_search_reason(client: AsyncPlasticMemoriesClient) -> str:
-    """Say why nothing was searched by meaning."""
+    """Return why vector search was not used."""
     seen = (await client.health()).components.get("embedder", {})
     error = seen.get("error") or "see plastic-memories doctor"
     return f"By text alone: the embedder is {seen.get('status', 'late')}. {error}"
@@ -129,7 +131,7 @@ def _print_recalled(screen: Screen, found: RecallResult, explain: bool) -> None:
     if found.memory_items:
         memory_rows.print_memories(screen, found.memory_items, status=False)
     else:
-        screen.line("Nothing is remembered that bears on this.", style="dim")
+        screen.line("No relevant memories.", style="dim")
     for snippet in found.chat_snippets[:5]:
         screen.text(f"{snippet.speaker or snippet.role}: {snippet.content}", "dim", indent=2)
     if explain and isinstance(found.explain, list):
@@ -144,10 +146,10 @@ def _print_recalled(screen: Screen, found: RecallResult, explain: bool) -> None:
 @click.option("--type", "kind", type=_TYPES)
 @click.option("--scope", type=_SCOPES, help="`global`: those of all the user's personas.")
 @click.option("--realm", type=_REALMS)
-@click.option("-q", "--containing", metavar="TEXT", help="Only those that hold this text.")
+@click.option("-q", "--containing", metavar="TEXT", help="Only memories that contain this text.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @user_command
-def list_memories(place: CliOptions, limit: int, **filters: str | None) -> None:
+def list_memories(options: CliOptions, limit: int, **filters: str | None) -> None:
     """List memories, newest first."""
 
     async def work(client: AsyncPlasticMemoriesClient) -> list[MemoryItem]:
@@ -155,15 +157,15 @@ def list_memories(place: CliOptions, limit: int, **filters: str | None) -> None:
 
     names = {"kind": "type", "containing": "q"}
     wanted: Any = {names.get(name, name): value for name, value in filters.items() if value}
-    found = run_with_client(place, work)
+    found = run_with_client(options, work)
     items, more = found[:limit], len(found) > limit
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if screen.print_if_json(
         {"items": [memory_rows.memory_json(item) for item in items], "more": more}
     ):
         return
     if not items:
-        screen.line(f"{place.persona} remembers nothing like this.", style="dim")
+        screen.line(f"{options.persona} has no such memories.", style="dim")
         return
     memory_rows.print_memories(screen, items)
     if more:

@@ -18,21 +18,23 @@ _UNDOABLE_EVENTS = frozenset(f"memory.{kind.value}" for kind in ChangeKind)
 
 @click.command()
 @click.argument("audit_id", type=click.IntRange(1), required=False)
-@click.option("--days", type=click.IntRange(1), default=30, show_default=True, help="How far back.")
+@click.option(
+    "--days", type=click.IntRange(1), default=30, show_default=True, help="Days to look back."
+)
 @user_command
-def undo(place: CliOptions, audit_id: int | None, days: int) -> None:
-    """Undo what the hub has done by itself.
+def undo(options: CliOptions, audit_id: int | None, days: int) -> None:
+    """Undo a change that the hub made by itself.
 
-    Without a number, show what that was.
+    Without a number, list such changes.
     """
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if audit_id is not None:
-        done = run_with_client(place, lambda client: client.undo(audit_id))
+        done = run_with_client(options, lambda client: client.undo(audit_id))
         if not screen.print_if_json(done.raw):
             screen.line(f"✓ #{done.memory_id} is {done.memory_status} again", style="green")
         return
     found: list[AuditEntry] = run_with_client(
-        place, lambda client: _hub_changes(client, place.persona, days)
+        options, lambda client: _hub_changes(client, options.persona, days)
     )
     if screen.print_if_json({"items": [line.model_dump(mode="json") for line in found]}):
         return

@@ -26,61 +26,61 @@ _FILE = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("dest", type=_FILE)
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @local_command
-def backup(place: CliOptions, dest: Path, force: bool) -> None:
-    """Copy the database into one file, while the hub runs.
+def backup(options: CliOptions, dest: Path, force: bool) -> None:
+    """Copy the database to one file, while the hub runs.
 
-    If DEST is a folder, the copy is named after the day and hour. Move a database with this:
+    If DEST is a folder, the copy is named after the day and hour. Use this to move a database:
     copying its file by hand loses what is still in the log beside it.
     """
     settings = configuration.load_settings()
     database = embedded_database(settings)
     path = dest / f"plastic_memories-{_file_timestamp()}.db" if dest.is_dir() else dest
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if path.exists() and not force:
-        raise click.ClickException(f"{path} exists; --force writes over it.")
+        raise click.ClickException(f"{path} exists; --force overwrites it.")
     with screen.progress("copying") as report:
-        made = copies.back_up(database, path, overwrite=force, progress=report)
+        copy = copies.back_up(database, path, overwrite=force, progress=report)
     pages = _page_folders(settings)
     answer = {
-        "path": str(made.path),
-        "bytes": made.size_bytes,
-        "counts": dict(made.counts),
+        "path": str(copy.path),
+        "bytes": copy.size_bytes,
+        "counts": dict(copy.counts),
         "not_in_it": [str(folder) for folder in pages],
     }
     if not screen.print_if_json(answer):
-        screen.line(f"✓ {made.path}  {size_text(made.size_bytes)}, checked", style="green")
-        screen.line(f"  {counts_text(made.counts)}")
+        screen.line(f"✓ {copy.path}  {size_text(copy.size_bytes)}, checked", style="green")
+        screen.line(f"  {counts_text(copy.counts)}")
         for folder in pages:
             screen.line(f"  Markdown pages are files: copy {folder} as well", style="yellow")
 
 
 def _page_folders(settings: Settings) -> list[Path]:
-    """Return the folders of Markdown pages that are there."""
+    """Return the existing folders of Markdown pages."""
     folders = [settings.memory_root / name for name in ("users", "tenants")]
     return [folder for folder in folders if folder.is_dir()]
 
 
 @click.command()
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @local_command
-def restore(place: CliOptions, source: Path, yes: bool) -> None:
-    """Put a backup in the place of the database.
+def restore(options: CliOptions, source: Path, yes: bool) -> None:
+    """Replace the database with a backup.
 
-    The hub may run meanwhile. What was forgotten since the backup stays forgotten. The
-    replaced database is kept.
+    The hub may run meanwhile. What was forgotten since the backup stays forgotten. The replaced
+    database is kept.
     """
     settings = configuration.load_settings()
     database = embedded_database(settings)
     check_folders(settings)
     if not yes:
-        if place.as_json:
-            raise click.UsageError("With --json nobody can be asked: give --yes.")
-        click.confirm(f"Replace {database} by {source}?", abort=True)
+        if options.as_json:
+            raise click.UsageError("--json cannot ask for confirmation: give --yes.")
+        click.confirm(f"Replace {database} with {source}?", abort=True)
     keep = database.with_name(f"{database.name}.before-restore-{_file_timestamp()}.db")
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     with screen.progress("copying") as report:
         done = copies.restore(source, database, keep=keep, now=time.time(), progress=report)
     _print_restore_report(screen, source, done)
@@ -100,11 +100,11 @@ def _print_restore_report(screen: Screen, source: Path, done: copies.RestoreRepo
     }
     if screen.print_if_json(answer):
         return
-    screen.line(f"✓ {source} is in place: {counts_text(done.counts)}", style="green")
+    screen.line(f"✓ {source} restored: {counts_text(done.counts)}", style="green")
     if done.migrations:
-        screen.line(f"  brought up to date: {', '.join(done.migrations)}")
+        screen.line(f"  migrated: {', '.join(done.migrations)}")
     if done.replayed is not None:
-        screen.line(f"  done again since the backup: {counts_text(asdict(done.replayed))}")
+        screen.line(f"  replayed since the backup: {counts_text(asdict(done.replayed))}")
     if done.note:
         screen.line(f"  {done.note}", style="yellow")
     if done.replaced is not None:
@@ -113,28 +113,28 @@ def _print_restore_report(screen: Screen, source: Path, done: copies.RestoreRepo
 
 @click.command()
 @local_command
-def migrate(place: CliOptions) -> None:
-    """Bring the database to the schema of this release."""
+def migrate(options: CliOptions) -> None:
+    """Migrate the database to the schema of this release."""
     settings = configuration.load_settings()
     database = embedded_database(settings)
     check_folders(settings)
     before, wanted = schema_versions(database)
 
     async def run() -> None:
-        # Opening brings it up to date; a server's start does nothing else.
+        # Opening the storage migrates it, as when a server starts.
         async with open_installed_storage(settings):
             pass
 
     asyncio.run(run())
     after, _ = schema_versions(database)
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     answer = {"path": str(database), "before": before, "after": after, "wanted": wanted}
     if screen.print_if_json(answer):
         return
     if before == after:
         screen.line(f"✓ {database} has schema {after}: nothing to do", style="green")
     elif before == 0:
-        screen.line(f"✓ {database} is made, with schema {after}", style="green")
+        screen.line(f"✓ {database} created, with schema {after}", style="green")
     else:
         screen.line(f"✓ {database}: schema {before} → {after}", style="green")
 

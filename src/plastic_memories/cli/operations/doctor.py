@@ -21,14 +21,14 @@ _STYLE = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="First make the text index anew from the rows.")
+@click.option("--fix", is_flag=True, help="First rebuild the text index from the rows.")
 @user_command
-def doctor(place: CliOptions, fix: bool) -> None:
-    """Find out what is wrong with this installation."""
-    screen = Screen.for_options(place)
+def doctor(options: CliOptions, fix: bool) -> None:
+    """Check this installation for problems."""
+    screen = Screen.for_options(options)
     if fix:
         _repair(screen)
-    found = _run_checks(place)
+    found = _run_checks(options)
     failed = [check for check in found if check.status == FAIL]
     if not screen.print_if_json({"ok": not failed, "checks": [asdict(check) for check in found]}):
         _print_checks(screen, found)
@@ -36,14 +36,14 @@ def doctor(place: CliOptions, fix: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _run_checks(place: CliOptions) -> list[Check]:
+def _run_checks(options: CliOptions) -> list[Check]:
     found = list(doctor_checks.program_checks())
     try:
         settings = configuration.load_settings()
     except InvalidSetting as error:
         return [*found, Check("settings", FAIL, error.message, "Correct it and try again.")]
     found.append(Check("settings", OK, f"read; database {settings.db_path}"))
-    return [*found, *doctor_checks.installation_checks(settings, place), check_embedder(settings)]
+    return [*found, *doctor_checks.installation_checks(settings, options), check_embedder(settings)]
 
 
 def _repair(screen: Screen) -> None:
@@ -51,12 +51,12 @@ def _repair(screen: Screen) -> None:
     database = embedded_database(settings)
     if not database.is_file():
         return
-    with screen.progress("making the text index anew") as report:
+    with screen.progress("rebuilding the text index") as report:
         counts = repair(
             database, settings.busy_timeout_ms, lambda done, total: report("", done, total)
         )
     if not screen.as_json:
-        screen.line(f"Made anew: {counts_text(counts)}", style="green")
+        screen.line(f"Rebuilt: {counts_text(counts)}", style="green")
         screen.line()
 
 
@@ -73,11 +73,11 @@ def _print_checks(screen: Screen, found: list[Check]) -> None:
     warned = sum(check.status == WARN for check in found)
     screen.line()
     if failed:
-        screen.line(f"{failed} must be put right.", style="bold red")
+        screen.line(f"{failed} failed.", style="bold red")
     elif warned:
-        screen.line(f"All is well; {warned} to look at.", style="yellow")
+        screen.line(f"No failures, {warned} with warnings.", style="yellow")
     else:
-        screen.line("All is well.", style="bold green")
+        screen.line("All checks passed.", style="bold green")
 
 
 COMMANDS = {"doctor": doctor}

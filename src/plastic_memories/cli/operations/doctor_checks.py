@@ -1,4 +1,4 @@
-"""What `doctor` looks at, one question each."""
+"""The checks that `doctor` runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MIN_SPACE_BYTES = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One answer: how it is, what was seen, and what to do next."""
+    """The result of one check: status, findings, and advice."""
 
     name: str
     status: str
@@ -41,7 +41,7 @@ class Check:
 
 
 def program_checks() -> Iterator[Check]:
-    """Look at Python and SQLite."""
+    """Check Python and SQLite."""
     is_new_enough = sys.version_info >= _MIN_PYTHON
     yield Check(
         "Python",
@@ -56,14 +56,14 @@ def program_checks() -> Iterator[Check]:
         yield Check("SQLite", WARN, f"{database.sqlite_version()}, without FTS5", advice)
 
 
-def installation_checks(settings: Settings, place: CliOptions) -> Iterator[Check]:
-    """Look at everything the settings name."""
+def installation_checks(settings: Settings, options: CliOptions) -> Iterator[Check]:
+    """Check everything the settings name."""
     yield _check_folder("data folder", settings)
     yield _check_key_file(settings)
     yield from _check_plugins(settings)
     yield from _check_database(settings)
     yield _check_space(settings)
-    yield _check_hub(settings, place)
+    yield _check_hub(settings, options)
     yield _check_templates(settings)
     yield _check_log(settings)
 
@@ -75,7 +75,7 @@ def _check_folder(name: str, settings: Settings) -> Check:
         advice = f"Make {nearest} writable, or set PLASTIC_MEMORIES_DATA_DIR."
         return Check(name, FAIL, f"{folder} cannot be written to", advice)
     if nearest != folder:
-        return Check(name, OK, f"{folder} is made at the first start")
+        return Check(name, OK, f"{folder} is created at the first start")
     return Check(name, OK, str(folder))
 
 
@@ -83,7 +83,7 @@ def _check_key_file(settings: Settings) -> Check:
     path = settings.key_file
     if not path.is_file():
         keys = len(settings.keys)
-        found = f"{keys} from the environment" if keys else "none yet; the first start makes one"
+        found = f"{keys} from the environment" if keys else "none yet; the first start creates one"
         return Check("key", OK, found)
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
@@ -110,7 +110,7 @@ def _check_database(settings: Settings) -> Iterator[Check]:
         return
     path = settings.db_path
     if not path.exists():
-        yield Check("database", OK, f"{path} is made at the first start")
+        yield Check("database", OK, f"{path} is created at the first start")
         return
     try:
         seen = database.examine(path, settings.busy_timeout_ms)
@@ -145,11 +145,11 @@ def _check_contents(size_bytes: int, seen: database.Examination) -> Check:
 
 
 def _check_messages(found: Reconciliation) -> Check:
-    """Every message is digested, waits, or is in the dead list; else it was lost on the way."""
-    numbers = f"{found.digested} digested, {found.waiting} waiting, {found.dead} given up"
+    """Check that every message is digested, pending or in the dead list; any other was lost."""
+    numbers = f"{found.digested} digested, {found.waiting} waiting, {found.dead} dead"
     if found.lost:
-        advice = "Run: plastic-memories doctor --fix, and they wait again."
-        return Check("messages", FAIL, f"{found.lost} in no place; {numbers}", advice)
+        advice = "Run: plastic-memories doctor --fix, to queue them again."
+        return Check("messages", FAIL, f"{found.lost} lost; {numbers}", advice)
     if found.dead:
         advice = "See why with: plastic-memories jobs list --status dead; then: jobs replay"
         return Check("messages", WARN, numbers, advice)
@@ -161,7 +161,7 @@ async def _check_other_storage(settings: Settings) -> Check:
         async with open_installed_storage(settings) as storage:
             problems = await storage.read(lambda stores: stores.upkeep.check())
     except (Unavailable, InvalidSetting) as error:
-        return Check("database", FAIL, error.message, "See that it runs and can be reached.")
+        return Check("database", FAIL, error.message, "Check that it runs and can be reached.")
     if problems:
         return Check("database", FAIL, "; ".join(problems[:3]), "Restore a backup.")
     return Check("database", OK, f"{settings.backend}, sound")
@@ -179,10 +179,10 @@ def _check_space(settings: Settings) -> Check:
     return Check("disk", OK, f"{size_text(free)} free")
 
 
-def _check_hub(settings: Settings, place: CliOptions) -> Check:
-    url = place.url or hub_address(settings)
-    known = asyncio.run(fetch_health(url, place.key or local_key(url, settings, place.user)))
-    if known is None and place.url:
+def _check_hub(settings: Settings, options: CliOptions) -> Check:
+    url = options.url or hub_address(settings)
+    known = asyncio.run(fetch_health(url, options.key or local_key(url, settings, options.user)))
+    if known is None and options.url:
         return Check("hub", FAIL, f"none answers at {url}", "Run: plastic-memories serve")
     if known is None:
         found = f"none runs at {url}; commands open the database themselves"
@@ -192,11 +192,11 @@ def _check_hub(settings: Settings, place: CliOptions) -> Check:
     served = known.get("db_path")
     if served is None:
         advice = "Give its key with --key or PLASTIC_MEMORIES_API_KEY."
-        return Check("hub", WARN, f"{url} is well, but does not know this key", advice)
+        return Check("hub", WARN, f"{url} is healthy, but does not know this key", advice)
     if Path(str(served)).resolve() != settings.db_path.resolve():
         advice = "Commands go there. Set the same PLASTIC_MEMORIES_DATA_DIR here, or another port."
         return Check("hub", WARN, f"{url} serves another database: {served}", advice)
-    return Check("hub", OK, f"{url} is well, version {known.get('version')}")
+    return Check("hub", OK, f"{url} is healthy, version {known.get('version')}")
 
 
 def _check_templates(settings: Settings) -> Check:
@@ -210,7 +210,7 @@ def _check_templates(settings: Settings) -> Check:
 def _check_log(settings: Settings) -> Check:
     path = settings.log_path
     if not path.exists():
-        return Check("log", OK, f"{path} is made at the first start")
+        return Check("log", OK, f"{path} is created at the first start")
     if not os.access(path, os.W_OK):
         return Check("log", FAIL, f"{path} cannot be written to", "Make it writable.")
     return Check("log", OK, f"{path}, {size_text(path.stat().st_size)}")

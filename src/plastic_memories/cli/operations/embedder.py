@@ -35,7 +35,7 @@ def _validate_sha256(_: click.Context, __: click.Parameter, given: str) -> str:
 
 @click.group()
 def embedder() -> None:
-    """Models that find memories by meaning."""
+    """Manage models for search by meaning."""
 
 
 @embedder.command()
@@ -47,13 +47,13 @@ def embedder() -> None:
     "--sha256",
     default="",
     callback=_validate_sha256,
-    help="What the ONNX file must be, if the hub is not asked.",
+    help="Expected SHA-256 of the ONNX file, if the model hub gives none.",
 )
-@click.option("--query-prefix", default="", help='Put before questions; e5 wants "query: ".')
-@click.option("--passage-prefix", default="", help='Put before memories; e5 wants "passage: ".')
+@click.option("--query-prefix", default="", help='Prefix of queries; e5 needs "query: ".')
+@click.option("--passage-prefix", default="", help='Prefix of memories; e5 needs "passage: ".')
 @local_command
 def download(
-    place: CliOptions,
+    options: CliOptions,
     *,
     name: str,
     url: str,
@@ -63,10 +63,10 @@ def download(
     query_prefix: str,
     passage_prefix: str,
 ) -> None:
-    """Fetch the model NAME (owner/model) for EMBEDDER=onnx.
+    """Download the model NAME (owner/model) for EMBEDDER=onnx.
 
-    Interrupted, it goes on where it was when run again. Files are compared with the checksums
-    that the hub gives, and the model is loaded to see whether it works.
+    If interrupted, run it again to resume. Files are compared with the checksums of the model hub,
+    and the model is loaded to see whether it works.
     """
     import httpx
 
@@ -75,7 +75,7 @@ def download(
 
     settings = configuration.load_settings()
     folder = downloaded_model_path(settings.data_dir, name)
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     with (
         httpx.Client(timeout=httpx.Timeout(30, connect=10)) as client,
         screen.progress("downloading") as report,
@@ -83,8 +83,8 @@ def download(
         hub = ModelHub(client, url or settings.embedder_hub_url, name, revision)
         found = hub.fetch_model(folder, model_file, sha256, report)
     if query_prefix or passage_prefix:
-        kept = _save_prefixes(folder, revision, query_prefix, passage_prefix)
-        found = [kept if one.path == kept.path else one for one in found]
+        prompts_file = _save_prefixes(folder, revision, query_prefix, passage_prefix)
+        found = [prompts_file if one.path == prompts_file.path else one for one in found]
     missing, dimension = _try_model(folder, found)
     if dimension:
         found = hub.mark_loaded(folder, found)
@@ -105,14 +105,14 @@ def download(
         line = f"{mark} {one.path.relative_to(folder)}  {size_text(one.size)}, {checked}"
         screen.line(line, style=style)
     if dimension:
-        screen.line(f"✓ It loads, and makes vectors of {dimension} numbers.", style="green")
+        screen.line(f"✓ The model loads; its vectors have {dimension} dimensions.", style="green")
     else:
-        screen.line(f"! It was not loaded to see whether it works, without {missing}", "yellow")
+        screen.line(f"! The model was not tested; missing: {missing}", "yellow")
     screen.line(f"Use it with: PLASTIC_MEMORIES_EMBEDDER=onnx:{name}")
 
 
 def _try_model(folder: Path, found: Sequence[FetchedFile]) -> tuple[str, int | None]:
-    """Load the model and make a vector; return which packages are missing, or how long it is."""
+    """Load the model and embed a text; return the missing packages, or the dimension."""
     from plastic_memories.adapters.embedding.model_folder import read_model_folder
     from plastic_memories.adapters.embedding.onnx import OnnxEmbedder, missing_packages
     from plastic_memories.hub.vectors.embedder_probe import probe_embedder
@@ -124,7 +124,7 @@ def _try_model(folder: Path, found: Sequence[FetchedFile]) -> tuple[str, int | N
         embedder = OnnxEmbedder(read_model_folder(folder), threads=1)
         probe_embedder(embedder)
     except PlasticMemoriesError as error:
-        # What came without a checksum may be anything; the next command fetches it again.
+        # A file without a checksum may be anything; the next run downloads it again.
         for one in found:
             if not one.checked:
                 one.path.unlink()
@@ -141,7 +141,7 @@ def _save_prefixes(folder: Path, revision: str, query: str, passage: str) -> Fet
     known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     prompts = {"query": query, "passage": passage}
     file.write_text(json.dumps({**known, "prompts": prompts}, indent=2), encoding="utf-8")
-    # No longer what the hub has: the next command must leave it as it is.
+    # It now differs from the model hub's copy: the next run must not overwrite it.
     FileCheckRecord(folder, revision).record_check(PROMPTS, "prefixes")
     return FetchedFile(file, file.stat().st_size, "prefixes")
 

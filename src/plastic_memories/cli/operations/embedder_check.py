@@ -1,4 +1,4 @@
-"""What `doctor` says about the embedder: which, why, and how far it is."""
+"""The `doctor` check of the embedder: which one, why, and how many vectors are missing."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from plastic_memories.settings import Settings
 from plastic_memories.wiring import embedder_choice
 
 _NAME = "embedder"
-_ADVICE = "Recall goes on by text. Put it right, or set EMBEDDER=none."
+_ADVICE = "Recall uses text search only. Fix it, or set EMBEDDER=none."
 
 
 def check_embedder(settings: Settings) -> Check:
-    """Load and try the embedder as the hub would, and compare it with what is stored."""
+    """Load and try the embedder as the hub would, and compare it with the stored vectors."""
     try:
         choice = embedder_choice(settings)
     except InvalidSetting as error:
@@ -45,9 +45,11 @@ def _stored_vectors(settings: Settings) -> VectorCounts:
 
 def _compare_with_stored(choice: EmbedderChoice, embedder: Embedder, known: VectorCounts) -> Check:
     name = f"{embedder.model}#{embedder.dimension}"
-    found = f"{choice.name}, because {choice.why}: {embedder.model}, {embedder.dimension} numbers"
+    found = (
+        f"{choice.name}, because {choice.why}: {embedder.model}, {embedder.dimension} dimensions"
+    )
     if known.stored and known.model != name:
         stale = f"; {known.stored} vectors are of {known.model or 'another model'}"
-        advice = "A running hub makes them anew by itself; recall goes on by text until then."
+        advice = "A running hub embeds them again; until then recall uses text search only."
         return Check(_NAME, WARN, found + stale, advice)
     return Check(_NAME, OK, f"{found}; {known.stored} vectors, {known.waiting} waiting")

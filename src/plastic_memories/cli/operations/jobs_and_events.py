@@ -15,16 +15,16 @@ _STATUSES = click.Choice([status.value for status in JobStatus])
 
 @click.group()
 def jobs() -> None:
-    """What turns talk into memories: list, run, replay."""
+    """Manage the jobs that turn conversations into memories."""
 
 
 @jobs.command(name="list")
-@click.option("--status", type=_STATUSES, help="Only those that stand so.")
+@click.option("--status", type=_STATUSES, help="Only those with this status.")
 @user_command
-def list_jobs(place: CliOptions, status: str | None) -> None:
-    """Show the user's jobs, newest first."""
-    found: list[Job] = run_with_client(place, lambda client: client.jobs(status))
-    screen = Screen.for_options(place)
+def list_jobs(options: CliOptions, status: str | None) -> None:
+    """List the user's jobs, newest first."""
+    found: list[Job] = run_with_client(options, lambda client: client.jobs(status))
+    screen = Screen.for_options(options)
     if screen.print_if_json({"items": [job.model_dump(mode="json") for job in found]}):
         return
     if not found:
@@ -39,12 +39,12 @@ def list_jobs(place: CliOptions, status: str | None) -> None:
 
 
 @jobs.command()
-@click.option("--session", "session_id", help="One conversation; all that wait, if none is named.")
+@click.option("--session", "session_id", help="One session; by default all with pending messages.")
 @user_command
-def run(place: CliOptions, session_id: str | None) -> None:
-    """Digest now what waits in the persona's conversations."""
-    job: Job = run_with_client(place, lambda client: client.jobs_run(session_id, wait=True))
-    screen = Screen.for_options(place)
+def run(options: CliOptions, session_id: str | None) -> None:
+    """Digest the pending messages of the persona now."""
+    job: Job = run_with_client(options, lambda client: client.jobs_run(session_id, wait=True))
+    screen = Screen.for_options(options)
     if not screen.print_if_json(job.model_dump(mode="json")):
         style = "green" if job.status == JobStatus.COMPLETED else "yellow"
         screen.line(f"job #{job.task_id} is {job.status} {job.error_message}".strip(), style=style)
@@ -53,22 +53,22 @@ def run(place: CliOptions, session_id: str | None) -> None:
 @jobs.command()
 @click.argument("job_id", type=click.IntRange(1), required=False)
 @user_command
-def replay(place: CliOptions, job_id: int | None) -> None:
-    """Try again what was given up: one job, or all."""
+def replay(options: CliOptions, job_id: int | None) -> None:
+    """Retry dead jobs: one, or all."""
     wanted = None if job_id else "dead"
-    done = run_with_client(place, lambda client: client.jobs_replay(job_id, status=wanted))
-    screen = Screen.for_options(place)
+    done = run_with_client(options, lambda client: client.jobs_replay(job_id, status=wanted))
+    screen = Screen.for_options(options)
     if not screen.print_if_json(done.raw):
-        screen.line(f"✓ {done.raw.get('replayed', 0)} will be tried again", style="green")
+        screen.line(f"✓ {done.raw.get('replayed', 0)} will be retried", style="green")
 
 
 @click.command()
 @click.option("--days", type=click.IntRange(0, 3660), default=30, show_default=True)
 @user_command
-def events(place: CliOptions, days: int) -> None:
-    """Show birthdays, plans and other dates that come up."""
-    found: list[MemoryItem] = run_with_client(place, lambda client: client.upcoming_events(days))
-    screen = Screen.for_options(place)
+def events(options: CliOptions, days: int) -> None:
+    """Show upcoming birthdays, plans and other dates."""
+    found: list[MemoryItem] = run_with_client(options, lambda client: client.upcoming_events(days))
+    screen = Screen.for_options(options)
     if screen.print_if_json({"items": [event.model_dump(mode="json") for event in found]}):
         return
     if not found:

@@ -25,28 +25,32 @@ _DAY_S = 86_400
 
 @click.group()
 def keys() -> None:
-    """Make, list and revoke API keys."""
+    """Create, list and revoke API keys."""
 
 
 @keys.command()
-@click.option("--user", default=FIRST_USER, show_default=True, help="Whose key; '*' for an app.")
+@click.option(
+    "--user", default=FIRST_USER, show_default=True, help="User of the key; '*' for an app key."
+)
 @click.option("--app-key", is_flag=True, help="May act for every user: the same as --user '*'.")
 @click.option("--tenant", default=DEFAULT_TENANT, show_default=True)
-@click.option("--label", default="", help="What it is for; shown in lists and in the audit.")
-@click.option("--read-only", is_flag=True, help="May change nothing.")
+@click.option("--label", default="", help="Label, shown in lists and in the audit.")
+@click.option("--read-only", is_flag=True, help="The key may only read.")
 @click.option("--persona", default="", help="Only for this persona.")
 @click.option("--app", default="", help="Only for this app.")
-@click.option("--expires-days", type=click.FloatRange(0, min_open=True), help="Until when.")
+@click.option(
+    "--expires-days", type=click.FloatRange(0, min_open=True), help="Days until the key expires."
+)
 @click.option("--allow-reset", is_flag=True, help="May erase everything of its tenant at once.")
 @local_command
 def create(
-    place: CliOptions, user: str, app_key: bool, tenant: str, label: str, **limits: Any
+    options: CliOptions, user: str, app_key: bool, tenant: str, label: str, **limits: Any
 ) -> None:
-    """Make a key; its text is shown this once."""
+    """Create a key; its text is shown only once."""
     who = ANY_USER if app_key else user
     narrowed = _limits(**limits)
     text, record = _run_with_keys(lambda known: known.create(tenant, who, label, narrowed))
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if screen.print_if_json({"key": text, **_key_json(record)}):
         return
     screen.line(f"✓ key {record.id} for {_key_owner(record)}", style="green")
@@ -69,18 +73,18 @@ def _limits(
 
 
 @keys.command(name="list")
-@click.option("--revoked", is_flag=True, help="Those that are revoked, too.")
+@click.option("--revoked", is_flag=True, help="Also list revoked keys.")
 @local_command
-def list_keys(place: CliOptions, revoked: bool) -> None:
-    """Show the keys: those made here, and those of the environment."""
+def list_keys(options: CliOptions, revoked: bool) -> None:
+    """List the keys: those created here, and those of the environment."""
     stored = _run_with_keys(lambda known: known.list_keys())
     found = [*configuration.load_settings().keys, *stored]
     shown = [key for key in found if revoked or key.revoked_at is None]
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if screen.print_if_json({"items": [_key_json(key) for key in shown]}):
         return
     if not shown:
-        screen.line("No keys yet: the first start of the hub makes one.", style="dim")
+        screen.line("No keys yet: the hub creates one at its first start.", style="dim")
         return
     rows = [
         [key.id or "", _key_owner(key), key.label, _limits_text(key.limits), _key_state(key)]
@@ -92,21 +96,21 @@ def list_keys(place: CliOptions, revoked: bool) -> None:
 @keys.command()
 @click.argument("key_id", type=click.IntRange(1))
 @local_command
-def revoke(place: CliOptions, key_id: int) -> None:
+def revoke(options: CliOptions, key_id: int) -> None:
     """Revoke a key; it stops working within a second."""
     _run_with_keys(lambda known: known.revoke(key_id))
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if not screen.print_if_json({"revoked": key_id}):
         screen.line(f"✓ key {key_id} is revoked", style="green")
 
 
 def _run_with_keys(work: Callable[[ApiKeys], Awaitable[T]]) -> T:
-    async def done() -> T:
+    async def open_and_work() -> T:
         settings = configuration.load_settings()
         async with open_installed_storage(settings) as storage:
             return await work(ApiKeys(storage, SystemClock(), settings.keys))
 
-    return asyncio.run(done())
+    return asyncio.run(open_and_work())
 
 
 def _key_owner(key: ApiKey) -> str:

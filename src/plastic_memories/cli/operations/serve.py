@@ -23,20 +23,20 @@ from plastic_memories.wiring import build_app
 
 _SOCKET_BACKLOG = 2048
 _SHUTDOWN_TIMEOUT_S = 5.0
-_DEFAULT_URL = "http://127.0.0.1:8007"  # where the commands look by themselves
+_DEFAULT_URL = "http://127.0.0.1:8007"  # where the commands look by default
 _EXAMPLE = {"persona_id": "default", "messages": [{"role": "user", "content": "叫我小林"}]}
 
 
 @click.command()
-@click.option("--host", help="Address to listen at.  [default: 127.0.0.1]")
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port.  [default: 8007]")
-@click.option("--check", is_flag=True, help="Say whether the hub there is well, and end.")
+@click.option("--check", is_flag=True, help="Check the health of the running hub and exit.")
 @local_command
-def serve(place: CliOptions, host: str | None, port: int | None, check: bool) -> None:
+def serve(options: CliOptions, host: str | None, port: int | None, check: bool) -> None:
     """Start the hub on this machine."""
     settings = _with_overrides(configuration.load_settings(), host, port)
     if check:
-        _check(Screen.for_options(place), hub_address(settings))
+        _check(Screen.for_options(options), hub_address(settings))
         return
     app = build_app(settings, alone=True)
     check_folders(settings)
@@ -47,15 +47,15 @@ def serve(place: CliOptions, host: str | None, port: int | None, check: bool) ->
         app,
         lifespan="on",
         log_level="warning",
-        access_log=False,  # every request is in our own log, with its id
+        access_log=False,  # our own log has every request, with its id
         timeout_graceful_shutdown=10,
     )
     with contextlib.suppress(KeyboardInterrupt):
-        _Server(config, Screen.for_options(place), settings).run(sockets=[listening])
+        _Server(config, Screen.for_options(options), settings).run(sockets=[listening])
 
 
 def _check(screen: Screen, url: str) -> None:
-    import httpx  # a server itself does not need it to start
+    import httpx  # a server does not need it to start
 
     try:
         health = httpx.get(f"{url}/health", timeout=_SHUTDOWN_TIMEOUT_S, trust_env=False).json()
@@ -65,11 +65,11 @@ def _check(screen: Screen, url: str) -> None:
     if status != "ok":
         raise click.ClickException(f"The hub at {url} is {status}.")
     if not screen.print_if_json({"url": url, "status": status}):
-        screen.line(f"✓ the hub at {url} is well", style="green")
+        screen.line(f"✓ the hub at {url} is healthy", style="green")
 
 
 class _Server(uvicorn.Server):
-    """A server that says what to do with it once it can be used."""
+    """A server that prints how to use it once it is ready."""
 
     def __init__(self, config: uvicorn.Config, screen: Screen, settings: Settings) -> None:
         super().__init__(config)
@@ -77,7 +77,7 @@ class _Server(uvicorn.Server):
         self._settings = settings
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        # A first key is announced on standard output, which is not ours to fill with --json.
+        # Startup announces a first key on standard output, which belongs to the JSON with --json.
         out = sys.stderr if self._screen.as_json else sys.stdout
         with contextlib.redirect_stdout(out):
             await super().startup(sockets=sockets)
@@ -93,7 +93,7 @@ def _with_overrides(settings: Settings, host: str | None, port: int | None) -> S
 
 
 async def _check_storage_opens(settings: Settings) -> None:
-    """Open the storage once before the server does, whose complaint would be a traceback."""
+    """Open the storage once before the server does: the server would show a traceback."""
     async with open_installed_storage(settings):
         pass
 
@@ -144,14 +144,14 @@ def _print_welcome(screen: Screen, settings: Settings) -> None:
 
 
 def _command(url: str) -> str:
-    """Return how this program is called from here: it may not be on the path, nor at home."""
+    """Return how to call this program: it may not be on the path, nor use the default address."""
     on_path = shutil.which("plastic-memories")
     called = "plastic-memories" if on_path else shlex.quote(sys.argv[0])
     return called if url == _DEFAULT_URL else f"{called} --url {url}"
 
 
 def _curl(url: str, settings: Settings) -> str:
-    """Return a command that writes a first memory, ready to be pasted."""
+    """Return a curl command that stores a first memory, ready to paste."""
     key = "<one of your keys>"
     if settings.key_file.is_file():
         key = f"$(cat '{settings.key_file}')"

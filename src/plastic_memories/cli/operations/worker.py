@@ -21,25 +21,25 @@ from plastic_memories.settings import Settings
 from plastic_memories.wiring import open_hub
 from plastic_memories.worker.loop import Worker
 
-# A job that nobody has taken for this long says that nobody works.
+# A job that stays due for this long means that no worker is running.
 _OVERDUE_S = 300
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Do what is due now, and end.")
-@click.option("--check", is_flag=True, help="Say whether jobs are being done, and end.")
+@click.option("--once", is_flag=True, help="Run the due jobs and exit.")
+@click.option("--check", is_flag=True, help="Check for overdue jobs and exit.")
 @local_command
-def worker(place: CliOptions, once: bool, check: bool) -> None:
-    """Do jobs in a process of its own.
+def worker(options: CliOptions, once: bool, check: bool) -> None:
+    """Run jobs in a separate process.
 
     Several may run at the same time. Start the server with PLASTIC_MEMORIES_WORKER=off.
     """
     settings = configuration.load_settings()
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if check:
         asyncio.run(_check(settings))
         if not screen.print_if_json({"status": "ok"}):
-            screen.line("✓ no job waits for a worker", style="green")
+            screen.line("✓ no overdue jobs", style="green")
         return
     check_folders(settings)
     done = asyncio.run(_run_worker(settings, screen, once=once))
@@ -59,14 +59,14 @@ async def _check(settings: Settings) -> None:
 
 async def _run_worker(settings: Settings, screen: Screen, *, once: bool) -> int:
     with errors_naming_file(settings):
-        # Its own loop is the one that works here; the server embeds, and keeps the pages.
+        # This process runs its own job loop; the server embeds and syncs the pages.
         alone = {"worker": "off", "embedder": "none", "markdown": "off"}
         async with open_hub(settings.model_copy(update=alone)) as hub:
             doing = Worker(hub.job_runner, hub.consolidate, settings.worker_poll_s)
             if once:
                 return await doing.run_once()
             if not screen.as_json:
-                screen.line("Working. Stop with Ctrl-C.", style="dim")
+                screen.line("Running jobs. Stop with Ctrl-C.", style="dim")
             task = asyncio.create_task(doing.run_forever(), name="worker")
             _stop_on_signals(task)
             with contextlib.suppress(asyncio.CancelledError):
@@ -75,7 +75,7 @@ async def _run_worker(settings: Settings, screen: Screen, *, once: bool) -> int:
 
 
 def _stop_on_signals(task: asyncio.Task[None]) -> None:
-    """Let the job in hand be given back when we are asked to end."""
+    """Cancel the task on a signal, so that it returns its job to the queue."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):  # Windows has no such handlers

@@ -25,7 +25,7 @@ from plastic_memories_client import AsyncPlasticMemoriesClient, MemoryItem, Mess
 
 _KEY = "demo"
 _TURN_PAUSE_S = 0.1
-# A conversation is digested after so many messages, while it goes on.
+# A conversation is digested after this number of messages, while it goes on.
 _TURNS_PER_DIGEST = 20
 _DAYS_AHEAD = 365
 _UPCOMING_FIELDS = ("next_date", "days_away", "content")
@@ -42,7 +42,7 @@ class DemoConversation:
 
     @classmethod
     def load(cls) -> DemoConversation:
-        """Read the conversation that came with the program: in the wheel, or in the checkout."""
+        """Load the packaged conversation: from the wheel, or from the checkout."""
         package = Path(__file__).parents[2]
         name = Path("examples", "conversation.zh.json")
         in_wheel = package / name
@@ -52,7 +52,7 @@ class DemoConversation:
 
 @dataclass(slots=True)
 class DemoReport:
-    """What happened, for a program."""
+    """The outcome of the demo as JSON data."""
 
     turns: list[dict[str, Any]] = field(default_factory=list)
     known: dict[str, str] = field(default_factory=dict)
@@ -64,34 +64,34 @@ class DemoReport:
 
 
 @click.command()
-@click.option("--no-wait", is_flag=True, help="Do not even pause for a blink.")
+@click.option("--no-wait", is_flag=True, help="Do not pause.")
 @local_command
-def demo(place: CliOptions, no_wait: bool) -> None:
+def demo(options: CliOptions, no_wait: bool) -> None:
     """Play a short conversation and show what is remembered.
 
     Everything happens in a folder that is removed at the end.
     """
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     pause_s = _TURN_PAUSE_S if screen.console.is_terminal and not no_wait else 0.0
     screen.print_if_json(asdict(asyncio.run(_play_demo(screen, pause_s))))
 
 
 async def _play_demo(screen: Screen, pause_s: float) -> DemoReport:
-    talk = DemoConversation.load()
+    conversation = DemoConversation.load()
     with tempfile.TemporaryDirectory(prefix="plastic_memories_demo_") as folder:
         settings = configuration.load_settings(
             {
                 "PLASTIC_MEMORIES_DATA_DIR": str(Path(folder)),
                 "PLASTIC_MEMORIES_API_KEYS": f"{_KEY}:local",
-                "PLASTIC_MEMORIES_WORKER": "off",  # each job is done when its act comes
+                "PLASTIC_MEMORIES_WORKER": "off",  # the demo runs each job itself
             }
         )
         async with in_process_transport(settings) as transport:
-            door = HubConnection(
-                "http://127.0.0.1", CliOptions(persona=talk.persona), _KEY, transport
+            connection = HubConnection(
+                "http://127.0.0.1", CliOptions(persona=conversation.persona), _KEY, transport
             )
-            async with door.client() as client:
-                return await _DemoStage(screen, client, talk, pause_s).play()
+            async with connection.client() as client:
+                return await _DemoStage(screen, client, conversation, pause_s).play()
 
 
 class _DemoStage:
@@ -101,49 +101,49 @@ class _DemoStage:
         self,
         screen: Screen,
         client: AsyncPlasticMemoriesClient,
-        talk: DemoConversation,
+        conversation: DemoConversation,
         pause_s: float,
     ) -> None:
         self._screen = screen
         self._client = client
-        self._talk = talk
+        self._conversation = conversation
         self._pause_s = pause_s
         self._played = DemoReport()
 
     async def play(self) -> DemoReport:
-        self._title("1  A conversation", "what is worth keeping is kept by itself, without a model")
+        self._title("1  A conversation", "memories are extracted automatically, without a model")
         await self._converse()
-        self._title("2  What is known now", "the user, and what comes up")
+        self._title("2  What is known now", "the user, and upcoming dates")
         self._played.known = await self._fetch_profile()
         self._played.upcoming = await self._fetch_upcoming()
         self._print_profile()
-        self._title("3  Who the persona is", "waits for a yes, and then fills a slot")
+        self._title("3  Who the persona is", "waits for confirmation, then fills a slot")
         await self._confirm_a_slot()
         self._title("4  Another day", "what a prompt gets for a question")
         await self._recall()
-        self._title("5  Forgetting", "for good, with a receipt; even if all of it is said again")
+        self._title("5  Forgetting", "for good, with a receipt, even when the conversation repeats")
         await self._forget()
         self._goodbye()
         return self._played
 
     async def _converse(self) -> None:
-        turns = self._talk.turns
+        turns = self._conversation.turns
         for start in range(0, len(turns), _TURNS_PER_DIGEST):
-            stretch = turns[start : start + _TURNS_PER_DIGEST]
-            message_ids = await self._say(stretch, "demo")
+            batch = turns[start : start + _TURNS_PER_DIGEST]
+            message_ids = await self._say(batch, "demo")
             learned = await self._memories_by_message()
-            for turn, message_id in zip(stretch, message_ids, strict=True):
+            for turn, message_id in zip(batch, message_ids, strict=True):
                 await self._print_turn(turn, learned[message_id])
 
     async def _say(self, turns: Sequence[Mapping[str, str]], session_id: str) -> list[int]:
-        """Say something, and have it digested."""
-        spoken = [
+        """Append messages, and digest them."""
+        messages = [
             Message(role=turn["role"], content=turn["content"], session_id=session_id)
             for turn in turns
         ]
-        said = await self._client.append_messages(spoken)
+        appended = await self._client.append_messages(messages)
         await self._client.jobs_run(session_id, wait=True)
-        return list(said.message_ids)
+        return list(appended.message_ids)
 
     async def _memories_by_message(self) -> Mapping[int, list[MemoryItem]]:
         learned: defaultdict[int, list[MemoryItem]] = defaultdict(list)
@@ -154,10 +154,10 @@ class _DemoStage:
 
     async def _print_turn(self, turn: Mapping[str, str], learned: Sequence[MemoryItem]) -> None:
         is_user = turn["role"] == "user"
-        name = self._talk.user if is_user else self._talk.persona
+        name = self._conversation.user if is_user else self._conversation.persona
         self._line(f"{name}  {turn['content']}", "bold" if is_user else "cyan")
         for item in learned:
-            again = ", instead of what was said before" if item.supersedes_id else ""
+            again = ", replaces an earlier memory" if item.supersedes_id else ""
             self._line(f"      ↳ remembered: {item.type} {item.key}{again}", "green")
         notes = [{"id": item.id, "type": item.type, "key": item.key} for item in learned]
         self._played.turns.append({**turn, "learned": notes})
@@ -192,7 +192,7 @@ class _DemoStage:
         self._played.confirmed = {"memory_id": written.memory_id, "slots": slots}
 
     async def _recall(self) -> None:
-        self._line(f"{self._talk.user}  {_QUESTION}", "bold")
+        self._line(f"{self._conversation.user}  {_QUESTION}", "bold")
         found = await self._client.recall(_QUESTION, include=["profile", "memory"])
         self._played.recall = {"query": _QUESTION, "injection_block": found.injection_block}
         title = f"the block for the prompt, {found.tokens} tokens"
@@ -204,11 +204,13 @@ class _DemoStage:
         )
         self._played.receipt = gone.raw
         self._receipt(gone.memory_ids, gone.receipt)
-        await self._say(self._talk.turns, "again")
+        await self._say(self._conversation.turns, "again")
         known, upcoming = await self._fetch_profile(), await self._fetch_upcoming()
         self._played.after_replay = {"known": known, "upcoming": upcoming}
         state = "came back" if _FORGET_KEY in known else "stays forgotten"
-        self._line(f"✓ the same {len(self._talk.turns)} turns again: the birthday {state}", "green")
+        self._line(
+            f"✓ the same {len(self._conversation.turns)} turns again: the birthday {state}", "green"
+        )
 
     def _receipt(self, memory_ids: list[int], receipt: dict[str, Any]) -> None:
         if self._screen.as_json:
@@ -222,7 +224,7 @@ class _DemoStage:
 
     def _goodbye(self) -> None:
         self._line()
-        self._line("That was all of it; nothing was kept. Now your own:", "bold")
+        self._line("That was the demo; nothing was kept. Now start your own:", "bold")
         self._line("  plastic-memories remember '叫我小林'", "cyan")
         self._line("  plastic-memories recall '怎么称呼我'", "cyan")
         self._line("  plastic-memories serve", "cyan")

@@ -15,32 +15,32 @@ _STATUSES = click.Choice([status.value for status in GoalStatus])
 
 @click.group()
 def goals() -> None:
-    """What the user wants to reach."""
+    """Manage the user's goals."""
 
 
 @goals.command()
 @click.argument("title")
-@click.option("--details", help="More about it.")
+@click.option("--details", help="Details of the goal.")
 @user_command
-def add(place: CliOptions, title: str, details: str | None) -> None:
-    """Note a goal."""
-    created = run_with_client(place, lambda client: client.goal_create(title, details))
-    screen = Screen.for_options(place)
+def add(options: CliOptions, title: str, details: str | None) -> None:
+    """Add a goal."""
+    created = run_with_client(options, lambda client: client.goal_create(title, details))
+    screen = Screen.for_options(options)
     if not screen.print_if_json(created.raw):
         screen.line(f"✓ goal #{created.goal_id}: {title}", style="green")
 
 
 @goals.command(name="list")
-@click.option("--status", type=_STATUSES, help="Only those that stand so.")
+@click.option("--status", type=_STATUSES, help="Only those with this status.")
 @user_command
-def list_goals(place: CliOptions, status: str | None) -> None:
-    """Show the goals."""
-    found: list[Goal] = run_with_client(place, lambda client: client.goals(status))
-    screen = Screen.for_options(place)
+def list_goals(options: CliOptions, status: str | None) -> None:
+    """List the goals."""
+    found: list[Goal] = run_with_client(options, lambda client: client.goals(status))
+    screen = Screen.for_options(options)
     if screen.print_if_json({"items": [goal.model_dump(mode="json") for goal in found]}):
         return
     if not found:
-        screen.line('No goals yet. Note one with: plastic-memories goals add "…"', style="dim")
+        screen.line('No goals yet. Add one with: plastic-memories goals add "…"', style="dim")
         return
     rows = [
         [
@@ -66,23 +66,25 @@ def _links_text(goal: Goal) -> str:
 @goals.command()
 @click.argument("goal_id", type=click.IntRange(1))
 @user_command
-def done(place: CliOptions, goal_id: int) -> None:
-    """Say that a goal is reached."""
-    _set_status(place, goal_id, "done")
+def done(options: CliOptions, goal_id: int) -> None:
+    """Mark a goal as done."""
+    _set_status(options, goal_id, "done")
 
 
 @goals.command()
 @click.argument("goal_id", type=click.IntRange(1))
 @click.argument("to", type=_STATUSES)
 @user_command
-def status(place: CliOptions, goal_id: int, to: str) -> None:
-    """Say how a goal stands."""
-    _set_status(place, goal_id, to)
+def status(options: CliOptions, goal_id: int, to: str) -> None:
+    """Set the status of a goal."""
+    _set_status(options, goal_id, to)
 
 
-def _set_status(place: CliOptions, goal_id: int, to: str) -> None:
-    changed: Changed = run_with_client(place, lambda client: client.goal_update_status(goal_id, to))
-    screen = Screen.for_options(place)
+def _set_status(options: CliOptions, goal_id: int, to: str) -> None:
+    changed: Changed = run_with_client(
+        options, lambda client: client.goal_update_status(goal_id, to)
+    )
+    screen = Screen.for_options(options)
     if not screen.print_if_json(changed.raw):
         screen.line(f"✓ goal #{goal_id} is {to}", style="green")
 
@@ -92,14 +94,14 @@ def _set_status(place: CliOptions, goal_id: int, to: str) -> None:
 @click.option("--memory", "memory_id", type=click.IntRange(1), help="A memory's id.")
 @click.option("--note", help="A note.")
 @user_command
-def link(place: CliOptions, goal_id: int, memory_id: int | None, note: str | None) -> None:
-    """Tie a memory or a note to a goal."""
+def link(options: CliOptions, goal_id: int, memory_id: int | None, note: str | None) -> None:
+    """Link a memory or a note to a goal."""
     if memory_id is None and note is None:
         raise click.UsageError("Give --memory, --note or both.")
-    linked = run_with_client(place, lambda client: client.goal_link(goal_id, memory_id, note))
-    screen = Screen.for_options(place)
+    linked = run_with_client(options, lambda client: client.goal_link(goal_id, memory_id, note))
+    screen = Screen.for_options(options)
     if not screen.print_if_json(linked.raw):
-        screen.line(f"✓ tied to goal #{goal_id}", style="green")
+        screen.line(f"✓ linked to goal #{goal_id}", style="green")
 
 
 COMMANDS = {"goals": goals}

@@ -20,43 +20,43 @@ from plastic_memories.cli.output import (
 
 @click.group()
 def persona() -> None:
-    """The characters that remember."""
+    """Manage personas: the characters that remember."""
 
 
 @persona.command()
 @click.argument("persona_id")
-@click.option("--name", help="The name that is shown.")
-@click.option("--description", help="Who it is, in a sentence.")
+@click.option("--name", help="Display name.")
+@click.option("--description", help="A description in one sentence.")
 @user_command
-def create(place: CliOptions, persona_id: str, name: str | None, description: str | None) -> None:
-    """Make a persona, or change the fields given."""
-    made = run_with_client(
-        place, lambda client: client.persona_create(persona_id, name, description)
+def create(options: CliOptions, persona_id: str, name: str | None, description: str | None) -> None:
+    """Create a persona, or change the given fields."""
+    created = run_with_client(
+        options, lambda client: client.persona_create(persona_id, name, description)
     )
-    screen = Screen.for_options(place)
-    if not screen.print_if_json(made.raw):
-        screen.line(f"✓ {persona_id} {'made' if made.created else 'changed'}", style="green")
+    screen = Screen.for_options(options)
+    if not screen.print_if_json(created.raw):
+        screen.line(f"✓ {persona_id} {'created' if created.created else 'changed'}", style="green")
 
 
 @persona.command()
 @click.argument("template_path", metavar="TEMPLATE")
 @click.argument("persona_id", required=False)
-@click.option("--overwrite", is_flag=True, help="Replace what the persona has already.")
+@click.option("--overwrite", is_flag=True, help="Replace existing values.")
 @user_command
 def template(
-    place: CliOptions, template_path: str, persona_id: str | None, overwrite: bool
+    options: CliOptions, template_path: str, persona_id: str | None, overwrite: bool
 ) -> None:
-    """Give a persona what TEMPLATE says; without its name, the chosen one."""
+    """Apply TEMPLATE to a persona, by default the one of --persona."""
     applied = run_with_client(
-        place,
+        options,
         lambda client: client.create_from_template(
             template_path, persona_id=persona_id, allow_overwrite=overwrite
         ),
     )
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if screen.print_if_json(applied.raw):
         return
-    screen.line(f"✓ {applied.persona_id} is made after {applied.template_path}", style="green")
+    screen.line(f"✓ {applied.persona_id} created from {applied.template_path}", style="green")
     for how in ("applied", "overwritten", "skipped"):
         for name in applied.raw.get(how) or ():
             screen.line(f"  {how:<12} {name}")
@@ -66,11 +66,11 @@ def template(
 
 @persona.command()
 @user_command
-def templates(place: CliOptions) -> None:
-    """Show the templates of the hub."""
-    known = run_with_client(place, lambda client: client.capabilities())
+def templates(options: CliOptions) -> None:
+    """List the templates of the hub."""
+    known = run_with_client(options, lambda client: client.capabilities())
     names = known.raw.get("templates") or []
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if screen.print_if_json({"items": names}):
         return
     for name in names:
@@ -78,50 +78,52 @@ def templates(place: CliOptions) -> None:
     if names:
         screen.line(f"Use one with: plastic-memories persona template {names[0]}", style="dim")
     else:
-        screen.line("The hub's template folder holds none.", style="dim")
+        screen.line("The hub's template folder is empty.", style="dim")
 
 
 @persona.command(name="import-card")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("persona_id", required=False)
-@click.option("--overwrite", is_flag=True, help="Replace what the persona has already.")
-@click.option("--memories", is_flag=True, help="Take in bundled memories; only of your own cards.")
+@click.option("--overwrite", is_flag=True, help="Replace existing values.")
+@click.option("--memories", is_flag=True, help="Import bundled memories; only for your own cards.")
 @user_command
 def import_card(
-    place: CliOptions, file: Path, persona_id: str | None, overwrite: bool, memories: bool
+    options: CliOptions, file: Path, persona_id: str | None, overwrite: bool, memories: bool
 ) -> None:
-    """Make a persona after a character card: PNG or JSON, V1 to V3."""
-    taken = run_with_client(
-        place,
+    """Create a persona from a character card: PNG or JSON, V1 to V3."""
+    card = run_with_client(
+        options,
         lambda client: client.import_card(
             file, persona_id=persona_id, allow_overwrite=overwrite, memories=memories
         ),
     )
-    screen = Screen.for_options(place)
-    if screen.print_if_json(taken.raw):
+    screen = Screen.for_options(options)
+    if screen.print_if_json(card.raw):
         return
-    screen.line(f"✓ {taken.persona_id} is made after {taken.name} ({taken.spec})", style="green")
+    screen.line(f"✓ {card.persona_id} created from {card.name} ({card.spec})", style="green")
     for how in ("applied", "overwritten", "skipped"):
-        screen.line(f"  {how:<11} {len(getattr(taken, how) or [])}")
-    bundled = taken.memories.get("bundled") or 0
+        screen.line(f"  {how:<11} {len(getattr(card, how) or [])}")
+    bundled = card.memories.get("bundled") or 0
     if bundled and not memories:
         screen.line(f"  {bundled} bundled memories were left out: --memories", style="dim")
     elif bundled:
-        screen.line(f"  memories    {counts_text(taken.memories.get('counts') or {})}")
+        screen.line(f"  memories    {counts_text(card.memories.get('counts') or {})}")
 
 
 @persona.command(name="export-card")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("persona_id", required=False)
-@click.option("--memories", is_flag=True, help="Bundle all it knows: for yourself, not to share.")
+@click.option(
+    "--memories", is_flag=True, help="Include all its memories: for yourself, not to share."
+)
 @user_command
-def export_card(place: CliOptions, file: Path, persona_id: str | None, memories: bool) -> None:
-    """Write a persona into FILE as a character card: .png or .json."""
+def export_card(options: CliOptions, file: Path, persona_id: str | None, memories: bool) -> None:
+    """Write a persona to FILE as a character card: .png or .json."""
     kind = file.suffix.lower().lstrip(".")
     if kind not in ("png", "json"):
         raise click.UsageError("The file must end in .png or .json.")
     content = run_with_client(
-        place,
+        options,
         lambda client: client.export_card(
             persona_id,
             format="png" if kind == "png" else "json",
@@ -129,21 +131,21 @@ def export_card(place: CliOptions, file: Path, persona_id: str | None, memories:
         ),
     )
     file.write_bytes(content)
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if not screen.print_if_json({"file": str(file), "bytes": len(content), "memories": memories}):
         screen.line(f"✓ {file} ({len(content)} bytes)", style="green")
 
 
 @persona.command(name="list")
 @user_command
-def list_personas(place: CliOptions) -> None:
-    """Show the user's personas."""
-    found = run_with_client(place, lambda client: client.persona_list())
-    screen = Screen.for_options(place)
+def list_personas(options: CliOptions) -> None:
+    """List the user's personas."""
+    found = run_with_client(options, lambda client: client.persona_list())
+    screen = Screen.for_options(options)
     if screen.print_if_json({"items": [one.model_dump(mode="json") for one in found]}):
         return
     if not found:
-        screen.line("No personas yet: one is made the first time it is named.", style="dim")
+        screen.line("No personas yet: one is created when it is first named.", style="dim")
         return
     rows = [
         [one.persona_id, one.display_name, one.description, local_time_text(one.updated_at)]
@@ -155,10 +157,10 @@ def list_personas(place: CliOptions) -> None:
 @persona.command()
 @click.argument("persona_id", required=False)
 @user_command
-def profile(place: CliOptions, persona_id: str | None) -> None:
-    """Show who a persona is and what it knows of the user."""
-    found = run_with_client(place, lambda client: client.persona_profile(persona_id))
-    screen = Screen.for_options(place)
+def profile(options: CliOptions, persona_id: str | None) -> None:
+    """Show a persona and what it knows about the user."""
+    found = run_with_client(options, lambda client: client.persona_profile(persona_id))
+    screen = Screen.for_options(options)
     if screen.print_if_json(found.raw):
         return
     text = without_control_characters(found.profile_markdown)
@@ -173,10 +175,10 @@ def profile(place: CliOptions, persona_id: str | None) -> None:
 @persona.command()
 @click.argument("persona_id", required=False)
 @user_command
-def slots(place: CliOptions, persona_id: str | None) -> None:
+def slots(options: CliOptions, persona_id: str | None) -> None:
     """Show a persona's confirmed identity."""
-    found = run_with_client(place, lambda client: client.slots(persona_id))
-    screen = Screen.for_options(place)
+    found = run_with_client(options, lambda client: client.slots(persona_id))
+    screen = Screen.for_options(options)
     if screen.print_if_json({"items": [slot.model_dump(mode="json") for slot in found]}):
         return
     if not found:
@@ -198,16 +200,16 @@ def slots(place: CliOptions, persona_id: str | None) -> None:
 
 @persona.command()
 @click.argument("persona_id")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @user_command
-def delete(place: CliOptions, persona_id: str, yes: bool) -> None:
+def delete(options: CliOptions, persona_id: str, yes: bool) -> None:
     """Erase a persona and everything it remembers."""
     if not yes:
-        if place.as_json:
-            raise click.UsageError("With --json nobody can be asked: give --yes.")
+        if options.as_json:
+            raise click.UsageError("--json cannot ask for confirmation: give --yes.")
         click.confirm(f"Erase {persona_id} and all it remembers, for good?", abort=True)
-    gone = run_with_client(place, lambda client: client.persona_delete(persona_id))
-    screen = Screen.for_options(place)
+    gone = run_with_client(options, lambda client: client.persona_delete(persona_id))
+    screen = Screen.for_options(options)
     if not screen.print_if_json(gone.raw):
         receipt = gone.raw.get("receipt") or {}
         screen.line(f"✓ {persona_id} is erased", style="green")

@@ -26,41 +26,41 @@ _FORMAT_BY_SUFFIX: dict[str, _Format] = {".md": "markdown", ".zip": "bundle"}
     "--format",
     "wanted",
     type=click.Choice(["jsonl", "markdown", "bundle"]),
-    help="Else by the name: .md, .zip, or JSON lines.",
+    help="By default from the file name: .md, .zip, or JSON lines.",
 )
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @click.option(
     "--to-archive",
     is_flag=True,
-    help="Have the hub write it into its archive, as JSON; the newest five are kept.",
+    help="Write it to the hub's archive, as JSON; the newest five are kept.",
 )
 @user_command
 def export(
-    place: CliOptions, dest: Path, wanted: str | None, force: bool, to_archive: bool
+    options: CliOptions, dest: Path, wanted: str | None, force: bool, to_archive: bool
 ) -> None:
-    """Write everything of the user's into a file.
+    """Export everything the user owns to a file.
 
     Without DEST it goes to standard output.
     """
     if to_archive:
         if str(dest) != "-" or wanted or force:
             raise click.UsageError("--to-archive names its file itself, and is always JSON.")
-        _export_to_archive(place)
+        _export_to_archive(options)
         return
-    _export_to_file(place, dest, wanted, force)
+    _export_to_file(options, dest, wanted, force)
 
 
-def _export_to_file(place: CliOptions, dest: Path, wanted: str | None, force: bool) -> None:
+def _export_to_file(options: CliOptions, dest: Path, wanted: str | None, force: bool) -> None:
     to_screen = str(dest) == "-"
-    if to_screen and place.as_json:
+    if to_screen and options.as_json:
         raise click.UsageError("With --json name a file to write: plastic-memories export FILE.")
     if dest.exists() and not force and not to_screen:
-        raise click.ClickException(f"{dest} exists; --force writes over it.")
+        raise click.ClickException(f"{dest} exists; --force overwrites it.")
     file_format = cast(_Format, wanted or _FORMAT_BY_SUFFIX.get(dest.suffix, "jsonl"))
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
 
-    async def work(door: HubConnection) -> None:
-        async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
+    async def work(connection: HubConnection) -> None:
+        async with connection.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
             if not to_screen:
                 with screen.progress(f"writing {dest}"):
                     await client.export_to(dest, file_format)
@@ -69,7 +69,7 @@ def _export_to_file(place: CliOptions, dest: Path, wanted: str | None, force: bo
                 sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
 
-    run_with_hub(place, work)
+    run_with_hub(options, work)
     if to_screen:
         return
     dest.chmod(0o600)
@@ -78,67 +78,69 @@ def _export_to_file(place: CliOptions, dest: Path, wanted: str | None, force: bo
         screen.line(f"✓ {dest}  {size_text(dest.stat().st_size)}", style="green")
 
 
-def _export_to_archive(place: CliOptions) -> None:
-    screen = Screen.for_options(place)
+def _export_to_archive(options: CliOptions) -> None:
+    screen = Screen.for_options(options)
 
-    async def work(door: HubConnection) -> ExportedFile:
-        async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
+    async def work(connection: HubConnection) -> ExportedFile:
+        async with connection.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
             return await client.export_file()
 
-    made = run_with_hub(place, work)
+    made = run_with_hub(options, work)
     if not screen.print_if_json({"path": made.path, "exported_at": made.exported_at}):
         screen.line(f"✓ {made.path}", style="green")
 
 
 @click.command(name="import")
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
-@click.option("--trust", is_flag=True, help="Take it for your own: nothing waits for a yes.")
-@click.option("--from", "system", type=click.Choice(["mem0"]), help="What has written the file.")
-@click.option("--mem0-user", default="", metavar="NAME", help="Of mem0's users, only this one.")
+@click.option("--dry-run", is_flag=True, help="Only show what would happen.")
+@click.option("--trust", is_flag=True, help="Trust the file: nothing waits for confirmation.")
+@click.option(
+    "--from", "system", type=click.Choice(["mem0"]), help="The program that wrote the file."
+)
+@click.option("--mem0-user", default="", metavar="NAME", help="Import only this mem0 user.")
 @user_command
 def import_file(
-    place: CliOptions, source: Path, dry_run: bool, trust: bool, system: str, mem0_user: str
+    options: CliOptions, source: Path, dry_run: bool, trust: bool, system: str, mem0_user: str
 ) -> None:
-    """Take in an export: JSON lines or a bundle.
+    """Import an export: JSON lines or a bundle.
 
-    Of a file that this hub did not write for you, what is global or always told (names,
-    constraints, personas, rules) waits for a yes, unless you say --trust.
+    From a file that this hub did not write for you, memories that are global or in every prompt
+    (names, constraints, personas, rules) wait for confirmation, unless you give --trust.
 
-    With --from mem0, what its get_all() returns: JSON, or JSON lines.
+    With --from mem0, import what its get_all() returns: JSON, or JSON lines.
     """
     if trust and system:
         raise click.UsageError("--trust is for exports of this hub's own kind.")
     if mem0_user and not system:
         raise click.UsageError("--mem0-user goes with --from mem0.")
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     theirs = from_mem0.load_export_file(source, mem0_user) if system else None
 
-    async def work(door: HubConnection) -> dict[str, Any]:
+    async def work(connection: HubConnection) -> dict[str, Any]:
         with screen.progress(f"taking in {source}") as report:
             if theirs is not None:
-                return await from_mem0.import_memories(door, theirs, dry_run, report)
-            async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
+                return await from_mem0.import_memories(connection, theirs, dry_run, report)
+            async with connection.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
                 return (await client.import_(source, dry_run=dry_run, trust=trust)).raw
 
-    answer = run_with_hub(place, work)
+    answer = run_with_hub(options, work)
     if not screen.print_if_json(answer):
         _print_report(screen, answer, dry_run)
 
 
 def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
-    would = "would be taken in" if dry_run else "taken in"
+    would = "would be imported" if dry_run else "imported"
     screen.line(f"✓ {would}: {counts_text(answer.get('counts') or {})}", style="green")
     if waiting := (answer.get("counts") or {}).get("waiting"):
         screen.line(
-            f"  {waiting} of them wait for your yes: this hub did not write the file for you. See "
-            "plastic-memories inbox; --trust takes such a file as it is.",
+            f"  {waiting} of them wait for confirmation: this hub did not write the file for you. "
+            "See plastic-memories inbox; --trust imports such a file as it is.",
             style="yellow",
         )
     conflicts: list[dict[str, Any]] = answer.get("conflicts") or []
     for one in conflicts[:_MAX_LINES_SHOWN]:
         screen.line(
-            f"  line {one.get('line')}: {one.get('type')} {one.get('key')} stands already "
+            f"  line {one.get('line')}: {one.get('type')} {one.get('key')} exists already "
             f"(#{one.get('active_memory_id')}) and was left as it is",
             style="yellow",
         )
@@ -152,16 +154,16 @@ def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None
 @click.command()
 @click.argument("persona_ids", nargs=-1, metavar="[PERSONA]...")
 @user_command
-def rebuild(place: CliOptions, persona_ids: tuple[str, ...]) -> None:
-    """Make text index and vectors of the user's personas anew.
+def rebuild(options: CliOptions, persona_ids: tuple[str, ...]) -> None:
+    """Rebuild the text index and vectors of the user's personas.
 
-    The vectors follow in the background of a running hub.
+    A running hub rebuilds the vectors in the background.
     """
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
 
-    async def work(door: HubConnection) -> dict[str, dict[str, Any]]:
+    async def work(connection: HubConnection) -> dict[str, dict[str, Any]]:
         done: dict[str, dict[str, Any]] = {}
-        async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
+        async with connection.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
             names = persona_ids or [one.persona_id for one in await client.persona_list()]
             with screen.progress("rebuilding") as report:
                 for number, name in enumerate(names):
@@ -169,7 +171,7 @@ def rebuild(place: CliOptions, persona_ids: tuple[str, ...]) -> None:
                     done[name] = (await client.rebuild(name)).counts
         return done
 
-    done = run_with_hub(place, work)
+    done = run_with_hub(options, work)
     if not screen.print_if_json({"personas": done}):
         for name, counts in done.items():
             screen.line(f"✓ {name}: {counts_text(counts)}", style="green")

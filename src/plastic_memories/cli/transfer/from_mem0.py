@@ -1,4 +1,4 @@
-"""`plastic-memories import --from mem0`: an export of another system becomes lines of ours."""
+"""`plastic-memories import --from mem0`: convert an export of mem0."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ProgressReport = Callable[[str, int, int], None]
 
 
 def load_export_file(source: Path, user: str) -> Mem0Export:
-    """Read the file, and of it the memories of one user."""
+    """Load the memories of one user from the file."""
     try:
         export = read_mem0_export(source.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
@@ -37,24 +37,24 @@ def load_export_file(source: Path, user: str) -> Mem0Export:
 
 
 async def import_memories(
-    door: HubConnection, export: Mem0Export, dry_run: bool, report: ProgressReport
+    connection: HubConnection, export: Mem0Export, dry_run: bool, report: ProgressReport
 ) -> dict[str, Any]:
-    """Send the memories in lots; return one report, with the places of the file."""
+    """Send the memories in batches; return one report, with positions in the file."""
     counts: Counter[str] = Counter()
     conflicts: list[dict[str, Any]] = []
     skipped: list[dict[str, Any]] = [
         {"line": place, "reason": reason} for place, reason in export.skipped
     ]
     entries = export.entries
-    async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
+    async with connection.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
         for start in range(0, len(entries), _BATCH_SIZE):
-            lot = entries[start : start + _BATCH_SIZE]
-            lines = [json.dumps(entry.line, ensure_ascii=False) for entry in lot]
+            batch = entries[start : start + _BATCH_SIZE]
+            lines = [json.dumps(entry.line, ensure_ascii=False) for entry in batch]
             done = await client.import_(lines, dry_run=dry_run)
             counts.update(done.counts)
-            conflicts += _with_file_positions(done.conflicts, lot)
-            skipped += _with_file_positions(done.raw.get("skipped") or [], lot)
-            report("", start + len(lot), len(entries))
+            conflicts += _with_file_positions(done.conflicts, batch)
+            skipped += _with_file_positions(done.raw.get("skipped") or [], batch)
+            report("", start + len(batch), len(entries))
     skipped.sort(key=lambda one: int(one["line"]))
     return {
         "status": "ok",
@@ -66,7 +66,7 @@ async def import_memories(
 
 
 def _with_file_positions(
-    found: Sequence[dict[str, Any]], lot: Sequence[Mem0Entry]
+    found: Sequence[dict[str, Any]], batch: Sequence[Mem0Entry]
 ) -> list[dict[str, Any]]:
-    """Say where in the file a line of one lot came from."""
-    return [{**one, "line": lot[int(one["line"]) - 1].place} for one in found]
+    """Replace positions in a batch with positions in the file."""
+    return [{**one, "line": batch[int(one["line"]) - 1].place} for one in found]

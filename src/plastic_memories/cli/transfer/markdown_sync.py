@@ -12,21 +12,21 @@ from plastic_memories_client import Page, PageIndex, PageSync
 
 @click.group()
 def markdown() -> None:
-    """The user's Markdown pages: sync, list, show."""
+    """Manage the user's Markdown pages: sync, list, show."""
 
 
 @markdown.command()
 @user_command
-def sync(place: CliOptions) -> None:
-    """Bring core pages and memories into step, and keep them there."""
-    done: list[PageSync] = run_with_client(place, lambda client: client.pages_sync())
-    screen = Screen.for_options(place)
+def sync(options: CliOptions) -> None:
+    """Synchronize core pages with memories, now and from now on."""
+    done: list[PageSync] = run_with_client(options, lambda client: client.pages_sync())
+    screen = Screen.for_options(options)
     if screen.print_if_json({"items": [one.model_dump(mode="json") for one in done]}):
         return
     for one in done:
         screen.line(
-            f"✓ {one.page}: {len(one.added)} taken in, {len(one.changed)} changed, "
-            f"{len(one.revoked)} revoked, {one.written} written out",
+            f"✓ {one.page}: {len(one.added)} imported, {len(one.changed)} changed, "
+            f"{len(one.revoked)} revoked, {one.written} exported",
             style="green",
         )
         for root in one.conflicts:
@@ -37,10 +37,10 @@ def sync(place: CliOptions) -> None:
 
 @markdown.command(name="list")
 @user_command
-def list_pages(place: CliOptions) -> None:
-    """Show titles and ids of the pages."""
-    found: PageIndex = run_with_client(place, lambda client: client.pages())
-    screen = Screen.for_options(place)
+def list_pages(options: CliOptions) -> None:
+    """List titles and ids of the pages."""
+    found: PageIndex = run_with_client(options, lambda client: client.pages())
+    screen = Screen.for_options(options)
     if screen.print_if_json(found.raw):
         return
     rows = [[page.id, page.title] for page in found.extended]
@@ -55,10 +55,10 @@ def list_pages(place: CliOptions) -> None:
 @markdown.command()
 @click.argument("page_id")
 @user_command
-def show(place: CliOptions, page_id: str) -> None:
+def show(options: CliOptions, page_id: str) -> None:
     """Print one page, such as memory://core."""
-    page: Page = run_with_client(place, lambda client: client.page(page_id))
-    screen = Screen.for_options(place)
+    page: Page = run_with_client(options, lambda client: client.page(page_id))
+    screen = Screen.for_options(options)
     if not screen.print_if_json(page.raw):
         screen.text(page.text)
 

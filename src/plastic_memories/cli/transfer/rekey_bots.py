@@ -26,21 +26,21 @@ from plastic_memories.wiring import SystemClock
 
 
 @click.command()
-@click.option("--user", required=True, help="Whose rows, for example aiocqhttp:20001.")
+@click.option("--user", required=True, help="User of the rows, for example aiocqhttp:20001.")
 @click.option("--tenant", default=DEFAULT_TENANT, show_default=True)
-@click.option("--from", "old", required=True, metavar="ID", help="The id they have.")
-@click.option("--to", "new", required=True, metavar="ID", help="The id they shall have.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be moved.")
+@click.option("--from", "old", required=True, metavar="ID", help="Current ID of the rows.")
+@click.option("--to", "new", required=True, metavar="ID", help="New ID of the rows.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
 @local_command
-def rekey(place: CliOptions, user: str, tenant: str, old: str, new: str, dry_run: bool) -> None:
-    """Give a user's memories and messages another bot or session.
+def rekey(options: CliOptions, user: str, tenant: str, old: str, new: str, dry_run: bool) -> None:
+    """Move a user's memories and messages to another bot or session.
 
-    An ID is bot_{id}:{platform}:{type}:{session}, or {platform}:{type}:{session} for rows of no
-    bot, or bot_{id} for all sessions of a bot. Where another memory holds at the new place, that
+    An ID is bot_{id}:{platform}:{type}:{session}, or {platform}:{type}:{session} for rows without a
+    bot, or bot_{id} for all sessions of a bot. If another memory is active at the new place, that
     one stays and the moved one goes to the inbox.
     """
     moved = asyncio.run(_rekey_rows(User(tenant, user), old, new, dry_run))
-    screen = Screen.for_options(place)
+    screen = Screen.for_options(options)
     if screen.print_if_json({"dry_run": dry_run, **asdict(moved)}):
         return
     screen.line("would move:" if dry_run else "✓ moved:", style="green")

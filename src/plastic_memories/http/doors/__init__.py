@@ -1,3 +1,3 @@
-"""Doors for programs made for another system: each answers in that system's own shape."""
+"""Compatible APIs for programs built for another system: MCP, mem0, OpenAI."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""/messages/*"""
+"""Routes under /messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DAY_S = 86_400.0
 
 @router.post("/append", answers=AppendResponse)
 async def append(body: AppendRequest, call: WriteCall) -> Response:
-    """Keep one message, or up to 100 of them; the same client_msg_id is kept once."""
+    """Store one message, or up to 100 of them; a client_msg_id is stored only once."""
     owner = call.owner(body.persona_id)
     now = call.now()
     shared = body if isinstance(body, AppendManyRequest) else None
@@ -53,32 +53,32 @@ async def append(body: AppendRequest, call: WriteCall) -> Response:
 
 
 @router.get("/recent", answers=RecentMessagesResponse)
-async def recent(asked: RecentMessagesQuery, call: ReadCall) -> Response:
-    """Show messages, newest first."""
+async def recent(query: RecentMessagesQuery, call: ReadCall) -> Response:
+    """Return messages, newest first."""
     now = call.now()
-    wanted = MessageFilter(
-        session_id=asked.session_id,
-        source_app=call.app(asked.source_app) or None,
-        since_ts=None if asked.days is None else now - asked.days * _DAY_S,
-        before_id=asked.before_id,
-        bot_id=None if asked.bots == "all" else asked.bot_id or "",
-        limit=asked.limit,
+    message_filter = MessageFilter(
+        session_id=query.session_id,
+        source_app=call.app(query.source_app) or None,
+        since_ts=None if query.days is None else now - query.days * _DAY_S,
+        before_id=query.before_id,
+        bot_id=None if query.bots == "all" else query.bot_id or "",
+        limit=query.limit,
     )
     found = await call.hub.messages.find(
-        call.owner(asked.persona_id), wanted, line=(asked.session_id, asked.branch_id)
+        call.owner(query.persona_id), message_filter, line=(query.session_id, query.branch_id)
     )
     return call.reply(RecentMessagesResponse(messages=[message_row(message) for message in found]))
 
 
 @router.post("/edit", answers=EditMessageResponse)
 async def edit(body: EditMessageRequest, call: WriteCall) -> Response:
-    """Change what a message says; what was learned from it is taken back or derived anew."""
+    """Edit a message; memories learned from it are taken back or derived again."""
     return await _edit_response(body, call, replaced=False)
 
 
 @router.post("/replace", answers=EditMessageResponse)
 async def swipe(body: EditMessageRequest, call: WriteCall) -> Response:
-    """Put another reply in the place of one (a swipe); what was learned from it follows."""
+    """Replace a reply (a swipe); memories learned from it follow."""
     return await _edit_response(body, call, replaced=True)
 
 
@@ -119,21 +119,21 @@ async def _delete_session_response(body: DeleteMessagesRequest, call: WriteCall)
 
 @router.post("/branch", answers=BranchResponse)
 async def branch(body: BranchRequest, call: WriteCall) -> Response:
-    """Start a second way on from a message; name the branch in append, recent and recall."""
+    """Start a branch from a message; name the branch in append, recent and recall."""
     which = message_changes.MessageReference(
         view=call.view(body, session_id=body.session_id),
         message_id=body.from_message_id,
         client_msg_id=body.from_client_msg_id or None,
     )
-    made = await call.hub.timeline.branch(
+    created = await call.hub.timeline.branch(
         call.caller, which, call.hub.screening.screen_identifier(body.branch_id or "")
     )
     answer = BranchResponse(
         status="ok",
-        branch_id=made.branch_id,
-        session_id=made.session_id,
-        parent_id=made.parent_id or None,
-        from_message_id=made.from_message_id,
+        branch_id=created.branch_id,
+        session_id=created.session_id,
+        parent_id=created.parent_id or None,
+        from_message_id=created.from_message_id,
     )
     return call.reply(answer)
 
@@ -162,12 +162,12 @@ def _revision_response(done: message_changes.RevisionOutcome) -> EditMessageResp
 @router.post("/purge", answers=PurgeMessagesResponse)
 async def purge(body: PurgeMessagesRequest, call: WriteCall) -> Response:
     """Erase messages for good."""
-    wanted = MessageFilter(
+    message_filter = MessageFilter(
         until_ts=body.cutoff_ts(call.now()),
         session_id=body.session_id,
         source_app=call.app(None) or None,
         bot_id=None if body.bots == "all" else body.bot_id or "",
     )
     owner = call.owner(body.persona_id)
-    deleted, pending = await call.hub.messages.purge(call.caller, owner, wanted)
+    deleted, pending = await call.hub.messages.purge(call.caller, owner, message_filter)
     return call.reply(PurgeMessagesResponse(status="ok", deleted=deleted, pending=list(pending)))

@@ -1,4 +1,4 @@
-"""/sessions/*, /jobs, /events/upcoming"""
+"""Routes under /sessions and /jobs, and /events/upcoming."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ router = Routes(keyed_endpoint, tags=["formation"], responses=FAILURES)
 
 @router.post("/sessions/end", answers=wire.StartJobsResponse)
 async def end(body: wire.EndSessionRequest, call: WriteCall) -> Response:
-    """Close a conversation: it is digested and archived."""
+    """End a session: it is digested and archived."""
     jobs = await call.hub.sessions.end(call.caller, _session_selector(body, call))
     return call.reply(_start_jobs_response(jobs))
 
 
 @router.post("/sessions/update", answers=wire.UpdateSessionResponse)
 async def update(body: wire.UpdateSessionRequest, call: WriteCall) -> Response:
-    """Say whether a conversation is real or a story, also before it starts."""
+    """Set whether a session is real or fiction, also before it starts."""
     place = Conversation(
         call.owner(body.persona_id),
         call.hub.screening.screen_identifier(body.session_id),
@@ -38,32 +38,32 @@ async def update(body: wire.UpdateSessionRequest, call: WriteCall) -> Response:
 
 
 @router.get("/jobs", answers=wire.JobListResponse)
-async def list_jobs(asked: wire.JobsQuery, call: ReadCall) -> Response:
-    """Show jobs, newest first."""
+async def list_jobs(query: wire.JobsQuery, call: ReadCall) -> Response:
+    """Return jobs, newest first."""
     limits = call.caller.key.limits
-    found = await call.hub.jobs.find(call.caller.user, asked.status, asked.limit, limits.source_app)
+    found = await call.hub.jobs.find(call.caller.user, query.status, query.limit, limits.source_app)
     items = [wire.job_row(job) for job in found if limits.persona_id in ("", job.owner.persona_id)]
     return call.reply(wire.JobListResponse(items=items))
 
 
 @router.post("/jobs/run", answers=wire.StartJobsResponse)
 async def run(body: wire.RunJobsRequest, call: WriteCall) -> Response:
-    """Have what waits digested now: one session, or all of a persona's."""
+    """Digest pending messages now: of one session, or of all sessions of a persona."""
     jobs = await call.hub.sessions.run(_session_selector(body, call), wait=body.wait)
     return call.reply(_start_jobs_response(jobs))
 
 
 @router.post("/jobs/replay", answers=wire.ReplayJobsResponse)
 async def replay(body: wire.ReplayJobsRequest, call: WriteCall) -> Response:
-    """Try dead jobs again: one, or all of the user's."""
+    """Retry dead jobs: one, or all of the user's."""
     number = await call.hub.jobs.replay(call.caller, body.job_id)
     return call.reply(wire.ReplayJobsResponse(status="ok", replayed=number))
 
 
 @router.get("/events/upcoming", answers=wire.UpcomingEventsResponse)
-async def upcoming(asked: wire.UpcomingQuery, call: ReadCall) -> Response:
-    """Show what is dated within some days from today, where the user lives; soonest first."""
-    found = await call.hub.upcoming_events(call.view(asked, realm=asked.realm), asked.days)
+async def upcoming(query: wire.UpcomingQuery, call: ReadCall) -> Response:
+    """Return dated memories of the next days, in the user's time zone; soonest first."""
+    found = await call.hub.upcoming_events(call.view(query, realm=query.realm), query.days)
     return call.reply(wire.UpcomingEventsResponse(items=[wire.upcoming_row(one) for one in found]))
 
 

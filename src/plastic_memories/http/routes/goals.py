@@ -1,4 +1,4 @@
-"""/goals/*"""
+"""Routes under /goals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ router = Routes(keyed_endpoint, prefix="/goals", tags=["goals"], responses=FAILU
 
 @router.post("/create", answers=wire.CreateGoalResponse)
 async def create(body: wire.CreateGoalRequest, call: WriteCall) -> Response:
-    """Note a goal of the user."""
+    """Create a goal of the user."""
     call.check_length(body.details, "details")
     goal = await call.hub.goals.create(
         call.caller, call.owner(body.persona_id), body.title, body.details or ""
@@ -24,15 +24,15 @@ async def create(body: wire.CreateGoalRequest, call: WriteCall) -> Response:
 
 
 @router.get("/list", answers=wire.GoalListResponse)
-async def list_goals(asked: wire.GoalQuery, call: ReadCall) -> Response:
-    """Show goals with what is linked to them, oldest first."""
-    found = await call.hub.goals.find(call.owner(asked.persona_id), asked.status)
+async def list_goals(query: wire.GoalQuery, call: ReadCall) -> Response:
+    """Return goals with their links, oldest first."""
+    found = await call.hub.goals.find(call.owner(query.persona_id), query.status)
     return call.reply(wire.GoalListResponse(items=[_goal_row(goal) for goal in found]))
 
 
 @router.post("/update_status", answers=wire.UpdateGoalResponse)
 async def update_status(body: wire.UpdateGoalRequest, call: WriteCall) -> Response:
-    """Say how a goal stands."""
+    """Set the status of a goal."""
     owner = call.owner(body.persona_id)
     updated = await call.hub.goals.set_status(call.caller, owner, body.goal_id, body.status)
     return call.reply(wire.UpdateGoalResponse(status="ok", updated=updated))
@@ -40,13 +40,13 @@ async def update_status(body: wire.UpdateGoalRequest, call: WriteCall) -> Respon
 
 @router.post("/link", answers=wire.LinkGoalResponse)
 async def link(body: wire.LinkGoalRequest, call: WriteCall) -> Response:
-    """Tie a note, and a memory if one is named, to a goal."""
+    """Link a note, and a memory if one is named, to a goal."""
     call.check_length(body.note, "note")
     view = call.view(body)
-    made = await call.hub.goals.link(
+    created = await call.hub.goals.link(
         call.caller, view, body.goal_id, body.memory_id, body.note or ""
     )
-    return call.reply(wire.LinkGoalResponse(status="ok", link_id=made.id))
+    return call.reply(wire.LinkGoalResponse(status="ok", link_id=created.id))
 
 
 def _goal_row(goal: Goal) -> wire.GoalRow:

@@ -1,4 +1,4 @@
-"""/memory/*: write, correct, forget, look at."""
+"""Routes under /memory: write, update, forget, list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAI
 
 @router.post("/write", answers=wire.WriteOneResponse | wire.WriteManyResponse)
 async def write(body: wire.WriteRequest, call: WriteCall) -> Response:
-    """Remember one thing, many things, or what a conversation holds."""
+    """Remember one statement, a batch of them, or what a conversation says."""
     if isinstance(body, wire.WriteManyRequest):
         return call.reply(await _write_many(body, call))
     if isinstance(body, wire.WriteConversationRequest):
@@ -35,7 +35,7 @@ async def write(body: wire.WriteRequest, call: WriteCall) -> Response:
 
 
 async def write_one(body: wire.WriteOneRequest, call: ApiCall) -> wire.WriteOneResponse:
-    """Remember one thing that somebody states."""
+    """Store one statement."""
     owner = call.owner(body.persona_id)
     draft = _item_draft(body, call)
     if body.temporary:
@@ -78,12 +78,12 @@ async def _write_many(body: wire.WriteManyRequest, call: ApiCall) -> wire.WriteM
 async def write_conversation(
     body: wire.WriteConversationRequest, call: ApiCall
 ) -> wire.WriteManyResponse:
-    """Remember what a conversation holds."""
+    """Extract and store memories from a conversation."""
     owner = call.owner(body.persona_id)
     now = call.now()
     for message in body.messages:
         call.check_length(message.content, "content")
-    talk = [
+    messages = [
         Message(
             owner=owner,
             role=message.role,
@@ -96,7 +96,9 @@ async def write_conversation(
         )
         for message in body.messages
     ]
-    result = await call.hub.learn_from_conversation(call.caller, owner, talk, confirm=body.confirm)
+    result = await call.hub.learn_from_conversation(
+        call.caller, owner, messages, confirm=body.confirm
+    )
     return _write_many_response(result, list(result.skipped))
 
 
@@ -132,7 +134,7 @@ def _first_problem(error: ValidationError) -> str:
 
 @router.post("/update", answers=wire.UpdateMemoryResponse)
 async def update(body: wire.UpdateMemoryRequest, call: WriteCall) -> Response:
-    """Correct a memory: a new version takes its place."""
+    """Correct a memory: store a new version of it."""
     call.check_length(body.content, "content")
     correction = Correction(**body.changes, changed_fields=body.changes.keys())
     done = await call.hub.review.correct(call.caller, call.view(body), body.memory_id, correction)
@@ -148,9 +150,9 @@ async def update(body: wire.UpdateMemoryRequest, call: WriteCall) -> Response:
 
 @router.post("/forget", answers=wire.ForgetMemoryResponse)
 async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
-    """Forget for good, with a receipt; `never_again` keeps it from being learned anew."""
+    """Forget for good, with a receipt; `never_again` keeps it from being learned again."""
     call.check_length(body.query, "query", call.options.max_query_chars)
-    wish = ForgetRequest(
+    request = ForgetRequest(
         type=body.type,
         key=body.key,
         memory_ids=body.named_ids,
@@ -159,39 +161,39 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
         never_again=body.never_again,
         include_messages=body.include_messages,
     )
-    gone = await call.hub.forget(call.caller, call.view(body), wish)
+    outcome = await call.hub.forget(call.caller, call.view(body), request)
     answer = wire.ForgetMemoryResponse(
         status="dry_run" if body.dry_run else "ok",
-        deleted=0 if body.dry_run else len(gone.memory_ids),
-        memory_ids=list(gone.memory_ids),
-        receipt=dict(gone.receipt),
+        deleted=0 if body.dry_run else len(outcome.memory_ids),
+        memory_ids=list(outcome.memory_ids),
+        receipt=dict(outcome.receipt),
     )
     return call.reply(answer)
 
 
 @router.get("/list", answers=wire.ListMemoriesResponse)
-async def list_memories(asked: wire.ListMemoriesQuery, call: ReadCall) -> Response:
-    """Show memories, newest first, a page at a time."""
-    wanted = ListFilter(
-        status=None if asked.status == "all" else Status(asked.status),
-        type=asked.type,
-        scope=asked.scope,
-        realm=asked.realm,
-        containing=asked.q or None,
-        before_id=int(asked.cursor) if asked.cursor else None,
-        limit=asked.limit,
+async def list_memories(query: wire.ListMemoriesQuery, call: ReadCall) -> Response:
+    """Return memories, newest first, one page at a time."""
+    list_filter = ListFilter(
+        status=None if query.status == "all" else Status(query.status),
+        type=query.type,
+        scope=query.scope,
+        realm=query.realm,
+        containing=query.q or None,
+        before_id=int(query.cursor) if query.cursor else None,
+        limit=query.limit,
     )
-    session_id = asked.session_id or ""
-    view = call.view(asked, session_id=session_id, only_session=bool(session_id))
-    page = await call.hub.browse.list_page(view, wanted)
+    session_id = query.session_id or ""
+    view = call.view(query, session_id=session_id, only_session=bool(session_id))
+    page = await call.hub.browse.list_page(view, list_filter)
     cursor = None if page.next_before_id is None else str(page.next_before_id)
     return call.reply(wire.ListMemoriesResponse(items=_memory_list_rows(page), next_cursor=cursor))
 
 
 @router.get("/get", answers=wire.MemoryListRow)
-async def get(asked: wire.GetMemoryQuery, call: ReadCall) -> Response:
-    """Show one memory, whatever its status."""
-    [row] = _memory_list_rows(await call.hub.browse.get_memory(call.view(asked), asked.memory_id))
+async def get(query: wire.GetMemoryQuery, call: ReadCall) -> Response:
+    """Return one memory, whatever its status."""
+    [row] = _memory_list_rows(await call.hub.browse.get_memory(call.view(query), query.memory_id))
     return call.reply(row)
 
 
@@ -200,11 +202,11 @@ def _memory_list_rows(page: MemoryListPage) -> list[wire.MemoryListRow]:
 
 
 @router.get("/history", answers=wire.MemoryHistoryResponse)
-async def history(asked: wire.GetMemoryQuery, call: ReadCall) -> Response:
-    """Show every version of a memory, oldest first: who changed it, when, and how."""
-    versions = await call.hub.browse.history(call.view(asked), asked.memory_id)
+async def history(query: wire.GetMemoryQuery, call: ReadCall) -> Response:
+    """Return every version of a memory, oldest first: who changed it, when, and how."""
+    versions = await call.hub.browse.history(call.view(query), query.memory_id)
     items = [_version_row(version) for version in versions]
-    return call.reply(wire.MemoryHistoryResponse(memory_id=asked.memory_id, items=items))
+    return call.reply(wire.MemoryHistoryResponse(memory_id=query.memory_id, items=items))
 
 
 def _version_row(version: MemoryVersion) -> wire.MemoryVersionRow:
@@ -228,7 +230,7 @@ def change_row(event: Event) -> wire.ChangeRow:
 
 @router.post("/rebuild", answers=wire.RebuildIndexResponse)
 async def rebuild(body: wire.RebuildIndexRequest, call: WriteCall) -> Response:
-    """Make text index and vectors of a persona anew, while everything goes on."""
+    """Rebuild the text index and the vectors of a persona, without downtime."""
     owner = call.owner(body.persona_id)
     started = time.perf_counter()
     counts = await call.hub.storage.write(lambda stores: stores.upkeep.rebuild_index(owner))

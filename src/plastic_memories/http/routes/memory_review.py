@@ -1,4 +1,4 @@
-"""/memory/confirm, reject, revoke, undo: a person's word on what is remembered."""
+"""Routes for reviewing memories: /memory/confirm, reject, revoke, undo."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAI
 
 @router.post("/confirm", answers=wire.ReviewResponse | wire.ReviewManyResponse)
 async def confirm(body: wire.ConfirmMemoryRequest, call: WriteCall) -> Response:
-    """Say yes to a candidate, or to several."""
+    """Confirm one or more candidates."""
     call.check_length(body.content, "content")
-    wish = ConfirmOptions(supersedes_id=body.supersedes_id, coexist=body.coexist)
+    options = ConfirmOptions(supersedes_id=body.supersedes_id, coexist=body.coexist)
     view = call.view(body)
 
     async def one(memory_id: int) -> ReviewOutcome:
-        return await call.hub.review.confirm(call.caller, view, memory_id, wish, body.content)
+        return await call.hub.review.confirm(call.caller, view, memory_id, options, body.content)
 
     return await _review_response(call, body, one)
 
 
 @router.post("/reject", answers=wire.ReviewResponse | wire.ReviewManyResponse)
 async def reject(body: wire.RejectMemoryRequest, call: WriteCall) -> Response:
-    """Say no to a candidate, or to several."""
+    """Reject one or more candidates."""
     view = call.view(body)
 
     async def one(memory_id: int) -> ReviewOutcome:
@@ -46,7 +46,7 @@ async def reject(body: wire.RejectMemoryRequest, call: WriteCall) -> Response:
 
 @router.post("/revoke", answers=wire.ReviewResponse)
 async def revoke(body: wire.RevokeMemoryRequest, call: WriteCall) -> Response:
-    """Take a memory back; it stays in its history only."""
+    """Revoke a memory; only its history keeps it."""
     done = await call.hub.review.revoke(call.caller, call.view(body), body.memory_id)
     return call.reply(_review_one_response(done))
 
@@ -71,7 +71,7 @@ async def _review_response(
 async def _review_items(
     memory_ids: Sequence[int], one: Callable[[int], Awaitable[ReviewOutcome]]
 ) -> list[wire.ReviewItemRow]:
-    """Answer them in their order; what stands against one does not stop the rest."""
+    """Review them in order; a failure of one does not stop the rest."""
     items: list[wire.ReviewItemRow] = []
     for memory_id in memory_ids:
         try:

@@ -1,4 +1,4 @@
-"""Health, capabilities, metrics, export, import, audit."""
+"""Routes for health, capabilities, metrics, export, import and audit."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from plastic_memories.errors import (
 )
 from plastic_memories.http.caller_context import ReadCall, WriteCall, keyed_endpoint, request_key
 from plastic_memories.http.envelope import FAILURES, success_response
+from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.routing import Routes, plain_endpoint
 from plastic_memories.hub.hub import Hub
@@ -35,7 +36,7 @@ _MEDIA_TYPES = {
     "bundle": "application/zip",
 }
 _ZIP_START = b"PK\x03\x04"
-# What a damaged, encrypted or strangely packed archive makes the library raise.
+# Exceptions of the library for a damaged, encrypted or unusually packed archive.
 _UNREADABLE_ERRORS = (
     UnicodeDecodeError,
     zipfile.BadZipFile,
@@ -49,8 +50,8 @@ _UNREADABLE_ERRORS = (
 
 @public.get("/health", answers=wire.HealthResponse)
 async def health(request: Request) -> Response:
-    """Say whether the hub works; with a key, also what it stands on, and what is wrong with it."""
-    hub, options = _hub_and_options(request)
+    """Return whether the hub works; with a key, also its components and their problems."""
+    hub, options = await _hub_and_options(request)
     try:
         storage = dict(await hub.storage.backend.describe())
         backlog = await hub.embedding.backlog()
@@ -72,8 +73,8 @@ async def health(request: Request) -> Response:
     return success_response(request, wire.HealthResponse.model_construct(**answer))
 
 
-def _hub_and_options(request: Request) -> tuple[Hub, HttpOptions]:
-    return request.app.state.hub, request.app.state.options
+async def _hub_and_options(request: Request) -> tuple[Hub, HttpOptions]:
+    return await open_hub_of(request), request.app.state.options
 
 
 async def _has_key(request: Request, hub: Hub) -> bool:
@@ -89,8 +90,8 @@ async def _has_key(request: Request, hub: Hub) -> bool:
 
 @public.get("/capabilities", answers=wire.CapabilitiesResponse, responses={401: FAILURES[401]})
 async def capabilities(request: Request) -> Response:
-    """Say what is plugged in, and which types, scopes and limits hold."""
-    hub, options = _hub_and_options(request)
+    """Return the installed parts, and the valid types, scopes and limits."""
+    hub, options = await _hub_and_options(request)
     await _metrics_tenant(request)
     answer = wire.CapabilitiesResponse(
         version=options.version,
@@ -121,8 +122,8 @@ async def capabilities(request: Request) -> Response:
 
 
 async def _metrics_tenant(request: Request) -> str | None:
-    """Return the tenant of the caller's key; None for anybody, where that is allowed."""
-    hub, options = _hub_and_options(request)
+    """Return the tenant of the caller's key; None for any caller, where that is allowed."""
+    hub, options = await _hub_and_options(request)
     text = request_key(request.headers)
     if text or not options.metrics_public:
         return (await hub.keys.authenticate(text)).tenant_id
@@ -153,8 +154,8 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
     },
 )
 async def metrics(request: Request) -> Response:
-    """Return Prometheus text (JSON on `Accept: application/json`): the caller's own tenant's."""
-    hub, _ = _hub_and_options(request)
+    """Return the tenant's metrics: Prometheus text, or JSON for `Accept: application/json`."""
+    hub, _ = await _hub_and_options(request)
     tenant = await _metrics_tenant(request)
     await hub.job_runner.record_queue_depth(tenant)
     await hub.embedding.record_backlog(tenant)
@@ -170,29 +171,29 @@ async def metrics(request: Request) -> Response:
     response_class=StreamingResponse,
     responses={200: {"content": {kind: {} for kind in _MEDIA_TYPES.values()}}},
 )
-async def export(asked: wire.ExportQuery, call: ReadCall) -> Response:
+async def export(query: wire.ExportQuery, call: ReadCall) -> Response:
     """Stream everything the user owns, as one file."""
-    if asked.persona_id is not None:
-        call.owner(asked.persona_id)
-    kind = asked.format
+    if query.persona_id is not None:
+        call.owner(query.persona_id)
+    kind = query.format
     suffix = {"jsonl": "jsonl", "markdown": "md", "bundle": "zip"}[kind]
     headers = {"Content-Disposition": f'attachment; filename="plastic_memories.{suffix}"'}
     transfer = call.hub.transfer
     if kind == "bundle":
-        whole = await transfer.export_bundle(call.caller, asked.persona_id)
+        whole = await transfer.export_bundle(call.caller, query.persona_id)
         return Response(whole, media_type=_MEDIA_TYPES[kind], headers=headers)
     lines = transfer.export_lines if kind == "jsonl" else transfer.export_markdown
     return StreamingResponse(
-        lines(call.caller, asked.persona_id), media_type=_MEDIA_TYPES[kind], headers=headers
+        lines(call.caller, query.persona_id), media_type=_MEDIA_TYPES[kind], headers=headers
     )
 
 
 @guarded.post("/export/file", answers=wire.WriteExportResponse)
 async def export_file(call: WriteCall) -> Response:
-    """Write everything of the user into one file of the archive; the newest five are kept."""
-    made = await call.hub.exports.write(call.caller)
+    """Export everything the user owns to a file in the archive; the newest five are kept."""
+    exported = await call.hub.exports.write(call.caller)
     return call.reply(
-        wire.WriteExportResponse(status="ok", path=made.path, exported_at=made.exported_at)
+        wire.WriteExportResponse(status="ok", path=exported.path, exported_at=exported.exported_at)
     )
 
 
@@ -200,7 +201,7 @@ async def export_file(call: WriteCall) -> Response:
 async def export_files(call: ReadCall) -> Response:
     """List the user's exports in the archive, newest first."""
     limits = call.caller.key.limits
-    # Each holds all of the user's: a key that is bound to a part of it has none.
+    # Each holds everything of the user: a key bound to a part of it may see none.
     is_bound = bool(limits.persona_id or limits.source_app)
     found = [] if is_bound else await call.hub.exports.list_exports(call.caller.user)
     items = [wire.ExportFileRow(path=one.path, exported_at=one.exported_at) for one in found]
@@ -222,22 +223,22 @@ async def export_files(call: ReadCall) -> Response:
         }
     },
 )
-async def import_(asked: wire.ImportQuery, call: WriteCall) -> Response:
-    """Bring in an export (JSON lines, or the bundle); a dry run says what would happen.
+async def import_(query: wire.ImportQuery, call: WriteCall) -> Response:
+    """Import an export (JSON lines, or the bundle); a dry run reports what would happen.
 
-    The statuses of an export of the user's own from this hub are kept, and with `trust` those of
-    any other. Else what is global or always told waits for a yes.
+    Statuses are kept for the user's own export from this hub, and with `trust` for any other.
+    Otherwise global memories and those in every prompt wait for confirmation.
     """
     body = await call.request.body()
     if not body:
         raise BadRequest("Send the export as the body.")
     lines = _import_lines(body, call.options.max_import_bytes)
     report = await call.hub.transfer.import_lines(
-        call.caller, lines, dry_run=asked.dry_run, trust=asked.trust
+        call.caller, lines, dry_run=query.dry_run, trust=query.trust
     )
     answer = wire.ImportResponse(
         status="ok",
-        dry_run=asked.dry_run,
+        dry_run=query.dry_run,
         trusted=report.is_trusted,
         counts=dict(report.counts),
         conflicts=[dict(conflict) for conflict in report.conflicts],
@@ -258,21 +259,21 @@ def _import_lines(body: bytes, limit: int) -> Iterable[str]:
 def _unpack(body: bytes, limit: int) -> bytes:
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
         entry = archive.getinfo("export.jsonl")
-        # What a small archive says it holds can be large beyond measure.
+        # A small archive can unpack to any size.
         if entry.file_size > limit:
             raise BodyTooLarge(f"The bundle holds more than {limit} bytes.")
         return archive.read(entry)
 
 
 @guarded.get("/audit", answers=wire.AuditResponse)
-async def audit(asked: wire.AuditQuery, call: ReadCall) -> Response:
-    """Show who changed what, when, by which key, in order."""
+async def audit(query: wire.AuditQuery, call: ReadCall) -> Response:
+    """Return who changed what, when, by which key, in order."""
     found = await call.hub.browse.audit_events(
         call.caller,
-        since=asked.since,
-        after_id=asked.after_id,
-        memory_id=asked.memory_id,
-        limit=asked.limit,
+        since=query.since,
+        after_id=query.after_id,
+        memory_id=query.memory_id,
+        limit=query.limit,
     )
     bound = call.caller.key.limits.persona_id
     items = [
@@ -289,5 +290,5 @@ async def audit(asked: wire.AuditQuery, call: ReadCall) -> Response:
         for event in found
         if bound in ("", event.persona_id)
     ]
-    last = found[-1].id if len(found) == asked.limit else None
+    last = found[-1].id if len(found) == query.limit else None
     return call.reply(wire.AuditResponse(items=items, next_after_id=last))

@@ -1,4 +1,4 @@
-"""/memory/pages, /memory/page: the user's Markdown pages."""
+"""Routes for the user's Markdown pages: /memory/pages, /memory/page."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAI
 
 
 @router.get("/pages", answers=wire.PageIndexResponse)
-async def pages(asked: wire.PageIndexQuery, call: ReadCall) -> Response:
-    """Show the core page, and the titles and ids of the others."""
-    owner = _page_reader(asked, call)
+async def pages(query: wire.PageIndexQuery, call: ReadCall) -> Response:
+    """Return the core page, and the titles and ids of the others."""
+    owner = _page_reader(query, call)
     found = await call.hub.pages.index(owner.user, owner.persona_id) if owner else PageIndex()
     return call.reply(wire.page_index_response(found))
 
 
 @router.get("/page", answers=wire.PageTextRow)
-async def page(asked: wire.PageQuery, call: ReadCall) -> Response:
-    """Show one page, such as `memory://extended/x.md`."""
-    owner = _page_reader(asked, call)
+async def page(query: wire.PageQuery, call: ReadCall) -> Response:
+    """Return one page, such as `memory://extended/x.md`."""
+    owner = _page_reader(query, call)
     if owner is None:
-        raise NotFound(f"There is no page {asked.page_id} here.")
-    found = await call.hub.pages.read(owner.user, owner.persona_id, asked.page_id)
+        raise NotFound(f"There is no page {query.page_id} here.")
+    found = await call.hub.pages.read(owner.user, owner.persona_id, query.page_id)
     return call.reply(wire.page_text_row(found))
 
 
 @router.post("/pages/sync", answers=wire.SyncPagesResponse)
 async def sync(body: wire.SyncPagesRequest, call: WriteCall) -> Response:
-    """Bring core pages and memories into step, and keep them there from now on."""
+    """Synchronize core pages with memories, now and from now on."""
     owner = call.owner(body.persona_id)
     done = await call.hub.page_sync(call.caller, owner.persona_id)
     return call.reply(
@@ -46,8 +46,8 @@ async def sync(body: wire.SyncPagesRequest, call: WriteCall) -> Response:
     )
 
 
-def _page_reader(asked: BotRequest, call: ApiCall) -> Owner | None:
-    view = call.view(asked)
+def _page_reader(query: BotRequest, call: ApiCall) -> Owner | None:
+    view = call.view(query)
     return view.owner if sees_pages(view) else None
 
 

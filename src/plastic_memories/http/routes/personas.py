@@ -1,4 +1,4 @@
-"""/persona/*, /user/settings"""
+"""Routes under /persona, and /user/settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ router = Routes(keyed_endpoint, tags=["personas"], responses=FAILURES)
 
 @router.post("/persona/create", answers=wire.CreatePersonaResponse)
 async def create(body: wire.CreatePersonaRequest, call: WriteCall) -> Response:
-    """Make a persona, or change the fields given."""
+    """Create a persona, or change the given fields."""
     call.check_length(body.description, "description")
     persona, created = await call.hub.personas.create(
         call.caller, call.owner(body.persona_id), body.display_name, body.description
@@ -35,7 +35,7 @@ async def create(body: wire.CreatePersonaRequest, call: WriteCall) -> Response:
 
 @router.post("/persona/create_from_template", answers=wire.ApplyTemplateResponse)
 async def create_from_template(body: wire.ApplyTemplateRequest, call: WriteCall) -> Response:
-    """Write a template's persona, rules and preferences, all or none."""
+    """Apply a template's persona, rules and preferences, all or none."""
     owner = call.owner(body.persona_id)
     template, applied = await call.hub.personas.apply_template(
         call.caller, owner, body.template_path, overwrite=body.allow_overwrite
@@ -73,24 +73,24 @@ def _template_fields(owner: Owner, template: Template, applied: TemplateOutcome)
         }
     },
 )
-async def import_card(asked: wire.ImportCardQuery, call: WriteCall) -> Response:
-    """Make a persona after a character card: the body is the file, PNG or JSON."""
-    owner = call.owner(asked.persona_id)
-    taken = await call.hub.cards.import_card(
+async def import_card(query: wire.ImportCardQuery, call: WriteCall) -> Response:
+    """Create a persona from a character card: the body is the file, PNG or JSON."""
+    owner = call.owner(query.persona_id)
+    imported = await call.hub.cards.import_card(
         call.caller,
         owner,
         await call.request.body(),
-        overwrite=asked.allow_overwrite,
-        memories=asked.memories,
+        overwrite=query.allow_overwrite,
+        memories=query.memories,
     )
-    card, report = taken.template.card, taken.report
+    card, report = imported.template.card, imported.report
     assert card is not None
     answer = wire.ImportCardResponse(
-        **_template_fields(owner, taken.template, taken.applied),
+        **_template_fields(owner, imported.template, imported.applied),
         name=card.name,
         spec=card.spec,
         memories=wire.CardImportRow(
-            bundled=taken.bundled,
+            bundled=imported.bundled,
             counts=dict(report.counts),
             conflicts=[dict(conflict) for conflict in report.conflicts],
             skipped=[dict(skip) for skip in report.skipped],
@@ -104,19 +104,19 @@ async def import_card(asked: wire.ImportCardQuery, call: WriteCall) -> Response:
     response_class=Response,
     responses={200: {"content": {kind: {} for kind in _CARD_MEDIA_TYPES.values()}}},
 )
-async def export_card(asked: wire.ExportCardQuery, call: ReadCall) -> Response:
-    """Give a persona out as a character card; with `memories`, all it knows goes along."""
+async def export_card(query: wire.ExportCardQuery, call: ReadCall) -> Response:
+    """Export a persona as a character card; with `memories`, all its memories are included."""
     name, content = await call.hub.cards.export_card(
-        call.caller, call.owner(asked.persona_id), asked.format, memories=asked.memories
+        call.caller, call.owner(query.persona_id), query.format, memories=query.memories
     )
-    file = quote(f"{name}.{asked.format}", safe="")
+    file = quote(f"{name}.{query.format}", safe="")
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}
-    return Response(content, media_type=_CARD_MEDIA_TYPES[asked.format], headers=headers)
+    return Response(content, media_type=_CARD_MEDIA_TYPES[query.format], headers=headers)
 
 
 @router.get("/persona/list", answers=wire.PersonaListResponse)
 async def list_personas(call: ReadCall) -> Response:
-    """Show the user's personas, oldest first."""
+    """Return the user's personas, oldest first."""
     bound = call.caller.key.limits.persona_id
     found = await call.hub.personas.list_personas(call.caller.user)
     items = [_persona_row(one) for one in found if bound in ("", one.owner.persona_id)]
@@ -124,25 +124,25 @@ async def list_personas(call: ReadCall) -> Response:
 
 
 @router.get("/persona/profile", answers=wire.ProfileResponse)
-async def profile(asked: BotRequest, call: ReadCall) -> Response:
-    """Show who the persona is and what it knows of the user, as Markdown."""
-    text = await call.hub.personas.profile(call.view(asked))
+async def profile(query: BotRequest, call: ReadCall) -> Response:
+    """Return the persona and what it knows about the user, as Markdown."""
+    text = await call.hub.personas.profile(call.view(query))
     answer = wire.ProfileResponse(
-        user_id=call.caller.user.user_id, persona_id=asked.persona_id, profile_markdown=text
+        user_id=call.caller.user.user_id, persona_id=query.persona_id, profile_markdown=text
     )
     return call.reply(answer)
 
 
 @router.post("/persona/slots/get", answers=wire.SlotListResponse)
 async def slots(body: wire.GetSlotsRequest, call: ReadCall) -> Response:
-    """Show the persona's slots."""
+    """Return the persona's slots."""
     found = await call.hub.personas.slots(call.view(body, realm=body.realm))
     return call.reply(wire.SlotListResponse(items=[_slot_row(slot) for slot in found]))
 
 
 @router.post("/persona/delete", answers=wire.DeletePersonaResponse)
 async def delete(body: wire.DeletePersonaRequest, call: WriteCall) -> Response:
-    """Erase a persona and everything it holds."""
+    """Erase a persona with everything it holds."""
     receipt = await call.hub.personas.delete(call.caller, call.owner(body.persona_id), body.confirm)
     answer = wire.DeletePersonaResponse(
         status="ok", persona_id=body.persona_id, receipt=dict(receipt)
@@ -152,13 +152,13 @@ async def delete(body: wire.DeletePersonaRequest, call: WriteCall) -> Response:
 
 @router.get("/user/settings", answers=wire.SettingsResponse)
 async def settings(call: ReadCall) -> Response:
-    """Show the user's settings."""
+    """Return the user's settings."""
     return call.reply(_settings_response(await call.hub.personas.settings(call.caller.user)))
 
 
 @router.post("/user/settings", answers=wire.SettingsResponse)
 async def save_settings(body: wire.SaveSettingsRequest, call: WriteCall) -> Response:
-    """Change the settings given."""
+    """Change the given settings."""
     saved = await call.hub.personas.save_settings(call.caller, body.time_zone, body.language)
     return call.reply(_settings_response(saved))
 

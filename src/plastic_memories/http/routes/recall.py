@@ -19,12 +19,12 @@ _ALL_PARTS = ("profile", "memory", "snippets")
 
 @router.post("/recall", answers=RecallResponse)
 async def recall(body: RecallRequest, call: ReadCall) -> Response:
-    """Bring back what bears on a message, ready for a prompt."""
+    """Recall memories relevant to a message, ready for a prompt."""
     return call.reply(recall_response(await run_recall(body, call)))
 
 
 async def run_recall(body: RecallRequest, call: ApiCall) -> Recollection:
-    """Recall, and measure it."""
+    """Recall, and record metrics."""
     for text in (body.query, *body.also):
         call.check_length(text, "query", call.options.max_query_chars)
     started = time.perf_counter()
@@ -54,7 +54,7 @@ async def run_recall(body: RecallRequest, call: ApiCall) -> Recollection:
 
 
 def record_recall(call: ApiCall, found: Recollection, seconds: float) -> None:
-    """Count a recall that a caller has asked for."""
+    """Record a recall in the metrics."""
     tenant = call.caller.user.tenant_id
     status = "degraded" if found.degraded else "ok"
     call.hub.meter.count(

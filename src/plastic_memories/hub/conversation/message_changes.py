@@ -94,7 +94,7 @@ class ConversationTimeline:
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
         # A swipe is part of the conversation, not a forget: the next scrub clears its old text.
-        return revision if replaced else await self._scrubbed(which.view.owner, revision)
+        return revision if replaced else await self._scrub_revision(which.view.owner, revision)
 
     async def delete(self, caller: Caller, which: MessageReference) -> RevisionOutcome:
         """Erase a message with everything learned from it."""
@@ -110,7 +110,7 @@ class ConversationTimeline:
             return self._relearn(stores, message, [], now)
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
-        return await self._scrubbed(which.view.owner, revision)
+        return await self._scrub_revision(which.view.owner, revision)
 
     async def branch(self, caller: Caller, which: MessageReference, branch_id: str = "") -> Branch:
         """Start a branch at a message; an existing branch of that name is returned."""
@@ -119,7 +119,7 @@ class ConversationTimeline:
         name = branch_id or f"b{token_hex(6)}"
 
         def work(stores: Stores) -> Branch:
-            for known in stores.sessions.branches(owner):
+            for known in stores.branches.all(owner):
                 if (known.session_id, known.branch_id) == (session_id, name):
                     return known
             message, _ = _find_message(stores, which)
@@ -131,7 +131,7 @@ class ConversationTimeline:
                 from_message_id=message.id,
                 created_at=now,
             )
-            stores.sessions.add_branch(branch)
+            stores.branches.add(branch)
             stores.sessions.record_messages(
                 replace(conversation_of(message), branch_id=name), 0, 0, now
             )
@@ -152,7 +152,7 @@ class ConversationTimeline:
         self.wakeup.notify()  # the archive is rewritten, and a model may read again
         return done
 
-    async def _scrubbed(self, owner: Owner, revision: RevisionOutcome) -> RevisionOutcome:
+    async def _scrub_revision(self, owner: Owner, revision: RevisionOutcome) -> RevisionOutcome:
         residue = await scrub(self.storage, owner, self.formation)
         return replace(revision, pending=residue.pending)
 

@@ -155,7 +155,7 @@ class MessageHistory:
             return await self.storage.read(lambda stores: stores.messages.find(owner, wanted))
 
         def work(stores: Stores) -> list[Message]:
-            own = (row for row in stores.sessions.branches(owner) if row.session_id == session_id)
+            own = (row for row in stores.branches.all(owner) if row.session_id == session_id)
             past = BranchAncestry({session_id: branch_ancestry(own, branch_id)})
             found = stores.messages.find(owner, replace(wanted, limit=None))
             return past.visible_messages(found)[: wanted.limit]

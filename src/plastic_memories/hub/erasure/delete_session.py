@@ -119,7 +119,7 @@ def _messages_to_delete(
     stores: Stores, view: Viewpoint, keep: Sequence[str], archived: ConversationMessageIds
 ) -> ConversationMessageIds:
     """Return the messages that are on no kept branch and not in the past of one."""
-    own = [row for row in stores.sessions.branches(view.owner) if row.session_id == view.session_id]
+    own = [row for row in stores.branches.all(view.owner) if row.session_id == view.session_id]
     ancestry = BranchAncestry({view.session_id: merged_ancestry(own, keep)})
     known: defaultdict[Conversation, set[int]] = defaultdict(set)
     for message in stores.messages.find(view.owner, _session_filter(view)):
@@ -154,7 +154,7 @@ def _detach_branches(stores: Stores, view: Viewpoint, keep: Sequence[str]) -> No
         view.owner, MessageFilter(session_id=view.session_id, limit=1)
     )
     if is_empty and not keep:
-        stores.sessions.drop_branches(view.owner, view.session_id)
+        stores.branches.drop(view.owner, view.session_id)
 
 
 def _sessions(stores: Stores, view: Viewpoint) -> list[Session]:

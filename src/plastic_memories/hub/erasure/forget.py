@@ -87,7 +87,7 @@ class ForgetMemory:
 def _preview(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float) -> ForgetOutcome:
     if request.query is not None:
         terms = query_terms(request.query)
-        targets = list(stores.memories.search(view, terms, _DRY_RUN_LIMIT, now).memories)
+        targets = list(stores.memory_search.search(view, terms, _DRY_RUN_LIMIT, now).memories)
     else:
         targets = _targets(stores, view, request)
     # A global row of another persona is visible here, but is forgotten in its own persona.
@@ -212,7 +212,7 @@ def _receipt(
     ids = {memory.id for memory in gone}
     left = stores.memories.find(view.owner, MemoryFilter(ids=ids)) if ids else []
     terms = {term for memory in gone for term in query_terms(memory.content)}
-    found = stores.memories.search(view, sorted(terms), 1000, now).memories if terms else ()
+    found = stores.memory_search.search(view, sorted(terms), 1000, now).memories if terms else ()
     slots = [slot for slot in stores.slots.all(view) if ids & _memory_ids_in(slot.provenance)]
     goals = stores.goals.find(view.owner, None)
     links = [link for goal in goals for link in goal.links if link.memory_id in ids]

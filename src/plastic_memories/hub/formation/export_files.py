@@ -92,13 +92,13 @@ class ExportFiles:
         """
         exported, now = await self._may_have_exports(owner.user), self.storage.clock.now()
 
-        def followed(stores: Stores) -> T:
+        def work_and_queue(stores: Stores) -> T:
             done = work(stores)
             if exported and done:
                 queue_refresh(stores, owner, TaskType.EXPORTS, now, self.options)
             return done
 
-        done = await self.storage.write(followed)
+        done = await self.storage.write(work_and_queue)
         counts = {"rewritten": 0, "removed": 0, "waiting": 0}
         try:
             await self.refresh(owner.user, counts)

@@ -247,11 +247,13 @@ class Jobs:
         """Store a job for every session that is idle, or has waited too long."""
         now = self.storage.clock.now()
         idle, waiting = now - self.options.idle_s, now - self.options.schedule_s
-        if not await self.storage.read(lambda stores: stores.jobs.idle_sessions(idle, waiting, 1)):
+        if not await self.storage.read(
+            lambda stores: stores.formation.idle_sessions(idle, waiting, 1)
+        ):
             return 0
 
         def work(stores: Stores) -> int:
-            sessions = stores.jobs.idle_sessions(idle, waiting, _IDLE_SESSION_BATCH)
+            sessions = stores.formation.idle_sessions(idle, waiting, _IDLE_SESSION_BATCH)
             for session in sessions:
                 trigger = Trigger.IDLE if session.last_active <= idle else Trigger.SCHEDULED
                 open_job(stores, session, trigger, now, self.options)
@@ -262,7 +264,7 @@ class Jobs:
     async def set_formation_enabled(self, *, on: bool) -> None:
         """Record whether formation is on; messages stored while it is off wait until it is on."""
         now = self.storage.clock.now()
-        await self.storage.write(lambda stores: stores.jobs.set_formation_enabled(on=on, now=now))
+        await self.storage.write(lambda stores: stores.formation.set_enabled(on=on, now=now))
 
     async def release(self, job: Job, wait_s: float = 0.0) -> Job:
         """Return a job unfinished, without counting a retry; it is due after `wait_s`."""

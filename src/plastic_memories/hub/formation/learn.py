@@ -215,7 +215,7 @@ def _without_quote(stores: Stores, memory: Memory, now: float) -> Memory:
 def _copy_to_branches(stores: Stores, new: Memory) -> None:
     """Copy the replaced value to branches that split off before the new one was stated."""
     replaced = _predecessor(stores, new)
-    branches = stores.sessions.branches(new.owner) if replaced is not None else ()
+    branches = stores.branches.all(new.owner) if replaced is not None else ()
     for branch in branches:
         if (branch.session_id, branch.parent_id) != (new.session_id, new.branch_id):
             continue
@@ -226,7 +226,7 @@ def _copy_to_branches(stores: Stores, new: Memory) -> None:
 
 def copy_to_branch(stores: Stores, memory: Memory, session_id: str, branch_id: str) -> None:
     """Copy a memory to a branch if the branch's past contains it and nothing newer exists."""
-    own = [row for row in stores.sessions.branches(memory.owner) if row.session_id == session_id]
+    own = [row for row in stores.branches.all(memory.owner) if row.session_id == session_id]
     line = BranchAncestry({session_id: branch_ancestry(own, branch_id)})
     if not line.includes(memory.session_id, memory.branch_id, first_source_message_id(memory)):
         return

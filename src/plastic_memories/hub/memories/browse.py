@@ -55,7 +55,7 @@ class BrowseMemories:
 
         def work(stores: Stores) -> MemoryListPage:
             is_global = wanted.scope is Scope.GLOBAL
-            find = stores.memories.find_global if is_global else stores.memories.find
+            find = stores.memory_search.find_global if is_global else stores.memories.find
             rows = find(view.owner, chosen)
             has_more = len(rows) > wanted.limit
             shown = rows[: wanted.limit]

@@ -83,7 +83,7 @@ class Consolidate:
         """Consolidate one owner's memories; return the number of changes."""
         now = self.storage.clock.now()
         rows = await self._unchanged_memories(owner, now, rest)
-        branches = await self.storage.read(lambda stores: stores.sessions.branches(owner))
+        branches = await self.storage.read(lambda stores: stores.branches.all(owner))
         branched = {branch.session_id for branch in branches}
         changes = await asyncio.to_thread(plan_consolidation, rows, now, branched)
         if not changes:

@@ -63,7 +63,7 @@ class SearchFilter:
     def filter_rows(self, stores: Stores, owner: Owner, base: MemoryFilter) -> list[MemoryOutline]:
         """Return those of an owner's rows that match both filters, newest first."""
         narrowed = replace(base, session_id=self.session_id, source_app=self.source_app)
-        return [row for row in stores.memories.outlines(owner, narrowed) if self.matches(row)]
+        return [row for row in stores.memory_search.outlines(owner, narrowed) if self.matches(row)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class SearchMemories:
 
         def work(stores: Stores) -> FoundMemory:
             memory = current_version(stores, view, memory_id)
-            [row] = stores.memories.outlines(view.owner, MemoryFilter(ids={memory.id}))
+            [row] = stores.memory_search.outlines(view.owner, MemoryFilter(ids={memory.id}))
             return FoundMemory(memory, row.made_at)
 
         return await self.storage.read_after_expiry(work)
@@ -206,7 +206,7 @@ def _hits_to_results(
     scale = _score_scale(query.text, lines.visible_hits(hits if best is None else best))
     scores = {hit.memory.id: _scaled_score(hit.score, scale) for hit in lines.visible_hits(hits)}
     rows = {hit.memory.id: hit.memory for hit in hits if hit.memory.id in scores}
-    for memory in lines.visible_memories(stores.memories.core(view, query.now)):
+    for memory in lines.visible_memories(stores.memory_search.core(view, query.now)):
         if section_of(memory) <= BlockSection.IDENTITY and memory.status is Status.ACTIVE:
             rows.setdefault(memory.id, memory)
     own = {

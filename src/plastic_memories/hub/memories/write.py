@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from plastic_memories.errors import Conflict, NotFound
@@ -56,8 +56,8 @@ class WriteMemory:
         screened, skipped = self.screening.screen_drafts(drafts)
 
         def work(stores: Stores) -> BatchWriteOutcome:
-            stores.memories.prefetch_same_key(owner, [draft for _, draft in screened])
-            batch = _WriteBatch(stores, caller, owner, now)
+            keys = {(draft.type, draft.key) for _, draft in screened}
+            batch = _WriteBatch(stores, caller, owner, now, keys)
             for index, draft in screened:
                 batch.add_draft(index, draft)
             return batch.finish(skipped)
@@ -92,11 +92,20 @@ class _NewRow:
 class _WriteBatch:
     """The drafts of one request. New rows that replace nothing are buffered and stored at once."""
 
-    def __init__(self, stores: Stores, caller: Caller, owner: Owner, now: float) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        caller: Caller,
+        owner: Owner,
+        now: float,
+        keys: Collection[tuple[MemoryType, str]],
+    ) -> None:
         self._stores = stores
         self._caller = caller
         self._owner = owner
         self._now = now
+        # One query for all drafts: most have a key that no row has.
+        self._live_keys = stores.memories.find_live_keys(owner, keys)
         self._waiting: dict[tuple[MemoryType, str], tuple[int, Memory]] = {}
         self._idempotency_keys: set[str] = set()  # of the buffered rows
         self._outcomes: dict[int, WriteOutcome] = {}
@@ -109,7 +118,10 @@ class _WriteBatch:
             self._flush()  # the rules may need to find a buffered row
         try:
             view = _seen_by(self._caller, self._owner, draft)
-            plan = _apply_write_rules(self._stores, view, draft, self._now, learned=False)
+            is_new = slot not in self._live_keys
+            plan = _apply_write_rules(
+                self._stores, view, draft, self._now, learned=False, is_new_key=is_new
+            )
         except (Conflict, NotFound) as error:
             plan = WriteOutcome(None, updated=False, skipped=error.message)
         if isinstance(plan, WriteOutcome):
@@ -117,6 +129,7 @@ class _WriteBatch:
         elif plan.replaced:
             self._flush()  # earlier drafts get smaller ids
             self._outcomes[index] = _store_new_row(self._stores, self._caller, plan, self._now)
+            self._live_keys.add(slot)
         else:
             self._waiting[slot] = index, plan.memory
             if draft.idempotency_key:
@@ -136,6 +149,7 @@ class _WriteBatch:
         if not self._waiting:
             return
         indexes, rows = zip(*self._waiting.values(), strict=True)
+        self._live_keys.update(self._waiting)
         self._waiting.clear()
         self._idempotency_keys.clear()
         self._stores.personas.ensure(self._owner, self._now)
@@ -151,9 +165,18 @@ def _seen_by(caller: Caller, owner: Owner, draft: Draft) -> Viewpoint:
 
 
 def _apply_write_rules(
-    stores: Stores, view: Viewpoint, draft: Draft, now: float, *, learned: bool
+    stores: Stores,
+    view: Viewpoint,
+    draft: Draft,
+    now: float,
+    *,
+    learned: bool,
+    is_new_key: bool = False,
 ) -> WriteOutcome | _NewRow:
-    """Return the row to store for a draft, or the outcome if nothing is to be stored."""
+    """Return the row to store for a draft, or the outcome if nothing is to be stored.
+
+    If its key is known to be new, no row is looked up that it could repeat or replace.
+    """
     owner = view.owner
     earlier = _find_idempotent(stores, view, draft)
     if earlier is not None:
@@ -161,7 +184,8 @@ def _apply_write_rules(
     stated = not learned and draft.source_type is SourceType.USER_EXPLICIT
     if not stated and has_tombstone(stores, owner, draft):
         return WriteOutcome(None, updated=False, skipped="forgotten, never again")
-    plan = plan_write(draft, stores.memories.find_same_key(owner, draft))
+    rivals = [] if is_new_key else stores.memories.find_same_key(owner, draft)
+    plan = plan_write(draft, rivals)
     replaced = plan.replaces
     if plan.status is Status.ACTIVE and draft.supersedes_id is not None:
         replaced = (*replaced, *_explicitly_replaced(stores, view, draft, replaced))

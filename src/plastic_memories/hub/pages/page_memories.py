@@ -57,17 +57,17 @@ def _rows_with_lines(
     if not roots:
         return []
     is_global = wanted.scope is Scope.GLOBAL
-    find = stores.memories.find_global if is_global else stores.memories.find
+    find = stores.memory_search.find_global if is_global else stores.memories.find
     return find(owner, replace(wanted, root_ids=roots, limit=None))
 
 
 def _confirmed_rows(stores: Stores, owner: Owner, wanted: MemoryFilter, now: float) -> list[Memory]:
     if wanted.scope is Scope.GLOBAL:
-        rows = stores.memories.find_global(owner, wanted)
+        rows = stores.memory_search.find_global(owner, wanted)
         return [row for row in rows if row.type in _TYPES or row.pinned]
     pinned = [
         row
-        for row in stores.memories.core(Viewpoint(owner), now)
+        for row in stores.memory_search.core(Viewpoint(owner), now)
         if row.pinned
         and row.owner == owner
         and row.scope is Scope.PERSONA

@@ -162,7 +162,7 @@ def _live_roots(stores: Stores, owner: Owner, core: Sequence[PageLine]) -> Colle
     if not roots:
         return ()
     wanted = MemoryFilter(root_ids=roots, statuses={Status.ACTIVE})
-    rows = [*stores.memories.find(owner, wanted), *stores.memories.find_global(owner, wanted)]
+    rows = [*stores.memories.find(owner, wanted), *stores.memory_search.find_global(owner, wanted)]
     return {row.root_id for row in rows}
 
 

@@ -117,7 +117,7 @@ class Personas:
     def reader_context(self, stores: Stores, view: Viewpoint, now: float) -> ReaderContext:
         """Read the data that every text for this reader needs."""
         lines = reader_lines(stores, view)
-        core = lines.visible_memories(stores.memories.core(view, now))
+        core = lines.visible_memories(stores.memory_search.core(view, now))
         persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
         settings = stores.personas.settings(view.owner.user)
         char = persona.display_name or view.owner.persona_id

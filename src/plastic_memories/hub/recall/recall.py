@@ -157,7 +157,7 @@ class Recall:
         structure = replace(structure, pages=done.get("pages", PersonaPages()))
         talk = _on_branch_line(done.get("snippets", ConversationSnippets()), structure.lines)
         parts = _Parts(query, structure, found, talk)
-        recollection, unwritten = await self._composed(parts, ends_at)
+        recollection, unwritten = await self._compose_in_time(parts, ends_at)
         self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
         degraded = (*late, *found.degraded, *unwritten)
         logger.info("memory.recall", extra={"fields": _log_fields(query, recollection, degraded)})
@@ -206,7 +206,7 @@ class Recall:
         core = [fill_memory_macros(memory, known.names) for memory in known.core]
         return _CoreContext(profile, core, known.lines, settings=known.settings, names=known.names)
 
-    async def _composed(
+    async def _compose_in_time(
         self, parts: _Parts, ends_at: float
     ) -> tuple[Recollection, tuple[str, ...]]:
         """Build the blocks within the deadline; name them as late if there was no time for all.

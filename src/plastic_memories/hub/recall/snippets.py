@@ -68,7 +68,7 @@ class SnippetFinder:
         known = query.exclude_message_ids
         since = query.now - self.days * _DAY_S
         max_rows = self.limit + len(known) + min(len(query.shown_texts), _MAX_SHOWN)
-        last = stores.messages.recent(query.viewpoint, since, max_rows)
+        last = stores.message_search.recent(query.viewpoint, since, max_rows)
         known |= {row.id for row in last if row.content in query.shown_texts}
         recent = [row for row in last if row.id not in known][: self.limit][::-1]
         excluded = {*known, *(row.id for row in recent)}
@@ -110,7 +110,7 @@ class _SnippetSearch:
         turns = [row for hit in hits for row in self._surrounding_turns(hit)]
         for span, rows in by_span.items():
             if not rows and _is_short(span) and span[1] <= self.query.now:
-                turns += self.stores.messages.recent(
+                turns += self.stores.message_search.recent(
                     self.query.viewpoint, span[0], _SHORT_SPAN_MESSAGES, span[1]
                 )
         new = {row.id: row for row in turns if self._is_new(row)}
@@ -123,7 +123,9 @@ class _SnippetSearch:
         spans, rest = time_spans_and_rest(last, query.now, zone)
         # A time expression says when, not what: `上个月` in May is not `上个月` in June.
         weights = evidence_terms("\n".join([*before, rest]))
-        statistics = self.stores.messages.term_statistics(query.viewpoint.owner, list(weights))
+        statistics = self.stores.message_search.document_counts(
+            query.viewpoint.owner, list(weights)
+        )
         started = [span for span in spans if span[0] <= query.now]
         return _QuestionTerms(weights, statistics, started)
 
@@ -164,7 +166,7 @@ class _SnippetSearch:
         """
         if not terms:
             return [], []
-        search, view = self.stores.messages.search, self.query.viewpoint
+        search, view = self.stores.message_search.search, self.query.viewpoint
         max_rows = _SEARCH_LIMIT + min(len(self.excluded_ids), _MAX_SHOWN)
         repeats, others = self._split_repeats(search(view, terms, max_rows, within))
         if len(repeats) == max_rows:
@@ -202,7 +204,7 @@ class _SnippetSearch:
     def _neighbours(self, hit: Message) -> list[Message]:
         return [
             row
-            for row in self.stores.messages.neighbours(self.query.viewpoint, hit)
+            for row in self.stores.message_search.neighbours(self.query.viewpoint, hit)
             if abs(row.ts - hit.ts) <= _NEIGHBOUR_WINDOW_S
         ]
 

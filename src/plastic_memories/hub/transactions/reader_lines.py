@@ -17,7 +17,7 @@ def reader_lines(stores: Stores, view: Viewpoint) -> BranchAncestry:
     the branch that was active last: the others were abandoned.
     """
     by_session: defaultdict[str, list[Branch]] = defaultdict(list)
-    for branch in stores.sessions.branches(view.owner):
+    for branch in stores.branches.all(view.owner):
         by_session[branch.session_id].append(branch)
     return BranchAncestry(
         {

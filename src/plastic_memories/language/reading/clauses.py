@@ -233,11 +233,11 @@ def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:
 def _mask_unsaid(content: str) -> str:
     """Replace what the user did not say by line breaks, keeping every position."""
     masked = _UNSAID_TEXT.sub(lambda found: _BREAK * len(found[0]), content).replace("**", "  ")
-    masked = _replaced(masked, _QUOTES, _unquote_label)
-    return _replaced(masked, _ACTIONS, lambda _, start, end: _BREAK * (end - start))
+    masked = _replace_spans(masked, _QUOTES, _unquote_label)
+    return _replace_spans(masked, _ACTIONS, lambda _, start, end: _BREAK * (end - start))
 
 
-def _replaced(
+def _replace_spans(
     text: str, ends: Mapping[str, re.Pattern[str]], written: Callable[[str, int, int], str]
 ) -> str:
     parts, place = [], 0

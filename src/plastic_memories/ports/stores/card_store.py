@@ -22,5 +22,5 @@ class CardStore(Protocol):
         ...
 
     def drop(self, owner: Owner) -> bool:
-        """Forget the card; say whether there was one."""
+        """Forget the card; return whether there was one."""
         ...

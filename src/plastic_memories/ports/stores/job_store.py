@@ -1,4 +1,4 @@
-"""Keeps work that must not be lost."""
+"""Keeps work that must not be lost, and knows what talk waits for some."""
 
 from __future__ import annotations
 
@@ -43,6 +43,18 @@ class JobStore(Protocol):
         """
         ...
 
+    def prune(self, before_ts: float) -> int:
+        """Erase jobs that were done before a time; return how many."""
+        ...
+
+    def depth(self) -> Sequence[QueueDepth]:
+        """Return how much waits, by tenant."""
+        ...
+
+
+class FormationBacklog(Protocol):
+    """One transaction's view of what talk of all owners still has to be digested or archived."""
+
     def idle_sessions(self, idle_before: float, waiting_before: float, limit: int) -> list[Session]:
         """Return sessions of any owner that wait and have no job: idle, or waiting too long.
 
@@ -59,18 +71,10 @@ class JobStore(Protocol):
         """
         ...
 
-    def prune(self, before_ts: float) -> int:
-        """Erase jobs that were done before a time; return how many."""
-        ...
-
-    def depth(self) -> Sequence[QueueDepth]:
-        """Return how much waits, by tenant."""
-        ...
-
     def reconcile(self) -> Reconciliation:
-        """Say where every message of every owner stands."""
+        """Return where every message of every owner stands."""
         ...
 
-    def set_formation_enabled(self, *, on: bool, now: float) -> None:
+    def set_enabled(self, *, on: bool, now: float) -> None:
         """Note whether talk is digested; switched on again, what was said meanwhile waits."""
         ...

@@ -1,4 +1,4 @@
-"""Keeps memories, their text index, slots and tombstones."""
+"""Keeps memories and their text index."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from plastic_memories.model.memory import Draft, Memory, MemoryOutline, MemoryType, Scope, Status
-from plastic_memories.model.owner import Owner, Realm, Viewpoint
-from plastic_memories.model.persona import Slot
-from plastic_memories.model.recall import TextMatches
-from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
+from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, Status
+from plastic_memories.model.owner import Owner, Realm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +44,8 @@ class MemoryStore(Protocol):
     """One transaction's view of the memories. No method reads or changes another owner's row.
 
     What is added, saved or erased here is in the text index too, in the same transaction.
+    It has ten methods: four to find a row before it is changed, and one for each way to change
+    it, which differ in what else they must bring up to date. Readers use `MemorySearch`.
     The promises below are executable: `plastic_memories.testing.StorageContract`.
     """
 
@@ -58,46 +57,16 @@ class MemoryStore(Protocol):
         """Return the owner's rows that match, newest first."""
         ...
 
-    def outlines(self, owner: Owner, wanted: MemoryFilter) -> list[MemoryOutline]:
-        """Return what a filter can ask of the owner's rows that match, newest first."""
-        ...
-
-    def find_global(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
-        """Return the user's rows of scope `global` as this persona sees them, newest first.
-
-        A story of another persona is not among them: only what is real crosses.
-        """
-        ...
-
     def find_same_key(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:
         """Return the active and waiting rows of the same key, scope, bot and realm."""
         ...
 
-    def prefetch_same_key(self, owner: Owner, drafts: Sequence[Draft]) -> None:
-        """Be told what this work will ask `same_place` about, so that one look can do for all."""
-        ...
+    def find_live_keys(
+        self, owner: Owner, keys: Collection[tuple[MemoryType, str]]
+    ) -> set[tuple[MemoryType, str]]:
+        """Return those of the types and keys that some active or waiting row has, in any place.
 
-    def core(self, view: Viewpoint, now: float) -> list[Memory]:
-        """Return what is recalled whatever the query is, oldest first.
-
-        Persona, rules, slots, profile and pinned rows of this persona, and from every other
-        persona of the user their real constraints and the user's name. Waiting candidates of
-        type `constraints` are among them.
-        """
-        ...
-
-    def search(self, view: Viewpoint, terms: Sequence[str], limit: int, now: float) -> TextMatches:
-        """Return active rows this viewpoint may see that hold one of the terms, best first."""
-        ...
-
-    def visible(self, view: Viewpoint, memory_ids: Collection[int], now: float) -> list[Memory]:
-        """Return those of these active rows that this viewpoint may see, in any order."""
-        ...
-
-    def ids_in_session(self, view: Viewpoint) -> list[int]:
-        """Return the user's active rows that were learned in the viewpoint's session, or in none.
-
-        What was said in two sessions belongs to both. Who may see a row is not asked here.
+        Of many keys this is asked once where `find_same_key` would be asked for each.
         """
         ...
 
@@ -118,49 +87,9 @@ class MemoryStore(Protocol):
         ...
 
     def set_sources(self, memory: Memory, message_ids: Collection[int]) -> Memory:
-        """Say from which messages a row is known; return it as it then is."""
+        """Store from which messages a row is known; return it as it then is."""
         ...
 
     def erase(self, owner: Owner, memory_ids: Collection[int], now: float) -> None:
         """Remove rows with their index entries, source links and goal links."""
-        ...
-
-    def touch(self, recalled: Sequence[tuple[Owner, int]], now: float) -> None:
-        """Note that rows were recalled; changes nothing else about them."""
-        ...
-
-
-class SlotStore(Protocol):
-    """The slots of one persona, by bot and realm."""
-
-    def all(self, view: Viewpoint) -> list[Slot]: ...
-
-    def put(self, slot: Slot) -> None: ...
-
-    def clear(self, owner: Owner, bot_id: str, realm: Realm, slot_name: str) -> bool:
-        """Remove one slot; say whether there was one."""
-        ...
-
-
-class TombstoneStore(Protocol):
-    """Marks of what must never be learned again: keyed digests, never text."""
-
-    def has_any(self, owner: Owner) -> bool:
-        """Say whether the owner has any mark at all; most have none."""
-        ...
-
-    def add(self, owner: Owner, marks: TombstoneDigests, now: float) -> None:
-        """Set `marks.digests`."""
-        ...
-
-    def covers(self, owner: Owner, marks: TombstoneDigests) -> bool:
-        """Say whether any of `marks.sought` is set."""
-        ...
-
-    def lift(self, owner: Owner, marks: TombstoneDigests) -> int:
-        """Remove `marks.sought` and, where a key holds one value, all others of the key."""
-        ...
-
-    def secret(self) -> bytes:
-        """Return the installation's secret for these digests, made on first use."""
         ...

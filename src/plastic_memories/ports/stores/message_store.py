@@ -1,4 +1,4 @@
-"""Keeps raw messages and their text index."""
+"""Keeps raw messages and their text index, and finds them for a reader."""
 
 from __future__ import annotations
 
@@ -38,12 +38,6 @@ class MessageStore(Protocol):
         """Return the owner's messages that match, newest first."""
         ...
 
-    def recent(
-        self, view: Viewpoint, since_ts: float, limit: int, until_ts: float = math.inf
-    ) -> list[Message]:
-        """Return what a recall from this viewpoint may quote, newest first, nothing hidden."""
-        ...
-
     def edit(self, message: Message) -> None:
         """Store the new content of a message of the same owner, and index it."""
         ...
@@ -53,34 +47,6 @@ class MessageStore(Protocol):
 
         If another has its `client_msg_id` there, both are kept, and this one loses the id.
         """
-        ...
-
-    def search(
-        self,
-        view: Viewpoint,
-        terms: Sequence[str],
-        limit: int,
-        within: tuple[float, float] | None = None,
-    ) -> list[Message]:
-        """Return messages that hold one of the terms, best first; nothing hidden.
-
-        `within` a time: said from then, up to then.
-        """
-        ...
-
-    def term_statistics(self, owner: Owner, terms: Sequence[str]) -> TermDocumentCounts:
-        """Count the messages of a persona, and those that hold each term, as far as it matters.
-
-        Whoever counts may stop at some thousand that hold a term, and says where (`most`): a term
-        with such a count is common, however many hold it in truth. Messages may be counted up to
-        ten times as many as `most`, and up to a hundred times as many as hold any of the terms:
-        no term then looks rarer than it is. What is hidden or erased is not counted as holding
-        anything.
-        """
-        ...
-
-    def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
-        """Return the message before and the one after it in its session; nothing hidden."""
         ...
 
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
@@ -97,4 +63,42 @@ class MessageStore(Protocol):
 
     def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
         """Remove the matching messages and their index entries; return their ids."""
+        ...
+
+
+class MessageSearch(Protocol):
+    """One transaction's view of the messages, as a recall quotes them. Nothing hidden is seen."""
+
+    def recent(
+        self, view: Viewpoint, since_ts: float, limit: int, until_ts: float = math.inf
+    ) -> list[Message]:
+        """Return what a recall from this viewpoint may quote, newest first, nothing hidden."""
+        ...
+
+    def search(
+        self,
+        view: Viewpoint,
+        terms: Sequence[str],
+        limit: int,
+        within: tuple[float, float] | None = None,
+    ) -> list[Message]:
+        """Return messages that hold one of the terms, best first; nothing hidden.
+
+        `within` a time: said from then, up to then.
+        """
+        ...
+
+    def document_counts(self, owner: Owner, terms: Sequence[str]) -> TermDocumentCounts:
+        """Return how many messages a persona has, and how many of them hold each term.
+
+        Both are for weighing words, and large numbers need not be exact. A store may stop
+        counting at some thousand that hold a term, and says so (`count_cap`): a term with that
+        count is common, however many hold it in truth. It may stop counting messages at ten
+        times the cap, and at a hundred times as many as hold any of the terms: no term then
+        looks rarer than it is. What is hidden or erased is not counted as holding anything.
+        """
+        ...
+
+    def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
+        """Return the message before and the one after it in its session; nothing hidden."""
         ...

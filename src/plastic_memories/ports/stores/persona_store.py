@@ -13,7 +13,7 @@ class PersonaStore(Protocol):
     """One transaction's view of the personas of a user."""
 
     def ensure(self, owner: Owner, now: float) -> bool:
-        """Make the persona exist; say whether it is new."""
+        """Make the persona exist; return whether it is new."""
         ...
 
     def get(self, owner: Owner) -> Persona | None: ...

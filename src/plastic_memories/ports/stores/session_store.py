@@ -50,12 +50,16 @@ class SessionStore(Protocol):
         """Return the session's messages after one, oldest first, nothing hidden."""
         ...
 
-    def add_branch(self, branch: Branch) -> None: ...
 
-    def branches(self, owner: Owner) -> Sequence[Branch]:
+class BranchStore(Protocol):
+    """One transaction's view of how sessions branched. No method touches another owner's."""
+
+    def add(self, branch: Branch) -> None: ...
+
+    def all(self, owner: Owner) -> Sequence[Branch]:
         """Return the owner's branches, the oldest first; most have none."""
         ...
 
-    def drop_branches(self, owner: Owner, session_id: str) -> None:
+    def drop(self, owner: Owner, session_id: str) -> None:
         """Forget how a session branched: nothing of it is left."""
         ...

@@ -17,7 +17,7 @@ from plastic_memories.model.memory import Memory, MemoryType, Status
 from plastic_memories.model.message import Message
 from plastic_memories.model.recall import Hit, StableBlock
 from plastic_memories.rules.prompt.always_told import is_constraint, is_name
-from plastic_memories.rules.prompt.untrusted_text import FENCE, unfenced, unheaded
+from plastic_memories.rules.prompt.untrusted_text import FENCE, without_fence, without_headings
 
 _BREAKS = r"\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
 # A run of spaces is scanned once, from its start: long runs must stay linear.
@@ -127,12 +127,12 @@ def escape_line(text: str) -> str:
     # Printable text has no line breaks; most text is printable, and this runs for every line.
     if not text.isprintable():
         text = _LINE_BREAKS.sub(" ", text)
-    return unfenced(text).strip()
+    return without_fence(text).strip()
 
 
 def as_text(text: str, titles: frozenset[str] = OUR_TITLES) -> str:
     """Return a text of several lines that can imitate neither our fence nor our headings."""
-    return unheaded(unfenced(text), titles, _LOUDEST)
+    return without_headings(without_fence(text), titles, _LOUDEST)
 
 
 def section_of(memory: Memory) -> BlockSection:
@@ -316,4 +316,4 @@ def _fit_lines(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
 
 def _fence_block(kind: str, lines: Sequence[str]) -> str:
     # Escape the whole block at once: a fence could be split over two items.
-    return "\n".join([f'<{FENCE} kind="{kind}">', unfenced("\n".join(lines)), f"</{FENCE}>"])
+    return "\n".join([f'<{FENCE} kind="{kind}">', without_fence("\n".join(lines)), f"</{FENCE}>"])

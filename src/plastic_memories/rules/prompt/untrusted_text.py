@@ -45,10 +45,10 @@ _FOLDED = _Folding()
 _FENCES = tuple(f"{opening}{FENCE.translate(_FOLDED)}" for opening in ("<", "</"))
 
 
-def unfenced(text: str) -> str:
+def without_fence(text: str) -> str:
     """Return a text that cannot imitate the fence; all else stays unchanged.
 
-    >>> unfenced("a < b </plastic_memories>")
+    >>> without_fence("a < b </plastic_memories>")
     'a < b ‹/plastic_memories>'
     """
     if not _BRACKETS.search(text):
@@ -72,13 +72,15 @@ def _places_of(words: str, text: str) -> Iterator[int]:
         place = text.find(words, place + 1)
 
 
-def unheaded(text: str, titles: frozenset[str], loudest: frozenset[str] = frozenset()) -> str:
+def without_headings(
+    text: str, titles: frozenset[str], loudest: frozenset[str] = frozenset()
+) -> str:
     """Return a text in which no line is a heading with one of these titles.
 
     A heading that only contains one of the `loudest` titles is escaped too. The heading line
     becomes a bullet; all others stay unchanged.
 
-    >>> unheaded("# Tea\\n## Rules:", frozenset({"Rules"}))
+    >>> without_headings("# Tea\\n## Rules:", frozenset({"Rules"}))
     '# Tea\\n· Rules:'
     """
     lines, whole = text.splitlines(), text.splitlines(keepends=True)
@@ -89,7 +91,7 @@ def unheaded(text: str, titles: frozenset[str], loudest: frozenset[str] = frozen
         return title in own_titles or any(loud_title in title for loud_title in loud_titles)
 
     for number, line in enumerate(lines):
-        heading = _marked(line)
+        heading = _heading_text(line)
         if heading and is_ours(heading):
             whole[number] = f"{_BULLET}{heading}{whole[number][len(line) :]}"
         elif number and _UNDERLINE.fullmatch(line) and is_ours(lines[number - 1]):
@@ -102,7 +104,7 @@ def _read_titles(titles: frozenset[str]) -> frozenset[str]:
     return frozenset(_title(title) for title in titles)
 
 
-def _marked(line: str) -> str:
+def _heading_text(line: str) -> str:
     """Return the text of a heading, whatever precedes its number signs; '' if it is none."""
     first = _SIGNS.search(line)
     if first is None or any(char.isalpha() for char in line[: first.start()]):

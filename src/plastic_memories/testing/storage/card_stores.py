@@ -25,11 +25,11 @@ class CardStoreContract:
         def of_strangers(stores: Stores) -> list[bytes | None]:
             return [stores.cards.get(stranger) for stranger in STRANGERS]
 
-        def dropped(stores: Stores) -> bool:
+        def drop_unknown(stores: Stores) -> bool:
             return any(stores.cards.drop(stranger) for stranger in STRANGERS)
 
         assert await storage.read(of_strangers) == [None] * len(STRANGERS)
-        assert await storage.write(dropped) is False
+        assert await storage.write(drop_unknown) is False
         assert await storage.read(lambda s: s.cards.get(MINE)) == _CARD
 
     async def test_a_dropped_card_is_gone(self, storage: StorageBackend) -> None:

@@ -36,7 +36,7 @@ def new_job(session: Session, **given: Any) -> Job:
 
 
 def _add_branch(stores: Stores, branch: Branch) -> None:
-    stores.sessions.add_branch(branch)
+    stores.branches.add(branch)
 
 
 async def create_session(
@@ -181,10 +181,10 @@ class SessionStoreContract:
             from_message_id=3,
             created_at=NOW,
         )
-        await storage.write(lambda s: s.sessions.add_branch(branch))
+        await storage.write(lambda s: s.branches.add(branch))
 
-        assert await storage.read(lambda s: s.sessions.branches(MINE)) == [branch]
-        assert await storage.read(lambda s: s.sessions.branches(OTHER_USER)) == []
+        assert await storage.read(lambda s: s.branches.all(MINE)) == [branch]
+        assert await storage.read(lambda s: s.branches.all(OTHER_USER)) == []
 
     async def test_branches_go_with_their_session_and_owner_only(
         self, storage: StorageBackend
@@ -205,10 +205,10 @@ class SessionStoreContract:
         for branch in made:
             await storage.write(partial(_add_branch, branch=branch))
 
-        await storage.write(lambda s: s.sessions.drop_branches(MINE, "s1"))
+        await storage.write(lambda s: s.branches.drop(MINE, "s1"))
 
-        assert await storage.read(lambda s: s.sessions.branches(MINE)) == [made[1]]
-        assert await storage.read(lambda s: s.sessions.branches(OTHER_USER)) == [made[2]]
+        assert await storage.read(lambda s: s.branches.all(MINE)) == [made[1]]
+        assert await storage.read(lambda s: s.branches.all(OTHER_USER)) == [made[2]]
 
     async def test_an_edited_message_is_found_by_its_new_words_only(
         self, storage: StorageBackend
@@ -349,9 +349,9 @@ class JobStoreContract:
         over = replace(dead, status=JobStatus.DEAD, completed_at=NOW + 1)
         await storage.write(lambda s: s.jobs.save(over))
 
-        found = await storage.read(lambda s: s.jobs.idle_sessions(NOW, 0, 10))
-        early = await storage.read(lambda s: s.jobs.idle_sessions(NOW - 1, 0, 10))
-        long = await storage.read(lambda s: s.jobs.idle_sessions(NOW - 1, NOW, 10))
+        found = await storage.read(lambda s: s.formation.idle_sessions(NOW, 0, 10))
+        early = await storage.read(lambda s: s.formation.idle_sessions(NOW - 1, 0, 10))
+        long = await storage.read(lambda s: s.formation.idle_sessions(NOW - 1, NOW, 10))
 
         assert [session.id for session in found] == [quiet.id]
         assert early == []
@@ -374,14 +374,14 @@ class JobStoreContract:
     async def test_every_message_stands_somewhere_or_is_lost(self, storage: StorageBackend) -> None:
         place: dict[str, Any] = {"session_id": "s1", "source_app": "cli", "role": Role.USER}
         ids = await store_messages(storage, *(message(f"line {n}", **place) for n in range(4)))
-        unclaimed = await storage.read(lambda s: s.jobs.reconcile())
+        unclaimed = await storage.read(lambda s: s.formation.reconcile())
         session = await create_session(storage, number=2)
         await storage.write(lambda s: s.sessions.save(replace(session, watermark=ids[1])))
-        waiting = await storage.read(lambda s: s.jobs.reconcile())
+        waiting = await storage.read(lambda s: s.formation.reconcile())
         dropped = replace(session, watermark=ids[1], waiting=0)
         await storage.write(lambda s: s.sessions.save(dropped))
 
-        lost = await storage.read(lambda s: s.jobs.reconcile())
+        lost = await storage.read(lambda s: s.formation.reconcile())
 
         assert (unclaimed.lost, waiting.lost, lost.lost) == (4, 0, 2)
         assert (waiting.digested, waiting.waiting) == (2, 2)
@@ -389,14 +389,14 @@ class JobStoreContract:
     async def test_talk_while_it_was_off_waits_when_it_is_on_again(
         self, storage: StorageBackend
     ) -> None:
-        await storage.write(lambda s: s.jobs.set_formation_enabled(on=False, now=NOW))
+        await storage.write(lambda s: s.formation.set_enabled(on=False, now=NOW))
         await store_messages(storage, message("a", session_id="s1"), message("b", session_id="s1"))
-        off = await storage.read(lambda s: s.jobs.reconcile())
+        off = await storage.read(lambda s: s.formation.reconcile())
 
-        await storage.write(lambda s: s.jobs.set_formation_enabled(on=True, now=NOW))
+        await storage.write(lambda s: s.formation.set_enabled(on=True, now=NOW))
 
         [session] = await storage.read(lambda s: s.sessions.find(MINE))
-        on = await storage.read(lambda s: s.jobs.reconcile())
+        on = await storage.read(lambda s: s.formation.reconcile())
         assert (session.waiting, off.waiting, off.lost) == (2, 2, 0)
         assert (on.waiting, on.lost) == (2, 0)
 
@@ -404,7 +404,7 @@ class JobStoreContract:
         place: dict[str, Any] = {"session_id": "s1", "source_app": "cli", "ts": NOW - 10}
         ids = await store_messages(storage, message("first", **place), message("second", **place))
         session = await create_session(storage, number=2)
-        waiting = await storage.read(lambda s: s.jobs.unarchived_sessions(NOW, None, 10))
+        waiting = await storage.read(lambda s: s.formation.unarchived_sessions(NOW, None, 10))
         await storage.write(
             lambda s: s.sessions.save(replace(session, archived_upto=ids[0], watermark=ids[1]))
         )

@@ -149,7 +149,9 @@ class MemoryStoreContract:
         [second] = await store_memories(storage, changed)
         await store_memories(storage, *(memory("别人的", owner=other) for other in STRANGERS))
 
-        outlines = await storage.read(lambda stores: stores.memories.outlines(MINE, EVERYTHING))
+        outlines = await storage.read(
+            lambda stores: stores.memory_search.outlines(MINE, EVERYTHING)
+        )
 
         assert [row.id for row in outlines] == [second.id, first.id]
         assert [row.made_at for row in outlines] == [first.created_at] * 2
@@ -243,8 +245,8 @@ class MemoryStoreContract:
     async def test_a_touched_row_is_otherwise_the_same(self, storage: StorageBackend) -> None:
         [added] = await store_memories(storage, memory())
 
-        await storage.write(lambda s: s.memories.touch([(MINE, added.id)], NOW + 1))
-        await storage.write(lambda s: s.memories.touch([(MINE, added.id)], NOW + 2))
+        await storage.write(lambda s: s.memory_search.touch([(MINE, added.id)], NOW + 1))
+        await storage.write(lambda s: s.memory_search.touch([(MINE, added.id)], NOW + 2))
 
         touched = replace(added, last_recalled_at=NOW + 2, recall_count=2)
         assert await _get(storage, MINE, added.id) == touched
@@ -261,7 +263,7 @@ class MemoryStoreContract:
 
         assert await _get(storage, MINE, gone.id) is None
         assert contents(await _find(storage, MINE, EVERYTHING)) == ["black tea"]
-        assert await storage.read(lambda s: s.memories.find_global(MINE, EVERYTHING)) == []
+        assert await storage.read(lambda s: s.memory_search.find_global(MINE, EVERYTHING)) == []
         from_it = MemoryFilter(source_message_ids={message_id})
         assert await _find(storage, MINE, from_it) == []
         assert await search_contents(storage, "tea green") == ["black tea"]
@@ -288,7 +290,7 @@ class MemoryStoreContract:
             memory("of another tenant", OTHER_TENANT, scope=Scope.GLOBAL),
         )
 
-        rows = await storage.read(lambda s: s.memories.find_global(MINE, EVERYTHING))
+        rows = await storage.read(lambda s: s.memory_search.find_global(MINE, EVERYTHING))
 
         assert contents(rows) == ["butler's", "mine"]
 
@@ -326,7 +328,7 @@ class MemoryStoreContract:
 
         await storage.write(lambda stores: stores.memories.save(forged))
         await storage.write(lambda stores: stores.memories.erase(stranger, [mine.id], NOW))
-        await storage.write(lambda stores: stores.memories.touch([(stranger, mine.id)], NOW))
+        await storage.write(lambda stores: stores.memory_search.touch([(stranger, mine.id)], NOW))
 
         assert await _get(storage, MINE, mine.id) == mine
         assert await search_contents(storage, "tea") == [mine.content]

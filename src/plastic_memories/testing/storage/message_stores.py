@@ -147,11 +147,11 @@ class MessageStoreContract:
 
         def work(stores: Stores) -> list[str]:
             within = (NOW - 100, NOW)
-            return contents(stores.messages.search(viewpoint_of(), ["茶"], 10, within))
+            return contents(stores.message_search.search(viewpoint_of(), ["茶"], 10, within))
 
         assert await storage.read(work) == ["green 茶"]
         quoted = await storage.read(
-            lambda stores: stores.messages.recent(viewpoint_of(), NOW - 150, 10, NOW)
+            lambda stores: stores.message_search.recent(viewpoint_of(), NOW - 150, 10, NOW)
         )
         assert sorted(contents(quoted)) == ["coffee", "green 茶"]
 
@@ -162,7 +162,7 @@ class MessageStoreContract:
         await store_messages(storage, *(message("moon tea", stranger) for stranger in STRANGERS))
         await storage.write(lambda s: s.messages.hide(MINE, [hidden], NOW))
 
-        spread = await storage.read(lambda s: s.messages.term_statistics(MINE, ["tea", '"']))
+        spread = await storage.read(lambda s: s.message_search.document_counts(MINE, ["tea", '"']))
 
         assert spread.messages >= 1
         assert spread.counts["tea"] == 1
@@ -196,10 +196,10 @@ class MessageStoreContract:
         def work(stores: Stores) -> list[list[str]]:
             [middle] = stores.messages.find(MINE, MessageFilter(ids=[between]))
             quoted = [
-                stores.messages.recent(view, NOW - 9, 10),
-                stores.messages.search(view, ["茶"], 10),
-                stores.messages.search(view, ["茶"], 10, (NOW - 9, NOW)),
-                stores.messages.neighbours(view, middle),
+                stores.message_search.recent(view, NOW - 9, 10),
+                stores.message_search.search(view, ["茶"], 10),
+                stores.message_search.search(view, ["茶"], 10, (NOW - 9, NOW)),
+                stores.message_search.neighbours(view, middle),
             ]
             return [contents(rows) for rows in quoted]
 
@@ -299,6 +299,6 @@ async def _recent(
     limit: int = 50,
 ) -> list[str]:
     rows = await storage.read(
-        lambda stores: stores.messages.recent(view or viewpoint_of(), since_ts, limit)
+        lambda stores: stores.message_search.recent(view or viewpoint_of(), since_ts, limit)
     )
     return contents(rows)

@@ -88,7 +88,9 @@ class TextSearchContract:
     async def test_a_term_is_never_syntax(self, storage: StorageBackend, term: str) -> None:
         await store_memories(storage, memory("I like oolong"), memory("nothing of that", key="2"))
 
-        matches = await storage.read(lambda s: s.memories.search(viewpoint_of(), [term], 10, NOW))
+        matches = await storage.read(
+            lambda s: s.memory_search.search(viewpoint_of(), [term], 10, NOW)
+        )
 
         assert list(matches.memories) == []
 
@@ -250,8 +252,8 @@ class TextSearchContract:
         view = viewpoint_of(session_id="s-1", only_session=True)
 
         expected = ["tea nobody said", "tea said here", "tea said in both"]
-        ids = await storage.read(lambda stores: stores.memories.ids_in_session(view))
-        rows = await storage.read(lambda stores: stores.memories.visible(view, ids, NOW))
+        ids = await storage.read(lambda stores: stores.memory_search.ids_in_session(view))
+        rows = await storage.read(lambda stores: stores.memory_search.visible(view, ids, NOW))
         assert sorted(contents(rows)) == expected
         assert sorted(await search_contents(storage, "tea", view)) == expected
         assert len(await search_contents(storage, "tea", viewpoint_of(session_id="s-1"))) == 4
@@ -266,4 +268,4 @@ class TextSearchContract:
 
 async def _search(storage: StorageBackend, text: str) -> TextMatches:
     terms = query_terms(text)
-    return await storage.read(lambda s: s.memories.search(viewpoint_of(), terms, 10, NOW))
+    return await storage.read(lambda s: s.memory_search.search(viewpoint_of(), terms, 10, NOW))

@@ -127,56 +127,55 @@ class UniqueKeyContract:
         assert await _find_same_key(storage, one) == [one]
 
     @pytest.mark.parametrize("key", ["drink", "喝的", "a\0b", "\n", '"'])
-    async def test_what_was_expected_is_found_as_it_is(
+    async def test_of_many_keys_those_in_use_are_found(
         self, storage: StorageBackend, key: str
     ) -> None:
-        taken, free = _draft(key), _draft("free")
-        [row] = await store_memories(storage, memory("tea", key=key, type=taken.type))
+        await store_memories(storage, memory("tea", key=key, type=MemoryType.NOTE))
+        used, free = (MemoryType.NOTE, key), (MemoryType.NOTE, "free")
 
-        def work(stores: Stores) -> tuple[list[Memory], list[Memory], list[Memory]]:
-            stores.memories.prefetch_same_key(MINE, [taken, free, free])
-            before = stores.memories.find_same_key(MINE, free)
-            stores.memories.add(memory("coffee", key="free", type=free.type))
-            after = stores.memories.find_same_key(MINE, free)
-            return stores.memories.find_same_key(MINE, taken), before, after
+        def work(stores: Stores) -> list[set[tuple[MemoryType, str]]]:
+            before = stores.memories.find_live_keys(MINE, [used, free])
+            stores.memories.add(memory("coffee", key="free", type=MemoryType.NOTE))
+            return [before, stores.memories.find_live_keys(MINE, [used, free])]
 
-        there, before, after = await storage.write(work)
+        assert await storage.write(work) == [{used}, {used, free}]
 
-        assert there == [row]
-        assert (contents(before), contents(after)) == ([], ["coffee"])
+    async def test_no_keys_are_none_in_use(self, storage: StorageBackend) -> None:
+        await store_memories(storage, memory("tea", key="drink"))
 
-    async def test_what_was_expected_is_told_apart_by_owner_and_type(
+        assert await storage.read(lambda s: s.memories.find_live_keys(MINE, [])) == set()
+
+    async def test_a_key_is_in_use_by_its_owner_and_for_its_type(
         self, storage: StorageBackend
     ) -> None:
-        [other, event] = await store_memories(
+        await store_memories(
             storage,
             memory("tea", OTHER_PERSONA, key="drink", type=MemoryType.NOTE),
             memory("coffee", key="drink", type=MemoryType.EVENT),
         )
+        note, event = (MemoryType.NOTE, "drink"), (MemoryType.EVENT, "drink")
 
-        def work(stores: Stores) -> list[list[Memory]]:
-            stores.memories.prefetch_same_key(MINE, [_draft("drink")])
-            found_there = stores.memories.find_same_key
-            return [
-                found_there(MINE, _draft("drink")),
-                found_there(OTHER_PERSONA, other),
-                found_there(MINE, event),
-            ]
+        mine = await storage.read(lambda s: s.memories.find_live_keys(MINE, [note, event]))
+        other = await storage.read(
+            lambda s: s.memories.find_live_keys(OTHER_PERSONA, [note, event])
+        )
 
-        assert await storage.write(work) == [[], [other], [event]]
+        assert (mine, other) == ({event}, {note})
 
-    async def test_a_row_that_comes_back_takes_a_place_that_was_expected_free(
-        self, storage: StorageBackend
+    @pytest.mark.parametrize("status", Status)
+    async def test_a_key_is_in_use_while_a_row_is_active_or_waits(
+        self, storage: StorageBackend, status: Status
     ) -> None:
+        key = (MemoryType.NOTE, "drink")
         gone = memory("tea", key="drink", type=MemoryType.NOTE, status=Status.REVOKED)
         [row] = await store_memories(storage, gone)
 
-        def work(stores: Stores) -> list[Memory]:
-            stores.memories.prefetch_same_key(MINE, [_draft("drink")])
-            stores.memories.save(replace(row, status=Status.ACTIVE))
-            return stores.memories.find_same_key(MINE, _draft("drink"))
+        def work(stores: Stores) -> set[tuple[MemoryType, str]]:
+            stores.memories.save(replace(row, status=status))
+            return stores.memories.find_live_keys(MINE, [key])
 
-        assert contents(await storage.write(work)) == ["tea"]
+        is_live = status in (Status.ACTIVE, Status.CANDIDATE)
+        assert await storage.write(work) == ({key} if is_live else set())
 
     async def test_a_moved_row_is_found_at_its_new_place_only(
         self, storage: StorageBackend
@@ -228,6 +227,6 @@ async def _find_same_key(storage: StorageBackend, row: Memory) -> list[Memory]:
 
 
 async def _is_refused(storage: StorageBackend, row: Memory) -> bool:
-    """Say whether the store keeps a row out; which error says so is its own affair."""
+    """Return whether the store keeps a row out; which error says so is its own affair."""
     outcomes = await asyncio.gather(store_memories(storage, row), return_exceptions=True)
     return isinstance(outcomes[0], Exception)

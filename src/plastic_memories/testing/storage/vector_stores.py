@@ -51,15 +51,15 @@ class VectorStoreContract:
             tenants = (None, MINE.tenant_id, OTHER_TENANT.tenant_id, "nobody")
             return [stores.vectors.backlog(tenant) for tenant in tenants]
 
-        def stored(stores: Stores) -> list[int]:
+        def count_by_tenant(stores: Stores) -> list[int]:
             tenants = (None, MINE.tenant_id, OTHER_TENANT.tenant_id, "nobody")
             return [stores.vectors.count_stored(tenant) for tenant in tenants]
 
         assert await storage.read(counts) == [4, 3, 1, 0]
-        assert await storage.read(stored) == [0, 0, 0, 0]
+        assert await storage.read(count_by_tenant) == [0, 0, 0, 0]
         await _embed(storage)
         assert await storage.read(counts) == [0, 0, 0, 0]
-        assert await storage.read(stored) == [4, 3, 1, 0]
+        assert await storage.read(count_by_tenant) == [4, 3, 1, 0]
 
     async def test_a_stored_vector_is_news_to_readers(self, storage: StorageBackend) -> None:
         own, _ = partitions_for(MINE)

@@ -9,8 +9,12 @@ from pathlib import Path
 import apsw
 
 from plastic_memories.adapters.sqlite.connection import AUTOCHECKPOINT, connect
-from plastic_memories.adapters.sqlite.errand import TRANSIENT_ERRORS
-from plastic_memories.adapters.sqlite.scrubbing.pages import clear_pages, pages_to_clear, touch
+from plastic_memories.adapters.sqlite.database_task import TRANSIENT_ERRORS
+from plastic_memories.adapters.sqlite.scrubbing.database_pages import (
+    clear_pages,
+    pages_to_clear,
+    touch,
+)
 
 Write = Callable[[Callable[[apsw.Connection], None]], Awaitable[None]]
 Step = Callable[[apsw.Connection], bool]
@@ -59,14 +63,14 @@ async def _after_commit(path: str, write: Write, step: Step) -> bool:
     """
     is_done = False
 
-    def committed(db: apsw.Connection, _name: str, _pages: int) -> int:
+    def on_commit(db: apsw.Connection, _name: str, _pages: int) -> int:
         nonlocal is_done
         db.wal_autocheckpoint(AUTOCHECKPOINT)  # takes its own place again, after this once
         is_done = _is_done(path, step)
         return apsw.SQLITE_OK
 
     def ask(db: apsw.Connection) -> None:
-        db.set_wal_hook(committed)
+        db.set_wal_hook(on_commit)
         touch(db)
 
     await write(ask)

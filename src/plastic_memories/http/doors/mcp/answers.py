@@ -1,4 +1,4 @@
-"""What the tools answer: short rows, because a model pays for every word of them."""
+"""Results of the MCP tools: short rows, because a model pays for every token."""
 
 from __future__ import annotations
 
@@ -103,13 +103,12 @@ def tool_goal(goal: Goal) -> ToolGoal:
 
 
 def memory_line(memory: ToolMemory) -> str:
-    """Return a memory as one line of a list."""
     waits = f" ({memory.status})" if memory.status != "active" else ""
     return f"- #{memory.id} [{memory.created}] {memory.type} {memory.key}: {memory.content}{waits}"
 
 
 def _memory_fields(memory: Memory) -> dict[str, Any]:
-    said = memory.created_at if memory.occurred_at is None else memory.occurred_at
+    stated_at = memory.created_at if memory.occurred_at is None else memory.occurred_at
     return {
         "id": memory.id,
         "type": memory.type.value,
@@ -117,5 +116,5 @@ def _memory_fields(memory: Memory) -> dict[str, Any]:
         "content": memory.content,
         "status": memory.status.value,
         "tags": list(memory.tags),
-        "created": datetime.fromtimestamp(said, UTC).date().isoformat(),
+        "created": datetime.fromtimestamp(stated_at, UTC).date().isoformat(),
     }

@@ -1,4 +1,4 @@
-"""What the tools are given: the schemas that a model reads."""
+"""Argument schemas of the MCP tools, as a model reads them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Limit = Annotated[int, Field(ge=1, le=200)]
 
 
 class ToolArguments(RequestBody):
-    """What every tool may be given."""
+    """Arguments common to all tools."""
 
     persona_id: Annotated[
         Name | None,
@@ -54,8 +54,8 @@ class RememberArguments(ToolArguments):
     type: Annotated[
         MemoryType | None,
         Field(
-            description="Leave it out: the hub finds what the text says of the user, and keeps "
-            "anything else as a note. Give it to store the text as it is."
+            description="Leave it out: the hub extracts what the text says about the user, and "
+            "stores anything else as a note. Give it to store the text as it is."
         ),
     ] = None
     key: Annotated[
@@ -72,23 +72,23 @@ class RememberArguments(ToolArguments):
         Flag,
         Field(
             description="True if the user did not say it and you concluded it: "
-            "it then waits for the user's yes."
+            "it then waits for confirmation."
         ),
     ] = False
 
 
 class ConfirmArguments(ToolArguments):
-    memory_id: Annotated[Id, Field(description="The candidate; `list` shows those that wait.")]
-    accept: Annotated[Flag, Field(description="False turns the candidate down.")] = True
+    memory_id: Annotated[Id, Field(description="The candidate; `list` shows candidates.")]
+    accept: Annotated[Flag, Field(description="False rejects the candidate.")] = True
     supersedes_id: Annotated[
         Id | None, Field(description="The active memory that this one replaces, if any.")
     ] = None
     coexist: Annotated[Flag, Field(description="Keep both (only preferences and constraints).")] = (
         False
     )
-    never_again: Annotated[
-        Flag, Field(description="With accept=false: do not learn it again either.")
-    ] = False
+    never_again: Annotated[Flag, Field(description="With accept=false: never learn it again.")] = (
+        False
+    )
 
 
 class ForgetArguments(ToolArguments):
@@ -99,7 +99,7 @@ class ForgetArguments(ToolArguments):
         Text | None,
         Field(description="Without ids: shows what would be forgotten, and erases nothing."),
     ] = None
-    never_again: Annotated[Flag, Field(description="Do not learn it again either.")] = False
+    never_again: Annotated[Flag, Field(description="Never learn it again.")] = False
     include_messages: Annotated[
         Flag, Field(description="Erase the messages it was learned from as well.")
     ] = False
@@ -108,7 +108,7 @@ class ForgetArguments(ToolArguments):
 class ListArguments(ToolArguments):
     status: Annotated[
         Literal["active", "candidate", "revoked", "expired", "all"],
-        Field(description="`candidate` shows what waits for the user's yes."),
+        Field(description="`candidate` shows memories that wait for confirmation."),
     ] = "active"
     type: MemoryType | None = None
     containing: Annotated[Text | None, Field(max_length=1000)] = None
@@ -125,7 +125,7 @@ class ProfileArguments(ToolArguments):
 class PageArguments(ToolArguments):
     page_id: Annotated[
         Name,
-        Field(description="As it stands in recall's index: memory://extended/….", max_length=1000),
+        Field(description="The id from recall's index: memory://extended/….", max_length=1000),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What a model is told when something cannot be done: what went wrong, and what to do next."""
+"""Error texts for a model: what went wrong, and what to do next."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _NEXT_STEPS = {
         "Ask the user which one holds. Then call confirm again with supersedes_id set to "
         "active_memory_id, or with coexist=true for preferences and constraints."
     ),
-    "expired": "It is past its date: call remember to store it anew, if the user still wants it.",
+    "expired": "It has expired: call remember to store it again, if the user still wants it.",
     "not_found": "Call list or recall to see the ids there are.",
-    "forbidden": "Tell the user that this key is narrowed; another key is needed for this.",
+    "forbidden": "Tell the user that this key is restricted; another key is needed for this.",
     "judge_deny": "Do not store it. If it matters, remember it without the secret part.",
     "rate_limited": "Wait, then try again.",
     "unavailable": "Go on without it, and try again later.",
@@ -25,7 +25,7 @@ _NEXT_STEPS = {
 
 
 def error_text(error: PlasticMemoriesError) -> str:
-    """Return an error as a model reads it."""
+    """Return an error with its next step and its detail."""
     lines = [f"{error.message} ({error.code})", _NEXT_STEPS.get(error.code, "")]
     if error.detail is not None:
         lines.append(json.dumps(error.detail, ensure_ascii=False, default=str))
@@ -33,7 +33,7 @@ def error_text(error: PlasticMemoriesError) -> str:
 
 
 def argument_error_text(error: ValidationError) -> str:
-    """Say which arguments do not fit, without repeating what was sent."""
+    """Return which arguments are invalid, without repeating the input."""
     found: list[Any] = error.errors(include_url=False, include_input=False, include_context=False)
     lines = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found]
     return "\n".join(["The arguments do not fit (validation_error):", *lines])

@@ -1,4 +1,4 @@
-"""The prompts: ways to begin that a person chooses from a menu, in Chinese and English."""
+"""MCP prompts: conversation starters that a person picks from a menu, in Chinese and English."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from plastic_memories.http.doors.mcp.arguments import RecallArguments, ToolArguments
-from plastic_memories.http.doors.mcp.request_place import McpRequest
+from plastic_memories.http.doors.mcp.mcp_request import McpRequest
 from plastic_memories.http.doors.mcp.resources import core_text
 
 Language = Literal["zh", "en"]
@@ -42,23 +42,23 @@ _AS_PERSONA = {
 _NO_NOTES = {"zh": "（还没有任何资料。）", "en": "(There are no notes yet.)"}
 
 
-async def _about_me_prompt(here: McpRequest, asked: PromptArguments) -> str:
-    language = await _prompt_language(here, asked)
-    profile = await here.call.hub.personas.profile(here.view(asked))
+async def _about_me_prompt(request: McpRequest, args: PromptArguments) -> str:
+    language = await _prompt_language(request, args)
+    profile = await request.call.hub.personas.profile(request.view(args))
     return f"{_ABOUT_ME[language]}\n\n{profile or _NO_NOTES[language]}"
 
 
-async def _as_persona_prompt(here: McpRequest, asked: PromptArguments) -> str:
-    language = await _prompt_language(here, asked)
-    core = await core_text(here, RecallArguments(persona_id=asked.persona_id))
+async def _as_persona_prompt(request: McpRequest, args: PromptArguments) -> str:
+    language = await _prompt_language(request, args)
+    core = await core_text(request, RecallArguments(persona_id=args.persona_id))
     return f"{_AS_PERSONA[language]}\n\n{core or _NO_NOTES[language]}"
 
 
-async def _prompt_language(here: McpRequest, asked: PromptArguments) -> Language:
-    """Return the language that is asked for, or else the user's own."""
-    if asked.language is not None:
-        return asked.language
-    settings = await here.call.hub.personas.settings(here.call.caller.user)
+async def _prompt_language(request: McpRequest, args: PromptArguments) -> Language:
+    """Return the requested language, or else the user's own."""
+    if args.language is not None:
+        return args.language
+    settings = await request.call.hub.personas.settings(request.call.caller.user)
     return "en" if settings.language.lower().startswith("en") else "zh"
 
 

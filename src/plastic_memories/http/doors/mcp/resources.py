@@ -1,4 +1,4 @@
-"""The resources: what is remembered, as texts that a person can attach."""
+"""MCP resources: memories as texts that a person can attach."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from plastic_memories.errors import NotFound
 from plastic_memories.http.doors.mcp.arguments import RecallArguments, ToolArguments
-from plastic_memories.http.doors.mcp.request_place import McpRequest
+from plastic_memories.http.doors.mcp.mcp_request import McpRequest
 from plastic_memories.http.routes.recall import run_recall
 from plastic_memories.hub.pages.read_pages import sees_pages
 from plastic_memories.model.page import PageTitle, PageView
@@ -14,7 +14,7 @@ from plastic_memories.wire.recall import RecallRequest
 
 CORE = "memory://core"
 PROFILE = "memory://profile"
-# What a client may fill in: the pages of the user, and those of the persona alone.
+# Clients fill in the page: one of the user's, or one of this persona alone.
 TEMPLATES = {
     "memory://extended/{page}": "用户的页面 · A page of the user's",
     "memory://persona/extended/{page}": "角色的页面 · A page of this persona's",
@@ -23,7 +23,7 @@ TEMPLATES = {
 
 @dataclass(frozen=True, slots=True)
 class ResourceEntry:
-    """One resource as it stands in a list."""
+    """One entry of the resource list."""
 
     uri: str
     name: str
@@ -41,12 +41,12 @@ _FIXED_RESOURCES = (
 )
 
 
-async def resource_entries(here: McpRequest) -> list[ResourceEntry]:
-    """Return what can be read: what is always there, then the user's own pages."""
-    view = here.view(ToolArguments())
+async def resource_entries(request: McpRequest) -> list[ResourceEntry]:
+    """Return the fixed resources, then the user's own pages."""
+    view = request.view(ToolArguments())
     if not sees_pages(view):
         return list(_FIXED_RESOURCES)
-    found = await here.call.hub.pages.index(view.owner.user, view.owner.persona_id)
+    found = await request.call.hub.pages.index(view.owner.user, view.owner.persona_id)
     return [*_FIXED_RESOURCES, *(_page_entry(page) for page in found.extended)]
 
 
@@ -56,30 +56,30 @@ def _page_entry(page: PageTitle) -> ResourceEntry:
     )
 
 
-async def read_resource(here: McpRequest, uri: str) -> str:
-    """Return the text of a resource; raise `NotFound` for one that is not the user's."""
+async def read_resource(request: McpRequest, uri: str) -> str:
+    """Return the text of a resource; raise `NotFound` if the user has no such resource."""
     if uri == CORE:
-        return await core_text(here, RecallArguments())
+        return await core_text(request, RecallArguments())
     if uri == PROFILE:
-        return await here.call.hub.personas.profile(here.view(ToolArguments()))
-    return (await find_page(here, ToolArguments(), uri)).text
+        return await request.call.hub.personas.profile(request.view(ToolArguments()))
+    return (await find_page(request, ToolArguments(), uri)).text
 
 
-async def find_page(here: McpRequest, asked: ToolArguments, page_id: str) -> PageView:
+async def find_page(request: McpRequest, args: ToolArguments, page_id: str) -> PageView:
     """Return one of the user's pages."""
-    view = here.view(asked)
+    view = request.view(args)
     if not sees_pages(view):
         raise NotFound(f"There is no page {page_id} here.")
-    return await here.call.hub.pages.read(view.owner.user, view.owner.persona_id, page_id)
+    return await request.call.hub.pages.read(view.owner.user, view.owner.persona_id, page_id)
 
 
-async def core_text(here: McpRequest, asked: RecallArguments) -> str:
-    """Return what stands in every prompt of this persona: the stable block."""
+async def core_text(request: McpRequest, args: RecallArguments) -> str:
+    """Return the persona's stable block, which is in every prompt."""
     body = RecallRequest(
-        persona_id=here.persona_id(asked),
-        bot_id=here.bot_id,
-        source_app=here.app,
+        persona_id=request.persona_id(args),
+        bot_id=request.bot_id,
+        source_app=request.app,
         query="",
         include=[],
     )
-    return (await run_recall(body, here.call)).stable_block.text
+    return (await run_recall(body, request.call)).stable_block.text

@@ -18,12 +18,12 @@ from plastic_memories.http.envelope import error_response
 from plastic_memories.http.routing import Endpoint, Handler, Routes
 
 _PACKAGE = "mcp"
-# The protocol leaves this range to implementations; `data.code` has the hub's own word.
+# The protocol reserves this range for implementations; `data.code` has the hub's error code.
 _REFUSED = -32_010
 
 
 def mcp_endpoint(endpoint: Endpoint) -> Handler:
-    """Refuse in the protocol's own shape, so that clients can show the reason."""
+    """Return errors in the protocol's own shape, so that clients can show the reason."""
     serve = keyed_endpoint(endpoint)
 
     async def handle(request: Request) -> Response:
@@ -58,22 +58,22 @@ router = Routes(mcp_endpoint, in_document=False)
 
 @router.post("/mcp")
 async def answer_message(call: ReadCall) -> Response:
-    """Answer one message of an agent; what changes something asks for a key that may."""
+    """Answer one message of an agent. A tool that writes needs a key that may write."""
     call.request.state.call = call
     await asyncio.to_thread(_load_package)
     return _McpResponse(call.options.max_body_bytes)
 
 
 class _McpResponse(Response):
-    """One message and its answer, read and written by the `mcp` package."""
+    """One message and its response, read and written by the `mcp` package."""
 
     def __init__(self, max_body_bytes: int) -> None:
         super().__init__()
         self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # One for each request, as nothing is kept between them: there is no session to end
-        # when the server stops, and any of several processes can answer the next message.
+        # One manager for each request: no state is kept between requests, so there is no session to
+        # end when the server stops, and any process can answer the next message.
         server, session_manager = _load_package()
         exchange = session_manager(
             server,
@@ -87,7 +87,7 @@ class _McpResponse(Response):
 
 @lru_cache(maxsize=1)
 def _load_package() -> tuple[Any, Any]:
-    """Load the package at the first message: a hub that nobody speaks to so starts without it."""
+    """Import the package at the first message: a hub without MCP clients starts faster."""
     package = import_module("mcp.server.streamable_http_manager")
     server = import_module("plastic_memories.http.doors.mcp.server")
     return server.build_server(), package.StreamableHTTPSessionManager

@@ -1,4 +1,4 @@
-"""The protocol's side: our tools, resources and prompts in the words of the `mcp` package."""
+"""The MCP server: register our tools, resources and prompts with the `mcp` package."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from plastic_memories import __version__
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.http.doors.mcp import resources
 from plastic_memories.http.doors.mcp.failures import argument_error_text, error_text
+from plastic_memories.http.doors.mcp.mcp_request import McpRequest
 from plastic_memories.http.doors.mcp.prompts import PROMPTS, PromptArguments
-from plastic_memories.http.doors.mcp.request_place import McpRequest
 from plastic_memories.http.doors.mcp.toolbox import TOOLS
 from plastic_memories.http.doors.mcp.tools import Effect, MemoryTool
 
@@ -36,14 +36,14 @@ Result = TypeVar("Result")
 
 
 class _Context(Protocol):
-    """What we use of the package's context: the web request, to which the door gave its call."""
+    """The part of the package's context that we use: the web request, which carries our call."""
 
     @property
     def request(self) -> Request | None: ...
 
 
 def build_server() -> Server[Any]:
-    """Return the server. It keeps nothing between requests, so that any process may answer."""
+    """Build the server. It has no state between requests, so that any process can answer."""
     return Server(
         "plastic-memories",
         version=__version__,
@@ -62,9 +62,9 @@ def build_server() -> Server[Any]:
 def _with_protocol_errors(
     handle: Callable[[_Context, Params], Awaitable[Result]],
 ) -> Callable[[_Context, Params], Awaitable[Result]]:
-    """Turn what goes wrong into errors of the protocol, which would else show our insides."""
+    """Turn exceptions into protocol errors, which would otherwise show internals."""
 
-    async def guarded(context: _Context, params: Params) -> Result:
+    async def guarded_handler(context: _Context, params: Params) -> Result:
         try:
             return await handle(context, params)
         except MCPError:
@@ -73,11 +73,11 @@ def _with_protocol_errors(
             raise MCPError(types.INVALID_PARAMS, argument_error_text(error)) from error
         except PlasticMemoriesError as error:
             raise MCPError(types.INVALID_PARAMS, error_text(error), {"code": error.code}) from error
-        except Exception as error:  # the last word on bugs, as in http/request_frame.py
+        except Exception as error:  # the last resort for bugs, as in http/request_frame.py
             logger.exception("api.error", extra={"fields": {"path": "/mcp"}})
             raise MCPError(types.INTERNAL_ERROR, _INTERNAL_ERROR_TEXT) from error
 
-    return guarded
+    return guarded_handler
 
 
 def _mcp_request(context: _Context) -> McpRequest:
@@ -86,7 +86,7 @@ def _mcp_request(context: _Context) -> McpRequest:
 
 
 async def _list_tools(context: _Context, _: object) -> types.ListToolsResult:
-    """Show the tools this key may use: a model does not try what it is not shown."""
+    """List the tools this key may use: a model does not try a tool that it is not shown."""
     may_write = _mcp_request(context).may_write
     shown = [tool for tool in TOOLS.values() if may_write or tool.effect is Effect.READS]
     return types.ListToolsResult(tools=[_tool(tool) for tool in shown])
@@ -115,19 +115,19 @@ async def _call_tool(
     tool = TOOLS.get(params.name)
     if tool is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name}.")
-    here = _mcp_request(context)
+    request = _mcp_request(context)
     try:
         if tool.effect is not Effect.READS:
-            here.check_may_write()
-        said = await tool.run(here, tool.arguments.model_validate(params.arguments or {}))
+            request.check_may_write()
+        output = await tool.run(request, tool.arguments.model_validate(params.arguments or {}))
     except ValidationError as error:
         return _tool_error(argument_error_text(error))
     except PlasticMemoriesError as error:
         logger.info("mcp.error", extra={"fields": {"tool": tool.name, "code": error.code}})
         return _tool_error(error_text(error))
     return types.CallToolResult(
-        content=[types.TextContent(text=said.text)],
-        structured_content=said.content.model_dump(mode="json"),
+        content=[types.TextContent(text=output.text)],
+        structured_content=output.content.model_dump(mode="json"),
     )
 
 
@@ -188,7 +188,7 @@ async def _get_prompt(
     prompt = PROMPTS.get(params.name)
     if prompt is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name}.")
-    # Clients send an empty text for what their form was left without.
+    # Clients send an empty text for a form field left blank.
     given = {name: value for name, value in (params.arguments or {}).items() if value}
     text = await prompt.write(_mcp_request(context), PromptArguments.model_validate(given))
     message = types.PromptMessage(role="user", content=types.TextContent(text=text))

@@ -1,4 +1,4 @@
-"""The list of tools: their names, and what a model is told of them."""
+"""The list of MCP tools: names and descriptions for a model."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _TOOLS = (
         name="recall",
         title="Recall · 回忆",
         description=(
-            "Bring back what is remembered and bears on a message: facts, preferences, events, "
-            "earlier talk, and always the user's name and constraints (allergies, taboos). Call "
-            "it before you answer anything about the user or the past. "
+            "Recall memories relevant to a message: facts, preferences, events, earlier messages, "
+            "and always the user's name and constraints (allergies, taboos). Call it before you "
+            "answer anything about the user or the past. "
             "回答与用户或往事有关的问题前先调用。"
         ),
         effect=Effect.READS,
@@ -37,7 +37,7 @@ _TOOLS = (
         name="confirm",
         title="Confirm or reject · 确认",
         description=(
-            "Tell the hub the user's yes or no to a candidate. Ask the user first; never decide "
+            "Confirm or reject a candidate memory. Ask the user first; never decide "
             "for them. 先问用户，再确认或拒绝候选记忆。"
         ),
         effect=Effect.ERASES,
@@ -62,8 +62,8 @@ _TOOLS = (
         name="list",
         title="List memories · 列表",
         description=(
-            "List memories, newest first, or with status=candidate what waits for the user's "
-            "yes. To find something by meaning use recall. 列出记忆或待确认的候选。"
+            "List memories, newest first, or with status=candidate those that wait for "
+            "confirmation. To search by meaning use recall. 列出记忆或待确认的候选。"
         ),
         effect=Effect.READS,
         arguments=arguments.ListArguments,
@@ -74,7 +74,7 @@ _TOOLS = (
         name="profile",
         title="Profile · 画像",
         description=(
-            "Who the persona is and what it knows of the user, as Markdown. 角色与用户的画像。"
+            "The persona, and what it knows about the user, as Markdown. 角色与用户的画像。"
         ),
         effect=Effect.READS,
         arguments=arguments.ProfileArguments,
@@ -96,7 +96,7 @@ _TOOLS = (
     MemoryTool(
         name="goals",
         title="Goals · 目标",
-        description="List what the user wants to reach. 列出用户的目标。",
+        description="List the user's goals. 列出用户的目标。",
         effect=Effect.READS,
         arguments=arguments.GoalsArguments,
         answer=answers.GoalListResult,
@@ -105,7 +105,7 @@ _TOOLS = (
     MemoryTool(
         name="goal_create",
         title="New goal · 新目标",
-        description="Note a goal of the user. 记下用户的目标。",
+        description="Create a goal of the user. 记下用户的目标。",
         effect=Effect.ADDS,
         arguments=arguments.GoalCreateArguments,
         answer=answers.GoalUpdateResult,
@@ -114,7 +114,7 @@ _TOOLS = (
     MemoryTool(
         name="goal_update",
         title="Goal status · 目标状态",
-        description="Say how a goal stands: active, paused, done or dropped. 更新目标状态。",
+        description="Set the status of a goal: active, paused, done or dropped. 更新目标状态。",
         effect=Effect.ADDS,
         arguments=arguments.GoalUpdateArguments,
         answer=answers.GoalUpdateResult,

@@ -1,4 +1,4 @@
-"""The tools: what an agent can do with the memory of its user."""
+"""MCP tools: what an agent can do with its user's memories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from plastic_memories.errors import InvalidInput
 from plastic_memories.http.doors.mcp import answers, arguments
-from plastic_memories.http.doors.mcp.request_place import McpRequest
+from plastic_memories.http.doors.mcp.mcp_request import McpRequest
 from plastic_memories.http.doors.mcp.resources import find_page
 from plastic_memories.http.routes.memories import write_conversation, write_one
 from plastic_memories.http.routes.recall import run_recall
@@ -28,7 +28,7 @@ _DAY_S = 86_400
 
 
 class ToolOutput(NamedTuple):
-    """An answer twice: as text for a model, as data for a program."""
+    """A result in two forms: text for a model, data for a program."""
 
     text: str
     content: BaseModel
@@ -51,125 +51,125 @@ class MemoryTool:
     run: Callable[[McpRequest, Any], Awaitable[ToolOutput]]
 
 
-async def recall(here: McpRequest, asked: arguments.RecallArguments) -> ToolOutput:
+async def recall(request: McpRequest, args: arguments.RecallArguments) -> ToolOutput:
     body = RecallRequest(
-        persona_id=here.persona_id(asked),
-        bot_id=here.bot_id,
-        source_app=here.app,
-        query=asked.query,
-        limit=asked.limit,
+        persona_id=request.persona_id(args),
+        bot_id=request.bot_id,
+        source_app=request.app,
+        query=args.query,
+        limit=args.limit,
     )
-    found = await run_recall(body, here.call)
+    found = await run_recall(body, request.call)
     rows = [answers.tool_memory(hit.memory) for hit in found.hits]
     block = found.injection_block
     answer = answers.RecallResult(block=block, memories=rows, degraded=list(found.degraded))
-    return ToolOutput(block or "Nothing is remembered that bears on this.", answer)
+    return ToolOutput(block or "No relevant memories.", answer)
 
 
-async def remember(here: McpRequest, asked: arguments.RememberArguments) -> ToolOutput:
-    here.call.check_length(asked.text, "text")
-    as_it_is = asked.type or asked.key or asked.tags or asked.expires_in_days or asked.inferred
-    if as_it_is or asked.importance is not None:
-        return await _remember_note(here, asked)
-    return await _remember_extracted(here, asked)
+async def remember(request: McpRequest, args: arguments.RememberArguments) -> ToolOutput:
+    request.call.check_length(args.text, "text")
+    store_verbatim = args.type or args.key or args.tags or args.expires_in_days or args.inferred
+    if store_verbatim or args.importance is not None:
+        return await _remember_note(request, args)
+    return await _remember_extracted(request, args)
 
 
-async def _remember_extracted(here: McpRequest, asked: arguments.RememberArguments) -> ToolOutput:
-    """Keep what the text says of the user; if it says nothing of them, keep it as a note."""
-    told = wire.WriteConversationRequest(
-        persona_id=here.persona_id(asked),
-        messages=[wire.ConversationMessageBody(role=Role.USER, content=asked.text)],
-        source_app=here.app,
-        bot_id=here.bot_id,
+async def _remember_extracted(request: McpRequest, args: arguments.RememberArguments) -> ToolOutput:
+    """Store what the text says about the user; if that is nothing, store the text as a note."""
+    body = wire.WriteConversationRequest(
+        persona_id=request.persona_id(args),
+        messages=[wire.ConversationMessageBody(role=Role.USER, content=args.text)],
+        source_app=request.app,
+        bot_id=request.bot_id,
     )
-    found = await write_conversation(told, here.call)
+    found = await write_conversation(body, request.call)
     if not found.items and not found.skipped:
-        return await _remember_note(here, asked)
+        return await _remember_note(request, args)
     ids = [item.memory_id for item in found.items]
-    return await _remember_output(here, asked, ids, [one.reason for one in found.skipped])
+    return await _remember_output(request, args, ids, [one.reason for one in found.skipped])
 
 
-async def _remember_note(here: McpRequest, asked: arguments.RememberArguments) -> ToolOutput:
-    days = asked.expires_in_days
+async def _remember_note(request: McpRequest, args: arguments.RememberArguments) -> ToolOutput:
+    days = args.expires_in_days
     item = wire.WriteOneRequest(
-        persona_id=here.persona_id(asked),
-        type=asked.type or MemoryType.NOTE,
-        key=asked.key or note_key(asked.text),
-        content=asked.text,
-        tags=tuple(asked.tags),
-        importance=asked.importance,
+        persona_id=request.persona_id(args),
+        type=args.type or MemoryType.NOTE,
+        key=args.key or note_key(args.text),
+        content=args.text,
+        tags=tuple(args.tags),
+        importance=args.importance,
         ttl_seconds=days * _DAY_S if days else None,
-        source_type=SourceType.MODEL_INFERRED if asked.inferred else SourceType.USER_EXPLICIT,
-        source_app=here.app,
-        bot_id=here.bot_id,
+        source_type=SourceType.MODEL_INFERRED if args.inferred else SourceType.USER_EXPLICIT,
+        source_app=request.app,
+        bot_id=request.bot_id,
     )
-    written = await write_one(item, here.call)
+    written = await write_one(item, request.call)
     if written.memory_id is None:
         return await _remember_output(
-            here, asked, [], ["The user wants this never to be remembered."]
+            request, args, [], ["The user wants this never to be remembered."]
         )
-    return await _remember_output(here, asked, [written.memory_id], [])
+    return await _remember_output(request, args, [written.memory_id], [])
 
 
 async def _remember_output(
-    here: McpRequest, asked: arguments.ToolArguments, ids: list[int], skipped: list[str]
+    request: McpRequest, args: arguments.ToolArguments, ids: list[int], skipped: list[str]
 ) -> ToolOutput:
-    rows = await _tool_memories(here, asked, ids)
+    rows = await _tool_memories(request, args, ids)
     lines = [answers.memory_line(row) for row in rows]
     lines += [f"Not remembered: {reason}" for reason in skipped]
     if any(row.status == Status.CANDIDATE for row in rows):
-        lines.append("A candidate waits for the user's yes: ask, then call confirm.")
+        lines.append("A candidate waits for confirmation: ask the user, then call confirm.")
     answer = answers.RememberResult(memories=rows, skipped=skipped)
     return ToolOutput("\n".join(lines) or "There was nothing to remember.", answer)
 
 
-async def confirm(here: McpRequest, asked: arguments.ConfirmArguments) -> ToolOutput:
-    review, caller, view = here.call.hub.review, here.call.caller, here.view(asked)
-    if asked.accept:
-        wish = ConfirmOptions(supersedes_id=asked.supersedes_id, coexist=asked.coexist)
-        done = await review.confirm(caller, view, asked.memory_id, wish, None)
+async def confirm(request: McpRequest, args: arguments.ConfirmArguments) -> ToolOutput:
+    review, caller, view = request.call.hub.review, request.call.caller, request.view(args)
+    if args.accept:
+        options = ConfirmOptions(supersedes_id=args.supersedes_id, coexist=args.coexist)
+        done = await review.confirm(caller, view, args.memory_id, options, None)
     else:
-        done = await review.reject(caller, view, asked.memory_id, never_again=asked.never_again)
+        done = await review.reject(caller, view, args.memory_id, never_again=args.never_again)
     status = done.memory.status.value
     answer = answers.ReviewResult(memory_id=done.memory.id, updated=done.updated, status=status)
-    note = "" if done.updated else " It was so before: nothing has changed."
+    note = "" if done.updated else " Nothing changed."
     return ToolOutput(f"Memory #{done.memory.id} is {status}.{note}", answer)
 
 
-async def forget(here: McpRequest, asked: arguments.ForgetArguments) -> ToolOutput:
-    if not asked.memory_ids and not asked.query:
+async def forget(request: McpRequest, args: arguments.ForgetArguments) -> ToolOutput:
+    if not args.memory_ids and not args.query:
         raise InvalidInput("Give memory_ids, or a query to see what would be forgotten.")
-    here.call.check_length(asked.query, "query", here.call.options.max_query_chars)
-    only_look = not asked.memory_ids
-    wish = ForgetRequest(
-        memory_ids=asked.memory_ids,
-        query=asked.query if only_look else None,
-        dry_run=only_look,
-        never_again=asked.never_again,
-        include_messages=asked.include_messages,
+    request.call.check_length(args.query, "query", request.call.options.max_query_chars)
+    preview = not args.memory_ids
+    forget_request = ForgetRequest(
+        memory_ids=args.memory_ids,
+        query=args.query if preview else None,
+        dry_run=preview,
+        never_again=args.never_again,
+        include_messages=args.include_messages,
     )
-    gone = await here.call.hub.forget(here.call.caller, here.view(asked), wish)
-    ids = list(gone.memory_ids)
-    if only_look:
-        rows = await _tool_memories(here, asked, ids)
+    outcome = await request.call.hub.forget(request.call.caller, request.view(args), forget_request)
+    ids = list(outcome.memory_ids)
+    if preview:
+        rows = await _tool_memories(request, args, ids)
         lines = [answers.memory_line(row) for row in rows]
         advice = "Nothing is erased yet. Ask the user, then call forget with memory_ids."
         answer = answers.ForgetResult(erased=False, memory_ids=ids, memories=rows)
         return ToolOutput("\n".join([*lines, advice]) if rows else "Nothing matches.", answer)
     text = f"Forgotten for good: {', '.join(f'#{one}' for one in ids) or 'nothing'}."
-    receipt = dict(gone.receipt)
+    receipt = dict(outcome.receipt)
     return ToolOutput(text, answers.ForgetResult(erased=bool(ids), memory_ids=ids, receipt=receipt))
 
 
-async def list_memories(here: McpRequest, asked: arguments.ListArguments) -> ToolOutput:
-    wanted = ListFilter(
-        status=None if asked.status == "all" else Status(asked.status),
-        type=asked.type,
-        containing=asked.containing or None,
-        before_id=int(asked.cursor) if asked.cursor else None,
-        limit=asked.limit,
+async def list_memories(request: McpRequest, args: arguments.ListArguments) -> ToolOutput:
+    list_filter = ListFilter(
+        status=None if args.status == "all" else Status(args.status),
+        type=args.type,
+        containing=args.containing or None,
+        before_id=int(args.cursor) if args.cursor else None,
+        limit=args.limit,
     )
-    page = await here.call.hub.browse.list_page(here.view(asked), wanted)
+    page = await request.call.hub.browse.list_page(request.view(args), list_filter)
     rows = [answers.tool_memory(memory) for memory in page.memories]
     cursor = None if page.next_before_id is None else str(page.next_before_id)
     more = [] if cursor is None else [f"There are more: cursor={cursor}"]
@@ -180,22 +180,22 @@ async def list_memories(here: McpRequest, asked: arguments.ListArguments) -> Too
     )
 
 
-async def profile(here: McpRequest, asked: arguments.ProfileArguments) -> ToolOutput:
-    text = await here.call.hub.personas.profile(here.view(asked))
-    answer = answers.ProfileResult(persona_id=here.persona_id(asked), markdown=text)
+async def profile(request: McpRequest, args: arguments.ProfileArguments) -> ToolOutput:
+    text = await request.call.hub.personas.profile(request.view(args))
+    answer = answers.ProfileResult(persona_id=request.persona_id(args), markdown=text)
     return ToolOutput(text or "Nothing is known yet.", answer)
 
 
-async def read_page(here: McpRequest, asked: arguments.PageArguments) -> ToolOutput:
-    page = await find_page(here, asked, asked.page_id)
+async def read_page(request: McpRequest, args: arguments.PageArguments) -> ToolOutput:
+    page = await find_page(request, args, args.page_id)
     answer = answers.PageResult(
         page_id=page.id, title=page.title, text=page.text, truncated=page.truncated
     )
     return ToolOutput(page.text or "The page is empty.", answer)
 
 
-async def goals(here: McpRequest, asked: arguments.GoalsArguments) -> ToolOutput:
-    found = await here.call.hub.goals.find(here.owner(asked), asked.status)
+async def goals(request: McpRequest, args: arguments.GoalsArguments) -> ToolOutput:
+    found = await request.call.hub.goals.find(request.owner(args), args.status)
     rows = [answers.tool_goal(goal) for goal in found]
     lines = [f"- #{row.id} {row.title} ({row.status}) {row.details}".rstrip() for row in rows]
     return ToolOutput(
@@ -203,33 +203,35 @@ async def goals(here: McpRequest, asked: arguments.GoalsArguments) -> ToolOutput
     )
 
 
-async def goal_create(here: McpRequest, asked: arguments.GoalCreateArguments) -> ToolOutput:
-    here.call.check_length(asked.details, "details")
-    made = await here.call.hub.goals.create(
-        here.call.caller, here.owner(asked), asked.title, asked.details
+async def goal_create(request: McpRequest, args: arguments.GoalCreateArguments) -> ToolOutput:
+    request.call.check_length(args.details, "details")
+    goal = await request.call.hub.goals.create(
+        request.call.caller, request.owner(args), args.title, args.details
     )
-    answer = answers.GoalUpdateResult(goal_id=made.id, updated=True, status=made.status)
-    return ToolOutput(f"Goal #{made.id} is noted: {made.title}", answer)
+    answer = answers.GoalUpdateResult(goal_id=goal.id, updated=True, status=goal.status)
+    return ToolOutput(f"Goal #{goal.id} created: {goal.title}", answer)
 
 
-async def goal_update(here: McpRequest, asked: arguments.GoalUpdateArguments) -> ToolOutput:
-    updated = await here.call.hub.goals.set_status(
-        here.call.caller, here.owner(asked), asked.goal_id, asked.status
+async def goal_update(request: McpRequest, args: arguments.GoalUpdateArguments) -> ToolOutput:
+    updated = await request.call.hub.goals.set_status(
+        request.call.caller, request.owner(args), args.goal_id, args.status
     )
-    answer = answers.GoalUpdateResult(goal_id=asked.goal_id, updated=updated, status=asked.status)
-    return ToolOutput(f"Goal #{asked.goal_id} is {asked.status.value}.", answer)
+    answer = answers.GoalUpdateResult(goal_id=args.goal_id, updated=updated, status=args.status)
+    return ToolOutput(f"Goal #{args.goal_id} is {args.status.value}.", answer)
 
 
-async def upcoming_events(here: McpRequest, asked: arguments.UpcomingArguments) -> ToolOutput:
-    found = await here.call.hub.upcoming_events(here.view(asked), asked.days)
+async def upcoming_events(request: McpRequest, args: arguments.UpcomingArguments) -> ToolOutput:
+    found = await request.call.hub.upcoming_events(request.view(args), args.days)
     rows = [answers.tool_event(one) for one in found]
     lines = [f"- {row.next_date} (in {row.days_away} days) {row.content}" for row in rows]
-    return ToolOutput("\n".join(lines) or "Nothing comes up.", answers.UpcomingResult(events=rows))
+    return ToolOutput(
+        "\n".join(lines) or "No upcoming events.", answers.UpcomingResult(events=rows)
+    )
 
 
 async def _tool_memories(
-    here: McpRequest, asked: arguments.ToolArguments, ids: list[int]
+    request: McpRequest, args: arguments.ToolArguments, ids: list[int]
 ) -> list[answers.ToolMemory]:
-    view = here.view(asked)
-    pages = [await here.call.hub.browse.get_memory(view, memory_id) for memory_id in ids]
+    view = request.view(args)
+    pages = [await request.call.hub.browse.get_memory(view, memory_id) for memory_id in ids]
     return [answers.tool_memory(memory) for page in pages for memory in page.memories]

@@ -1,3 +1,3 @@
-"""mem0's open-source server and its hosted interface, on top of the hub."""
+"""The APIs of mem0's open-source server and of its hosted service, served by the hub."""
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Users, agents, apps and runs: who has memories here."""
+"""Entities of mem0: the users, agents, apps and runs that have memories."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from plastic_memories.errors import NotFound
+from plastic_memories.http.doors.mem0.mem0_call import Mem0Call
 from plastic_memories.http.doors.mem0.mem0_items import DEFAULT_APP, DEFAULT_PERSONA, Json, iso_time
-from plastic_memories.http.doors.mem0.mem0_route import Mem0Call
 from plastic_memories.http.doors.mem0.memories import delete_all
 from plastic_memories.model.persona import PersonaMemoryCount
 
@@ -14,13 +14,13 @@ _FIELDS = {"user": "user_id", "agent": "agent_id", "app": "app_id", "run": "run_
 
 
 async def entity_list(call: Mem0Call) -> list[Json]:
-    """Return everybody who has memories: of the key's user, or of all users of an app key."""
-    held: dict[tuple[str, str], list[PersonaMemoryCount]] = {}
-    for holding in await _holdings(call):
-        for name in _entity_names(holding) if holding.memories else ():
-            held.setdefault(name, []).append(holding)
+    """Return all entities with memories: of the key's user, or of all users of an app key."""
+    counts: dict[tuple[str, str], list[PersonaMemoryCount]] = {}
+    for count in await _holdings(call):
+        for name in _entity_names(count) if count.memories else ():
+            counts.setdefault(name, []).append(count)
     order = list(_FIELDS)
-    found = sorted(held.items(), key=lambda pair: (order.index(pair[0][0]), pair[0][1]))
+    found = sorted(counts.items(), key=lambda pair: (order.index(pair[0][0]), pair[0][1]))
     return [
         {
             "id": name,
@@ -35,7 +35,7 @@ async def entity_list(call: Mem0Call) -> list[Json]:
 
 
 async def delete_entity(call: Mem0Call, kind: str, name: str) -> None:
-    """Forget everything of one user, agent, app or run. Of nobody there is nothing to forget."""
+    """Forget everything of one user, agent, app or run; do nothing if it has no memories."""
     if kind not in _FIELDS:
         raise NotFound(f"Entities are of the type {', '.join(_FIELDS)}.")
     if kind == "user":
@@ -50,21 +50,21 @@ async def delete_entity(call: Mem0Call, kind: str, name: str) -> None:
 
 async def _holdings(call: Mem0Call) -> list[PersonaMemoryCount]:
     limits = call.key.limits
-    held = await call.hub.search.holdings(call.key.tenant_id, call.key_user_id, limits.source_app)
-    return [one for one in held if limits.persona_id in ("", one.owner.persona_id)]
+    counts = await call.hub.search.holdings(call.key.tenant_id, call.key_user_id, limits.source_app)
+    return [one for one in counts if limits.persona_id in ("", one.owner.persona_id)]
 
 
-def _entity_names(holding: PersonaMemoryCount) -> Iterator[tuple[str, str]]:
-    """Yield whom these memories belong to, as mem0 counts them."""
-    silent = {("agent", DEFAULT_PERSONA), ("app", DEFAULT_APP)}
-    return (name for name in _entity_keys(holding) if name not in silent)
+def _entity_names(count: PersonaMemoryCount) -> Iterator[tuple[str, str]]:
+    """Yield the entities that these memories belong to, as mem0 counts them."""
+    defaults = {("agent", DEFAULT_PERSONA), ("app", DEFAULT_APP)}
+    return (name for name in _entity_keys(count) if name not in defaults)
 
 
-def _entity_keys(holding: PersonaMemoryCount) -> list[tuple[str, str]]:
+def _entity_keys(count: PersonaMemoryCount) -> list[tuple[str, str]]:
     named = {
-        "user": holding.owner.user_id,
-        "agent": holding.owner.persona_id,
-        "app": holding.source_app,
-        "run": holding.session_id,
+        "user": count.owner.user_id,
+        "agent": count.owner.persona_id,
+        "app": count.source_app,
+        "run": count.session_id,
     }
     return [(kind, name) for kind, name in named.items() if name]

@@ -1,4 +1,4 @@
-"""Memories as mem0 writes them."""
+"""Convert memories to mem0's JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from plastic_memories.hub.memories.search import FoundMemory
 from plastic_memories.model.memory import Memory, MemoryOutline, Status
 
 Json = dict[str, Any]
-# What is taken in without an agent or an app belongs to these, and is shown without them.
+# Memories added without an agent or an app belong to these; responses leave them out.
 DEFAULT_PERSONA = "default"
 DEFAULT_APP = "mem0"
 
 
 class FilterFields(Mapping[str, Any]):
-    """What filters can ask of a memory, worked out when they do: most rows are asked little."""
+    """The fields that filters can test, computed on access: most rows are tested on few."""
 
     def __init__(self, row: MemoryOutline) -> None:
         self._row = row
@@ -39,9 +39,9 @@ class FilterFields(Mapping[str, Any]):
 
 
 def memory_item(found: FoundMemory) -> Json:
-    """Return a memory in the shape both of mem0's interfaces share."""
+    """Return a memory in the shape that both mem0 APIs share."""
     memory = found.memory
-    made = {
+    item = {
         "id": memory_item_id(memory),
         "memory": memory.content,
         "hash": hashlib.md5(memory.content.encode(), usedforsecurity=False).hexdigest(),
@@ -57,7 +57,7 @@ def memory_item(found: FoundMemory) -> Json:
         "updated_at": iso_time(memory.updated_at),
         "expiration_date": _last_day(memory.expires_at),
     }
-    return made if found.score is None else {**made, "score": round(found.score, 6)}
+    return item if found.score is None else {**item, "score": round(found.score, 6)}
 
 
 def _statement_time(row: MemoryOutline) -> float:
@@ -91,26 +91,26 @@ _FIELDS: dict[str, Callable[[MemoryOutline], Any]] = {
 }
 
 
-def _none_if_default(silent: str, name: str) -> str | None:
-    return None if name in ("", silent) else name
+def _none_if_default(default: str, name: str) -> str | None:
+    return None if name in ("", default) else name
 
 
-def add_result(learned: IngestOutcome) -> Json:
-    """Return what `add` says of one memory."""
-    memory, before = learned.memory, learned.previous
-    event = "NONE" if learned.is_known else "ADD" if before is None else "UPDATE"
-    made = {
+def add_result(outcome: IngestOutcome) -> Json:
+    """Return the result of `add` for one memory."""
+    memory, before = outcome.memory, outcome.previous
+    event = "NONE" if outcome.is_known else "ADD" if before is None else "UPDATE"
+    item = {
         "id": memory_item_id(memory),
         "memory": memory.content,
         "event": event,
         "actor_id": memory.speaker or None,
         "role": _role(memory),
     }
-    return {**made, "previous_memory": before.content} if event == "UPDATE" and before else made
+    return {**item, "previous_memory": before.content} if event == "UPDATE" and before else item
 
 
 def history_events(versions: Sequence[Memory]) -> list[Json]:
-    """Return what happened to a memory, oldest first."""
+    """Return the changes of a memory, oldest first."""
     events: list[Json] = []
     before: Memory | None = None
     for version in versions:
@@ -140,7 +140,7 @@ def _history_event(kind: str, row: Memory, old: Memory | None, new: Memory | Non
 
 
 def deletion_event(memory_id: str, at: float) -> Json:
-    """Return the one event that is left of a memory that was forgotten: its words are gone."""
+    """Return the only event that remains of a forgotten memory: its text is gone."""
     return {
         "id": f"{memory_id}-delete",
         "memory_id": memory_id,
@@ -160,7 +160,7 @@ def iso_time(at: float) -> str:
 
 
 def end_of_day(day: str | None) -> float | None:
-    """Return when a memory ends that is good up to and with a day."""
+    """Return when a memory expires that is valid through a day."""
     if day is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What both of mem0's interfaces do with memories; the routes give it their shape."""
+"""Operations on memories that both mem0 APIs share; the routes give them their shape."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from plastic_memories.errors import BadRequest, NotAllowed, NotFound
 from plastic_memories.formats.export_lines import EARLIEST, LATEST
 from plastic_memories.http.doors.mem0 import memory_ids
+from plastic_memories.http.doors.mem0.mem0_call import Mem0Call
 from plastic_memories.http.doors.mem0.mem0_items import (
     Json,
     add_result,
@@ -16,7 +17,6 @@ from plastic_memories.http.doors.mem0.mem0_items import (
     history_events,
     memory_item,
 )
-from plastic_memories.http.doors.mem0.mem0_route import Mem0Call
 from plastic_memories.http.doors.mem0.request_scope import (
     RequestScope,
     resolve_reference,
@@ -43,56 +43,56 @@ _ROLES = {role.value: role for role in Role}
 
 
 async def add(call: Mem0Call, body: wire.Mem0AddRequest) -> tuple[str, list[Json]]:
-    """Take in messages; return the id of what happened, and what is remembered of them."""
-    caller, home = resolve_write_target(call, body.merged_filters())
+    """Add messages; return the id of the event, and the resulting memories."""
+    caller, target = resolve_write_target(call, body.merged_filters())
     for message in body.messages:
         call.check_length(message.content, call.options.max_content_chars)
-    talk = [
-        _message(message, home, call.now() if body.timestamp is None else body.timestamp)
+    messages = [
+        _message(message, target, call.now() if body.timestamp is None else body.timestamp)
         for message in body.messages
         if message.content.strip()
     ]
-    if not talk:
+    if not messages:
         raise BadRequest("The messages hold no text.")
-    marked = IngestAttributes(
+    attributes = IngestAttributes(
         metadata=body.metadata or {},
         expires_at=end_of_day(body.expiration_date),
         said_at=body.timestamp,
     )
-    take = call.hub.ingest.store_verbatim if body.infer is False else call.hub.ingest.extract
-    learned = await take(caller, home.owner, talk, marked)
-    roots = [one.memory.root_id for one in learned]
-    return memory_ids.encode_id(home.owner, *roots), [add_result(one) for one in learned]
+    ingest = call.hub.ingest.store_verbatim if body.infer is False else call.hub.ingest.extract
+    outcomes = await ingest(caller, target.owner, messages, attributes)
+    roots = [one.memory.root_id for one in outcomes]
+    return memory_ids.encode_id(target.owner, *roots), [add_result(one) for one in outcomes]
 
 
-def _message(message: wire.Mem0MessageBody, home: Viewpoint, ts: float) -> Message:
+def _message(message: wire.Mem0MessageBody, target: Viewpoint, ts: float) -> Message:
     return Message(
-        owner=home.owner,
+        owner=target.owner,
         role=_ROLES.get(message.role.lower(), Role.USER),
         content=message.content,
         ts=ts,
         speaker=message.name or "",
-        session_id=home.session_id,
-        source_app=home.source_app,
+        session_id=target.session_id,
+        source_app=target.source_app,
     )
 
 
-async def search(call: Mem0Call, body: wire.Mem0SearchRequest, most: int) -> list[Json]:
-    """Return what bears on the query, best first."""
+async def search(call: Mem0Call, body: wire.Mem0SearchRequest, default_limit: int) -> list[Json]:
+    """Return the memories relevant to the query, best first."""
     call.check_length(body.query, call.options.max_query_chars)
-    reach = await resolve_scope(call, _combined_filters(body.merged_filters(), body.categories))
-    if not reach.views:
+    scope = await resolve_scope(call, _combined_filters(body.merged_filters(), body.categories))
+    if not scope.views:
         return []
     query = RecallQuery(
-        viewpoint=reach.views[0],
+        viewpoint=scope.views[0],
         text=body.query,
         now=_timestamp(body.reference_date, call.now()),
-        limit=body.top_k or body.limit or most,
+        limit=body.top_k or body.limit or default_limit,
         deadline_s=call.options.recall_deadline_s,
     )
-    found = await call.hub.search.search_best(query, reach.views, reach.wanted)
-    least = body.threshold or 0.0
-    return [memory_item(one) for one in found if (one.score or 0.0) >= least]
+    found = await call.hub.search.search_best(query, scope.views, scope.search_filter)
+    threshold = body.threshold or 0.0
+    return [memory_item(one) for one in found if (one.score or 0.0) >= threshold]
 
 
 def _timestamp(given: str | float | None, now: float) -> float:
@@ -113,7 +113,7 @@ def _combined_filters(
     start: str | None = None,
     end: str | None = None,
 ) -> wire.Filters:
-    """Add to filters what a request asks for beside them."""
+    """Return the filters combined with the request's categories and dates."""
     parts: list[wire.Filters] = [filters] if filters else []
     if categories:
         parts.append({"categories": {"in": list(categories)}})
@@ -127,14 +127,14 @@ def _combined_filters(
 async def list_memories(
     call: Mem0Call, body: wire.Mem0ListRequest, start: int = 0, size: int | None = None
 ) -> SearchPage:
-    """Return a page (or all) of the memories that are asked for, newest first."""
+    """Return one page (or all) of the matching memories, newest first."""
     filters = _combined_filters(
         body.merged_filters(), body.categories, body.start_date, body.end_date
     )
-    reach = await resolve_scope(call, filters)
+    scope = await resolve_scope(call, filters)
     return await call.hub.search.list_page(
-        reach.views,
-        reach.wanted,
+        scope.views,
+        scope.search_filter,
         start=start,
         size=size,
         with_expired=bool(body.show_expired),
@@ -142,7 +142,7 @@ async def list_memories(
 
 
 async def get_memory(call: Mem0Call, memory_id: str) -> FoundMemory:
-    """Return a memory as it stands now."""
+    """Return the current version of a memory."""
     reference = memory_ids.decode_id(memory_id)
     _, view = resolve_reference(call, reference)
     return await call.hub.search.get_memory(view, _row_id(reference))
@@ -155,7 +155,7 @@ def _row_id(reference: memory_ids.MemoryReference) -> int:
 
 
 async def event_results(call: Mem0Call, event_id: str) -> list[Json]:
-    """Return what is left of the memories that one call of `add` has made."""
+    """Return the memories of one `add` call that still exist."""
     reference = memory_ids.decode_id(event_id)
     _, view = resolve_reference(call, reference)
     left: list[Json] = []
@@ -168,7 +168,7 @@ async def event_results(call: Mem0Call, event_id: str) -> list[Json]:
 
 
 async def update(call: Mem0Call, memory_id: str, body: wire.Mem0UpdateRequest) -> FoundMemory:
-    """Store a new version of a memory. It holds at once: the caller has said so."""
+    """Store a new version of a memory. It is active at once: the caller stated it."""
     changed = {"expires_at"} if "expiration_date" in body.model_fields_set else set()
     if body.metadata is not None:
         changed.add("metadata")
@@ -186,8 +186,8 @@ async def update(call: Mem0Call, memory_id: str, body: wire.Mem0UpdateRequest) -
     )
     done = await call.hub.review.correct(caller, view, before.id, correction)
     if done.memory.status is Status.CANDIDATE:
-        wish = ConfirmOptions(supersedes_id=before.id)
-        await call.hub.review.confirm(caller, view, done.memory.id, wish)
+        options = ConfirmOptions(supersedes_id=before.id)
+        await call.hub.review.confirm(caller, view, done.memory.id, options)
     return await get_memory(call, memory_id)
 
 
@@ -199,7 +199,7 @@ async def delete(call: Mem0Call, memory_id: str) -> None:
 
 
 async def memory_history(call: Mem0Call, memory_id: str) -> list[Json]:
-    """Return the history of a memory; of one that was forgotten, that it was."""
+    """Return the history of a memory; of a forgotten one, only its deletion."""
     reference = memory_ids.decode_id(memory_id)
     caller, view = resolve_reference(call, reference)
     row = _row_id(reference)
@@ -217,33 +217,33 @@ async def memory_history(call: Mem0Call, memory_id: str) -> list[Json]:
 
 
 async def delete_all(call: Mem0Call, filters: wire.Filters) -> None:
-    """Forget everything that is asked for, and the talk it was learned from."""
+    """Forget all matching memories; with ids alone as filters, the messages too."""
     if not filters:
         raise BadRequest("At least one of user_id, agent_id, run_id or filters must be given.")
-    reach = await resolve_scope(call, filters)
-    # Only whoever names an entity means its talk as well.
-    whole = all(name in _IDS and isinstance(value, str) for name, value in filters.items())
-    wish = ForgetRequest(include_messages=whole, receipt=False)
-    for caller, view in reach.places:
-        await _forget_in_batches(call, caller, view, reach, wish)
-        if whole:
-            talk = MessageFilter(
+    scope = await resolve_scope(call, filters)
+    # Only a filter that names an entity alone covers its messages as well.
+    names_entity = all(name in _IDS and isinstance(value, str) for name, value in filters.items())
+    request = ForgetRequest(include_messages=names_entity, receipt=False)
+    for caller, view in scope.places:
+        await _forget_in_batches(call, caller, view, scope, request)
+        if names_entity:
+            messages = MessageFilter(
                 session_id=view.session_id or None, source_app=view.source_app, bot_id=""
             )
-            await call.hub.messages.purge(caller, view.owner, talk)
+            await call.hub.messages.purge(caller, view.owner, messages)
 
 
 async def _forget_in_batches(
-    call: Mem0Call, caller: Caller, view: Viewpoint, reach: RequestScope, wish: ForgetRequest
+    call: Mem0Call, caller: Caller, view: Viewpoint, scope: RequestScope, request: ForgetRequest
 ) -> None:
-    left = await call.hub.search.list_ids(view, reach.wanted)
+    left = await call.hub.search.list_ids(view, scope.search_filter)
     while left:
-        wanted = replace(wish, memory_ids=left[:_FORGET_BATCH])
+        batch = replace(request, memory_ids=left[:_FORGET_BATCH])
         try:
-            done = await call.hub.forget(caller, view, wanted)
+            done = await call.hub.forget(caller, view, batch)
         except NotFound:
-            # Some went with an earlier lot: what is made from forgotten messages goes too.
-            before, left = len(left), await call.hub.search.list_ids(view, reach.wanted)
+            # Some went with an earlier batch: memories made from forgotten messages go too.
+            before, left = len(left), await call.hub.search.list_ids(view, scope.search_filter)
             if len(left) >= before:
                 raise
         else:
@@ -258,8 +258,8 @@ async def reset(call: Mem0Call) -> None:
         raise NotAllowed(
             "This key may not reset. Make one that may: plastic-memories keys create --allow-reset"
         )
-    held = await call.hub.search.holdings(call.key.tenant_id, call.key_user_id)
-    for owner in dict.fromkeys(one.owner for one in held):
+    counts = await call.hub.search.holdings(call.key.tenant_id, call.key_user_id)
+    for owner in dict.fromkeys(one.owner for one in counts):
         if limits.persona_id in ("", owner.persona_id):
             caller = call.caller(owner.user_id)
             await call.hub.personas.delete(caller, owner, owner.persona_id)

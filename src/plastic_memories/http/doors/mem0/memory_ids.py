@@ -1,4 +1,4 @@
-"""Opaque ids: mem0's clients name a memory by its id alone, so the id says whose it is."""
+"""Opaque ids: mem0's clients name a memory by its id alone, so the id encodes its owner."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_ROW_ID = 2**62
 
 @dataclass(frozen=True, slots=True)
 class MemoryReference:
-    """A user's persona and rows of it. Whether the caller may see them is asked elsewhere."""
+    """A user's persona and row ids in it. Access is checked elsewhere."""
 
     user_id: str
     persona_id: str
@@ -24,7 +24,7 @@ class MemoryReference:
 
 
 def memory_item_id(memory: Memory | MemoryOutline) -> str:
-    """Return the id of a memory: that of its first version, so that it outlives every update."""
+    """Return the id of a memory: the id of its first version, which survives every update."""
     return encode_id(memory.owner, memory.root_id)
 
 
@@ -34,7 +34,7 @@ def encode_id(owner: Owner, *rows: int) -> str:
 
 
 def decode_id(text: str) -> MemoryReference:
-    """Read an id; whatever is none of ours names nothing that exists."""
+    """Decode an id; raise `NotFound` for any text that is not one of our ids."""
     try:
         padded = text + "=" * (-len(text) % 4)
         parts = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))

@@ -1,4 +1,4 @@
-"""From ids and filters to the users, personas and sessions that a request is about."""
+"""Resolve ids and filters to the users, personas and sessions of a request."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from plastic_memories.errors import BadRequest, NotAllowed, NotFound
 from plastic_memories.http.caller_context import is_user_id
+from plastic_memories.http.doors.mem0.mem0_call import Mem0Call
 from plastic_memories.http.doors.mem0.mem0_items import DEFAULT_APP, DEFAULT_PERSONA, FilterFields
-from plastic_memories.http.doors.mem0.mem0_route import Mem0Call
 from plastic_memories.http.doors.mem0.memory_ids import MemoryReference
 from plastic_memories.hub.memories.search import SearchFilter
 from plastic_memories.model.key import Caller
@@ -26,10 +26,10 @@ _MAX_USERS = 20
 
 @dataclass(frozen=True, slots=True)
 class RequestScope:
-    """The places to look in, and what is asked of a memory there."""
+    """The viewpoints to search, and the filter for the memories there."""
 
     places: Sequence[tuple[Caller, Viewpoint]]
-    wanted: SearchFilter
+    search_filter: SearchFilter
 
     @property
     def views(self) -> list[Viewpoint]:
@@ -37,8 +37,8 @@ class RequestScope:
 
 
 async def resolve_scope(call: Mem0Call, filters: dict[str, Any]) -> RequestScope:
-    """Return what filters reach: without an agent every persona, without a run every session."""
-    holds = parse_filters(filters)
+    """Return the scope of filters: without an agent every persona, without a run every session."""
+    matches = parse_filters(filters)
     callers = [call.caller(name) for name in _user_ids(filters)]
     run, app = _single_value(filters, "run_id"), _single_value(filters, "app_id")
     places = [
@@ -47,12 +47,12 @@ async def resolve_scope(call: Mem0Call, filters: dict[str, Any]) -> RequestScope
         for owner in await _owners(call, caller, required_values(filters, "agent_id"))
     ]
 
-    wanted = SearchFilter(
-        lambda row: holds(FilterFields(row)),
+    search_filter = SearchFilter(
+        lambda row: matches(FilterFields(row)),
         session_id=exact_value(filters, "run_id") or None,
         source_app=exact_value(filters, "app_id") or None,
     )
-    return RequestScope(places, wanted)
+    return RequestScope(places, search_filter)
 
 
 def _user_ids(filters: dict[str, Any]) -> list[str]:
@@ -73,12 +73,12 @@ async def _owners(call: Mem0Call, caller: Caller, agents: list[str] | None) -> l
     if agents is None:
         return [owner for owner in known if bound in ("", owner.persona_id)]
     for name in agents:
-        caller.owner(name)  # a key that is bound to one persona may not name another
+        caller.owner(name)  # a key bound to one persona may not name another
     return [owner for owner in known if owner.persona_id in agents]
 
 
 def scope_viewpoint(call: Mem0Call, owner: Owner, run_id: str = "", app_id: str = "") -> Viewpoint:
-    """Return where the door stands: it speaks for no bot, so it sees no bot's memories."""
+    """Return the viewpoint of a request. It has no bot, so it sees no bot's memories."""
     bound = call.key.limits.source_app
     if bound and app_id and app_id != bound:
         raise NotAllowed("This key is bound to another app.")
@@ -88,7 +88,7 @@ def scope_viewpoint(call: Mem0Call, owner: Owner, run_id: str = "", app_id: str 
 
 
 def resolve_reference(call: Mem0Call, reference: MemoryReference) -> tuple[Caller, Viewpoint]:
-    """Return where a named memory lies; what the key may not see does not exist for it."""
+    """Return the viewpoint of a memory id; raise `NotFound` for what the key may not see."""
     try:
         caller = call.caller(reference.user_id)
         owner = caller.owner(reference.persona_id)

@@ -1,4 +1,4 @@
-"""What a chat request says: its conversation, whose it is, and what of it is meant for us."""
+"""Parse a chat completion request: its messages, its identity, and the fields meant for the hub."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from plastic_memories.http.doors.openai.json_splice import (
 from plastic_memories.model.message import Role
 from plastic_memories.rules.conversation.history_diff import HistoryLine
 
-# Who is meant, in headers as X-Persona-Id and so on, in `metadata` under the same names.
+# Identity fields: headers such as X-Persona-Id, or the same names in `metadata`.
 _NAMES = ("user_id", "persona_id", "session_id", "source_app", "bot_id", "memory")
 _REWRITE = "mem0_query_rewrite_enabled"
 _PROMPT = "mem0_query_rewrite_prompt"
@@ -36,19 +36,19 @@ DEFAULT_APP = "proxy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Whose conversation it is; empty where nobody said."""
+    """The user, persona and session of a conversation; empty where not given."""
 
     user_id: str = ""
     persona_id: str = ""
     session_id: str = ""
     source_app: str = ""
     bot_id: str = ""
-    memory: str = ""  # "off": nothing is recalled and nothing kept
+    memory: str = ""  # "off": no recall and no storing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteOverrides:
-    """How a request wants its question to be made better; None where it says nothing."""
+    """Query rewriting options of one request; None where not given."""
 
     rewrite: bool | None = None
     prompt: str = ""
@@ -60,7 +60,7 @@ class RewriteOverrides:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A request as it came, and the values of its members."""
+    """A request as received, and its parsed members."""
 
     text: str
     members: Sequence[JsonSpan]
@@ -72,7 +72,7 @@ class ChatRequest:
 
     @property
     def messages(self) -> Sequence[Mapping[str, Any]] | None:
-        """Return the messages; None if there are none that can be read."""
+        """Return the messages; None if they are missing or malformed."""
         found = self._value("messages")
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
             return None
@@ -93,12 +93,12 @@ class ChatRequest:
         return self.fields[name].value if name in self.fields else None
 
     def raw_value(self, name: str) -> str:
-        """Return a member's value as it is written."""
+        """Return a member's value as raw JSON."""
         found = self.fields[name]
         return self.text[found.start : found.end]
 
     def identity(self, headers: Headers) -> Identity:
-        """Say whose conversation it is: by header, else by `metadata`, else by the model's name."""
+        """Return the identity: from headers, else from `metadata`, else from the model's name."""
         named = {_field_name(name): _name_value(value) for name, value in self.metadata.items()}
         given = {name: memory_header(headers, name) or named.get(name, "") for name in _NAMES}
         given["user_id"] = (
@@ -111,12 +111,12 @@ class ChatRequest:
         return identity
 
     def upstream_model(self, identity: Identity) -> str:
-        """Return the model's name without the persona before it."""
+        """Return the model's name without the persona prefix."""
         persona = identity.persona_id
         return self.model.removeprefix(f"{persona}@") if persona else self.model
 
     def for_upstream(self, identity: Identity, messages: str | None) -> bytes:
-        """Return the body without what is meant for us; the rest keeps its bytes."""
+        """Return the body without the fields meant for the hub; the rest keeps its bytes."""
         changes: dict[str, str | None] = dict.fromkeys(self.fields.keys() & set(_REWRITE_FIELDS))
         if (model := self.upstream_model(identity)) != self.model:
             changes["model"] = to_json(model)
@@ -134,7 +134,7 @@ class ChatRequest:
 
 
 def parse_chat_request(body: bytes) -> ChatRequest:
-    """Read a request; raise `BadRequest` if it is no JSON object."""
+    """Parse a request; raise `BadRequest` if it is not a JSON object."""
     try:
         text = body.decode()
         found = object_members(text)
@@ -160,7 +160,7 @@ def validate_name(name: str, value: str) -> str:
 
 
 def conversation_lines(messages: Iterable[Mapping[str, Any]]) -> tuple[list[HistoryLine], str]:
-    """Return what user and assistant said, and the beginning of a reply that the client made."""
+    """Return the lines of user and assistant, and the reply prefix that the client supplied."""
     lines: list[HistoryLine] = []
     ends_with_assistant = False
     for message in messages:
@@ -175,16 +175,16 @@ def conversation_lines(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Hist
 
 
 def content_text(content: Any) -> str:
-    """Return the text of a message; of one in parts, its texts. Pictures and sounds say nothing."""
+    """Return the text of a message, or of its text parts. Images and audio have none."""
     if isinstance(content, list):
         texts = [_text_value(part.get("text")) for part in content if isinstance(part, dict)]
         content = "\n".join(text for text in texts if text)
-    # Half a character and a null cannot be stored; whoever sends them does not miss them.
+    # Lone surrogates and null characters cannot be stored, and no reader misses them.
     return _text_value(content).encode("utf-8", "replace").decode().replace("\0", "")
 
 
 def _field_name(name: str) -> str:
-    """Return a name as we write it: `X-Persona-Id` is `persona_id`."""
+    """Return a normalized name: `X-Persona-Id` becomes `persona_id`."""
     return name.lower().replace("-", "_").removeprefix("x_")
 
 
@@ -198,11 +198,11 @@ def _name_value(value: Any) -> str:
     )
 
 
-def _bounded_number(value: Any, least: int, most: int) -> int | None:
+def _bounded_number(value: Any, minimum: int, maximum: int) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return max(least, min(int(float(value)), most))
+        return max(minimum, min(int(float(value)), maximum))
     except (ValueError, OverflowError):
         return None
 

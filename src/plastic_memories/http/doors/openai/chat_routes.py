@@ -1,4 +1,4 @@
-"""/v1/chat/completions and /v1/models: OpenAI's interface, with a memory."""
+"""/v1/chat/completions and /v1/models: OpenAI's API, with memory."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from plastic_memories.http.doors.openai.failures import openai_endpoint
 from plastic_memories.http.doors.openai.model_list import with_personas
 from plastic_memories.http.doors.openai.relay import RelayedReply, RelayResponse, UpstreamRequest
 from plastic_memories.http.doors.openai.upstream import Upstream
+from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.routing import Routes, error_responses
 from plastic_memories.model.key import ApiKey
 
@@ -34,7 +35,7 @@ class OpenAIErrorEnvelope(BaseModel):
 
 
 _FAILURES = error_responses(OpenAIErrorEnvelope, (400, 401, 403, 413, 429, 502, 503, 504))
-# For the documents: whatever else stands in a request is the upstream's business.
+# For the OpenAPI document. All other request fields are for the upstream.
 _CHAT_SCHEMA = {
     "type": "object",
     "title": "ChatBody",
@@ -74,11 +75,11 @@ router = Routes(
 
 @router.post("/chat/completions", openapi_extra=_CHAT_DOCUMENT, responses=_CHAT_RESPONSES)
 async def chat_completions(request: Request) -> Response:
-    """Pass a chat on to the upstream, with what is remembered; keep what is new of it.
+    """Forward a chat to the upstream with relevant memories, and store its new messages.
 
-    Request and answer are the upstream's own, streamed or not. Whose conversation it is stands in
-    X-User-Id, X-Persona-Id, X-Session-Id, X-Source-App and X-Bot-Id, in `metadata` under the
-    same names, or in a model name of the form `persona@model`.
+    Request and response are the upstream's own, streamed or not. Name the conversation in
+    X-User-Id, X-Persona-Id, X-Session-Id, X-Source-App and X-Bot-Id, in `metadata` under the same
+    names, or in a model name of the form `persona@model`.
     """
     await _authenticate(request)
     upstream = _upstream(request)
@@ -86,17 +87,20 @@ async def chat_completions(request: Request) -> Response:
     identity = chat.identity(request.headers)
     call = await admit_request(request, identity.user_id)
     turn = parse_turn(call, chat, identity)
-    told = await turn.recall_memory(upstream) if turn else MemoryInjection()
-    body = chat.for_upstream(identity, told.messages)
-    ask = UpstreamRequest("/chat/completions", request.headers.raw, body)
+    injection = await turn.recall_memory(upstream) if turn else MemoryInjection()
+    body = chat.for_upstream(identity, injection.messages)
+    upstream_request = UpstreamRequest("/chat/completions", request.headers.raw, body)
     return RelayResponse(
-        upstream, ask, told.headers, turn.store_exchange if turn else _discard_reply
+        upstream,
+        upstream_request,
+        injection.headers,
+        turn.store_exchange if turn else _discard_reply,
     )
 
 
 @router.get("/models", responses=_MODEL_RESPONSES)
 async def models(request: Request) -> Response:
-    """Show the upstream's models, and each once more as `persona@model` for the user's personas."""
+    """List the upstream's models, and each again as `persona@model` for the user's personas."""
     key = await _authenticate(request)
     upstream = _upstream(request)
     personas, headers = await _personas(request, key)
@@ -120,16 +124,16 @@ def _upstream(request: Request) -> Upstream:
 
 
 async def _authenticate(request: Request) -> ApiKey:
-    """Ask for the key before anything of the body is read."""
+    """Authenticate the key before the body is read."""
     text = request_key(request.headers)
     if not text:
         raise NotAuthenticated("Send the hub's key as the API key (Authorization: Bearer …).")
-    key: ApiKey = await request.app.state.hub.keys.authenticate(text)
-    return key
+    hub = await open_hub_of(request)
+    return await hub.keys.authenticate(text)
 
 
 async def _personas(request: Request, key: ApiKey) -> tuple[list[str], dict[str, str]]:
-    """Return the personas the key may speak for; none, if the key names no user."""
+    """Return the personas the key may use; none if the key names no user."""
     user_id = requested_user(request.headers)
     if key.is_app_key and not user_id:
         if request.app.state.rate is not None:
@@ -146,4 +150,4 @@ async def _personas(request: Request, key: ApiKey) -> tuple[list[str], dict[str,
 
 
 def _discard_reply(_passed: RelayedReply) -> None:
-    """Keep nothing of an answer."""
+    """Ignore the reply: memory is off for this request."""

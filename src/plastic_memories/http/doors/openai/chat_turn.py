@@ -1,4 +1,4 @@
-"""One turn of a conversation that passes through: what it is told, and what is kept of it."""
+"""One proxied chat turn: recall memories for it, and store its new messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plastic_memories.http.doors.openai.chat_request import (
 )
 from plastic_memories.http.doors.openai.injection import InjectionPoint, inject_memory
 from plastic_memories.http.doors.openai.relay import RelayedReply
-from plastic_memories.http.doors.openai.reply_reading import reply_text
+from plastic_memories.http.doors.openai.reply_text import reply_text
 from plastic_memories.http.doors.openai.rewrite import RewriteOptions, rewrite_question
 from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.http.routes.recall import record_recall
@@ -31,7 +31,7 @@ from plastic_memories.model.recall import RecallQuery, Recollection
 from plastic_memories.rules.conversation.history_diff import HistoryLine, complete_reply
 
 T = TypeVar("T")
-# What an answer says of the memory in it; pages of other origins may read it.
+# Response headers about the injected memory; CORS exposes them to other origins.
 _DEGRADED, _TOKENS, _IDS = MEMORY_HEADERS = (
     "X-Memory-Degraded",
     "X-Memory-Tokens",
@@ -45,13 +45,13 @@ _MAX_TEXT_CHARS = 100_000
 class MemoryInjection:
     """What memory adds to a request."""
 
-    messages: str | None = None  # as JSON; None where nothing is added
+    messages: str | None = None  # as JSON; None if nothing is added
     headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ChatQuestion:
-    """What memory is asked: the last thing the user said, and what led up to it."""
+    """The recall query of a turn: the last user message, and the messages before it."""
 
     text: str
     preceding_lines: Sequence[HistoryLine]
@@ -66,10 +66,10 @@ class ChatTurn:
     view: Viewpoint
     question: ChatQuestion
     lines: Sequence[HistoryLine]
-    reply_prefix: str  # the beginning of the reply, if the client made one
+    reply_prefix: str  # the start of the reply, if the client supplied one
 
     async def recall_memory(self, upstream: Upstream) -> MemoryInjection:
-        """Recall what bears on it, in time or not at all."""
+        """Recall relevant memories within the deadline, or none."""
         also, late = await self._rewritten_queries(upstream)
         started = time.perf_counter()
         found, degraded = await self.call.hub.proxied_conversation.recall_or_degrade(
@@ -85,16 +85,16 @@ class ChatTurn:
         )
 
     def store_exchange(self, passed: RelayedReply) -> None:
-        """Have the last message and the reply stored, in the background."""
+        """Store the last message and the reply in the background."""
         if self.call.caller.key.limits.read_only:
             return
         reply = reply_text(bytes(passed.body), streamed=passed.is_stream)
-        most = self.call.options.max_content_chars
+        max_chars = self.call.options.max_content_chars
         exchange = Exchange(
             caller=self.call.caller,
             view=self.view,
-            sent=[replace(line, text=line.text[:most]) for line in self.lines],
-            reply=complete_reply(self.reply_prefix, reply)[:most] if reply else "",
+            sent=[replace(line, text=line.text[:max_chars]) for line in self.lines],
+            reply=complete_reply(self.reply_prefix, reply)[:max_chars] if reply else "",
             asked_at=self.question.asked_at,
         )
         self.call.hub.proxied_conversation.store_in_background(exchange)
@@ -123,7 +123,7 @@ class ChatTurn:
     async def _rewritten_queries(
         self, upstream: Upstream
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the question in a model's words if that is wished for; name it if it failed."""
+        """Return the rewritten query if rewriting is on; if it failed, its name for `degraded`."""
         question = self.question
         if question.rewrite_options is None or not question.text:
             return (), ()
@@ -133,7 +133,7 @@ class ChatTurn:
 
 
 def parse_turn(call: ApiCall, chat: ChatRequest, identity: Identity) -> ChatTurn | None:
-    """Return the turn a request is part of; None if memory has no part in it."""
+    """Return the turn of a request; None if memory is off or there are no messages."""
     messages = chat.messages
     if messages is None or identity.memory.lower() == _OFF:
         return None
@@ -155,26 +155,26 @@ def _viewpoint(call: ApiCall, identity: Identity) -> Viewpoint:
 
 
 def _chat_question(
-    call: ApiCall, wishes: RewriteOverrides, lines: Sequence[HistoryLine], model: str
+    call: ApiCall, overrides: RewriteOverrides, lines: Sequence[HistoryLine], model: str
 ) -> ChatQuestion:
     options = call.options.proxy
     users = [place for place, line in enumerate(lines) if line.role is Role.USER]
     last = users[-1] if users else 0
-    most = _first_given(wishes.context_messages, options.context_messages)
+    context_size = _first_given(overrides.context_messages, options.context_messages)
     max_chars = min(
-        _first_given(wishes.max_query_chars, _MAX_TEXT_CHARS), call.options.max_query_chars
+        _first_given(overrides.max_query_chars, _MAX_TEXT_CHARS), call.options.max_query_chars
     )
     rewriting = RewriteOptions(
-        prompt=wishes.prompt or options.rewrite_prompt,
-        model=wishes.model or options.rewrite_model or model,
-        timeout_s=_first_given(wishes.timeout_s, options.rewrite_s),
+        prompt=overrides.prompt or options.rewrite_prompt,
+        model=overrides.model or options.rewrite_model or model,
+        timeout_s=_first_given(overrides.timeout_s, options.rewrite_s),
         max_chars=max_chars,
     )
     return ChatQuestion(
         text=lines[last].text[-max_chars:] if users else "",
-        preceding_lines=lines[max(last - most, 0) : last],
+        preceding_lines=lines[max(last - context_size, 0) : last],
         asked_at=call.now(),
-        rewrite_options=rewriting if _first_given(wishes.rewrite, options.rewrite) else None,
+        rewrite_options=rewriting if _first_given(overrides.rewrite, options.rewrite) else None,
     )
 
 
@@ -183,8 +183,8 @@ def _first_given(given: T | None, default: T) -> T:
 
 
 def _memory_headers(found: Recollection) -> dict[str, str]:
-    """Say in headers what was added."""
-    # The stable block is the same from call to call, so its tokens are known.
+    """Return headers that describe what was added."""
+    # The stable block is the same from call to call, so its token count is cached.
     tokens = {_TOKENS: str(estimate_tokens(found.stable_block.text) + found.turn_tokens)}
     ids = ",".join(str(hit.memory.id) for hit in found.hits)
     return {**tokens, _IDS: ids} if ids else tokens

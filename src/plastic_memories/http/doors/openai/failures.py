@@ -1,4 +1,4 @@
-"""Errors as clients of OpenAI's interface expect them."""
+"""Errors in the shape that OpenAI clients expect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SERVER_FAULT = 500
 
 
 class UpstreamError(Exception):
-    """The server behind this one did not do its part."""
+    """The upstream failed, or none is configured."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -32,7 +32,6 @@ class UpstreamError(Exception):
 
 
 def openai_error(status: int, code: str, message: str, headers: dict[str, str]) -> Response:
-    """Write an error."""
     other = "api_error" if status >= _SERVER_FAULT else "invalid_request_error"
     error = {
         "message": message,
@@ -53,9 +52,9 @@ def _openai_error_of(error: PlasticMemoriesError) -> Response:
 
 
 def openai_endpoint(endpoint: Endpoint) -> Handler:
-    """Serve `async def route(request)`, with refusals that look like OpenAI's.
+    """Serve `async def route(request)`, with errors in OpenAI's shape.
 
-    The route lets the caller in itself, because the body may name the user.
+    The route authenticates the caller itself, because the body may name the user.
     """
 
     async def handle(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Where memory goes in the messages of a request; every other byte of them stays."""
+"""Insert memory blocks into the messages of a request; every other byte stays the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SYSTEM_ROLES = ("system", "developer")
 
 @dataclass(frozen=True, slots=True)
 class InjectionPoint:
-    """Where the turn block goes, and in whose name."""
+    """The position and the role of the turn block."""
 
     position: str = "before_last_user"  # or "depth", "system"
     depth: int = 4
@@ -28,10 +28,10 @@ class InjectionPoint:
 
 
 def inject_memory(messages: str, stable: str, turn: str, place: InjectionPoint) -> str:
-    """Return messages, as JSON, with both blocks in their places; an empty block goes nowhere.
+    """Return messages, as JSON, with both blocks inserted; skip an empty block.
 
-    The stable block stands at the end of the first system message, so that the prompt begins
-    with the same bytes from call to call.
+    The stable block goes to the end of the first system message, so that the prompt begins with the
+    same bytes from call to call.
     """
     if place.position == "system":
         stable, turn = "\n\n".join(block for block in (stable, turn) if block), ""
@@ -56,13 +56,13 @@ def _json_message(role: str, text: str) -> str:
 
 
 def _first_system_message(found: Sequence[JsonSpan]) -> JsonSpan | None:
-    """Return the first system message, if text can be added to it."""
+    """Return the first system message, if text can be appended to it."""
     first = next((part for part in found if part.value.get("role") in _SYSTEM_ROLES), None)
     return first if first and isinstance(first.value.get("content"), str | list) else None
 
 
 def _append_text(message: str, text: str) -> str:
-    """Return a message with text at its end: in its string, or as one part more."""
+    """Return a message with text appended: to its string, or as one more part."""
     content = next(part for part in reversed(object_members(message)) if part.key == "content")
     if isinstance(content.value, str):
         joint = "\n\n" if content.value else ""
@@ -82,7 +82,7 @@ def _turn_index(found: Sequence[JsonSpan], place: InjectionPoint) -> int | None:
     if place.position == "before_last_user":
         return users[-1]
     at = max(len(found) - place.depth, 0)
-    # The prompt begins as the client wrote it, and nothing parts a call from its answer.
+    # Keep the client's system messages first, and keep a tool call next to its result.
     while at < len(found) and found[at].value.get("role") in _SYSTEM_ROLES and at < users[0]:
         at += 1
     while 0 < at < len(found) and found[at].value.get("role") == "tool":

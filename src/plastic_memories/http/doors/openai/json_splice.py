@@ -1,9 +1,9 @@
-"""JSON as text: parts of it can be changed, and everything else keeps its bytes.
+"""Edit JSON as text: change some parts and keep every other byte.
 
-Not for speed: to read a request with `json` and to write it again changes what a client sent.
-`1e400` becomes `Infinity`, which is no JSON, a long fraction loses digits, `0.10` and `1E5` are
-spelt anew, and of two members with one name the first is lost. An upstream may also keep what it
-has worked out of a prompt only as long as the prompt begins with the same bytes.
+Not for speed: parsing a request with `json` and serializing it again changes what a client sent.
+`1e400` becomes `Infinity`, which is not JSON, a long fraction loses digits, `0.10` and `1E5` are
+spelled differently, and of two members with one name the first is lost. An upstream's prompt cache
+may also need the prompt to begin with the same bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Edit = tuple[int, int, str]  # from, to, what stands there instead
+Edit = tuple[int, int, str]  # start, end, replacement
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -31,12 +31,12 @@ class JsonSpan:
 
 
 def object_members(text: str) -> list[JsonSpan]:
-    """Return the members of an object; raise `ValueError` if the text is no object."""
+    """Return the members of an object; raise `ValueError` if the text is not an object."""
     return list(_iterate_spans(text, "{}"))
 
 
 def array_elements(text: str) -> list[JsonSpan]:
-    """Return the elements of an array; raise `ValueError` if the text is no array."""
+    """Return the elements of an array; raise `ValueError` if the text is not an array."""
     return list(_iterate_spans(text, "[]"))
 
 
@@ -78,19 +78,19 @@ def _expect_char(text: str, at: int, char: str) -> int:
 
 
 def replace_members(text: str, found: Sequence[JsonSpan], changes: Mapping[str, str | None]) -> str:
-    """Return an object with other values, as JSON, for some of its members; None removes one.
+    """Return an object with new values, as JSON, for some of its members; None removes one.
 
     >>> text = '{"a": 1.0, "b": 2,  "c": 3}'
     >>> replace_members(text, object_members(text), {"a": "7", "b": None})
     '{"a": 7,  "c": 3}'
     """
-    kept = [place for place, part in enumerate(found) if changes.get(part.key, "") is not None]
-    if not kept:
+    remaining = [place for place, part in enumerate(found) if changes.get(part.key, "") is not None]
+    if not remaining:
         return "{}"
     pieces = [text[: found[0].member_start]]
-    for place in kept:
+    for place in remaining:
         part = found[place]
-        if place != kept[0]:
+        if place != remaining[0]:
             pieces.append(text[found[place - 1].end : part.member_start])
         pieces.append(text[part.member_start : part.start])
         pieces.append(changes.get(part.key) or text[part.start : part.end])
@@ -99,7 +99,7 @@ def replace_members(text: str, found: Sequence[JsonSpan], changes: Mapping[str, 
 
 
 def insertion_edit(found: Sequence[JsonSpan], place: int, element: str) -> Edit:
-    """Return what puts a new element, as JSON, before the one at a place, or at the end."""
+    """Return the edit that inserts an element, as JSON, at an index or at the end."""
     if place < len(found):
         at = found[place].start
         return at, at, f"{element},"
@@ -107,7 +107,7 @@ def insertion_edit(found: Sequence[JsonSpan], place: int, element: str) -> Edit:
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:
-    """Return a text with other words in some places, none of which touch each other.
+    """Return a text with edits applied; edits must not overlap.
 
     >>> text = '[1, 2]'
     >>> apply_edits(text, [insertion_edit(array_elements(text), 2, "3"), (1, 2, "0")])

@@ -1,4 +1,4 @@
-"""The upstream's models, and each of them once more for every persona."""
+"""Add `persona@model` entries to the upstream's model list."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from plastic_memories.http.doors.openai.json_splice import apply_edits, object_members, to_json
 
-# A longer list helps nobody to choose; then personas are named in the model's place by hand.
+# A longer list is no help in choosing; type `persona@model` by hand instead.
 _MAX_MODELS = 200
 
 
 def with_personas(body: bytes, personas: Sequence[str]) -> bytes:
-    """Return a list of models with `persona@model` at its end; as it came, if it is no such list.
+    """Return a model list with `persona@model` entries appended; unchanged if it is not a list.
 
     >>> with_personas(b'{"data":[{"id":"m"}]}', ["小雨"]).decode()
     '{"data":[{"id":"m"},{"id": "小雨@m"}]}'

@@ -1,4 +1,4 @@
-"""An answer of the upstream on its way to the client: byte for byte, as it comes."""
+"""Relay the upstream's response to the client byte for byte, as it arrives."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from plastic_memories.http.doors.openai.failures import UpstreamError, openai_er
 from plastic_memories.http.doors.openai.upstream import Headers, Upstream
 
 logger = logging.getLogger(__name__)
-# A reply longer than this is passed on, and not read.
+# A longer reply is relayed, and not stored.
 _MAX_KEPT_BYTES = 4 * 1024 * 1024
 _OK = range(200, 300)
 
 
 @dataclass(slots=True)
 class RelayedReply:
-    """What has reached the client so far."""
+    """The part of the reply that has reached the client so far."""
 
     status: int = 0
     is_stream: bool = False
@@ -30,42 +30,40 @@ class RelayedReply:
 
     @property
     def was_visible(self) -> bool:
-        """Whether the client can have shown any of it: a stream from its first words on."""
+        """Return whether the client may have shown it: the whole, or any part of a stream."""
         return self.status in _OK and (self.is_whole or (self.is_stream and bool(self.body)))
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamRequest:
-    """One request to the upstream."""
-
     path: str
     headers: Headers
     body: bytes
 
 
 class RelayResponse(Response):
-    """Asks the upstream while it answers; a client that leaves ends both.
+    """Send the request to the upstream and relay the response; a disconnecting client cancels both.
 
-    `finished` is told what has reached the client, if it can have been seen.
+    `finished` receives what has reached the client, if the client may have shown it.
     """
 
     def __init__(
         self,
         upstream: Upstream,
-        ask: UpstreamRequest,
+        upstream_request: UpstreamRequest,
         own_headers: dict[str, str],
         finished: Callable[[RelayedReply], None],
     ) -> None:
         super().__init__()
         self._upstream = upstream
-        self._ask = ask
+        self._request = upstream_request
         self._own_headers = own_headers
         self._finished = finished
         self._passed = RelayedReply()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # It never runs out by itself: it is what ends the work of this very task from outside,
-        # where a second task for the work would have to be cancelled and waited for.
+        # A timeout that never expires by itself: rescheduling it cancels this very task from
+        # outside. A second task for the work would have to be cancelled and awaited.
         presence = asyncio.timeout(None)
         try:
             async with presence:
@@ -91,13 +89,15 @@ class RelayResponse(Response):
             if not self._passed.status:
                 whole = openai_error(error.status, error.code, error.message, self._own_headers)
                 await whole(scope, receive, send)
-            # Else the answer ends here without its end, as the upstream's did: the server closes
-            # the connection, and the client sees what it would have seen without us.
+            # Otherwise the response stops unfinished, as the upstream's did: the server closes the
+            # connection, and the client sees what it would have seen without the proxy.
 
     async def _relay(self, send: Send) -> None:
-        ask, passed = self._ask, self._passed
+        request, passed = self._request, self._passed
         own = [(name.lower().encode(), text.encode()) for name, text in self._own_headers.items()]
-        async with self._upstream.stream_request("POST", ask.path, ask.headers, ask.body) as answer:
+        async with self._upstream.stream_request(
+            "POST", request.path, request.headers, request.body
+        ) as answer:
             headers = [*answer.forwarded_headers, *own]
             passed.status, passed.is_stream = answer.status, answer.is_stream
             start = {"type": "http.response.start", "status": passed.status, "headers": headers}
@@ -112,8 +112,8 @@ class RelayResponse(Response):
 
 
 async def _cancel_on_disconnect(receive: Receive, presence: asyncio.Timeout) -> None:
-    """End what is done for a client when it leaves."""
+    """Cancel the work for a client when it disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
-    # A time that is over: what runs within ends now, wherever it waits.
+    # A deadline in the past: the code under the timeout is cancelled now, wherever it waits.
     presence.reschedule(0)

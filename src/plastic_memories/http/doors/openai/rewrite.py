@@ -1,4 +1,4 @@
-"""Asks the upstream to put a question for memory into better words."""
+"""Have the upstream rewrite a question into a better recall query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from plastic_memories.http.doors.openai.failures import UpstreamError
 from plastic_memories.http.doors.openai.json_splice import to_json
-from plastic_memories.http.doors.openai.reply_reading import reply_text
+from plastic_memories.http.doors.openai.reply_text import reply_text
 from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.rules.conversation.history_diff import HistoryLine, without_thoughts
 
@@ -26,7 +26,7 @@ _OK = 200
 
 @dataclass(frozen=True, slots=True)
 class RewriteOptions:
-    """How a question is to be rewritten."""
+    """How to rewrite a question."""
 
     prompt: str
     model: str
@@ -35,27 +35,29 @@ class RewriteOptions:
 
 
 async def rewrite_question(
-    upstream: Upstream, how: RewriteOptions, lines: Sequence[HistoryLine]
+    upstream: Upstream, options: RewriteOptions, lines: Sequence[HistoryLine]
 ) -> str | None:
-    """Return the question in other words; None if there is no answer in time."""
-    talk = "\n".join(f"{line.role.value}: {line.text[-how.max_chars :]}" for line in lines)
-    asked = {
-        "model": how.model,
+    """Return the rewritten question; None if there is no reply in time."""
+    transcript = "\n".join(
+        f"{line.role.value}: {line.text[-options.max_chars :]}" for line in lines
+    )
+    request = {
+        "model": options.model,
         "messages": [
-            {"role": "system", "content": how.prompt or PROMPT},
-            {"role": "user", "content": talk},
+            {"role": "system", "content": options.prompt or PROMPT},
+            {"role": "user", "content": transcript},
         ],
         "temperature": 0,
         "max_tokens": _ANSWER_TOKENS,
         "stream": False,
     }
     try:
-        async with asyncio.timeout(how.timeout_s):
-            answer = await _request_rewrite(upstream, to_json(asked).encode("utf-8", "replace"))
+        async with asyncio.timeout(options.timeout_s):
+            answer = await _request_rewrite(upstream, to_json(request).encode("utf-8", "replace"))
     except (UpstreamError, TimeoutError):
         return None
-    said = without_thoughts(answer).strip().strip("\"'“”「」")
-    return said[: how.max_chars] or None
+    question = without_thoughts(answer).strip().strip("\"'“”「」")
+    return question[: options.max_chars] or None
 
 
 async def _request_rewrite(upstream: Upstream, body: bytes) -> str:

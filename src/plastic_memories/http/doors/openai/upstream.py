@@ -1,4 +1,4 @@
-"""The server that answers: the one the configuration names, and no other."""
+"""HTTP client for the one configured upstream server."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import aiohttp
 
 Headers = Iterable[tuple[bytes, bytes]]
-# Between two neighbours only (RFC 9110, 7.6.1).
+# Hop-by-hop headers (RFC 9110, 7.6.1).
 _HOP_BY_HOP = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
     b"transfer-encoding upgrade".split()
 )
-# Ours to set, or for the hub alone: its keys and names are nobody else's business.
+# Headers that the proxy sets itself, or that are for the hub alone: keys and names stay here.
 _UNSENT_HEADERS = _HOP_BY_HOP | frozenset(
     b"host content-length accept-encoding expect authorization x-api-key cookie origin referer "
     b"x-user-id x-persona-id x-session-id x-source-app x-bot-id x-memory x-request-id "
@@ -38,19 +38,19 @@ _UNFORWARDED_HEADERS = _HOP_BY_HOP | frozenset(
 # Ours alone to send: `access-control-allow-origin`, `x-memory-ids`.
 _OWN_PREFIXES = (b"access-control-", b"x-memory-")
 _REDIRECTS = range(300, 400)
-# What the client library would add by itself, and the client has not said.
+# Headers that the client library would add although the client did not send them.
 _SKIPPED_AUTO_HEADERS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
-# A server's longest header, and how many of them: some put whole policies there.
+# Limits for one header and for their number: some servers send whole policies there.
 _MAX_HEADER_BYTES = 64 * 1024
 _MAX_HEADERS = 1000
-# As long as most servers keep a connection that nobody uses.
+# As long as most servers keep an idle connection open.
 _KEEPALIVE_S = 5.0
 _STREAM = "text/event-stream"
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamResponse:
-    """An answer of which the head is there; the rest is read as it comes."""
+    """A response whose headers have arrived; the body is read as it arrives."""
 
     idle_s: float
     _raw: aiohttp.ClientResponse
@@ -65,14 +65,14 @@ class UpstreamResponse:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything was read."""
+        """Return whether the whole body was read."""
         return self._raw.content.at_eof()
 
     @property
     def forwarded_headers(self) -> list[tuple[bytes, bytes]]:
-        """Return the headers that go on to the client."""
+        """Return the headers to forward to the client."""
         found = [(name.lower(), value) for name, value in self._raw.raw_headers]
-        # The hub has an id of its own for the request.
+        # The hub has its own id for the request.
         return [
             (b"x-upstream-request-id" if name == b"x-request-id" else name, value)
             for name, value in found
@@ -80,19 +80,21 @@ class UpstreamResponse:
         ]
 
     async def next_chunk(self) -> bytes:
-        """Return what has come, or wait for it: no bytes at the end.
+        """Return the next bytes, waiting for them if needed; empty at the end.
 
-        Raise `UpstreamError` if they stop before.
+        Raise `UpstreamError` if the connection breaks before the end.
         """
-        import aiohttp  # noqa: PLC0415 - see Upstream._opened
+        import aiohttp  # noqa: PLC0415 - see Upstream._open_session
 
         content = self._raw.content
         try:
             async with asyncio.timeout(self.idle_s):
                 return await content.readany()
         except (aiohttp.ClientError, RuntimeError, TimeoutError):
-            # Who reads slowly has not read all that came before the connection broke, and the
-            # library's own ways do not give it out any more. Next time there is nothing left.
+            # A slow reader has not read all that came before the connection broke. Every public
+            # read of aiohttp 3 raises the stored error first, even with bytes in the buffer, so
+            # only this private one returns them. Next time there is nothing left.
+            # `test_who_reads_slowly_gets_all_that_came_before_the_end` fails if it goes away.
             if left := content._read_nowait(-1):  # noqa: SLF001
                 return left
             raise _upstream_error(502, "broken", "broke off in the middle of its answer") from None
@@ -100,7 +102,7 @@ class UpstreamResponse:
 
 @dataclass(slots=True)
 class Upstream:
-    """Keeps connections to one server. It opens none before it is asked for the first time."""
+    """Holds a connection pool to one server. It is opened at the first request."""
 
     options: ProxyOptions
     _session: aiohttp.ClientSession | None = field(default=None, repr=False)
@@ -120,24 +122,22 @@ class Upstream:
     async def stream_request(
         self, method: str, path: str, headers: Headers, body: bytes = b""
     ) -> AsyncIterator[UpstreamResponse]:
-        """Yield the answer as soon as its head is there; raise `UpstreamError` if none comes."""
+        """Yield the response once its headers arrive; raise `UpstreamError` if none comes."""
         raw = await self._send_request(method, path, headers, body)
         try:
             if raw.status in _REDIRECTS:
-                # Who follows it carries words of the user to a server that nobody configured.
-                raise _upstream_error(
-                    502, "redirect", "sends elsewhere; configure the final address"
-                )
+                # Following it would send the user's text to a server that nobody configured.
+                raise _upstream_error(502, "redirect", "redirects; configure the final address")
             yield UpstreamResponse(self.options.idle_s, raw)
         finally:
-            # A connection whose answer was read to its end is back in the pool by now.
+            # A connection whose response was read to its end is back in the pool by now.
             raw.close()
 
     async def _send_request(
         self, method: str, path: str, headers: Headers, body: bytes
     ) -> aiohttp.ClientResponse:
         session = self._open_session()
-        import aiohttp  # noqa: PLC0415 - see _opened
+        import aiohttp  # noqa: PLC0415 - see _open_session
 
         try:
             async with asyncio.timeout(self.options.connect_s + self.options.first_byte_s):
@@ -145,7 +145,7 @@ class Upstream:
                     method,
                     f"{self.options.url}{path}",
                     headers=self._request_headers(headers),
-                    # As a file, it is sent in pieces: a picture does not hold up other calls.
+                    # A file is sent in chunks: a picture does not block other calls.
                     data=io.BytesIO(body) if body else None,
                     allow_redirects=False,
                 )
@@ -160,8 +160,8 @@ class Upstream:
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            # Here, because it takes longer to import than all the rest of the proxy, and most
-            # hubs have none.
+            # Imported here: it takes longer than all the rest of the proxy, and most hubs have no
+            # proxy.
             import aiohttp  # noqa: PLC0415
 
             url = self.options.url
@@ -181,9 +181,9 @@ class Upstream:
         return self._session
 
     def _request_headers(self, headers: Headers) -> list[tuple[str, str]]:
-        # What is compressed cannot be read as it passes.
+        # A compressed response cannot be read as it passes.
         own = [("accept-encoding", "identity")]
-        # Who is named in the address asks by that name; a server hears one.
+        # Credentials in the URL take precedence: a server expects one Authorization.
         if self.options.key and "@" not in urlsplit(self.options.url).netloc:
             own.append(("authorization", f"Bearer {self.options.key}"))
         passed_on = [
@@ -196,6 +196,7 @@ class Upstream:
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
+            self._session = None  # whoever opens the hub again opens another
 
 
 def _header_value(value: bytes) -> str:
@@ -207,10 +208,10 @@ def _header_value(value: bytes) -> str:
 
 
 def _ssl_context(url: str) -> ssl.SSLContext | None:
-    """Return whom to believe that it is the server: those that every other part believes."""
+    """Return a TLS context with the same trusted certificates as every other part of the hub."""
     if urlsplit(url).scheme != "https":
         return None
-    import httpx  # noqa: PLC0415 - see Upstream._opened
+    import httpx  # noqa: PLC0415 - see Upstream._open_session
 
     context = httpx.create_ssl_context()
     context.set_alpn_protocols(["http/1.1"])
@@ -218,10 +219,10 @@ def _ssl_context(url: str) -> ssl.SSLContext | None:
 
 
 def _proxy_for(url: str) -> str | None:
-    """Return the proxy that the environment names for an address, if there is one."""
+    """Return the proxy that the environment names for a URL, or None."""
     parts = urlsplit(url)
     host = parts.hostname or ""
-    # A proxy of the environment leads away from this machine, not to it.
+    # A proxy of the environment is for other machines, never for this one.
     if _is_loopback(host) or proxy_bypass(host):
         return None
     known = getproxies()

@@ -1,0 +1,126 @@
+"""Messages in an SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
+from plastic_memories.adapters.sql.rows import (
+    message_of,
+    message_params,
+    owner_params,
+)
+from plastic_memories.adapters.sql.sql_session import SqlSession
+from plastic_memories.adapters.sql.statement_builder import select
+from plastic_memories.adapters.sql.text_index import TextIndex
+from plastic_memories.language.text.tokens import index_terms
+from plastic_memories.model.message import AppendOutcome, Message
+from plastic_memories.model.owner import Owner
+from plastic_memories.ports.stores.message_store import MessageFilter
+
+
+class SqlMessageStore:
+    def __init__(
+        self, session: SqlSession, index: TextIndex | None, partitions: PartitionLookup
+    ) -> None:
+        self._session = session
+        self._index = index
+        self._partitions = partitions
+
+    def append(self, messages: Sequence[Message]) -> list[AppendOutcome]:
+        return [self._append(message) for message in messages]
+
+    def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
+        sql, params = select(self._session.dialect, "messages", wanted)
+        return [
+            message_of(row) for row in self._session.fetch(sql, {**owner_params(owner), **params})
+        ]
+
+    def edit(self, message: Message) -> None:
+        before = self.find(message.owner, MessageFilter(ids=[message.id]))
+        if not before:
+            return
+        self._unindex(before)
+        params = {**owner_params(message.owner), "id": message.id, "content": message.content}
+        self._session.execute("edit_message", params)
+        self._erase_words(before)
+        if before[0].hidden_at is None:
+            self._index_message(message.owner, message.id, message.content)
+
+    def move(self, message: Message) -> None:
+        params = message_params(message)
+        known = self._session.fetch_one("known_message", params)
+        if known is not None and known["id"] != message.id:
+            params["client_msg_id"] = ""
+        self._session.execute("move_message", params)
+
+    def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
+        own = self.find(owner, MessageFilter(ids=message_ids, hidden=False))
+        self._unindex(own)
+        ids = self._session.dialect.array([message.id for message in own])
+        params = {**owner_params(owner), "now": now, "ids": ids}
+        return self._session.execute("hide_messages", params)
+
+    def erase(self, owner: Owner, wanted: MessageFilter, now: float) -> list[int]:
+        ids = self.drop(owner, wanted)
+        self.record_erased(owner, ids, now)
+        return ids
+
+    def record_erased(self, owner: Owner, message_ids: Collection[int], now: float) -> None:
+        for message_id in message_ids:
+            noted = {**owner_params(owner), "kind": "message", "row_id": message_id, "now": now}
+            self._session.execute("note_erasure", noted)
+
+    def find_erased(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
+        params = {
+            **owner_params(owner),
+            "kind": "message",
+            "ids": self._session.dialect.array(message_ids),
+        }
+        return {row["row_id"] for row in self._session.fetch("erased_among", params)}
+
+    def drop(self, owner: Owner, wanted: MessageFilter) -> list[int]:
+        """Remove messages without a note: their time was over, nobody asked to forget them."""
+        gone = self.find(owner, wanted)
+        self._unindex(gone)
+        self._erase_words(gone)
+        ids = [message.id for message in gone]
+        params = {**owner_params(owner), "ids": self._session.dialect.array(ids)}
+        self._session.execute("drop_messages", params)
+        return ids
+
+    def reindex(self, owner: Owner) -> int:
+        """Make the index entries of this owner's messages anew; return how many."""
+        visible = self.find(owner, MessageFilter(hidden=False))
+        self._unindex(visible)
+        for message in visible:
+            self._index_message(message.owner, message.id, message.content)
+        return len(visible)
+
+    def _append(self, message: Message) -> AppendOutcome:
+        params = message_params(message)
+        known = self._session.fetch_one("known_message", params)
+        if known is not None:
+            return AppendOutcome(known["id"], deduped=True)
+        message_id = self._session.insert("add_message", params)
+        self._index_message(message.owner, message_id, message.content)
+        return AppendOutcome(message_id, deduped=False)
+
+    def _index_message(self, owner: Owner, message_id: int, content: str) -> None:
+        partition = self._partitions.of_persona(owner)
+        if self._index is not None and partition:
+            self._index.put([(message_id, partition, index_terms(content))])
+
+    def _unindex(self, messages: Sequence[Message]) -> None:
+        if self._index is None or not messages:
+            return
+        partition = self._partitions.of_persona(messages[0].owner)
+        if partition is None:
+            return
+        for message in messages:
+            self._index.remove(message.id, partition, message.content)
+
+    def _erase_words(self, messages: Sequence[Message]) -> None:
+        partition = self._partitions.of_persona(messages[0].owner) if messages else None
+        if self._index is not None and partition:
+            self._index.erase_words(partition, [message.content for message in messages])

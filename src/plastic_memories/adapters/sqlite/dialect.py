@@ -1,0 +1,33 @@
+"""How SQLite writes what engines write differently."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from plastic_memories.adapters.sql.record_columns import to_json
+from plastic_memories.adapters.sql.statements import ParameterStyle
+
+
+class SqliteDialect:
+    @property
+    def parameter_style(self) -> ParameterStyle:
+        return ParameterStyle.QUESTION_MARK
+
+    def array(self, values: Collection[Any]) -> str:
+        return to_json(list(values))
+
+    def is_member(self, column: str, parameter: str) -> str:
+        return f"{column} IN ({self.members(parameter)})"
+
+    def members(self, parameter: str) -> str:
+        return f"SELECT value FROM json_each({parameter})"  # noqa: S608 - ours
+
+    def contains(self, column: str, parameter: str) -> str:
+        return f"{column} LIKE {parameter} ESCAPE '\\'"
+
+    def skip_index(self, column: str) -> str:
+        return f"+{column}"
+
+
+SQLITE = SqliteDialect()

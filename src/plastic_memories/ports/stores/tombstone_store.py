@@ -1,0 +1,32 @@
+"""Keeps the marks of what must never be learned again."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from plastic_memories.model.owner import Owner
+from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
+
+
+class TombstoneStore(Protocol):
+    """Marks of what must never be learned again: keyed digests, never text."""
+
+    def has_any(self, owner: Owner) -> bool:
+        """Return whether the owner has any mark at all; most have none."""
+        ...
+
+    def add(self, owner: Owner, marks: TombstoneDigests, now: float) -> None:
+        """Set `marks.digests`."""
+        ...
+
+    def covers(self, owner: Owner, marks: TombstoneDigests) -> bool:
+        """Return whether any of `marks.lookup_digests` is set."""
+        ...
+
+    def lift(self, owner: Owner, marks: TombstoneDigests) -> int:
+        """Remove `marks.lookup_digests` and, where a key holds one value, all others of the key."""
+        ...
+
+    def secret(self) -> bytes:
+        """Return the installation's secret for these digests, made on first use."""
+        ...
