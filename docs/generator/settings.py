@@ -15,8 +15,10 @@ _INTRODUCTION = f"""# Settings
 
 Every setting is an environment variable that begins with `{PREFIX}`. The same names, with or
 without the prefix and in either case, may stand in a TOML file that `{PREFIX}CONFIG` names; the
-environment wins over the file. An empty variable counts as not set. A bad value or an unknown
-implementation stops the start with one line that names it.
+environment wins over the file. An empty variable counts as not set. An unknown setting, a bad
+value or an unknown implementation stops the start with one line that names it and the nearest
+right one. `LOG_PATH` is read without the prefix too. Variables of older set-ups, such as
+`POSTGRES_HOST` or `OPENAI_API_KEY`, have no effect: a line in the log says what replaces each.
 
 ```toml
 # plastic_memories.toml
@@ -69,6 +71,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "embedder": "what finds memories by meaning: `wheel`, `onnx`, `openai`, `none`; `auto` is "
         "`wheel` where that is installed. `name:model` is short for this and EMBEDDER_MODEL",
         "archive": "where finished conversations are kept: `files`, or `none`",
+        "queue": "where jobs wait: in the database, together with what they are about",
     },
     "Where things lie": {
         "data_dir": "the folder that holds everything which is not put elsewhere, the key "

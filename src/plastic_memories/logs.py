@@ -11,11 +11,14 @@ import time
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_json
+
+from plastic_memories.runtime.private_files import make_private_folder, open_private_file
 
 _MAX_BYTES = 10 * 1024 * 1024
 _BACKUPS = 5
@@ -115,6 +118,10 @@ class BufferedFileHandler(RotatingFileHandler):
         with contextlib.suppress(OSError):
             super().close()
 
+    def _open(self) -> TextIOWrapper:
+        # It names users and personas: nobody else on this machine reads it.
+        return open(self.baseFilename, "a", encoding="utf-8", opener=open_private_file)
+
     def _is_closed(self) -> bool:
         return self.stream is None and self._closing.is_set()
 
@@ -173,7 +180,7 @@ def _dropped_line(number: int, error: str) -> bytes:
 
 def log_to_file(path: Path, level: str) -> logging.Handler:
     """Log to a rotating file; return the handler, which the caller closes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     handler = BufferedFileHandler(path)
     handler.setFormatter(JsonLinesFormatter())
     logger = logging.getLogger("plastic_memories")

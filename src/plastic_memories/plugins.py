@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -53,8 +54,10 @@ def plugin_factory(port: str, name: str) -> Factory:
     found = available_plugins(port)
     if name not in found:
         names = ", ".join(sorted(found)) or "none is installed"
+        similar = difflib.get_close_matches(name, sorted(found), n=1, cutoff=0)
+        nearest = f"; the nearest is {similar[0]!r}" if similar else ""
         raise InvalidSetting(
-            f"PLASTIC_MEMORIES_{PORTS[port]}={name!r} is unknown; available: {names}."
+            f"PLASTIC_MEMORIES_{PORTS[port]}={name!r} is unknown; available: {names}{nearest}."
         )
     return _load_factory(found[name], PORTS[port])
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+)
 
 from plastic_memories.errors import InvalidSetting
 from plastic_memories.language.text.digests import api_key_digest
@@ -23,6 +31,26 @@ LOOPBACK_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
 _RATE = re.compile(r"^(\d+)/(s|second|m|minute|h|hour)$")
 _WEB_SCHEMES = ("http://", "https://")
 _PERIOD_S = {"s": 1, "m": 60, "h": 3600}
+# Variables with the prefix that are no settings of the server: of clients and of tests.
+_OTHER_VARIABLES = frozenset(
+    {"CONFIG", "API_KEY", "KEY", "URL", "USER", "PERSONA", "CLIENTS", "FUZZ_EXAMPLES"}
+)
+_POSTGRES = f"{PREFIX}BACKEND and {PREFIX}DATABASE_URL"
+_NO_GRAPH = "nothing: relations are memories, no graph database is needed"
+_REPLACEMENTS = {
+    "POSTGRES_HOST": _POSTGRES,
+    "POSTGRES_PORT": _POSTGRES,
+    "POSTGRES_DB": _POSTGRES,
+    "POSTGRES_USER": _POSTGRES,
+    "POSTGRES_PASSWORD": _POSTGRES,
+    "POSTGRES_COLLECTION_NAME": "nothing: vectors lie beside the memories",
+    "NEO4J_URI": _NO_GRAPH,
+    "NEO4J_USERNAME": _NO_GRAPH,
+    "NEO4J_PASSWORD": _NO_GRAPH,
+    "OPENAI_API_KEY": f"{PREFIX}LLM_API_KEY, {PREFIX}PROXY_UPSTREAM_KEY or "
+    f"{PREFIX}EMBEDDER_API_KEY",
+    "HISTORY_DB_PATH": f"{PREFIX}DB_PATH: the history of a memory lies in the database",
+}
 
 Positive = Annotated[int, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
@@ -62,6 +90,7 @@ class Settings(BaseModel):
     events: str = "ws"
     embedder: str = "auto"
     archive: str = "files"
+    queue: Literal["database"] = "database"
 
     formation: Flag = True
     worker: Literal["inside", "off"] = "inside"
@@ -149,6 +178,18 @@ class Settings(BaseModel):
     max_body_bytes: Positive = 8 * 1024 * 1024
     max_import_bytes: Positive = 1024 * 1024 * 1024
 
+    _replaced_variables: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    def with_older_variables(self, names: Iterable[str]) -> Settings:
+        """Return the settings of an environment that has these variables of older set-ups too."""
+        self._replaced_variables = {name: _REPLACEMENTS[name] for name in names}
+        return self
+
+    @property
+    def replaced_variables(self) -> Mapping[str, str]:
+        """Return the variables of older set-ups that are set, and what replaces each."""
+        return self._replaced_variables
+
     @property
     def refuse_contact(self) -> bool:
         return self.sensitive_contact == "refuse"
@@ -175,18 +216,35 @@ class Settings(BaseModel):
 def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """Read the settings from the environment, and from the TOML file it may name."""
     env = os.environ if environ is None else environ
-    given = _read_toml(env.get(f"{PREFIX}CONFIG"))
-    given |= {
-        name.removeprefix(PREFIX).lower(): value
-        for name, value in env.items()
-        if name.startswith(PREFIX) and value != ""
-    }
+    given = _read_toml(env.get(f"{PREFIX}CONFIG")) | _read_environment(env)
     try:
         settings = Settings(**_split_embedder_model(_fill_paths(given, env)))
         _check_settings(settings)
     except ValidationError as error:
         raise InvalidSetting(_error_line(error)) from None
-    return settings
+    return settings.with_older_variables(name for name in _REPLACEMENTS if env.get(name))
+
+
+def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings of the environment by field; raise `InvalidSetting` for unknown ones."""
+    given: dict[str, Any] = {"log_path": env["LOG_PATH"]} if env.get("LOG_PATH") else {}
+    for name, value in env.items():
+        setting = name.removeprefix(PREFIX)
+        if not name.startswith(PREFIX) or value == "" or setting in _OTHER_VARIABLES:
+            continue
+        _check_name(setting.lower(), name)
+        given[setting.lower()] = value
+    return given
+
+
+def _check_name(field: str, name: str) -> None:
+    """Raise `InvalidSetting` for an unknown setting, with the most similar known one."""
+    if field in Settings.model_fields:
+        return
+    similar = difflib.get_close_matches(field, Settings.model_fields, n=1, cutoff=0)
+    raise InvalidSetting(
+        f"{name}: there is no such setting; the nearest is {PREFIX}{similar[0].upper()}."
+    )
 
 
 def parse_keys(text: str) -> tuple[ApiKey, ...]:
@@ -226,7 +284,12 @@ def _read_toml(path: str | None) -> dict[str, Any]:
             found = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise InvalidSetting(f"{PREFIX}CONFIG: {path} cannot be read: {error}") from error
-    return {name.upper().removeprefix(PREFIX).lower(): value for name, value in found.items()}
+    given: dict[str, Any] = {}
+    for name, value in found.items():
+        field = name.upper().removeprefix(PREFIX).lower()
+        _check_name(field, f"{name} in {path}")
+        given[field] = value
+    return given
 
 
 def _fill_paths(given: dict[str, Any], env: Mapping[str, str]) -> dict[str, Any]:

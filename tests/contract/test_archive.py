@@ -25,6 +25,16 @@ class TestFiles(ArchiveContract):
 
         assert stat.S_IMODE((tmp_path / PATH).stat().st_mode) == 0o600
 
+    @pytest.mark.skipif(sys.platform == "win32", reason="has no such modes")
+    async def test_nobody_else_can_list_their_folders(
+        self, archive: FileArchive, tmp_path: Path
+    ) -> None:
+        await archive.put(PATH, "x")
+
+        folders = [tmp_path / one for one in Path(PATH).parents if one.name]
+        assert len(folders) > 1
+        assert {stat.S_IMODE(one.stat().st_mode) for one in folders} == {0o700}
+
     async def test_nothing_is_left_beside_them(self, archive: FileArchive, tmp_path: Path) -> None:
         await archive.put(PATH, "x")
 

@@ -241,6 +241,37 @@ async def test_a_foreign_host_is_refused(api: Api, host: str) -> None:
     refused(answer, 403, "forbidden")
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("X-User-Id", ["ann", "bob"]),
+        ("X-User-Id", ["ann", "ann"]),
+        ("Host", ["127.0.0.1:8007", "evil.example"]),
+        ("X-API-Key", ["devkey", "devkey2"]),
+        ("Authorization", ["Bearer devkey", "Bearer devkey2"]),
+    ],
+)
+async def test_a_repeated_header_that_decides_who_calls_is_refused(
+    api: Api, name: str, values: list[str]
+) -> None:
+    key = [] if name in ("X-API-Key", "Authorization") else list(KEY.items())
+
+    answer = await api.http.get(
+        "/persona/list", headers=[*key, *((name, value) for value in values)]
+    )
+
+    refused(enveloped(answer), 400, "bad_request")
+    assert name.lower() in answer.json()["error"]["message"]
+
+
+async def test_other_headers_may_be_repeated(api: Api) -> None:
+    answer = await api.http.get(
+        "/persona/list", headers=[*KEY.items(), ("Accept", "a/b"), ("Accept", "c/d")]
+    )
+
+    assert answer.status_code == 200
+
+
 @pytest.mark.parametrize("host", GOOD_HOSTS)
 async def test_a_host_of_this_machine_or_network_is_welcome(api: Api, host: str) -> None:
     answer = await api.http.get("/persona/list", headers={**KEY, "Host": host})

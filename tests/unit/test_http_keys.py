@@ -66,15 +66,25 @@ async def test_a_key_of_one_persona_knows_no_other(api: Api) -> None:
 
     assert await bound.listed() == ["one"]
     for path, body in WRITES:
-        if path != "/user/settings":
-            answer = await bound.of("p2").post(path, **body)
-            assert answer.status_code == 403, path
+        answer = await bound.of("p2").post(path, **body)
+        assert answer.status_code == 403, path
     for path in ("/memory/list", "/messages/recent", "/persona/profile", "/goals/list"):
         assert (await bound.of("p2").get(path)).status_code == 403
     personas = (await bound.saw("/persona/list"))["items"]
     assert [persona["persona_id"] for persona in personas] == ["p1"]
     assert b"two" not in await bound.export()
     assert {line["persona_id"] for line in (await bound.saw("/audit"))["items"]} == {"p1"}
+
+
+async def test_a_key_of_one_persona_reads_the_settings_of_the_user_and_changes_none(
+    api: Api,
+) -> None:
+    await api.did("/user/settings", language="zh")
+    bound = await key_for(api, persona_id="p1")
+
+    refused(await bound.post("/user/settings", language="en"), 403, "forbidden")
+
+    assert (await bound.saw("/user/settings"))["language"] == "zh"
 
 
 async def test_a_key_of_one_app_speaks_for_that_app(api: Api) -> None:

@@ -12,7 +12,12 @@ from typing import Any
 import pytest
 
 from full_disk import no_file_larger_than
-from plastic_memories.logs import BufferedFileHandler, JsonLinesFormatter
+from plastic_memories.logs import (
+    BufferedFileHandler,
+    JsonLinesFormatter,
+    log_to_file,
+    stop_logging,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of file sizes")
 
@@ -100,6 +105,18 @@ def test_a_file_that_cannot_be_put_away_is_written_further(
     log(handler, "two")
 
     assert [line["event"] for line in lines_of(handler)] == ["one", "two"]
+
+
+def test_nobody_else_can_read_the_log_or_list_its_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "logs"
+
+    opened = log_to_file(folder / "hub.log", "INFO")
+    assert isinstance(opened, BufferedFileHandler)
+    opened.doRollover()
+    stop_logging(opened)
+
+    assert {one.stat().st_mode & 0o777 for one in folder.iterdir()} == {0o600}
+    assert [one.stat().st_mode & 0o777 for one in (folder, folder.parent)] == [0o700, 0o700]
 
 
 def test_closing_on_a_full_disk_does_not_fail(tmp_path: Path) -> None:

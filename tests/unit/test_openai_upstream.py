@@ -162,6 +162,23 @@ async def test_cookies_are_not_kept(wire: Wire) -> None:
     assert b"set-cookie" not in dict(answer.forwarded_headers)
 
 
+async def test_the_upstream_cannot_speak_for_the_memory(wire: Wire) -> None:
+    own = b"X-Memory-Ids: 1\r\nX-MEMORY-Tokens: 2\r\nX-Memory-Degraded: a\r\n"
+    ids = b"X-Request-Id: theirs\r\nX-Upstream-Request-Id: other\r\n"
+    wire.says = OK.replace(b"\r\n\r\n", b"\r\n%s%s\r\n" % (own, ids), 1)
+
+    async with (
+        opened(wire.url) as upstream,
+        upstream.stream_request("POST", "/x", (), b"{}") as answer,
+    ):
+        returned = answer.forwarded_headers
+
+    assert [name for name, _ in returned if name.startswith(b"x-memory")] == []
+    assert [part for part in returned if b"request-id" in part[0]] == [
+        (b"x-upstream-request-id", b"theirs")
+    ]
+
+
 async def test_a_large_request_arrives_whole(wire: Wire) -> None:
     body = b"picture " * 500_000
 

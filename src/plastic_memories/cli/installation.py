@@ -10,6 +10,7 @@ from pathlib import Path
 from plastic_memories.adapters.sqlite.doctor import FILE_ERRORS
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.runtime.private_files import make_private_folder
 from plastic_memories.settings import Settings
 from plastic_memories.wiring import open_storage
 
@@ -52,7 +53,7 @@ def check_folders(settings: Settings) -> None:
     }
     for name, folder in folders.items():
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(folder)
         except OSError as error:
             raise InvalidSetting(
                 f"PLASTIC_MEMORIES_{name}: {folder} cannot be made: {error.strerror}."

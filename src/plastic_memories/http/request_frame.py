@@ -8,6 +8,7 @@ import logging
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plastic_memories.errors import BodyTooLarge, NotAllowed, PlasticMemoriesError
+from plastic_memories.errors import BadRequest, BodyTooLarge, NotAllowed, PlasticMemoriesError
 from plastic_memories.http.envelope import bug_answer, error_response
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.logs import request_fields
@@ -24,6 +25,7 @@ logger = logging.getLogger(__name__)
 _Headers = dict[bytes, bytes]
 _VALID_REQUEST_ID = re.compile(r"^[A-Za-z0-9._:\-]{1,128}$")
 _IMPORT_PATH = "/import"
+_SINGLE_HEADERS = frozenset((b"host", b"origin", b"x-user-id", b"x-api-key", b"authorization"))
 # Our own ids: unique by process and counter. Asking the system for randomness releases the
 # interpreter lock, which costs 3 to 7 % of the processor time of a small write.
 _PROCESS_ID = secrets.token_hex(5)
@@ -61,6 +63,7 @@ class RequestFrame:
         request_id = scope["state"]["request_id"]
         answer = _ResponseObserver(send, request_id)
         try:
+            _check_repeated(scope["headers"], headers)
             self._check_source(headers)
             await self._app(scope, self._limited_receive(scope, receive, headers), answer.send)
         except PlasticMemoriesError as error:
@@ -75,9 +78,11 @@ class RequestFrame:
         self, scope: Scope, receive: Receive, send: Send, headers: _Headers
     ) -> None:
         try:
+            _check_repeated(scope["headers"], headers)
             self._check_source(headers)
-        except NotAllowed as error:
-            await send({"type": "websocket.close", "code": 4403, "reason": error.message})
+        except (BadRequest, NotAllowed) as error:
+            code = 4403 if isinstance(error, NotAllowed) else 4400
+            await send({"type": "websocket.close", "code": code, "reason": error.message})
             return
         await self._app(scope, receive, send)
 
@@ -143,6 +148,18 @@ def _body_too_large(limit: int) -> BodyTooLarge:
 
 def _first_headers(headers: list[tuple[bytes, bytes]]) -> _Headers:
     return dict(reversed(headers))
+
+
+def _check_repeated(sent: list[tuple[bytes, bytes]], first: _Headers) -> None:
+    """Raise `BadRequest` for a repeated header that decides who calls or whom.
+
+    A proxy in front may have checked another one of them than we would read.
+    """
+    if len(first) == len(sent):
+        return
+    repeated = {name for name, count in Counter(name for name, _ in sent).items() if count > 1}
+    if names := sorted(repeated & _SINGLE_HEADERS):
+        raise BadRequest(f"The header {names[0].decode()} is sent more than once.")
 
 
 def _request_id(headers: _Headers) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -14,6 +15,7 @@ from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.vectors.embedding import EmbeddingService
 from plastic_memories.ports.clock import Clock
 from plastic_memories.runtime.metered_storage import MeteredStorage
+from plastic_memories.runtime.private_files import make_private_folder
 from plastic_memories.settings import Settings
 from plastic_memories.wiring.background_tasks import running_tasks
 from plastic_memories.wiring.plugin_choice import (
@@ -36,6 +38,8 @@ from plastic_memories.wiring.services.transfer import build_transfer
 from plastic_memories.wiring.services.upkeep import build_upkeep
 from plastic_memories.wiring.services.vectors import build_embedding
 
+logger = logging.getLogger(__name__)
+
 
 @asynccontextmanager
 async def open_hub(
@@ -47,9 +51,9 @@ async def open_hub(
     """
     factories = plugin_factories(settings)
     # What is remembered of a person is nobody else's on this machine.
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(settings.data_dir)
     limit_matrix_threads(settings.embedder_threads)
-    handler = logs.log_to_file(settings.log_path, settings.log_level)
+    handler = _open_log(settings)
     try:
         async with AsyncExitStack() as opened:
             meter = PrometheusMeter()
@@ -65,6 +69,15 @@ async def open_hub(
                 yield hub
     finally:
         logs.stop_logging(handler)
+
+
+def _open_log(settings: Settings) -> logging.Handler:
+    """Open the log; log what replaces the variables of older set-ups that are set."""
+    handler = logs.log_to_file(settings.log_path, settings.log_level)
+    for name, replacement in settings.replaced_variables.items():
+        fields = {"variable": name, "msg": f"{name} has no effect; it is replaced by {replacement}"}
+        logger.warning("settings.replaced", extra={"fields": fields})
+    return handler
 
 
 def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: EmbeddingService) -> Hub:

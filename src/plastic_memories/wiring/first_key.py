@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from plastic_memories.hub.api_keys import ApiKeys, new_key
 from plastic_memories.language.text.digests import api_key_digest
 from plastic_memories.model.key import KeyLimits
+from plastic_memories.runtime.private_files import make_private_folder, open_private_file
 from plastic_memories.settings import DEFAULT_TENANT, Settings
 
 FIRST_USER = "local"
@@ -45,8 +44,7 @@ def _read_key(settings: Settings) -> str | None:
 
 
 def _save_key(settings: Settings, key: str) -> None:
-    settings.key_file.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(settings.key_file.parent)
     # Made with its mode, not changed to it: at no moment can another user read the key.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    with os.fdopen(os.open(settings.key_file, flags, 0o600), "w", encoding="utf-8") as file:
+    with open(settings.key_file, "w", encoding="utf-8", opener=open_private_file) as file:
         file.write(key + "\n")

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 from plastic_memories.errors import Unavailable
 from plastic_memories.ports.archive import Archive
+from plastic_memories.runtime.private_files import make_private_folder, open_private_file
 
 T = TypeVar("T")
 _PARTIAL_SUFFIX = ".part"
@@ -83,7 +84,7 @@ class NoArchive:
 
 def _write_atomically(place: Path, text: str) -> None:
     """Write a temporary file, sync it, and rename it into place: all or nothing."""
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(place.parent)
     part = place.with_name(place.name + _PARTIAL_SUFFIX)
     try:
         _write_part(part, text)
@@ -96,8 +97,7 @@ def _write_atomically(place: Path, text: str) -> None:
 
 def _write_part(part: Path, text: str) -> None:
     # Created with its final mode: it is a private conversation.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as file:
+    with open(part, "w", encoding="utf-8", opener=open_private_file) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

@@ -18,6 +18,7 @@ from plastic_memories.formats.markdown_page import decode_page, encode_page, pag
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.page import CORE_NAME, Encoding, PageFile, PageFolderListing
 from plastic_memories.runtime.disk_threads import DiskThreads
+from plastic_memories.runtime.private_files import make_private_folder
 
 T = TypeVar("T")
 _DEFAULT_TENANT = "default"
@@ -188,7 +189,7 @@ class FilePageFolders:
         """Open a folder step by step from the root; None if a step is missing or leads away."""
         with ExitStack() as held:
             if make:
-                self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+                make_private_folder(self._root)
             folder = open_root(self._root)
             for ours, name in _path_steps(owner):
                 if folder is None:

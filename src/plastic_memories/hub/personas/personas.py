@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from plastic_memories.errors import InvalidInput, NotFound
+from plastic_memories.errors import InvalidInput, NotAllowed, NotFound
 from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros, user_name
 from plastic_memories.hub.formation.archiving import ArchiveConversation
 from plastic_memories.hub.formation.export_files import ExportFiles
@@ -177,7 +177,12 @@ class Personas:
     async def save_settings(
         self, caller: Caller, time_zone: str | None, language: str | None
     ) -> UserSettings:
-        """Change the given settings and keep the others."""
+        """Change the given settings and keep the others.
+
+        Raise `NotAllowed` for a key bound to one persona: all personas share the settings.
+        """
+        if caller.key.limits.persona_id:
+            raise NotAllowed("This key is bound to one persona: it may not change the settings.")
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> UserSettings:

@@ -10,22 +10,26 @@ from plastic_memories.model.recall import Intent, IntentType
 
 _INTENT_PATTERNS = {
     IntentType.PROFILE: regex(
-        r"我(叫|的名字|是谁|喜欢|爱|讨厌|不喜欢|住|的生日|多大|几岁|的工作|的职业|过敏|的习惯|的风格)"
-        r"|关于我|\bmy (name|job|favou?rite|birthday|age|allerg\w+|style)\b|\bwho am i\b"
-        r"|\babout me\b|\bdo i (like|love|hate|prefer|live|work)\b",
+        r"我(叫|的名字|是谁|喜欢|爱|讨厌|不喜欢|不吃|不喝|住|在哪|是做什么|是干什么|的生日|多大|几岁"
+        r"|的工作|的职业|过敏|的习惯|的风格)"
+        r"|叫我(什么|啥)|怎么(称呼|叫)我|关于我"
+        r"|\bmy (name|job|favou?rite|birthday|age|allerg\w+|style)\b|\bwho am i\b"
+        r"|\babout me\b|\bdo i (like|love|hate|prefer|live|work)\b"
+        r"|\bwhat do (i do|you call me)\b|\bi (don['’]?t|do not|never) eat\b",
         re.IGNORECASE,
     ),
     IntentType.EVENT: regex(
-        r"什么时候|哪天|几号|何时|生日|纪念日|计划|安排|约好|下周|明天|后天|去年|上周|上个月|昨天"
+        r"什么时候|哪天|几号|何时|生日|纪念日|重要的?(日子|日期)|计划|安排|约好|下周|明天|后天"
+        r"|去年|上周|上个月|昨天|那次|那一次|这件事|那件事|发生了?(什么|啥)|怎么了"
         r"|\bwhen\b|\bbirthday\b|\banniversary\b|\bplans?\b|\btomorrow\b|\bnext (week|month|year)\b"
         r"|\blast (week|month|year|spring|summer|autumn|fall|winter)\b|\byesterday\b"
-        r"|\bappointment\b",
+        r"|\bappointment\b|\bwhat happened\b|\bthat time\b|\bimportant (day|date)s?\b",
         re.IGNORECASE,
     ),
     IntentType.HISTORY: regex(
-        r"上次|之前|以前|曾经|刚才|刚刚|聊过|说过|提过|还记得|记不记得"
+        r"上次|之前|以前|曾经|刚才|刚刚|聊过|说过|提过|讲过|谈过|还记得|记不记得|你(是不是|又|都)?忘了"
         r"|\blast time\b|\bbefore\b|\bearlier\b|\bpreviously\b|\bremember\b|\bdid (i|we|you)\b"
-        r"|\b(told|mentioned|talked|discussed)\b",
+        r"|\b(told|mentioned|talked|discussed)\b|\byou (forgot|have forgotten)\b",
         re.IGNORECASE,
     ),
 }

@@ -32,8 +32,11 @@ _UNSENT_HEADERS = _HOP_BY_HOP | frozenset(
     b"x-user-id x-persona-id x-session-id x-source-app x-bot-id x-memory x-request-id "
     b"forwarded x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip".split()
 )
-_UNFORWARDED_HEADERS = _HOP_BY_HOP | frozenset(b"date server set-cookie".split())
-_CORS = b"access-control-"
+_UNFORWARDED_HEADERS = _HOP_BY_HOP | frozenset(
+    b"date server set-cookie x-upstream-request-id".split()
+)
+# Ours alone to send: `access-control-allow-origin`, `x-memory-ids`.
+_OWN_PREFIXES = (b"access-control-", b"x-memory-")
 _REDIRECTS = range(300, 400)
 # Headers that the client library would add although the client did not send them.
 _SKIPPED_AUTO_HEADERS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
@@ -73,7 +76,7 @@ class UpstreamResponse:
         return [
             (b"x-upstream-request-id" if name == b"x-request-id" else name, value)
             for name, value in found
-            if name not in _UNFORWARDED_HEADERS and not name.startswith(_CORS)
+            if name not in _UNFORWARDED_HEADERS and not name.startswith(_OWN_PREFIXES)
         ]
 
     async def next_chunk(self) -> bytes:
