@@ -109,11 +109,14 @@ MEANINGS: dict[str, dict[str, str]] = {
     "Keeping and deleting": {
         "sensitive_contact": "`refuse` treats contact data like secrets; by default it is stored, "
         "and never logged",
-        "message_retention_days": "how long raw messages are kept; memories are not touched by it",
-        "message_max_per_persona": "how many raw messages a persona keeps at most",
+        "message_retention_days": "how many days raw messages are kept; `0`: no limit of "
+        "age. Memories are not touched by it",
+        "message_max_per_persona": "how many raw messages a persona keeps at most, after archiving",
         "audit_retention_days": "how long the audit log and finished jobs are kept",
     },
     "Language model": {
+        "llm": "`endpoint` with JUDGE=llm asks LLM_BASE_URL; `upstream` lets the proxy's "
+        "upstream read the talk: it implies JUDGE=llm and needs LLM_MODEL",
         "llm_base_url": "address of any OpenAI-compatible server, up to and with `/v1`; used only "
         "with JUDGE=llm",
         "llm_api_key": "the key it wants, if it wants one",

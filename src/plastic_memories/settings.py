@@ -124,10 +124,11 @@ class Settings(BaseModel):
     metrics_public: Flag = False
 
     sensitive_contact: Literal["store", "refuse"] = "store"
-    message_retention_days: Annotated[float, Field(gt=0)] | None = 90
-    message_max_per_persona: Positive | None = None
+    message_retention_days: Annotated[float, Field(ge=0)] | None = 0  # 0: no limit of age
+    message_max_per_persona: Positive | None = 100_000
     audit_retention_days: Annotated[float, Field(gt=0)] | None = 365
 
+    llm: Literal["none", "endpoint", "upstream"] = "none"
     llm_base_url: str = ""
     llm_api_key: str = Field(default="", repr=False)
     llm_model: str = ""
@@ -218,7 +219,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     env = os.environ if environ is None else environ
     given = _read_toml(env.get(f"{PREFIX}CONFIG")) | _read_environment(env)
     try:
-        settings = Settings(**_split_embedder_model(_fill_paths(given, env)))
+        settings = Settings(**_split_embedder_model(_fill_paths(_with_upstream_model(given), env)))
         _check_settings(settings)
     except ValidationError as error:
         raise InvalidSetting(_error_line(error)) from None
@@ -329,6 +330,18 @@ def _template_folder() -> Path:
     package = Path(__file__).parent
     in_wheel = package / "personas"
     return in_wheel if in_wheel.is_dir() else package.parent.parent / "personas"
+
+
+def _with_upstream_model(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with `LLM=upstream` spelled out: the proxy's upstream reads the talk."""
+    if given.get("llm") != "upstream":
+        return given
+    return {
+        **given,
+        "judge": "llm",
+        "llm_base_url": given.get("proxy_upstream_url", ""),
+        "llm_api_key": given.get("proxy_upstream_key", ""),
+    }
 
 
 def _check_settings(settings: Settings) -> None:

@@ -116,3 +116,26 @@ async def test_variables_of_older_set_ups_are_answered_in_the_log(tmp_path: Path
     assert f"{PREFIX}DATABASE_URL" in answered["POSTGRES_HOST"]
     assert f"{PREFIX}LLM_API_KEY" in answered["OPENAI_API_KEY"]
     assert not [value for value in older.values() if value in text and len(value) > len("db")]
+
+
+def test_the_proxys_upstream_can_read_the_talk() -> None:
+    env = {
+        "PLASTIC_MEMORIES_LLM": "upstream",
+        "PLASTIC_MEMORIES_LLM_MODEL": "qwen",
+        "PLASTIC_MEMORIES_PROXY_UPSTREAM_URL": "http://127.0.0.1:11434/v1",
+        "PLASTIC_MEMORIES_PROXY_UPSTREAM_KEY": "k",
+    }
+
+    settings = load_settings(env)
+
+    assert (settings.judge, settings.llm_base_url, settings.llm_api_key) == (
+        "llm",
+        "http://127.0.0.1:11434/v1",
+        "k",
+    )
+
+
+def test_messages_are_kept_without_a_limit_of_age() -> None:
+    settings = load_settings({})
+
+    assert (settings.message_retention_days, settings.message_max_per_persona) == (0, 100_000)

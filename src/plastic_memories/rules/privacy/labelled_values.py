@@ -27,13 +27,13 @@ def labelled_value_spans(text: str) -> Iterable[Span]:
     return chain(_values_after_labels(text), _values_before_labels(text))
 
 
-def _spaced(word: str) -> str:
+def _with_optional_spaces(word: str) -> str:
     """Return a pattern for a word whose letters are set apart: `p a s s`, `p.a.s.s`."""
     return "[ ._-]".join(word)
 
 
 _SPACED_LABELS = "|".join(
-    map(_spaced, ("password", "passwd", "passcode", "pwd", "token", "secret"))
+    map(_with_optional_spaces, ("password", "passwd", "passcode", "pwd", "token", "secret"))
 )
 _PASSWORD_LABEL = r"(?:p[a@4*][s$5*]{2}[ ._-]?w[o0*]rds?|pass(?:wd|phrase|code)s?)"  # noqa: S105 - a pattern
 _KEY_LABEL = r"api[ ._-]?keys?|(?:secret|access|private|encryption)[ _-]?(?:access[ _-]?)?key"

@@ -13,7 +13,7 @@ def build_upkeep(
 ) -> UpkeepLoop:
     settings = context.settings
     retention = Retention(
-        message_days=settings.message_retention_days,
+        message_days=settings.message_retention_days or None,
         messages_per_persona=settings.message_max_per_persona,
         audit_days=settings.audit_retention_days,
     )
