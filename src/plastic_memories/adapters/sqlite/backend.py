@@ -21,6 +21,7 @@ from plastic_memories.adapters.sqlite.ledgers import (
     SqliteKeyStore,
     SqliteTombstoneStore,
 )
+from plastic_memories.adapters.sqlite.legacy.detection import check_not_legacy
 from plastic_memories.adapters.sqlite.memory_store import SqliteMemoryStore
 from plastic_memories.adapters.sqlite.message_store import SqliteMessageStore
 from plastic_memories.adapters.sqlite.migrate import (
@@ -139,6 +140,7 @@ async def open_sqlite(options: SqliteOptions) -> AsyncIterator[SqliteBackend]:
 
 def _open_file(options: SqliteOptions) -> SqliteDatabase:
     path = options.db_path
+    check_not_legacy(path)  # before anything is written to it
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # What is remembered of a person is nobody else's: the file is made with its mode.
