@@ -80,6 +80,17 @@ def test_every_shape_is_read(content: object) -> None:
     assert export.skipped == []
 
 
+def test_memories_without_ids_of_ours_are_no_versions_of_each_other(
+    run: Run, tmp_path: Path
+) -> None:
+    run("import", "--from", "mem0", file_of(tmp_path, [{**TEA, "agent_id": ""}, CAT]), "--json")
+
+    rows = run("list", "--json")["items"]
+    assert [row["supersedes_id"] for row in rows] == [None, None]
+    run("forget", str(rows[0]["id"]), "--yes", "--json")
+    assert len(run("list", "--json")["items"]) == 1
+
+
 def test_a_memory_keeps_what_it_had(run: Run, tmp_path: Path) -> None:
     done = run("import", "--from", "mem0", file_of(tmp_path, [TEA, CAT]), "--json")
 

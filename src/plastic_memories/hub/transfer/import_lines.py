@@ -162,14 +162,14 @@ class ExportImporter:
         masked = self.screening.mask_message(message)
         existing_id = self._find_same_message(masked)
         if existing_id is not None:
-            self._message_ids[message.id] = existing_id
+            _map_id(self._message_ids, message.id, existing_id)
             self.counts["already_there"] += 1
             return
         self.stores.personas.ensure(owner, self.now)
         stored = self.stores.messages.append([masked])[0]
         if message.hidden_at is not None:
             self.stores.messages.hide(owner, [stored.message_id], message.hidden_at)
-        self._message_ids[message.id] = stored.message_id
+        _map_id(self._message_ids, message.id, stored.message_id)
         self._mark_digested(replace(masked, id=stored.message_id))
         self.counts["messages"] += 1
 
@@ -197,7 +197,7 @@ class ExportImporter:
         admitted = memory if self.is_trusted else as_a_strangers(memory)
         duplicate = self._find_same_memory(memory, {memory.status, admitted.status})
         if duplicate is not None:
-            self._memory_ids[memory.id] = duplicate.id
+            _map_id(self._memory_ids, memory.id, duplicate.id)
             self.counts["already_there"] += 1
             return
         rival = self._conflicting_row(memory)
@@ -229,7 +229,7 @@ class ExportImporter:
             ),
         )
         added = self.stores.memories.add(translated)
-        self._memory_ids[memory.id] = added.id
+        _map_id(self._memory_ids, memory.id, added.id)
         self._link_back(added)
         refresh_slot(self.stores, self.caller, added, self.now)
         self.counts["memories"] += 1
@@ -294,6 +294,12 @@ class ExportImporter:
             (other.title, other.created_at) == (goal.title, goal.created_at)
             for other in self.stores.goals.find(goal.owner, None)
         )
+
+
+def _map_id(known: dict[int, int], foreign: int, local: int) -> None:
+    """Map a foreign id; a line without one (0) must not become a version of the next such line."""
+    if foreign:
+        known[foreign] = local
 
 
 def _line_id(line: Mapping[str, Any]) -> int:
