@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -12,6 +13,7 @@ from plastic_memories.cli.command_options import CliOptions, user_command
 from plastic_memories.cli.hub_connection import HubConnection, run_with_hub
 from plastic_memories.cli.output import Screen, counts_text, size_text
 from plastic_memories.cli.transfer import from_mem0
+from plastic_memories.formats.mem0_export import Mem0Export
 from plastic_memories_client import ExportedFile
 
 _TRANSFER_TIMEOUT_S = 3600.0
@@ -94,7 +96,9 @@ def _export_to_archive(place: CliOptions) -> None:
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
 @click.option("--trust", is_flag=True, help="Take it for your own: nothing waits for a yes.")
-@click.option("--from", "system", type=click.Choice(["mem0"]), help="What has written the file.")
+@click.option(
+    "--from", "system", type=click.Choice(["mem0", "legacy"]), help="What has written the file."
+)
 @click.option("--mem0-user", default="", metavar="NAME", help="Of mem0's users, only this one.")
 @user_command
 def import_file(
@@ -106,13 +110,44 @@ def import_file(
     constraints, personas, rules) waits for a yes, unless you say --trust.
 
     With --from mem0, what its get_all() returns: JSON, or JSON lines.
+
+    With --from legacy, a database file of the older program: everything of all its users, or of
+    --user and --persona. The file stays as it was.
     """
     if trust and system:
         raise click.UsageError("--trust is for exports of this hub's own kind.")
-    if mem0_user and not system:
+    if mem0_user and system != "mem0":
         raise click.UsageError("--mem0-user goes with --from mem0.")
     screen = Screen.for_options(place)
-    theirs = from_mem0.load_export_file(source, mem0_user) if system else None
+    if system == "legacy":
+        answer = _import_legacy(screen, place, source, dry_run)
+    else:
+        theirs = from_mem0.load_export_file(source, mem0_user) if system else None
+        answer = _import_export(screen, place, source, theirs, dry_run=dry_run, trust=trust)
+    if not screen.print_if_json(answer):
+        _print_report(screen, answer, dry_run)
+
+
+def _import_legacy(
+    screen: Screen, place: CliOptions, source: Path, dry_run: bool
+) -> dict[str, Any]:
+    from plastic_memories.cli.transfer import from_legacy  # it opens the database by itself
+
+    export = from_legacy.load_database(source, place)
+    with screen.progress(f"taking over {source}") as report:
+        return asyncio.run(from_legacy.import_database(export, dry_run, report))
+
+
+def _import_export(
+    screen: Screen,
+    place: CliOptions,
+    source: Path,
+    theirs: Mem0Export | None,
+    *,
+    dry_run: bool,
+    trust: bool,
+) -> dict[str, Any]:
+    """Send a file of ours, or the memories of a mem0 export, to the hub."""
 
     async def work(door: HubConnection) -> dict[str, Any]:
         with screen.progress(f"taking in {source}") as report:
@@ -121,14 +156,14 @@ def import_file(
             async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
                 return (await client.import_(source, dry_run=dry_run, trust=trust)).raw
 
-    answer = run_with_hub(place, work)
-    if not screen.print_if_json(answer):
-        _print_report(screen, answer, dry_run)
+    return run_with_hub(place, work)
 
 
 def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
     would = "would be taken in" if dry_run else "taken in"
     screen.line(f"✓ {would}: {counts_text(answer.get('counts') or {})}", style="green")
+    for user_id, counts in (answer.get("users") or {}).items():
+        screen.line(f"  {user_id}: {counts_text(counts)}")
     if waiting := (answer.get("counts") or {}).get("waiting"):
         screen.line(
             f"  {waiting} of them wait for your yes: this hub did not write the file for you. See "
@@ -138,15 +173,21 @@ def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None
     conflicts: list[dict[str, Any]] = answer.get("conflicts") or []
     for one in conflicts[:_MAX_LINES_SHOWN]:
         screen.line(
-            f"  line {one.get('line')}: {one.get('type')} {one.get('key')} stands already "
+            f"  {_place_text(one)}: {one.get('type')} {one.get('key')} stands already "
             f"(#{one.get('active_memory_id')}) and was left as it is",
             style="yellow",
         )
     skipped: list[dict[str, Any]] = answer.get("skipped") or []
     for one in skipped[:_MAX_LINES_SHOWN]:
-        screen.line(f"  line {one.get('line')}: {one.get('reason')}", style="yellow")
+        screen.line(f"  {_place_text(one)}: {one.get('reason')}", style="yellow")
     if (more := len(conflicts) + len(skipped) - 2 * _MAX_LINES_SHOWN) > 0:
         screen.line(f"  and more ({more}); --json shows all", style="dim")
+
+
+def _place_text(one: dict[str, Any]) -> str:
+    """Return where in the file it was: a line, or a table and a row."""
+    where = one.get("line")
+    return where if isinstance(where, str) else f"line {where}"
 
 
 @click.command()

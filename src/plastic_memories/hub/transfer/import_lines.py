@@ -44,7 +44,8 @@ class ExportImporter:
     """One import; foreign ids are mapped to local ids as rows are added.
 
     A trusted import (by the caller's word or by our signature) keeps the status of each row.
-    Otherwise rows that would be in every prompt become candidates.
+    Otherwise rows that would be in every prompt become candidates. With `match_any_status` a row
+    that was imported before is left as it is, whatever became of it since.
     """
 
     stores: Stores
@@ -52,6 +53,7 @@ class ExportImporter:
     screening: Screening
     now: float
     is_trusted: bool = False
+    match_any_status: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     conflicts: list[Mapping[str, Any]] = field(default_factory=list)
     skipped: list[Mapping[str, Any]] = field(default_factory=list)
@@ -135,9 +137,9 @@ class ExportImporter:
             persona,
             display_name=self.screening.screen_text(persona.display_name),
             description=self.screening.screen_text(persona.description),
-            updated_at=self.now,
+            updated_at=persona.updated_at or self.now,
         )
-        if self.stores.personas.ensure(owner, self.now):
+        if self.stores.personas.ensure(owner, persona.created_at or self.now):
             self.stores.personas.save(screened)
             self.counts["personas"] += 1
 
@@ -195,7 +197,8 @@ class ExportImporter:
             self.skipped.append({"line": number, "reason": "forgotten, never again"})
             return
         admitted = memory if self.is_trusted else as_a_strangers(memory)
-        duplicate = self._find_same_memory(memory, {memory.status, admitted.status})
+        statuses = Status if self.match_any_status else {memory.status, admitted.status}
+        duplicate = self._find_same_memory(memory, set(statuses))
         if duplicate is not None:
             _map_id(self._memory_ids, memory.id, duplicate.id)
             self.counts["already_there"] += 1
