@@ -202,3 +202,22 @@ def test_the_option_for_users_needs_the_one_for_mem0(run: Run, tmp_path: Path) -
     result = run("import", file_of(tmp_path, []), "--mem0-user", "alice")
 
     assert result.exit_code == 2
+
+
+def test_the_persona_named_gets_all(run: Run, tmp_path: Path) -> None:
+    run("import", "--from", "mem0", file_of(tmp_path, [TEA, CAT]), "--persona", "rin", "--json")
+
+    rows = run("list", "--persona", "rin", "--json")["items"]
+    assert {row["content"] for row in rows} == {TEA["memory"], CAT["memory"]}
+
+
+def test_the_usual_persona_gets_what_names_no_agent(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLASTIC_MEMORIES_PERSONA", "rin")
+
+    run("import", "--from", "mem0", file_of(tmp_path, [TEA, CAT]), "--json")
+
+    assert [row["content"] for row in run("list", "--json")["items"]] == [CAT["memory"]]
+    [row] = run("list", "--persona", "miku", "--json")["items"]
+    assert row["content"] == TEA["memory"]

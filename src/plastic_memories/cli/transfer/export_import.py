@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 import click
 
-from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.command_options import CliOptions, is_given, user_command
 from plastic_memories.cli.hub_connection import HubConnection, run_with_hub
 from plastic_memories.cli.output import Screen, counts_text, size_text
 from plastic_memories.cli.transfer import from_mem0
@@ -109,7 +109,8 @@ def import_file(
     Of a file that this hub did not write for you, what is global or always told (names,
     constraints, personas, rules) waits for a yes, unless you say --trust.
 
-    With --from mem0, what its get_all() returns: JSON, or JSON lines.
+    With --from mem0, what its get_all() returns: JSON, or JSON lines. A memory goes to the persona
+    that its agent_id names; with --persona all go to that one.
 
     With --from legacy, a database file of the older program: everything of all its users, or of
     --user and --persona. The file stays as it was.
@@ -123,9 +124,13 @@ def import_file(
         answer = _import_legacy(screen, place, source, dry_run)
     else:
         theirs = from_mem0.load_export_file(source, mem0_user) if system else None
+        if theirs is not None:
+            from_mem0.choose_persona(theirs, place.persona, is_for_all=is_given("persona"))
         answer = _import_export(screen, place, source, theirs, dry_run=dry_run, trust=trust)
     if not screen.print_if_json(answer):
         _print_report(screen, answer, dry_run)
+    if _is_unusable(answer):
+        raise click.exceptions.Exit(1)
 
 
 def _import_legacy(
@@ -159,9 +164,26 @@ def _import_export(
     return run_with_hub(place, work)
 
 
-def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
+def _is_unusable(answer: dict[str, Any]) -> bool:
+    """Return whether nothing of the file could be used."""
+    return bool(answer.get("skipped")) and not answer.get("counts") and not answer.get("conflicts")
+
+
+def _print_outcome(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
     would = "would be taken in" if dry_run else "taken in"
-    screen.line(f"✓ {would}: {counts_text(answer.get('counts') or {})}", style="green")
+    counts = counts_text(answer.get("counts") or {})
+    if _is_unusable(answer):
+        screen.line("✗ nothing of this file can be taken in", style="bold red")
+    elif not answer.get("counts"):
+        screen.line(f"! nothing {would}", style="yellow")
+    elif answer.get("skipped") or answer.get("conflicts"):
+        screen.line(f"! {would}: {counts}; not all of the file", style="yellow")
+    else:
+        screen.line(f"✓ {would}: {counts}", style="green")
+
+
+def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
+    _print_outcome(screen, answer, dry_run)
     for user_id, counts in (answer.get("users") or {}).items():
         screen.line(f"  {user_id}: {counts_text(counts)}")
     if waiting := (answer.get("counts") or {}).get("waiting"):
@@ -196,14 +218,16 @@ def _place_text(one: dict[str, Any]) -> str:
 def rebuild(place: CliOptions, persona_ids: tuple[str, ...]) -> None:
     """Make text index and vectors of the user's personas anew.
 
-    The vectors follow in the background of a running hub.
+    Without a name and without --persona, of all of them. The vectors follow in the background of
+    a running hub.
     """
     screen = Screen.for_options(place)
+    chosen = [*persona_ids, *([place.persona] if is_given("persona") else [])]
 
     async def work(door: HubConnection) -> dict[str, dict[str, Any]]:
         done: dict[str, dict[str, Any]] = {}
         async with door.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
-            names = persona_ids or [one.persona_id for one in await client.persona_list()]
+            names = chosen or [one.persona_id for one in await client.persona_list()]
             with screen.progress("rebuilding") as report:
                 for number, name in enumerate(names):
                     report(f"rebuilding {name}", number, len(names))
