@@ -35,9 +35,11 @@ ROWS = {
         memory_row(1, type="identity", mkey="id1", content="dev", status="revoked"),
         memory_row(2, type="identity", mkey="id2", content="student", supersedes_id=1),
         memory_row(3, tags_json='["food"]', source_ref="chat:9", scope="global", confidence=0.4),
+        memory_row(8, type="mood", mkey="k9"),
+        memory_row(9),
         memory_row(4, status="candidate", source_type="model_inferred", expires_at=LATER),
         memory_row(5, expires_at=T0 + 60),
-        memory_row(6, type="mood", content="cheerful"),
+        memory_row(6, type="mood", mkey="k3", content="cheerful"),
         memory_row(7, **MEI, type="constraints", content="no seafood"),
     ],
     "persona_slots": [
@@ -103,10 +105,11 @@ def test_memories_keep_what_they_had(run: Run, old: Path) -> None:
     done = take_over(run, old)
 
     rows = rows_by_content(run)
-    assert done["counts"] == {"personas": 1, "messages": 2, "memories": 8, "goals": 1}
+    assert done["counts"] == {"personas": 1, "messages": 2, "memories": 10, "goals": 1}
     assert {content: row["status"] for content, row in rows.items()} == {
         "dev": "revoked", "student": "active", "text 3": "active", "text 4": "candidate",
-        "text 5": "expired", "cheerful": "active", "honesty": "active",
+        "text 5": "expired", "cheerful": "active", "honesty": "active", "text 8": "active",
+        "text 9": "active",
     }  # fmt: skip
     note = rows["text 3"]
     assert (note["tags"], note["source_ref"], note["scope"]) == (["food"], "chat:9", "global")
@@ -121,7 +124,8 @@ def test_a_type_of_the_older_program_alone_becomes_a_note(run: Run, old: Path) -
     take_over(run, old)
 
     row = rows_by_content(run)["cheerful"]
-    assert (row["type"], row["metadata"]) == ("note", {"legacy_type": "mood"})
+    assert (row["type"], row["key"]) == ("note", "mood.k3")
+    assert row["metadata"] == {"legacy_type": "mood"}
 
 
 def test_a_slot_whose_memory_was_forgotten_does_not_come_back(run: Run, old: Path) -> None:

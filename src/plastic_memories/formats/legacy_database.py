@@ -140,12 +140,14 @@ class _MemoryTable:
         status = self._status(row)
         chain = self._chain(row) if status is not MemoryStatus.CANDIDATE else [row]
         was_named = _text(row, "type")
+        key = _text(row, "mkey") or f"legacy.{row.get('id')}"
         return {
             "id": self.new_ids[row.get("id")],
             "root_id": self.new_ids[chain[-1].get("id")] if len(chain) > 1 else 0,
             "supersedes_id": self.new_ids.get(row.get("supersedes_id")),
             "type": kind.value,
-            "key": _text(row, "mkey") or f"legacy.{row.get('id')}",
+            # A type of theirs alone becomes part of the key: a note may have the same one.
+            "key": key if was_named == kind.value else f"{was_named}.{key}",
             "content": _text(row, "content"),
             "tags": _tags(row),
             "status": status.value,
