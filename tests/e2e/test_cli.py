@@ -152,8 +152,67 @@ def test_a_second_server_on_the_same_port_says_so_in_one_line(
     second = machine.run("serve")
 
     assert second.exit_code == 1
-    assert "Address already in use" in second.stderr or "port_in_use" in second.stderr
+    assert "port_in_use" in second.stderr
+    assert "The hub of this database runs there already." in second.stderr
+    assert "PLASTIC_MEMORIES_PORT" in second.stderr
     assert len(second.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_second_server_on_the_same_database_says_so_and_goes_on(
+    machine: Machine, hub: list[str]
+) -> None:
+    second = machine.serve("--port", "0")
+    try:
+        said = welcome(second)
+    finally:
+        second.terminate()
+        second.communicate(timeout=20)
+
+    assert f"Another hub serves {machine.database} already" in said[0]
+    assert f":{machine.port};" in said[0]
+
+
+@pytest.mark.slow
+def test_a_server_after_a_killed_one_is_alone(machine: Machine) -> None:
+    first = machine.serve()
+    welcome(first)
+    first.kill()
+    first.communicate(timeout=20)
+
+    second = machine.serve()
+    try:
+        said = welcome(second)
+    finally:
+        second.terminate()
+        second.communicate(timeout=20)
+
+    assert not any("Another hub" in line for line in said)
+
+
+@pytest.mark.slow
+def test_a_foreign_hub_at_the_port_is_named_as_such(
+    machine: Machine, hub: list[str], tmp_path: Path
+) -> None:
+    other = Machine(tmp_path / "other", machine.port)
+
+    refused = other.run("serve")
+
+    assert refused.exit_code == 1
+    assert "A foreign hub listens there" in refused.stderr
+
+
+def test_another_program_at_the_port_is_no_hub(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        machine = Machine(tmp_path, taken.getsockname()[1])
+
+        refused = machine.run("serve")
+
+    assert refused.exit_code == 1
+    assert "Another program listens there." in refused.stderr
+    assert "PLASTIC_MEMORIES_PORT" in refused.stderr
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from harness import Api, refused
 
 
@@ -93,8 +95,28 @@ async def test_e6_the_slots_show_the_change(api: Api) -> None:
     assert (slot["slot_name"], slot["value"]) == ("identity", "student")
     assert slot["provenance"]["source"] == "user_explicit"
     assert slot["provenance"]["active_memory_id"] == 2
-    assert slot["provenance"]["superseded"] == [1]
-    assert slot["value_json"] == '"student"'
+    assert slot["provenance"]["superseded"] == 1
+    assert json.loads(slot["provenance_json"]) == slot["provenance"]
+    assert json.loads(slot["value_json"]) == {"text": "student"}
+
+
+async def test_a_slot_that_replaced_nothing_says_null(api: Api) -> None:
+    await api.confirmed("dev", "identity", "id1")
+
+    [slot] = (await api.did("/persona/slots/get"))["items"]
+
+    assert slot["provenance"]["superseded"] is None
+
+
+async def test_a_slot_of_several_is_a_list_of_texts(api: Api) -> None:
+    await api.confirmed("likes tea", "preferences", "p1")
+    second = await api.remember("likes rain", "preferences", "p2")
+    await api.did("/memory/confirm", memory_id=second, coexist=True)
+
+    [slot] = (await api.did("/persona/slots/get"))["items"]
+
+    assert json.loads(slot["value_json"]) == [{"text": "likes tea"}, {"text": "likes rain"}]
+    assert slot["value"] == ["likes tea", "likes rain"]
 
 
 async def test_e7_goals_from_creation_to_link(api: Api) -> None:

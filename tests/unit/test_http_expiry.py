@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from harness import Api, StillClock, refused
 
 
@@ -76,8 +78,20 @@ async def test_the_sweeper_writes_down_what_has_expired(timed: Api, clock: Still
 
 
 async def test_expires_at_wins_over_nothing_and_is_kept(api: Api) -> None:
-    later = time.time() + 3600
+    later = int(time.time()) + 3600
 
     memory_id = await api.remember("green tea", expires_at=later)
 
     assert (await api.saw("/memory/get", memory_id=memory_id))["expires_at"] == later
+
+
+@pytest.mark.parametrize("given", [{"ttl_seconds": 60.5}, {"expires_at": 4_000_000_000.25}])
+async def test_an_expiry_is_told_in_whole_seconds(api: Api, given: dict[str, float]) -> None:
+    memory_id = await api.remember("green tea", **given)
+
+    row = await api.saw("/memory/get", memory_id=memory_id)
+    [listed] = (await api.saw("/memory/list"))["items"]
+    [recalled] = (await api.recall("green tea"))["PERSONA_MEMORY"]
+
+    assert {type(found["expires_at"]) for found in (row, listed, recalled)} == {int}
+    assert row["expires_at"] >= given.get("expires_at", time.time())

@@ -80,6 +80,17 @@ def test_every_shape_is_read(content: object) -> None:
     assert export.skipped == []
 
 
+def test_memories_without_ids_of_ours_are_no_versions_of_each_other(
+    run: Run, tmp_path: Path
+) -> None:
+    run("import", "--from", "mem0", file_of(tmp_path, [{**TEA, "agent_id": ""}, CAT]), "--json")
+
+    rows = run("list", "--json")["items"]
+    assert [row["supersedes_id"] for row in rows] == [None, None]
+    run("forget", str(rows[0]["id"]), "--yes", "--json")
+    assert len(run("list", "--json")["items"]) == 1
+
+
 def test_a_memory_keeps_what_it_had(run: Run, tmp_path: Path) -> None:
     done = run("import", "--from", "mem0", file_of(tmp_path, [TEA, CAT]), "--json")
 
@@ -191,3 +202,22 @@ def test_the_option_for_users_needs_the_one_for_mem0(run: Run, tmp_path: Path) -
     result = run("import", file_of(tmp_path, []), "--mem0-user", "alice")
 
     assert result.exit_code == 2
+
+
+def test_the_persona_named_gets_all(run: Run, tmp_path: Path) -> None:
+    run("import", "--from", "mem0", file_of(tmp_path, [TEA, CAT]), "--persona", "rin", "--json")
+
+    rows = run("list", "--persona", "rin", "--json")["items"]
+    assert {row["content"] for row in rows} == {TEA["memory"], CAT["memory"]}
+
+
+def test_the_usual_persona_gets_what_names_no_agent(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLASTIC_MEMORIES_PERSONA", "rin")
+
+    run("import", "--from", "mem0", file_of(tmp_path, [TEA, CAT]), "--json")
+
+    assert [row["content"] for row in run("list", "--json")["items"]] == [CAT["memory"]]
+    [row] = run("list", "--persona", "miku", "--json")["items"]
+    assert row["content"] == TEA["memory"]

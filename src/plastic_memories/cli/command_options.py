@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -67,6 +68,16 @@ def shared_options(*, environment: bool = False) -> Callable[[Command], Command]
         return command
 
     return add
+
+
+def is_given(name: str) -> bool:
+    """Return whether a shared option stands on the command line, early or late."""
+    context: click.Context | None = click.get_current_context()
+    while context is not None:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            return True
+        context = context.parent
+    return False
 
 
 def json_option(command: Command) -> Command:

@@ -24,6 +24,7 @@ class Mem0Entry:
 
     place: int
     user_id: str
+    names_agent: bool
     line: Mapping[str, Any]
 
 
@@ -53,7 +54,9 @@ def read_mem0_export(text: str) -> Mem0Export:
             export.skipped.append((place, line))
         else:
             user = value.get("user_id")
-            export.entries.append(Mem0Entry(place, user if isinstance(user, str) else "", line))
+            user_id = user if isinstance(user, str) else ""
+            names_agent = bool(_name_field(value, "agent_id"))
+            export.entries.append(Mem0Entry(place, user_id, names_agent, line))
     return export
 
 

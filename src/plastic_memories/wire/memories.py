@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from math import ceil
 from operator import attrgetter
 from typing import Annotated, Any, Literal, Self
 
@@ -302,7 +303,7 @@ class MemoryRow(ResponseBody):
     confidence: float
     importance: float
     pinned: bool
-    expires_at: float | None
+    expires_at: int | None
     occurred_at: float | None
     supersedes_id: int | None
     superseded_by: int | None
@@ -351,6 +352,8 @@ def memory_row_fields(memory: Memory) -> dict[str, Any]:
         **dict(zip(_SAME_FIELDS, _same_values(memory), strict=True)),
         **{name: value or None for name, value in nullable},
         **{name: list(value) for name, value in lists},
+        # Callers see whole seconds; rounded up, so that nothing ends before it is said to.
+        "expires_at": None if memory.expires_at is None else ceil(memory.expires_at),
         "persona_id": memory.owner.persona_id,
         "mkey": memory.key,
     }

@@ -67,3 +67,41 @@ def test_an_export_does_not_write_over_a_file(run: Run, tmp_path: Path) -> None:
 
     assert result.exit_code == 1
     assert file.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_file_of_another_kind_gets_no_tick(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("dear diary\nno export at all\n", encoding="utf-8")
+
+    shown = run("import", str(file))
+    as_json = run("import", str(file), "--json")
+
+    assert shown.exit_code == as_json.exit_code == 1
+    assert "✓" not in shown.output
+    assert "✗ nothing of this file can be taken in" in shown.output
+    assert "line 1: not a line of an export" in shown.output
+
+
+def test_a_file_that_is_taken_in_partly_says_so(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "half.jsonl"
+    note = {"kind": "memory", "type": "note", "key": "k", "content": "tea", "persona_id": "default"}
+    file.write_text(json.dumps(note) + "\nbroken\n", encoding="utf-8")
+
+    shown = run("import", str(file))
+
+    assert shown.exit_code == 0
+    assert "! taken in: memories 1; not all of the file" in shown.output
+    assert "✓" not in shown.output
+
+
+def test_only_the_persona_named_is_rebuilt(run: Run, parsed: Parsed) -> None:
+    run("remember", "tea", "--persona", "miku")
+    run("remember", "rain", "--persona", "rin")
+
+    named = parsed(run("rebuild", "--persona", "rin", "--json"))
+    early = parsed(run("--persona", "miku", "rebuild", "--json"))
+    every = parsed(run("rebuild", "--json"))
+
+    assert set(named["personas"]) == {"rin"}
+    assert set(early["personas"]) == {"miku"}
+    assert set(every["personas"]) == {"miku", "rin"}

@@ -43,7 +43,7 @@ class MemoryItem(Record):
     confidence: float | None = None
     importance: float | None = None
     pinned: bool = False
-    expires_at: float | None = None
+    expires_at: int | None = None
     occurred_at: float | None = None
     supersedes_id: int | None = None
     superseded_by: int | None = None

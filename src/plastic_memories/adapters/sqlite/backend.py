@@ -13,6 +13,7 @@ import apsw
 from plastic_memories.adapters.sql.rows import owner_of
 from plastic_memories.adapters.sqlite.connection import fetch, fetch_one
 from plastic_memories.adapters.sqlite.database import SqliteDatabase
+from plastic_memories.adapters.sqlite.legacy.detection import check_not_legacy
 from plastic_memories.adapters.sqlite.migrate import (
     has_text_index,
     migrate_schema,
@@ -93,6 +94,7 @@ async def open_sqlite(options: SqliteOptions) -> AsyncIterator[SqliteBackend]:
 
 def _open_file(options: SqliteOptions) -> SqliteDatabase:
     path = options.db_path
+    check_not_legacy(path)  # before anything is written to it
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # What is remembered of a person is nobody else's: the file is made with its mode.

@@ -20,6 +20,7 @@ from plastic_memories.adapters.sqlite.doctor import (
     is_indexed,
     rebuild_text_index,
 )
+from plastic_memories.adapters.sqlite.legacy.detection import check_not_legacy
 from plastic_memories.adapters.sqlite.migrate import (
     has_text_index,
     migrate_schema,
@@ -97,6 +98,7 @@ def back_up(
     """Copy a database, in use or not, into one file that needs no other beside it."""
     if not source.is_file():
         raise NotFound(f"There is no database at {source}.")
+    check_not_legacy(source)
     if dest.exists() and (source.samefile(dest) or not overwrite):
         raise Conflict(f"{dest} exists and is left as it is.")
     part = dest.with_name(dest.name + ".part")
@@ -120,6 +122,8 @@ def restore(
         raise NotFound(f"There is no file {source}.")
     if target.exists() and source.samefile(target):
         raise Conflict(f"{source} is the database itself.")
+    check_not_legacy(source)
+    check_not_legacy(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = target.with_name(target.name + ".restoring")
     with _errors_naming(source), _temporary_file(staging):

@@ -11,6 +11,7 @@ import apsw
 from plastic_memories.adapters.sql.rows import owner_of
 from plastic_memories.adapters.sqlite.connection import connect, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.consistency import integrity_problems
+from plastic_memories.adapters.sqlite.legacy.detection import check_not_legacy, legacy_version
 from plastic_memories.adapters.sqlite.migrate import (
     INDEX_TABLES,
     current_version,
@@ -86,6 +87,7 @@ def schema_versions(path: Path) -> tuple[int, int]:
     """Return the schema version of a file (0 if there is none), and the one wanted."""
     if not path.is_file():
         return 0, current_version()
+    check_not_legacy(path)
     try:
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
@@ -98,6 +100,7 @@ def schema_versions(path: Path) -> tuple[int, int]:
 
 def examine(path: Path, busy_timeout_ms: int) -> Examination:
     """Look into a database file without changing it; it may be in use."""
+    check_not_legacy(path)
     try:
         db = connect(str(path), busy_timeout_ms, read_only=True)
         try:
@@ -110,6 +113,8 @@ def examine(path: Path, busy_timeout_ms: int) -> Examination:
 
 def vector_counts(path: Path, busy_timeout_ms: int) -> VectorCounts:
     """Say whose vectors a database file holds, how many, and how many are missing."""
+    if legacy_version(path):
+        return VectorCounts()
     try:
         db = connect(str(path), busy_timeout_ms, read_only=True)
         try:
@@ -125,6 +130,7 @@ def vector_counts(path: Path, busy_timeout_ms: int) -> VectorCounts:
 
 def repair(path: Path, busy_timeout_ms: int, progress: Progress) -> Mapping[str, int]:
     """Make the text index anew for all owners and empty slots that nothing stands behind."""
+    check_not_legacy(path)
     try:
         db = connect(str(path), busy_timeout_ms)
         try:

@@ -10,6 +10,7 @@ from plastic_memories.cli.command_options import CliOptions, user_command
 from plastic_memories.cli.hub_connection import run_with_client
 from plastic_memories.cli.memories import memory_rows
 from plastic_memories.cli.output import Screen, counts_text
+from plastic_memories.cli.prompts import confirm_or_abort
 from plastic_memories.model.memory import MemoryType
 from plastic_memories_client import AsyncPlasticMemoriesClient, Forgotten, MemoryItem
 
@@ -54,7 +55,7 @@ def forget(
             return
         if not yes:
             _show_preview(screen, preview, items)
-            click.confirm(f"Forget {_count_phrase(len(items))} for good?", abort=True)
+            confirm_or_abort(f"Forget {_count_phrase(len(items))} for good?")
         flags: Any = how
         gone = await client.forget_memory(memory_ids=preview.memory_ids, **flags)
         _show_receipt(screen, gone)

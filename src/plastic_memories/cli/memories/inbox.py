@@ -11,6 +11,7 @@ from plastic_memories.cli.command_options import CliOptions, user_command
 from plastic_memories.cli.hub_connection import run_with_client
 from plastic_memories.cli.memories import memory_rows
 from plastic_memories.cli.output import Screen, local_time_text
+from plastic_memories.cli.prompts import prompt
 from plastic_memories.model.memory import LIST_SLOTS
 from plastic_memories_client import (
     AsyncPlasticMemoriesClient,
@@ -25,6 +26,16 @@ _CHOICES = {
     "c": "confirm", "b": "keep both", "e": "edit and confirm", "r": "reject",
     "n": "reject, never again", "s": "skip", _QUIT: "quit",
 }  # fmt: skip
+_YES, _HELP = "y", "?"  # y is the same as c; neither is in the line of choices
+_EXPLANATIONS = {
+    "c": "it holds from now on (y does the same)",
+    "b": "it holds beside what is there",
+    "e": "you change its text, then it holds",
+    "r": "it goes away; it may be learned again",
+    "n": "it goes away, and is not learned again",
+    "s": "it waits; you are asked another time",
+    _QUIT: "the rest waits",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +211,15 @@ def _prompt_text(one: InboxItem) -> str:
     offered = {key: text for key, text in _CHOICES.items() if key != "b" or one.may_coexist}
     if one.replaces:
         offered["c"] = "confirm and replace"
-    click.echo("  " + "  ".join(f"[{key}] {text}" for key, text in offered.items()))
-    answer: str = click.prompt(
-        "  Your answer", type=click.Choice(list(offered)), default="s", show_choices=False
-    )
-    return answer
+    shown = {**offered, _HELP: "help"}
+    click.echo("  " + "  ".join(f"[{key}] {text}" for key, text in shown.items()))
+    choice = click.Choice([*offered, _YES, _HELP], case_sensitive=False)
+    while True:
+        answer: str = prompt("  Your answer", type=choice, default="s", show_choices=False)
+        if answer != _HELP:
+            return "c" if answer == _YES else answer
+        for key, text in offered.items():
+            click.echo(f"    {key}  {text}: {_EXPLANATIONS[key]}")
 
 
 async def _apply_answer(client: AsyncPlasticMemoriesClient, one: InboxItem, answer: str) -> str:
@@ -215,7 +230,7 @@ async def _apply_answer(client: AsyncPlasticMemoriesClient, one: InboxItem, answ
         never = answer == "n"
         await client.reject(item.id, never_again=never, persona_id=one.persona_id)
         return "  rejected" + (", and never again" if never else "")
-    content = click.prompt("  New text", default=item.content) if answer == "e" else None
+    content = prompt("  New text", default=item.content) if answer == "e" else None
     await _confirm(client, one, content=content, coexist=answer == "b")
     return "  ✓ confirmed"
 

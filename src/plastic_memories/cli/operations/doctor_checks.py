@@ -118,6 +118,9 @@ def _check_database(settings: Settings) -> Iterator[Check]:
         advice = "Restore a backup: plastic-memories restore FILE."
         yield Check("database", FAIL, error.message, advice)
         return
+    except InvalidSetting as error:  # a file of the older program: the message says what to do
+        yield Check("database", FAIL, error.message)
+        return
     yield _check_schema(seen)
     yield _check_contents(path.stat().st_size, seen)
     yield _check_messages(seen.messages)

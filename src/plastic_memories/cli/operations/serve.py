@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import json
 import shlex
 import shutil
 import socket
 import sys
+from collections.abc import Iterator
 
 import click
 import uvicorn
@@ -16,7 +18,12 @@ import uvicorn
 from plastic_memories import settings as configuration
 from plastic_memories.cli.command_options import CliOptions, local_command
 from plastic_memories.cli.hub_address import hub_address
-from plastic_memories.cli.installation import check_folders, open_installed_storage
+from plastic_memories.cli.installation import (
+    EMBEDDED_BACKEND,
+    check_folders,
+    open_installed_storage,
+)
+from plastic_memories.cli.operations.serving_lock import serving_lock
 from plastic_memories.cli.output import Screen
 from plastic_memories.settings import Settings
 from plastic_memories.wiring import build_app
@@ -50,7 +57,7 @@ def serve(options: CliOptions, host: str | None, port: int | None, check: bool) 
         access_log=False,  # our own log has every request, with its id
         timeout_graceful_shutdown=10,
     )
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt), _announced_to_others(settings):
         _Server(config, Screen.for_options(options), settings).run(sockets=[listening])
 
 
@@ -110,9 +117,34 @@ def _listen(settings: Settings) -> socket.socket:
         listening.close()
         raise click.ClickException(
             f"Cannot listen at {settings.host}:{settings.port}: {error.strerror or error}. "
-            "Is a hub running already? Choose another with --port. (port_in_use)"
+            f"{_port_owner(error, settings)}Choose another with --port or PLASTIC_MEMORIES_PORT. "
+            "(port_in_use)"
         ) from error
     return listening
+
+
+def _port_owner(error: OSError, settings: Settings) -> str:
+    if error.errno != errno.EADDRINUSE:
+        return ""
+    # Only here: a server that can start need not wait for the client's imports.
+    from plastic_memories.cli.operations.port_owner import describe_port_owner
+
+    return describe_port_owner(settings) + " "
+
+
+@contextlib.contextmanager
+def _announced_to_others(settings: Settings) -> Iterator[None]:
+    """Say so if another server has this database open; both go on."""
+    if settings.backend != EMBEDDED_BACKEND:
+        yield
+        return
+    with serving_lock(settings.db_path, hub_address(settings)) as other:
+        if other is not None:
+            click.echo(
+                f"Another hub serves {settings.db_path} already, at {other}; this one goes on.",
+                err=True,
+            )
+        yield
 
 
 def _print_welcome(screen: Screen, settings: Settings) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import click
 
-from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.command_options import CliOptions, is_given, user_command
 from plastic_memories.cli.hub_connection import HubConnection, run_with_hub
 from plastic_memories.cli.output import Screen, counts_text, size_text
 from plastic_memories.cli.transfer import from_mem0
+from plastic_memories.formats.mem0_export import Mem0Export
 from plastic_memories_client import ExportedFile
 
 _TRANSFER_TIMEOUT_S = 3600.0
@@ -95,7 +97,10 @@ def _export_to_archive(options: CliOptions) -> None:
 @click.option("--dry-run", is_flag=True, help="Only show what would happen.")
 @click.option("--trust", is_flag=True, help="Trust the file: nothing waits for confirmation.")
 @click.option(
-    "--from", "system", type=click.Choice(["mem0"]), help="The program that wrote the file."
+    "--from",
+    "system",
+    type=click.Choice(["mem0", "legacy"]),
+    help="The program that wrote the file.",
 )
 @click.option("--mem0-user", default="", metavar="NAME", help="Import only this mem0 user.")
 @user_command
@@ -107,30 +112,83 @@ def import_file(
     From a file that this hub did not write for you, memories that are global or in every prompt
     (names, constraints, personas, rules) wait for confirmation, unless you give --trust.
 
-    With --from mem0, import what its get_all() returns: JSON, or JSON lines.
+    With --from mem0, import what its get_all() returns: JSON, or JSON lines. A memory goes to the
+    persona that its agent_id names; with --persona all go to that one.
+
+    With --from legacy, import a database file of the older program: everything of all its users,
+    or of --user and --persona. The file stays as it was.
     """
     if trust and system:
         raise click.UsageError("--trust is for exports of this hub's own kind.")
-    if mem0_user and not system:
+    if mem0_user and system != "mem0":
         raise click.UsageError("--mem0-user goes with --from mem0.")
     screen = Screen.for_options(options)
-    theirs = from_mem0.load_export_file(source, mem0_user) if system else None
+    if system == "legacy":
+        answer = _import_legacy(screen, options, source, dry_run)
+    else:
+        theirs = from_mem0.load_export_file(source, mem0_user) if system else None
+        if theirs is not None:
+            from_mem0.choose_persona(theirs, options.persona, is_for_all=is_given("persona"))
+        answer = _import_export(screen, options, source, theirs, dry_run=dry_run, trust=trust)
+    if not screen.print_if_json(answer):
+        _print_report(screen, answer, dry_run)
+    if _is_unusable(answer):
+        raise click.exceptions.Exit(1)
+
+
+def _import_legacy(
+    screen: Screen, options: CliOptions, source: Path, dry_run: bool
+) -> dict[str, Any]:
+    from plastic_memories.cli.transfer import from_legacy  # it opens the database by itself
+
+    export = from_legacy.load_database(source, options)
+    with screen.progress(f"importing {source}") as report:
+        return asyncio.run(from_legacy.import_database(export, dry_run, report))
+
+
+def _import_export(
+    screen: Screen,
+    options: CliOptions,
+    source: Path,
+    theirs: Mem0Export | None,
+    *,
+    dry_run: bool,
+    trust: bool,
+) -> dict[str, Any]:
+    """Send a file of ours, or the memories of a mem0 export, to the hub."""
 
     async def work(connection: HubConnection) -> dict[str, Any]:
-        with screen.progress(f"taking in {source}") as report:
+        with screen.progress(f"importing {source}") as report:
             if theirs is not None:
                 return await from_mem0.import_memories(connection, theirs, dry_run, report)
             async with connection.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
                 return (await client.import_(source, dry_run=dry_run, trust=trust)).raw
 
-    answer = run_with_hub(options, work)
-    if not screen.print_if_json(answer):
-        _print_report(screen, answer, dry_run)
+    return run_with_hub(options, work)
+
+
+def _is_unusable(answer: dict[str, Any]) -> bool:
+    """Return whether nothing of the file could be used."""
+    return bool(answer.get("skipped")) and not answer.get("counts") and not answer.get("conflicts")
+
+
+def _print_outcome(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
+    would = "would be imported" if dry_run else "imported"
+    counts = counts_text(answer.get("counts") or {})
+    if _is_unusable(answer):
+        screen.line("✗ nothing of this file can be imported", style="bold red")
+    elif not answer.get("counts"):
+        screen.line(f"! nothing {would}", style="yellow")
+    elif answer.get("skipped") or answer.get("conflicts"):
+        screen.line(f"! {would}: {counts}; not all of the file", style="yellow")
+    else:
+        screen.line(f"✓ {would}: {counts}", style="green")
 
 
 def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None:
-    would = "would be imported" if dry_run else "imported"
-    screen.line(f"✓ {would}: {counts_text(answer.get('counts') or {})}", style="green")
+    _print_outcome(screen, answer, dry_run)
+    for user_id, counts in (answer.get("users") or {}).items():
+        screen.line(f"  {user_id}: {counts_text(counts)}")
     if waiting := (answer.get("counts") or {}).get("waiting"):
         screen.line(
             f"  {waiting} of them wait for confirmation: this hub did not write the file for you. "
@@ -140,15 +198,21 @@ def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None
     conflicts: list[dict[str, Any]] = answer.get("conflicts") or []
     for one in conflicts[:_MAX_LINES_SHOWN]:
         screen.line(
-            f"  line {one.get('line')}: {one.get('type')} {one.get('key')} exists already "
+            f"  {_place_text(one)}: {one.get('type')} {one.get('key')} exists already "
             f"(#{one.get('active_memory_id')}) and was left as it is",
             style="yellow",
         )
     skipped: list[dict[str, Any]] = answer.get("skipped") or []
     for one in skipped[:_MAX_LINES_SHOWN]:
-        screen.line(f"  line {one.get('line')}: {one.get('reason')}", style="yellow")
+        screen.line(f"  {_place_text(one)}: {one.get('reason')}", style="yellow")
     if (more := len(conflicts) + len(skipped) - 2 * _MAX_LINES_SHOWN) > 0:
         screen.line(f"  and more ({more}); --json shows all", style="dim")
+
+
+def _place_text(one: dict[str, Any]) -> str:
+    """Return where in the file it was: a line, or a table and a row."""
+    where = one.get("line")
+    return where if isinstance(where, str) else f"line {where}"
 
 
 @click.command()
@@ -157,14 +221,16 @@ def _print_report(screen: Screen, answer: dict[str, Any], dry_run: bool) -> None
 def rebuild(options: CliOptions, persona_ids: tuple[str, ...]) -> None:
     """Rebuild the text index and vectors of the user's personas.
 
-    A running hub rebuilds the vectors in the background.
+    Without a name and without --persona, rebuild all of them. A running hub rebuilds the vectors
+    in the background.
     """
     screen = Screen.for_options(options)
+    chosen = [*persona_ids, *([options.persona] if is_given("persona") else [])]
 
     async def work(connection: HubConnection) -> dict[str, dict[str, Any]]:
         done: dict[str, dict[str, Any]] = {}
         async with connection.client(timeout_s=_TRANSFER_TIMEOUT_S) as client:
-            names = persona_ids or [one.persona_id for one in await client.persona_list()]
+            names = chosen or [one.persona_id for one in await client.persona_list()]
             with screen.progress("rebuilding") as report:
                 for number, name in enumerate(names):
                     report(f"rebuilding {name}", number, len(names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,16 @@ def load_export_file(source: Path, user: str) -> Mem0Export:
     if user:
         export.entries = [entry for entry in export.entries if entry.user_id == user]
     return export
+
+
+def choose_persona(export: Mem0Export, persona_id: str, *, is_for_all: bool) -> None:
+    """Give the persona to memories that name no agent, or to all."""
+    export.entries = [
+        replace(entry, line={**entry.line, "persona_id": persona_id})
+        if is_for_all or not entry.names_agent
+        else entry
+        for entry in export.entries
+    ]
 
 
 async def import_memories(

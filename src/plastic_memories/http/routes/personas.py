@@ -14,6 +14,7 @@ from plastic_memories.http.routing import Routes
 from plastic_memories.hub.personas.templates import TemplateOutcome
 from plastic_memories.model.owner import Owner
 from plastic_memories.model.persona import Persona, Slot, Template, UserSettings
+from plastic_memories.rules.lifecycle.slot_values import slot_text, upgrade_slot
 from plastic_memories.wire import personas as wire
 from plastic_memories.wire.fields import BotRequest
 
@@ -173,10 +174,11 @@ def _persona_row(persona: Persona) -> wire.PersonaRow:
     )
 
 
-def _slot_row(slot: Slot) -> wire.SlotRow:
+def _slot_row(stored: Slot) -> wire.SlotRow:
+    slot = upgrade_slot(stored)
     return wire.SlotRow(
         slot_name=slot.slot_name,
-        value=slot.value,
+        value=slot_text(slot.value),
         provenance=dict(slot.provenance),
         updated_at=slot.updated_at,
         value_json=json.dumps(slot.value, ensure_ascii=False),

@@ -44,7 +44,8 @@ class ExportImporter:
     """One import; foreign ids are mapped to local ids as rows are added.
 
     A trusted import (by the caller's word or by our signature) keeps the status of each row.
-    Otherwise rows that would be in every prompt become candidates.
+    Otherwise rows that would be in every prompt become candidates. With `match_any_status` a row
+    that was imported before is left as it is, whatever became of it since.
     """
 
     stores: Stores
@@ -52,6 +53,7 @@ class ExportImporter:
     screening: Screening
     now: float
     is_trusted: bool = False
+    match_any_status: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     conflicts: list[Mapping[str, Any]] = field(default_factory=list)
     skipped: list[Mapping[str, Any]] = field(default_factory=list)
@@ -135,9 +137,9 @@ class ExportImporter:
             persona,
             display_name=self.screening.screen_text(persona.display_name),
             description=self.screening.screen_text(persona.description),
-            updated_at=self.now,
+            updated_at=persona.updated_at or self.now,
         )
-        if self.stores.personas.ensure(owner, self.now):
+        if self.stores.personas.ensure(owner, persona.created_at or self.now):
             self.stores.personas.save(screened)
             self.counts["personas"] += 1
 
@@ -162,14 +164,14 @@ class ExportImporter:
         masked = self.screening.mask_message(message)
         existing_id = self._find_same_message(masked)
         if existing_id is not None:
-            self._message_ids[message.id] = existing_id
+            _map_id(self._message_ids, message.id, existing_id)
             self.counts["already_there"] += 1
             return
         self.stores.personas.ensure(owner, self.now)
         stored = self.stores.messages.append([masked])[0]
         if message.hidden_at is not None:
             self.stores.messages.hide(owner, [stored.message_id], message.hidden_at)
-        self._message_ids[message.id] = stored.message_id
+        _map_id(self._message_ids, message.id, stored.message_id)
         self._mark_digested(replace(masked, id=stored.message_id))
         self.counts["messages"] += 1
 
@@ -195,9 +197,10 @@ class ExportImporter:
             self.skipped.append({"line": number, "reason": "forgotten, never again"})
             return
         admitted = memory if self.is_trusted else as_a_strangers(memory)
-        duplicate = self._find_same_memory(memory, {memory.status, admitted.status})
+        statuses = Status if self.match_any_status else {memory.status, admitted.status}
+        duplicate = self._find_same_memory(memory, set(statuses))
         if duplicate is not None:
-            self._memory_ids[memory.id] = duplicate.id
+            _map_id(self._memory_ids, memory.id, duplicate.id)
             self.counts["already_there"] += 1
             return
         rival = self._conflicting_row(memory)
@@ -229,7 +232,7 @@ class ExportImporter:
             ),
         )
         added = self.stores.memories.add(translated)
-        self._memory_ids[memory.id] = added.id
+        _map_id(self._memory_ids, memory.id, added.id)
         self._link_back(added)
         refresh_slot(self.stores, self.caller, added, self.now)
         self.counts["memories"] += 1
@@ -294,6 +297,12 @@ class ExportImporter:
             (other.title, other.created_at) == (goal.title, goal.created_at)
             for other in self.stores.goals.find(goal.owner, None)
         )
+
+
+def _map_id(known: dict[int, int], foreign: int, local: int) -> None:
+    """Map a foreign id; a line without one (0) must not become a version of the next such line."""
+    if foreign:
+        known[foreign] = local
 
 
 def _line_id(line: Mapping[str, Any]) -> int:

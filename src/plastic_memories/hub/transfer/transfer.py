@@ -96,11 +96,18 @@ class Transfer:
         return out.getvalue()
 
     async def import_lines(
-        self, caller: Caller, lines: Iterable[str], *, dry_run: bool, trust: bool = False
+        self,
+        caller: Caller,
+        lines: Iterable[str],
+        *,
+        dry_run: bool,
+        trust: bool = False,
+        match_any_status: bool = False,
     ) -> ImportReport:
         """Import an export of this or another installation, all of it in one transaction.
 
-        With `trust` the user vouches for it, as if it were an export of their own.
+        With `trust` the user vouches for it, as if it were an export of their own. With
+        `match_any_status` a memory that was imported before is never imported again.
         """
         if trust:
             _check_may_vouch(caller)
@@ -108,7 +115,15 @@ class Transfer:
         rows = list(lines)
 
         def work(stores: Stores) -> ImportReport:
-            report = ExportImporter(stores, caller, self.screening, now, is_trusted=trust).run(rows)
+            importer = ExportImporter(
+                stores,
+                caller,
+                self.screening,
+                now,
+                is_trusted=trust,
+                match_any_status=match_any_status,
+            )
+            report = importer.run(rows)
             if dry_run:
                 raise _DryRunRollback(report)
             record_event(stores, caller, "import", "", now, counts=dict(report.counts))

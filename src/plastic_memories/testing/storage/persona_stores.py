@@ -189,8 +189,8 @@ class PersonaStoreContract:
 class SlotStoreContract:
     async def test_a_slot_holds_what_was_put_last(self, storage: StorageBackend) -> None:
         await create_personas(storage, MINE)
-        await _put_slot(storage, _slot(value="dev"))
-        changed = _slot(value=["dev", "猫奴"], updated_at=NOW + 1)
+        await _put_slot(storage, _slot(value={"text": "dev"}))
+        changed = _slot(value=[{"text": "dev"}, {"text": "猫奴"}], updated_at=NOW + 1)
 
         await _put_slot(storage, changed)
 
@@ -277,7 +277,7 @@ def _slot(**given: Any) -> Slot:
         "realm": Realm.REAL,
         "slot_name": "identity",
         "value": "dev",
-        "provenance": {"source": "user_explicit", "active_memory_id": 1, "superseded": [2]},
+        "provenance": {"source": "user_explicit", "active_memory_id": 1, "superseded": 2},
         "updated_at": NOW,
     }
     return Slot(**{**fields, **given})
