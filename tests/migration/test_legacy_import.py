@@ -274,6 +274,6 @@ def test_a_file_of_another_kind_is_refused(run: Run, tmp_path: Path) -> None:
 def test_the_report_names_the_users(run: Run, old: Path) -> None:
     done = run("import", "--from", "legacy", str(old))
 
-    assert "! taken in: personas 1" in done.output
+    assert "! imported: personas 1" in done.output
     assert "mei: messages 1, memories 1" in done.output
     assert "persona_slots 3: the memory behind this slot was forgotten" in done.output

@@ -78,7 +78,7 @@ def test_a_file_of_another_kind_gets_no_tick(run: Run, tmp_path: Path) -> None:
 
     assert shown.exit_code == as_json.exit_code == 1
     assert "✓" not in shown.output
-    assert "✗ nothing of this file can be taken in" in shown.output
+    assert "✗ nothing of this file can be imported" in shown.output
     assert "line 1: not a line of an export" in shown.output
 
 
@@ -90,7 +90,7 @@ def test_a_file_that_is_taken_in_partly_says_so(run: Run, tmp_path: Path) -> Non
     shown = run("import", str(file))
 
     assert shown.exit_code == 0
-    assert "! taken in: memories 1; not all of the file" in shown.output
+    assert "! imported: memories 1; not all of the file" in shown.output
     assert "✓" not in shown.output
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.confirmation import confirm_or_abort
 from plastic_memories.cli.hub_connection import run_with_client
 from plastic_memories.cli.memories import memory_rows
 from plastic_memories.cli.output import Screen, counts_text
-from plastic_memories.cli.prompts import confirm_or_abort
 from plastic_memories.model.memory import MemoryType
 from plastic_memories_client import AsyncPlasticMemoriesClient, Forgotten, MemoryItem
 

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from plastic_memories.cli.command_options import CliOptions, user_command
+from plastic_memories.cli.confirmation import prompt
 from plastic_memories.cli.hub_connection import run_with_client
 from plastic_memories.cli.memories import memory_rows
 from plastic_memories.cli.output import Screen, local_time_text
-from plastic_memories.cli.prompts import prompt
 from plastic_memories.model.memory import LIST_SLOTS
 from plastic_memories_client import (
     AsyncPlasticMemoriesClient,
