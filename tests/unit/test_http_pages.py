@@ -149,6 +149,26 @@ async def test_a_page_is_read_on_demand_whatever_its_encoding(api: Api, pages: P
 
 
 @pytest.mark.parametrize(
+    "raw", [b"\x89PNG\r\n\x1a\n\x00" * 40, "我喜歡烏龍茶，住在臺灣".encode("big5"), b"Gr\xfc\xdfe"]
+)
+async def test_a_file_that_is_no_text_has_its_name_and_nothing_else(
+    api: Api, pages: Pages, raw: bytes
+) -> None:
+    pages.write("", "extended/photo.md")
+    (pages.folder / "extended" / "photo.md").write_bytes(raw)
+    (pages.folder / "core.md").write_bytes(raw)
+
+    text = await stable(api)
+    page = await api.saw("/memory/page", page_id="memory://extended/photo.md")
+
+    assert "## 记忆\n### Extended\n- photo (memory://extended/photo.md)\n</" in text
+    assert (page["title"], page["text"]) == ("photo", "")
+    refused(await api.post("/memory/pages/sync"), 409, "conflict")
+    assert (await api.saw("/memory/list"))["items"] == []
+    assert (pages.folder / "core.md").read_bytes() == raw
+
+
+@pytest.mark.parametrize(
     "page_id",
     [
         "memory://extended/none.md",

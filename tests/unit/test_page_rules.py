@@ -23,7 +23,7 @@ from plastic_memories.formats.page_lines import (
     visible_lines,
 )
 from plastic_memories.model.owner import User
-from plastic_memories.model.page import PageTitle
+from plastic_memories.model.page import Encoding, PageTitle
 from plastic_memories.rules.prompt.page_block import page_block
 
 TEXT = "# 茶 and tea\r\n- 喜欢乌龙茶 🍵\n"
@@ -66,6 +66,42 @@ def test_what_is_no_text_is_known_to_be_none(raw: bytes) -> None:
     text, encoding = decode_page(raw)
 
     assert "\x00" not in text
+    assert encoding.exact is False
+
+
+_TRADITIONAL = "我喜歡喝烏龍茶，每天早上都會散步。醫生說我對海鮮過敏，要小心。"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)),
+        bytes(range(1, 32)) * 20,
+        _TRADITIONAL.encode("big5"),
+        "你好，我喜歡茶".encode("big5"),
+        "café crème brûlée".encode("latin-1"),
+        "Grüße aus München".encode("latin-1"),
+        "日本語のテキストです".encode("shift_jis"),
+        "저는 우롱차를 좋아합니다 그리고 커피도".encode("euc-kr"),
+        codecs.BOM_UTF16_LE + "a\x00b".encode("utf-16-le"),
+    ],
+)
+def test_bytes_that_nothing_tells_how_to_read_give_no_text(raw: bytes) -> None:
+    text, encoding = decode_page(raw)
+
+    assert (text, encoding.exact) == ("", False)
+    assert page_title(text, "photo.md") == "photo"
+
+
+@pytest.mark.parametrize("text", [_TRADITIONAL, "喜欢茶", "GB: 我每天早上喝乌龙茶。", "茶🍵"])
+def test_chinese_in_gb18030_is_still_read(text: str) -> None:
+    assert decode_page(text.encode("gb18030")) == (text, Encoding("gb18030"))
+
+
+def test_one_broken_byte_leaves_a_page_readable_but_not_exact() -> None:
+    text, encoding = decode_page("我每天早上喝乌龙茶，晚上散步。".encode() + b"\xff")
+
+    assert text.startswith("我每天早上喝乌龙茶")
     assert encoding.exact is False
 
 
