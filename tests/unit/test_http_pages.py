@@ -168,6 +168,25 @@ async def test_a_file_that_is_no_text_has_its_name_and_nothing_else(
     assert (pages.folder / "core.md").read_bytes() == raw
 
 
+async def test_comments_of_obsidian_are_neither_shown_nor_learned(api: Api, pages: Pages) -> None:
+    page = "- 喜欢乌龙茶 %% 其实讨厌 %%\n%%\n- 银行在城西\n%%\n"
+    pages.write(page)
+    pages.write(f"# 茶\n{page}", "extended/tea.md")
+
+    text = await stable(api)
+    on_demand = await api.saw("/memory/page", page_id="memory://extended/tea.md")
+    await api.did("/memory/pages/sync")
+    learned = [row["content"] for row in (await api.saw("/memory/list"))["items"]]
+
+    assert "- 喜欢乌龙茶" in text
+    assert "讨厌" not in text
+    assert "银行" not in text
+    assert on_demand["text"].split("\n") == ["# 茶", "- 喜欢乌龙茶 ", ""]
+    assert learned == ["喜欢乌龙茶"]
+    assert "其实讨厌" in pages.core
+    assert "银行在城西" in pages.core
+
+
 @pytest.mark.parametrize(
     "page_id",
     [

@@ -22,6 +22,7 @@ from plastic_memories.formats.page_lines import (
     statement_of,
     visible_lines,
 )
+from plastic_memories.formats.page_merge import PageMergePlan, rewrite_page
 from plastic_memories.model.owner import User
 from plastic_memories.model.page import Encoding, PageTitle
 from plastic_memories.rules.prompt.page_block import page_block
@@ -124,6 +125,7 @@ def test_what_the_old_encoding_cannot_say_is_written_as_utf_8() -> None:
         ("```\n# no heading\n```\n# 真标题", "真标题"),
         ("<!-- hidden -->\n\n- [ ] **买茶** for [[mum|妈妈]] ^pm-3\n", "买茶 for 妈妈"),
         ("> 引用的话", "引用的话"),
+        ("%%\n# 注释里的标题\n%%\n# 真标题 %% 注释 %%", "真标题"),
         ("---\n\n***\n", "茶"),
         ("", "茶"),
         ("# " + "长" * 80, "长" * 60),
@@ -224,6 +226,64 @@ def test_a_mark_is_of_the_words_and_of_the_user() -> None:
     assert mark == mute_digest(b"k", USER, "## 喜欢 tea")
     assert mark != mute_digest(b"k", User("acme", "userA"), "喜欢 tea")
     assert mark != mute_digest(b"other", USER, "喜欢 tea")
+
+
+COMMENTED = """\
+- 喜欢茶 %% 别告诉他 %%
+%% 一行注释 %%
+- %% 只有注释 %%
+%%
+写在注释里的一行
+- 注释里的列表 ^pm-7
+%%
+- 住在上海 %% 开头
+中间
+结尾 %%
+- 涨了100%% 左右
+- 用 `%%time` 和 `%%bash` 计时
+## 饮食 %% 标题注释 %%
+- 不吃辣 ^pm-3 %% 尾注 %%
+"""
+
+
+def test_comments_of_obsidian_are_neither_shown_nor_statements() -> None:
+    lines = parse_page(COMMENTED)
+
+    assert join_lines(lines) == COMMENTED
+    assert visible_lines(lines, {3, 7}, lambda _text: False) == [
+        "- 喜欢茶",
+        "- 住在上海",
+        "- 涨了100%% 左右",
+        "- 用 `%%time` 和 `%%bash` 计时",
+        "## 饮食",
+        "- 不吃辣",
+    ]
+    statements = [line.text for line in lines if line.kind is LineKind.STATEMENT]
+    assert statements == ["喜欢茶", "涨了100%% 左右", "用 `%%time` 和 `%%bash` 计时", "不吃辣"]
+    assert [line.root for line in lines if line.root] == [3]
+
+
+def test_a_comment_that_nothing_closes_hides_nothing() -> None:
+    lines = parse_page("%% 未完\n- 喜欢茶\n")
+
+    assert [line.kind for line in lines] == [LineKind.STATEMENT] * 2
+
+
+@pytest.mark.parametrize("page", ["- 喜欢茶 %% 私下 %%\n", "- 喜欢茶 ^pm-1 %% 私下 %%\n"])
+def test_a_rewritten_line_keeps_its_comment(page: str) -> None:
+    plan = PageMergePlan({0: 1})
+
+    lines, _ = rewrite_page(parse_page(page), plan, {}, {1: "喜欢酒"})
+
+    assert join_lines(lines) == "- 喜欢酒 %% 私下 %% ^pm-1\n"
+    [line] = parse_page(join_lines(lines))
+    assert (line.text, line.root) == ("喜欢酒", 1)
+
+
+def test_a_line_without_a_memory_keeps_its_comment() -> None:
+    lines, _ = rewrite_page(parse_page("- 茶 ^pm-9 %% 私下 %%\n"), PageMergePlan({}), {}, {})
+
+    assert join_lines(lines) == "- 茶 %% 私下 %%\n"
 
 
 INDEX = [PageTitle(f"memory://extended/{n}.md", f"标题 {n}") for n in range(3)]

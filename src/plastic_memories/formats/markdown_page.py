@@ -151,10 +151,11 @@ def page_title(text: str, name: str) -> str:
     """
     lines = _BREAK.split(text.removeprefix("\ufeff"))
     start = front_matter_lines(lines)
+    shown = _COMMENT.sub("", "\n".join(_lines_outside_code(lines[start:]))).split("\n")
     found = (
         front_matter_title(lines[:start])
-        or next(_headings(lines[start:]), "")
-        or _first_text(lines[start:])
+        or next(_headings(shown), "")
+        or next(filter(None, map(_without_markup, shown)), "")
         or name.removesuffix(".md")
     )
     return found[:MAX_TITLE_CHARS].strip()
@@ -170,7 +171,7 @@ def front_matter_title(front: list[str]) -> str:
 
 def _headings(lines: list[str]) -> Iterator[str]:
     before = ""
-    for line in _lines_outside_code(lines):
+    for line in lines:
         heading = _HEADING.match(line)
         underlined = before if _UNDERLINE.match(line) else ""
         if title := _without_markup(_unclosed(heading[1]) if heading else underlined):
@@ -183,11 +184,6 @@ def _unclosed(heading: str) -> str:
     title = heading.strip(" \t")
     bare = title.rstrip("#")
     return bare if bare.endswith((" ", "\t")) else title
-
-
-def _first_text(lines: list[str]) -> str:
-    text = _COMMENT.sub("", "\n".join(_lines_outside_code(lines)))
-    return next((plain for line in text.split("\n") if (plain := _without_markup(line))), "")
 
 
 def _lines_outside_code(lines: list[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from plastic_memories.formats.page_lines import (
     mute_digest,
     parse_page,
     visible_lines,
+    without_comments,
 )
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
@@ -131,7 +132,8 @@ class PageReader:
 
     def _visible_text(self, file: PageFile, hidden: Callable[[str], bool]) -> str:
         text = self.screening.policy.mask(file.text)
-        return join_lines([line for line in parse_page(text) if not hidden(line.display_text)])
+        lines = [line for line in parse_page(text) if not hidden(line.display_text)]
+        return join_lines(without_comments(lines))
 
     def _masked_core(self, file: PageFile) -> str:
         """Return the text of a core page with all secrets masked."""
