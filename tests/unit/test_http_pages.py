@@ -88,6 +88,26 @@ async def test_a_long_core_is_cut_to_its_budget(start_hub: StartHub, pages: Page
     assert found["truncated"] is True
 
 
+async def test_a_core_of_one_long_line_is_cut_and_not_dropped(api: Api, pages: Pages) -> None:
+    pages.write("我每天早上喝乌龙茶，" * 2000)
+
+    found = await api.recall("茶")
+
+    for block in (found["stable_block"]["text"], found["injection_block"]):
+        assert "### Core\n我每天早上喝乌龙茶，我每天" in block
+        assert "…\n</" in block
+    assert found["truncated"] is True
+
+
+async def test_a_core_that_is_too_long_to_read_whole_says_so(api: Api, pages: Pages) -> None:
+    pages.write(f"- 喜欢茶\n<!-- {'x' * 300_000} -->\n- 没读到\n")
+
+    found = await api.recall("茶")
+
+    assert "- 喜欢茶" in found["stable_block"]["text"]
+    assert found["truncated"] is True
+
+
 async def test_a_small_prompt_keeps_room_for_memories(api: Api, pages: Pages) -> None:
     pages.write("\n".join(f"第{number}行" for number in range(300)))
     await api.remember("我对海鲜过敏", "profile", "constraint.allergy.seafood")

@@ -45,6 +45,7 @@ class PersonaPages:
     index: tuple[PageTitle, ...] = ()
     live: Collection[int] = ()  # root ids of core lines whose memory is active
     hidden: Callable[[str], bool] = lambda _text: False
+    core_is_whole: bool = True  # not truncated at the size limit
 
     def core_lines(self, known: Collection[str] = ()) -> list[str]:
         """Return the visible lines of the core, without those in `known`: the prompt has them."""
@@ -126,7 +127,8 @@ class PageReader:
                 )
                 for (name, title), (folder, _) in zip(titles, places, strict=True)
             )
-            return PersonaPages(core, index, _live_roots(stores, owner, core), hidden)
+            live = _live_roots(stores, owner, core)
+            return PersonaPages(core, index, live, hidden, all(file.whole for file in files))
 
         return await self.storage.read(work)
 

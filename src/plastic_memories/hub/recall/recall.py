@@ -28,6 +28,7 @@ from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import User
+from plastic_memories.model.page import CORE_NAME
 from plastic_memories.model.persona import UserSettings
 from plastic_memories.model.recall import Findings, Hit, RecallQuery, Recollection, StableBlock
 from plastic_memories.ports.meter import Meter
@@ -45,7 +46,7 @@ from plastic_memories.rules.prompt.blocks import (
     style_for,
     turn_block,
 )
-from plastic_memories.rules.prompt.page_block import page_block
+from plastic_memories.rules.prompt.page_block import PageBlock, page_block
 from plastic_memories.rules.ranking.explanation import PromptContents, explain_results
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
@@ -116,6 +117,7 @@ class _StableBlock:
     pages: str
     duplicates: Mapping[int, int]  # rows without a line of their own → the row with the same line
     truncated: bool
+    core_page_is_cut: bool
 
 
 def _snapshot_engine(engine: RecallEngine) -> SnapshotEngine | None:
@@ -253,6 +255,7 @@ class Recall:
             tokens=estimate_tokens(stable.text) + turn.tokens,
             truncated=turn.truncated or stable.truncated,
             degraded=(),
+            cut=(CORE_NAME,) if stable.core_page_is_cut else (),
             explain=explain_results(hits, without_place, found.near_misses, prompted)
             if query.explain
             else None,
@@ -265,18 +268,23 @@ class Recall:
         duplicates = duplicate_memories(ordered, style)
         distinct = [row for row in ordered if row.id not in duplicates]
         core, cut = fit_core_to_budget(distinct, self.options.core_budget_tokens, style)
-        pages, cut_pages = _page_block(structure, core, self.options.page_budget_tokens)
-        stable = stable_block(core, style, pages)
+        pages = _page_block(structure, core, self.options.page_budget_tokens)
+        stable = stable_block(core, style, pages.text)
         # The stable block ignores the caller's budget; the text of one prompt does not.
-        prompt_pages, cut_pages_again = _page_block(
+        prompt_pages = _page_block(
             structure, core, min(self.options.page_budget_tokens, budget // _PAGE_BUDGET_DIVISOR)
         )
-        room = budget - estimate_tokens(prompt_pages)
+        room = budget - estimate_tokens(prompt_pages.text)
         within, cut_again = fit_core_to_budget(distinct, room, style)
         is_whole = (within, prompt_pages) == (core, pages)
-        text = stable.text if is_whole else stable_block(within, style, prompt_pages).text
-        truncated = any((cut, cut_again, cut_pages, cut_pages_again))
-        return _StableBlock(stable, text, within, prompt_pages, duplicates, truncated)
+        text = stable.text if is_whole else stable_block(within, style, prompt_pages.text).text
+        core_is_cut = pages.core_is_cut or not structure.pages.core_is_whole
+        truncated = any(
+            (cut, cut_again, core_is_cut, prompt_pages.core_is_cut, prompt_pages.index_is_cut)
+        )
+        return _StableBlock(
+            stable, text, within, prompt_pages.text, duplicates, truncated, core_is_cut
+        )
 
 
 async def _with_snapshot_search(
@@ -291,10 +299,10 @@ async def _unchanged_works(works: Mapping[str, SnapshotWork]) -> Mapping[str, Sn
     return works
 
 
-def _page_block(structure: _CoreContext, core: Sequence[Memory], budget: int) -> tuple[str, bool]:
+def _page_block(structure: _CoreContext, core: Sequence[Memory], budget: int) -> PageBlock:
     persona_pages = structure.pages
     if not persona_pages.core and not persona_pages.index:
-        return "", False
+        return PageBlock()
     known = {statement_of(memory.content) for memory in core}
     lines = persona_pages.core_lines(known)
     return page_block(lines, persona_pages.index, structure.settings.language, budget)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.page import PageTitle
@@ -10,40 +11,98 @@ from plastic_memories.rules.prompt.blocks import as_text, escape_line
 
 # The core page takes priority; the index only helps to find pages.
 _INDEX_SHARE = 4
+# No line is cut to less than this, and a line up to this is not cut to make room for others.
+_MIN_LINE_TOKENS = 24
+# More characters than this never make up one token, but for blanks.
+_CHARS_PER_TOKEN = 8
+_ELLIPSIS = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class PageBlock:
+    """Core and index as text, and whether they are complete."""
+
+    text: str = ""
+    core_is_cut: bool = False
+    index_is_cut: bool = False
 
 
 def page_block(
     core: Sequence[str], index: Sequence[PageTitle], language: str, budget: int
-) -> tuple[str, bool]:
-    """Return core and index within a budget ('' if both are empty), and whether some was cut.
+) -> PageBlock:
+    """Return core and index within a budget; the text is '' if both are empty.
 
-    >>> page_block(["- 喜欢茶"], [PageTitle("memory://extended/a.md", "健康")], "", 100)[0]
+    >>> page_block(["- 喜欢茶"], [PageTitle("memory://extended/a.md", "健康")], "", 100).text
     '## 记忆\\n### Core\\n- 喜欢茶\\n### Extended\\n- 健康 (memory://extended/a.md)'
     """
     entries = [f"- {escape_line(page.title)} ({escape_line(page.id)})" for page in index]
     all_core_lines = as_text("\n".join(core)).split("\n") if core else []
     heading = f"## {'记忆' if not language or language.lower().startswith('zh') else 'Memory'}"
     left = budget - estimate_tokens(f"{heading}\n### Core\n### Extended\n")
-    reserved, _ = _fit_lines(entries, left // _INDEX_SHARE)
-    core_lines, left = _fit_lines(all_core_lines, left - sum(map(_line_tokens, reserved)))
+    reserved = sum(map(_line_tokens, _fit_lines(entries, left // _INDEX_SHARE)))
+    core_lines = fit_text_lines(all_core_lines, left - reserved)
     # The index may use what the core leaves.
-    index_lines, _ = _fit_lines(entries, left + sum(map(_line_tokens, reserved)))
+    index_lines = _fit_lines(entries, left - sum(map(_line_tokens, core_lines)))
     lines = [heading] * bool(core_lines or index_lines)
     lines += ["### Core", *core_lines] * bool(core_lines)
     lines += ["### Extended", *index_lines] * bool(index_lines)
-    is_cut = len(core_lines) < len(all_core_lines) or len(index_lines) < len(entries)
-    return "\n".join(lines), is_cut
+    return PageBlock("\n".join(lines), core_lines != all_core_lines, index_lines != entries)
 
 
-def _fit_lines(lines: Sequence[str], budget: int) -> tuple[list[str], int]:
-    """Return the lines before the first that does not fit, and the budget left."""
+def fit_text_lines(lines: Sequence[str], budget: int) -> list[str]:
+    """Return the lines that fit, long ones cut inside so that the lines after them have room.
+
+    >>> fit_text_lines(["likes tea", "word " * 100, "lives in Rome"], 60)[2]
+    'lives in Rome'
+    """
+    # Every line costs a token at least.
+    offered = lines[: max(budget, 0)]
+    costs = [_line_tokens(line[: budget * _CHARS_PER_TOKEN]) for line in offered]
+    needed_after = sum(costs)
+    fitting: list[str] = []
+    for line, cost in zip(offered, costs, strict=True):
+        needed_after -= cost
+        room = min(budget, max(budget // 2, budget - needed_after, _MIN_LINE_TOKENS))
+        is_whole = cost <= room and len(line) <= room * _CHARS_PER_TOKEN
+        if not is_whole and fitting and room < _MIN_LINE_TOKENS:
+            break
+        shown = line if is_whole else truncate_to_tokens(line, room - 1)
+        if not shown and line:
+            break
+        fitting.append(shown)
+        budget -= _line_tokens(shown)
+    return fitting
+
+
+def truncate_to_tokens(line: str, budget: int) -> str:
+    """Return the beginning of a line that costs at most so many tokens; '' if nothing does.
+
+    >>> truncate_to_tokens("I like jasmine tea and green tea", 7)
+    'I like jasmine tea…'
+    """
+    line = line[: max(budget, 0) * _CHARS_PER_TOKEN]
+    low, high = 0, len(line)
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = estimate_tokens(line[:middle] + _ELLIPSIS) <= budget
+        low, high = (middle, high) if fits else (low, middle - 1)
+    start = line[:low]
+    # A word of letters is not cut in two, unless the line is nothing but that word.
+    if start and start[-1:].isascii() and start[-1:].isalnum() and line[low : low + 1].isalnum():
+        start = start.rpartition(" ")[0] or start
+    # What was a longer heading may now read as one of ours.
+    return as_text(start.rstrip() + _ELLIPSIS) if start.strip() else ""
+
+
+def _fit_lines(lines: Sequence[str], budget: int) -> list[str]:
+    """Return the lines before the first that does not fit."""
     fitting: list[str] = []
     for line in lines:
-        if _line_tokens(line) > budget:
+        budget -= _line_tokens(line)
+        if budget < 0:
             break
         fitting.append(line)
-        budget -= _line_tokens(line)
-    return fitting, budget
+    return fitting
 
 
 def _line_tokens(line: str) -> int:
