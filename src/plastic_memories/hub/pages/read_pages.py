@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from plastic_memories.errors import NotFound
@@ -16,6 +16,12 @@ from plastic_memories.formats.page_lines import (
     parse_page,
     visible_lines,
     without_comments,
+)
+from plastic_memories.hub.pages.passage_search import (
+    FoundPassages,
+    ListedPage,
+    PassageCache,
+    PassageSearch,
 )
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
@@ -29,6 +35,7 @@ from plastic_memories.model.page import (
     PageTitle,
     PageView,
 )
+from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.page_folders import PageFolders
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
@@ -46,6 +53,7 @@ class PersonaPages:
     live: Collection[int] = ()  # root ids of core lines whose memory is active
     hidden: Callable[[str], bool] = lambda _text: False
     core_is_whole: bool = True  # not truncated at the size limit
+    found: FoundPassages = field(default_factory=FoundPassages)  # what bears on the question
 
     def core_lines(self, known: Collection[str] = ()) -> list[str]:
         """Return the visible lines of the core, without those in `known`: the prompt has them."""
@@ -58,6 +66,7 @@ class PageReader:
     screening: Screening
     folders: PageFolders | None  # None: pages are switched off
     _mask_cache: dict[str, str] = field(default_factory=dict)
+    _passages: PassageCache = field(default_factory=PassageCache)
 
     async def index(self, user: User, persona_id: str) -> PageIndex:
         """Return the index of pages for one persona: the user's pages, then the persona's."""
@@ -95,15 +104,24 @@ class PageReader:
             and self.folders.may_have_pages(view.owner.user)
         )
 
-    async def for_recall(self, view: Viewpoint) -> PersonaPages:
-        """Return the pages that belong in a prompt."""
-        if self.folders is None or not sees_pages(view):
+    async def for_recall(self, query: RecallQuery, ends_at: float) -> PersonaPages:
+        """Return the pages that belong in a prompt; the search in them ends by `ends_at`."""
+        if self.folders is None or not sees_pages(query.viewpoint):
             return PersonaPages()
-        owner = view.owner
+        owner = query.viewpoint.owner
         listings = await self.folders.list_pages(owner.user, owner.persona_id)
         if not any(listings):
             return PersonaPages()
-        return await self._load_view(owner.user, owner.persona_id, listings)
+        pages = await self._load_view(owner.user, owner.persona_id, listings)
+        stamps = [stamp for listing in listings for stamp in listing.stamps]
+        places = _page_files(owner.user, owner.persona_id, listings)
+        listed = [
+            ListedPage(page, folder, name, stamp)
+            for page, (folder, name), stamp in zip(pages.index, places, stamps, strict=True)
+        ]
+        search = PassageSearch(self.folders, self.screening.policy.mask, self._passages)
+        question = "\n".join((*query.rephrasings, query.text))
+        return replace(pages, found=await search(question, listed, pages.hidden, ends_at))
 
     def close(self) -> None:
         if self.folders is not None:

@@ -46,7 +46,7 @@ from plastic_memories.rules.prompt.blocks import (
     style_for,
     turn_block,
 )
-from plastic_memories.rules.prompt.page_block import PageBlock, page_block
+from plastic_memories.rules.prompt.page_block import PageBlock, page_block, turn_pages
 from plastic_memories.rules.ranking.explanation import PromptContents, explain_results
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
@@ -114,7 +114,8 @@ class _StableBlock:
     stable: StableBlock
     text: str  # as much of it as fits into the caller's budget
     rows: Sequence[Memory]  # the memories in that text
-    pages: str
+    pages: PageBlock
+    page_tokens_left: int
     duplicates: Mapping[int, int]  # rows without a line of their own → the row with the same line
     truncated: bool
     core_page_is_cut: bool
@@ -161,7 +162,8 @@ class Recall:
         parts = _Parts(query, structure, found, talk)
         recollection, unwritten = await self._composed(parts, ends_at)
         self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
-        degraded = (*late, *found.degraded, *unwritten)
+        unsearched = () if structure.pages.found.is_complete else ("pages",)
+        degraded = (*late, *found.degraded, *unsearched, *unwritten)
         logger.info("memory.recall", extra={"fields": _log_fields(query, recollection, degraded)})
         return replace(recollection, degraded=degraded)
 
@@ -189,7 +191,7 @@ class Recall:
             if name not in done
         }
         if self.pages.may_have_pages(query.viewpoint):
-            rest["pages"] = self.pages.for_recall(query.viewpoint)
+            rest["pages"] = self.pages.for_recall(query, started + query.deadline_s)
         if searched and "search" not in done:
             rest["search"] = self._search(query, started + query.deadline_s)
         more, late = await gather_until(rest, left_s + _GRACE_S)
@@ -233,12 +235,12 @@ class Recall:
         core = core_order(structure.core)
         stable = self._stable_block(structure, core, style, budget)
         new, duplicates, on_pages = _new_hits(found.hits, stable, style)
-        turn = turn_block(
-            new,
-            (talk.relevant, talk.recent),
-            _turn_style(style, query, structure, new, talk),
-            budget - estimate_tokens(stable.text),
-        )
+        turn_style = _turn_style(style, query, structure, new, talk)
+        room = budget - estimate_tokens(stable.text)
+        page_room = min(stable.page_tokens_left, room // _PAGE_BUDGET_DIVISOR)
+        said = [*stable.rows, *(hit.memory for hit in new)]
+        pages = _turn_pages(structure.pages, stable, said, turn_style, page_room)
+        turn = turn_block(new, (talk.relevant, talk.recent), turn_style, room, pages)
         hits, without_place = _with_core(found.hits, core, query.limit)
         shown = {row.id for row in stable.rows} | turn.memory_ids
         prompted = PromptContents(shown, {**stable.duplicates, **duplicates}, on_pages)
@@ -271,10 +273,10 @@ class Recall:
         pages = _page_block(structure, core, self.options.page_budget_tokens)
         stable = stable_block(core, style, pages.text)
         # The stable block ignores the caller's budget; the text of one prompt does not.
-        prompt_pages = _page_block(
-            structure, core, min(self.options.page_budget_tokens, budget // _PAGE_BUDGET_DIVISOR)
-        )
-        room = budget - estimate_tokens(prompt_pages.text)
+        page_budget = min(self.options.page_budget_tokens, budget // _PAGE_BUDGET_DIVISOR)
+        prompt_pages = _page_block(structure, core, page_budget)
+        page_tokens = estimate_tokens(prompt_pages.text)
+        room = budget - page_tokens
         within, cut_again = fit_core_to_budget(distinct, room, style)
         is_whole = (within, prompt_pages) == (core, pages)
         text = stable.text if is_whole else stable_block(within, style, prompt_pages.text).text
@@ -283,7 +285,14 @@ class Recall:
             (cut, cut_again, core_is_cut, prompt_pages.core_is_cut, prompt_pages.index_is_cut)
         )
         return _StableBlock(
-            stable, text, within, prompt_pages.text, duplicates, truncated, core_is_cut
+            stable=stable,
+            text=text,
+            rows=within,
+            pages=prompt_pages,
+            page_tokens_left=page_budget - page_tokens,
+            duplicates=duplicates,
+            truncated=truncated,
+            core_page_is_cut=core_is_cut,
         )
 
 
@@ -308,11 +317,32 @@ def _page_block(structure: _CoreContext, core: Sequence[Memory], budget: int) ->
     return page_block(lines, persona_pages.index, structure.settings.language, budget)
 
 
+def _turn_pages(
+    pages: PersonaPages,
+    stable: _StableBlock,
+    said: Sequence[Memory],
+    style: BlockStyle,
+    budget: int,
+) -> str:
+    """Return the passages that bear on the question, and the index if the stable block has none."""
+    if not pages.index:
+        return ""
+    known = {statement_of(memory.content) for memory in said}
+    passages = [
+        replace(passage, lines=lines)
+        for passage in pages.found.passages
+        if (lines := tuple(line for line in passage.lines if bare_text(line) not in known))
+    ]
+    index = list(dict.fromkeys((*pages.found.pages, *pages.index)))
+    shown_index = index if stable.pages.index_is_cut else []
+    return turn_pages(passages, shown_index, style.words, budget)
+
+
 def _new_hits(
     hits: Sequence[Hit], stable: _StableBlock, style: BlockStyle
 ) -> tuple[list[Hit], Mapping[int, int], Collection[int]]:
     """Return the new hits, the duplicates (id → id of the same line) and the ids on pages."""
-    on_pages = _hits_on_pages(hits, stable.pages)
+    on_pages = _hits_on_pages(hits, stable.pages.text)
     known = {row.id for row in stable.rows} | on_pages
     new = [hit for hit in hits if hit.memory.id not in known]
     duplicates = duplicate_memories([*stable.rows, *(hit.memory for hit in new)], style)

@@ -1,4 +1,4 @@
-"""Render a user's Markdown pages as a part of the stable block."""
+"""Render a user's Markdown pages: core and index in the stable block, passages in the turn's."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plastic_memories.language.text.token_count import estimate_tokens
-from plastic_memories.model.page import PageTitle
-from plastic_memories.rules.prompt.blocks import as_text, escape_line
+from plastic_memories.model.page import PagePassage, PageTitle
+from plastic_memories.rules.prompt.blocks import BlockHeadings, as_text, escape_line
 
 # The core page takes priority; the index only helps to find pages.
 _INDEX_SHARE = 4
+# What of the budget is left to the passages of this turn.
+_TURN_SHARE = 4
 # No line is cut to less than this, and a line up to this is not cut to make room for others.
 _MIN_LINE_TOKENS = 24
 # More characters than this never make up one token, but for blanks.
@@ -32,21 +34,90 @@ def page_block(
 ) -> PageBlock:
     """Return core and index within a budget; the text is '' if both are empty.
 
+    An index that does not fit is only counted: which of its pages are shown depends on the
+    question, and belongs to the turn. Of the budget the turn has a share, if there is an index.
+
     >>> page_block(["- 喜欢茶"], [PageTitle("memory://extended/a.md", "健康")], "", 100).text
     '## 记忆\\n### Core\\n- 喜欢茶\\n### Extended\\n- 健康 (memory://extended/a.md)'
     """
-    entries = [f"- {escape_line(page.title)} ({escape_line(page.id)})" for page in index]
+    chinese = not language or language.lower().startswith("zh")
+    entries = [_index_entry(page) for page in index]
     all_core_lines = as_text("\n".join(core)).split("\n") if core else []
-    heading = f"## {'记忆' if not language or language.lower().startswith('zh') else 'Memory'}"
-    left = budget - estimate_tokens(f"{heading}\n### Core\n### Extended\n")
-    reserved = sum(map(_line_tokens, _fit_lines(entries, left // _INDEX_SHARE)))
+    heading = f"## {'记忆' if chinese else 'Memory'}"
+    left = budget - (budget // _TURN_SHARE if index else 0)
+    left -= estimate_tokens(f"{heading}\n### Core\n### Extended\n")
+    summary = _index_summary(len(index), chinese=chinese)
+    index_tokens = sum(map(_line_tokens, entries))
+    reserved = min(index_tokens, max(left // _INDEX_SHARE, _line_tokens(summary)), left // 2)
     core_lines = fit_text_lines(all_core_lines, left - reserved)
     # The index may use what the core leaves.
-    index_lines = _fit_lines(entries, left - sum(map(_line_tokens, core_lines)))
+    left -= sum(map(_line_tokens, core_lines))
+    index_is_cut = index_tokens > left
+    index_lines = _fit_lines([summary], left) if index_is_cut else entries
     lines = [heading] * bool(core_lines or index_lines)
     lines += ["### Core", *core_lines] * bool(core_lines)
     lines += ["### Extended", *index_lines] * bool(index_lines)
-    return PageBlock("\n".join(lines), core_lines != all_core_lines, index_lines != entries)
+    return PageBlock("\n".join(lines), core_lines != all_core_lines, index_is_cut)
+
+
+def turn_pages(
+    found: Sequence[PagePassage], index: Sequence[PageTitle], words: BlockHeadings, budget: int
+) -> str:
+    """Return passages, each below its page's title, and an index; '' if there is neither.
+
+    `index` is in order of relevance; what of it does not fit is counted.
+    """
+    heading = f"## {words.pages}"
+    left = budget - _line_tokens(heading)
+    entries = [_index_entry(page) for page in index]
+    index_lines = _fit_index(entries, words.more_pages, left // (2 if found else 1))
+    passages = _fit_passages(found, left - sum(map(_line_tokens, index_lines)))
+    lines = [*passages, *index_lines]
+    return "\n".join([heading, *lines]) if lines else ""
+
+
+def _fit_passages(found: Sequence[PagePassage], budget: int) -> list[str]:
+    """Return the passages that fit, those of one page below each other; the first may be cut."""
+    by_page: dict[PageTitle, list[str]] = {}
+    for passage in found:
+        title = 0 if passage.page in by_page else _line_tokens(_passage_heading(passage.page))
+        lines = as_text("\n".join(passage.lines)).split("\n")
+        new = [line for line in lines if line not in by_page.get(passage.page, ())]
+        cost = title + sum(map(_line_tokens, new))
+        if cost > budget and not by_page:
+            new = fit_text_lines(new, budget - title)
+            cost = title + sum(map(_line_tokens, new))
+        if new and cost <= budget:
+            by_page.setdefault(passage.page, []).extend(new)
+            budget -= cost
+    return [line for page, lines in by_page.items() for line in (_passage_heading(page), *lines)]
+
+
+def _fit_index(entries: Sequence[str], more: str, budget: int) -> list[str]:
+    """Return the first entries and the number of the others; nothing if not even that fits."""
+    if not entries:
+        return []
+    last = f"- {more.format(len(entries))}"
+    budget -= _line_tokens("### Extended") + _line_tokens(last)
+    if budget < 0:
+        return []
+    shown = _fit_lines(entries, budget)
+    others = len(entries) - len(shown)
+    return ["### Extended", *shown, *[f"- {more.format(others)}"] * bool(others)]
+
+
+def _index_entry(page: PageTitle) -> str:
+    return f"- {escape_line(page.title)} ({escape_line(page.id)})"
+
+
+def _passage_heading(page: PageTitle) -> str:
+    return as_text(f"### {escape_line(page.title)} ({escape_line(page.id)})")
+
+
+def _index_summary(pages: int, *, chinese: bool) -> str:
+    if chinese:
+        return f"- 共 {pages} 页 (memory://extended/*.md)，与话题有关的列在后面"
+    return f"- {pages} pages (memory://extended/*.md); those on the topic are listed further below"
 
 
 def fit_text_lines(lines: Sequence[str], budget: int) -> list[str]:

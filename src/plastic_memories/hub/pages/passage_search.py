@@ -1,0 +1,215 @@
+"""Find the passages of a user's pages that bear on a question."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from plastic_memories.errors import Unavailable
+from plastic_memories.formats.page_passages import (
+    IndexedPassage,
+    PagePiece,
+    index_page,
+    pack_term,
+)
+from plastic_memories.language.questions.evidence_terms import (
+    evidence_score,
+    evidence_terms,
+    evidence_threshold,
+    idf_weighted_terms,
+    strongest_evidence,
+)
+from plastic_memories.language.text.tokens import index_terms
+from plastic_memories.model.message import TermDocumentCounts
+from plastic_memories.model.owner import Owner
+from plastic_memories.model.page import PageFile, PagePassage, PageTitle
+from plastic_memories.ports.page_folders import PageFolders
+
+logger = logging.getLogger(__name__)
+_MAX_QUESTION_CHARS = 2_000
+_MAX_PASSAGES = 6
+_MAX_PASSAGES_PER_PAGE = 3
+# Pages read and indexed for one recall; the next recall goes on with the others.
+_MAX_NEW_PAGES = 400
+_MAX_INDEX_S = 0.25
+# Of all users together; the oldest go first.
+_MAX_CACHED_CHARS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """A page of the index, and where it is."""
+
+    page: PageTitle
+    folder: Owner
+    name: str
+    stamp: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassages:
+    pages: tuple[PageTitle, ...] = ()  # pages that bear on the question, best first
+    passages: tuple[PagePassage, ...] = ()  # best first
+    is_complete: bool = True  # every page was searched
+
+
+@dataclass(slots=True)
+class PassageCache:
+    """The indexed passages of pages, by the stamp of their file; bounded by their length."""
+
+    max_chars: int = _MAX_CACHED_CHARS
+    _pages: dict[str, tuple[IndexedPassage, ...]] = field(default_factory=dict)
+    _lengths: dict[str, int] = field(default_factory=dict)
+    _chars: int = 0
+
+    def get(self, stamp: str) -> tuple[IndexedPassage, ...] | None:
+        return self._pages.get(stamp)
+
+    def put(self, stamp: str, page: tuple[IndexedPassage, ...], length: int) -> None:
+        if stamp in self._pages:
+            return
+        self._pages[stamp], self._lengths[stamp] = page, length
+        self._chars += length
+        while self._chars > self.max_chars and len(self._pages) > 1:
+            oldest = next(iter(self._pages))
+            del self._pages[oldest]
+            self._chars -= self._lengths.pop(oldest)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageSearch:
+    folders: PageFolders
+    mask: Callable[[str], str]  # takes secrets out of a text
+    cache: PassageCache
+
+    async def __call__(
+        self,
+        question: str,
+        pages: Sequence[ListedPage],
+        hidden: Callable[[str], bool],
+        ends_at: float,
+    ) -> FoundPassages:
+        """Return what is found by `ends_at`; pages that were not read are left out."""
+        weights = evidence_terms(question[-_MAX_QUESTION_CHARS:])
+        if not weights or not pages:
+            return FoundPassages()
+        unread = [one for one in pages if self.cache.get(one.stamp) is None]
+        unread.sort(key=lambda one: -evidence_score(one.page.title, weights))
+        files = await self._read(unread[:_MAX_NEW_PAGES], ends_at)
+        # On a thread: to index pages for the first time takes a while.
+        new = await asyncio.to_thread(self._index, unread, files, ends_at)
+        for one, file in zip(unread, files, strict=False):
+            if file is not None and one.stamp in new:
+                self.cache.put(file.stamp, new[one.stamp], len(file.text))
+        read = [(one, new.get(one.stamp, self.cache.get(one.stamp))) for one in pages]
+        searched = [(one, passages) for one, passages in read if passages is not None]
+        found = await asyncio.to_thread(_search, searched, weights, hidden)
+        return FoundPassages(*found, is_complete=len(searched) == len(pages))
+
+    async def _read(
+        self, unread: Sequence[ListedPage], ends_at: float
+    ) -> Sequence[PageFile | None]:
+        if not unread:
+            return ()
+        try:
+            async with asyncio.timeout(max(0.0, ends_at - time.monotonic())):
+                return await self.folders.read_pages([(one.folder, one.name) for one in unread])
+        except (Unavailable, TimeoutError) as error:
+            fields = {"part": "pages", "why": type(error).__name__}
+            logger.warning("memory.recall", extra={"fields": fields})
+            return ()
+
+    def _index(
+        self, unread: Sequence[ListedPage], files: Sequence[PageFile | None], ends_at: float
+    ) -> dict[str, tuple[IndexedPassage, ...]]:
+        """Return the passages of the files, by the stamp that was listed."""
+        ends_at = min(ends_at, time.monotonic() + _MAX_INDEX_S)
+        found: dict[str, tuple[IndexedPassage, ...]] = {}
+        for one, file in zip(unread, files, strict=False):
+            if time.monotonic() > ends_at:
+                break
+            found[one.stamp] = index_page(self.mask(file.text) if file else "", one.page.title)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A passage that bears on the question."""
+
+    page_number: int
+    passage: IndexedPassage
+    score: float  # with the terms of the page's title
+    own_score: float
+
+
+def _search(
+    pages: Sequence[tuple[ListedPage, tuple[IndexedPassage, ...]]],
+    weights: Mapping[str, float],
+    hidden: Callable[[str], bool],
+) -> tuple[tuple[PageTitle, ...], tuple[PagePassage, ...]]:
+    """Return the pages and passages that bear on the question, best first."""
+    titles = [weights.keys() & index_terms(one.page.title) for one, _ in pages]
+    matches, rated = _matches(pages, weights, titles)
+    scores = [_total(terms, rated) for terms in titles]
+    for match in matches:
+        scores[match.page_number] = max(scores[match.page_number], match.score)
+    threshold = evidence_threshold(rated)
+    order = [n for n in sorted(range(len(pages)), key=lambda n: -scores[n]) if scores[n] > 0]
+    relevant = [pages[number][0].page for number in order if scores[number] >= threshold]
+    passages: list[PagePassage] = []
+    places: Counter[int] = Counter()
+    for match in _strongest(matches):
+        shown = _shown_passage(pages[match.page_number][0], match.passage, hidden)
+        if shown is not None and places[match.page_number] < _MAX_PASSAGES_PER_PAGE:
+            places[match.page_number] += 1
+            passages.append(shown)
+    return tuple(relevant), tuple(passages[:_MAX_PASSAGES])
+
+
+def _matches(
+    pages: Sequence[tuple[ListedPage, tuple[IndexedPassage, ...]]],
+    weights: Mapping[str, float],
+    titles: Sequence[Set[str]],
+) -> tuple[list[_Match], Mapping[str, float]]:
+    """Return the passages above the threshold, and the weights of the terms by their rarity."""
+    codes = {term: pack_term(term) for term in weights}
+    places = [
+        (number, passage, {term for term in codes if passage.matches(codes[term])})
+        for number, (_, passages) in enumerate(pages)
+        for passage in passages
+    ]
+    counts = Counter(term for number, _, terms in places for term in terms | titles[number])
+    rated = idf_weighted_terms(weights, TermDocumentCounts(len(places), counts))
+    threshold = evidence_threshold(rated)
+    found = [
+        _Match(number, passage, _total(terms | titles[number], rated), _total(terms, rated))
+        for number, passage, terms in places
+        if terms or titles[number]
+    ]
+    return [match for match in found if match.score >= threshold], rated
+
+
+def _strongest(matches: Sequence[_Match]) -> list[_Match]:
+    """Return the matches best first; of equal ones, first those that do not owe it to the title."""
+    strong = strongest_evidence({place: match.score for place, match in enumerate(matches)})
+    return sorted(
+        (matches[place] for place in strong), key=lambda match: (-match.score, -match.own_score)
+    )
+
+
+def _total(terms: Set[str], weights: Mapping[str, float]) -> float:
+    return sum(weights.get(term, 0.0) for term in terms)
+
+
+def _shown_passage(
+    listed: ListedPage, passage: IndexedPassage, hidden: Callable[[str], bool]
+) -> PagePassage | None:
+    """Return a passage without lines that repeat something forgotten; None if nothing is left."""
+    pieces: list[PagePiece] = [piece for piece in passage.pieces if not hidden(piece.line)]
+    if all(piece.is_heading for piece in pieces):
+        return None
+    return PagePassage(listed.page, tuple(piece.text for piece in pieces))
