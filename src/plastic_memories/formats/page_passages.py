@@ -25,34 +25,41 @@ class PagePiece:
 
 @dataclass(frozen=True, slots=True)
 class IndexedPassage:
-    """A passage and the codes of its terms, packed: a vault has a million of them."""
-
     pieces: tuple[PagePiece, ...]
-    codes: bytes
-
-    def matches(self, term_code: bytes) -> bool:
-        # Misaligned codes are chance, and as rare as two terms with one code.
-        return self.codes.find(term_code) % _CODE_BYTES == 0
+    codes: bytes  # of its terms, packed: the pages of one user may have a million of them
 
 
-def index_page(text: str, title: str) -> tuple[IndexedPassage, ...]:
-    """Return the passages of a page, each with its heading.
+@dataclass(frozen=True, slots=True)
+class IndexedPage:
+    passages: tuple[IndexedPassage, ...] = ()
+    codes: bytes = b""  # of the terms of all passages
 
-    >>> [[piece.text for piece in one.pieces] for one in index_page("## 茶\\n- 乌龙\\n", "")]
+
+def index_page(text: str, title: str) -> IndexedPage:
+    """Return the passages of a page, each with its heading, and their terms.
+
+    >>> found = index_page("## 茶\\n- 乌龙\\n", "").passages
+    >>> [[piece.text for piece in one.pieces] for one in found]
     [['## 茶', '- 乌龙']]
     """
-    found = (pieces for pieces in _passages(parse_page(text), title))
-    return tuple(IndexedPassage(pieces, _packed_terms(pieces)) for pieces in found)
+    terms_of_page: dict[str, None] = {}
+    passages: list[IndexedPassage] = []
+    for pieces in _passages(parse_page(text), title):
+        terms = dict.fromkeys(index_terms("\n".join(piece.text for piece in pieces)))
+        terms_of_page |= terms
+        passages.append(IndexedPassage(pieces, term_codes(list(terms))))
+    return IndexedPage(tuple(passages), term_codes(list(terms_of_page)))
+
+
+def has_term(codes: bytes, packed: bytes) -> bool:
+    """Return whether packed codes contain that of one term."""
+    # A match between two codes is chance, and as rare as two terms with one code.
+    return codes.find(packed) % _CODE_BYTES == 0
 
 
 def pack_term(term: str) -> bytes:
     """Return the code of one term, to be looked for in a passage."""
     return term_codes([term])
-
-
-def _packed_terms(pieces: Sequence[PagePiece]) -> bytes:
-    text = "\n".join(piece.text for piece in pieces)
-    return term_codes(list(dict.fromkeys(index_terms(text))))
 
 
 def _passages(lines: Sequence[PageLine], title: str) -> Iterator[tuple[PagePiece, ...]]:

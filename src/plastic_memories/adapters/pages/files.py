@@ -193,7 +193,11 @@ class FilePageFolders:
                 for _, name in group:
                     if left <= 0 or time.monotonic() > ends_at:
                         return
-                    page = extended and _read_page_file(extended, name, _MAX_SEARCHED_PAGE_BYTES)
+                    page = (
+                        _read_page_file(extended, name, _MAX_SEARCHED_PAGE_BYTES)
+                        if extended
+                        else None
+                    )
                     left -= len(page.text.encode("utf-8", "replace")) if page else 0
                     yield page
 

@@ -7,12 +7,13 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from plastic_memories.errors import Unavailable
 from plastic_memories.formats.page_passages import (
+    IndexedPage,
     IndexedPassage,
-    PagePiece,
+    has_term,
     index_page,
     pack_term,
 )
@@ -62,14 +63,14 @@ class PassageCache:
     """The indexed passages of pages, by the stamp of their file; bounded by their length."""
 
     max_chars: int = _MAX_CACHED_CHARS
-    _pages: dict[str, tuple[IndexedPassage, ...]] = field(default_factory=dict)
+    _pages: dict[str, IndexedPage] = field(default_factory=dict)
     _lengths: dict[str, int] = field(default_factory=dict)
     _chars: int = 0
 
-    def get(self, stamp: str) -> tuple[IndexedPassage, ...] | None:
+    def get(self, stamp: str) -> IndexedPage | None:
         return self._pages.get(stamp)
 
-    def put(self, stamp: str, page: tuple[IndexedPassage, ...], length: int) -> None:
+    def put(self, stamp: str, page: IndexedPage, length: int) -> None:
         if stamp in self._pages:
             return
         self._pages[stamp], self._lengths[stamp] = page, length
@@ -105,10 +106,10 @@ class PassageSearch:
         for one, file in zip(unread, files, strict=False):
             if file is not None and one.stamp in new:
                 self.cache.put(file.stamp, new[one.stamp], len(file.text))
-        read = [(one, new.get(one.stamp, self.cache.get(one.stamp))) for one in pages]
-        searched = [(one, passages) for one, passages in read if passages is not None]
-        found = await asyncio.to_thread(_search, searched, weights, hidden)
-        return FoundPassages(*found, is_complete=len(searched) == len(pages))
+        indexed = [(one, new.get(one.stamp, self.cache.get(one.stamp))) for one in pages]
+        read = [(one, page) for one, page in indexed if page is not None]
+        found = await asyncio.to_thread(_search, read, weights, hidden, ends_at)
+        return found if len(read) == len(pages) else replace(found, is_complete=False)
 
     async def _read(
         self, unread: Sequence[ListedPage], ends_at: float
@@ -125,10 +126,10 @@ class PassageSearch:
 
     def _index(
         self, unread: Sequence[ListedPage], files: Sequence[PageFile | None], ends_at: float
-    ) -> dict[str, tuple[IndexedPassage, ...]]:
+    ) -> dict[str, IndexedPage]:
         """Return the passages of the files, by the stamp that was listed."""
         ends_at = min(ends_at, time.monotonic() + _MAX_INDEX_S)
-        found: dict[str, tuple[IndexedPassage, ...]] = {}
+        found: dict[str, IndexedPage] = {}
         for one, file in zip(unread, files, strict=False):
             if time.monotonic() > ends_at:
                 break
@@ -137,60 +138,93 @@ class PassageSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Match:
-    """A passage that bears on the question."""
+class _Place:
+    """A passage that shares terms with the question."""
 
     page_number: int
     passage: IndexedPassage
+    terms: Set[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    place: _Place
     score: float  # with the terms of the page's title
-    own_score: float
+    weights: Mapping[str, float]
+
+    @property
+    def own_score(self) -> float:
+        return _total(self.place.terms, self.weights)
 
 
 def _search(
-    pages: Sequence[tuple[ListedPage, tuple[IndexedPassage, ...]]],
+    pages: Sequence[tuple[ListedPage, IndexedPage]],
     weights: Mapping[str, float],
     hidden: Callable[[str], bool],
-) -> tuple[tuple[PageTitle, ...], tuple[PagePassage, ...]]:
+    ends_at: float,
+) -> FoundPassages:
     """Return the pages and passages that bear on the question, best first."""
     titles = [weights.keys() & index_terms(one.page.title) for one, _ in pages]
-    matches, rated = _matches(pages, weights, titles)
-    scores = [_total(terms, rated) for terms in titles]
-    for match in matches:
-        scores[match.page_number] = max(scores[match.page_number], match.score)
-    threshold = evidence_threshold(rated)
-    order = [n for n in sorted(range(len(pages)), key=lambda n: -scores[n]) if scores[n] > 0]
-    relevant = [pages[number][0].page for number in order if scores[number] >= threshold]
-    passages: list[PagePassage] = []
-    places: Counter[int] = Counter()
-    for match in _strongest(matches):
-        shown = _shown_passage(pages[match.page_number][0], match.passage, hidden)
-        if shown is not None and places[match.page_number] < _MAX_PASSAGES_PER_PAGE:
-            places[match.page_number] += 1
-            passages.append(shown)
-    return tuple(relevant), tuple(passages[:_MAX_PASSAGES])
-
-
-def _matches(
-    pages: Sequence[tuple[ListedPage, tuple[IndexedPassage, ...]]],
-    weights: Mapping[str, float],
-    titles: Sequence[Set[str]],
-) -> tuple[list[_Match], Mapping[str, float]]:
-    """Return the passages above the threshold, and the weights of the terms by their rarity."""
-    codes = {term: pack_term(term) for term in weights}
-    places = [
-        (number, passage, {term for term in codes if passage.matches(codes[term])})
-        for number, (_, passages) in enumerate(pages)
-        for passage in passages
-    ]
-    counts = Counter(term for number, _, terms in places for term in terms | titles[number])
-    rated = idf_weighted_terms(weights, TermDocumentCounts(len(places), counts))
+    places, is_complete = _places_with_terms(pages, weights, titles, ends_at)
+    total = sum(len(page.passages) for _, page in pages)
+    counts = Counter(term for place in places for term in place.terms | titles[place.page_number])
+    rated = idf_weighted_terms(weights, TermDocumentCounts(total, counts))
     threshold = evidence_threshold(rated)
     found = [
-        _Match(number, passage, _total(terms | titles[number], rated), _total(terms, rated))
-        for number, passage, terms in places
-        if terms or titles[number]
+        _Match(place, _total(place.terms | titles[place.page_number], rated), rated)
+        for place in places
     ]
-    return [match for match in found if match.score >= threshold], rated
+    matches = [match for match in found if match.score >= threshold]
+    scores = [_total(terms, rated) for terms in titles]
+    for match in matches:
+        number = match.place.page_number
+        scores[number] = max(scores[number], match.score)
+    order = sorted(range(len(pages)), key=lambda number: -scores[number])
+    relevant = [pages[n][0].page for n in order if scores[n] > 0 and scores[n] >= threshold]
+    passages = _shown_passages(pages, _strongest(matches), hidden)
+    return FoundPassages(tuple(relevant), tuple(passages), is_complete)
+
+
+def _places_with_terms(
+    pages: Sequence[tuple[ListedPage, IndexedPage]],
+    weights: Mapping[str, float],
+    titles: Sequence[Set[str]],
+    ends_at: float,
+) -> tuple[list[_Place], bool]:
+    """Return the passages that share a term with the question, and whether all were searched."""
+    codes = {term: pack_term(term) for term in weights}
+    places: list[_Place] = []
+    for number, (_, page) in enumerate(pages):
+        if time.monotonic() > ends_at:
+            return places, False
+        near = {term: code for term, code in codes.items() if has_term(page.codes, code)}
+        if not near and not titles[number]:
+            continue
+        for passage in page.passages:
+            terms = {term for term, code in near.items() if has_term(passage.codes, code)}
+            if terms or titles[number]:
+                places.append(_Place(number, passage, terms))
+    return places, True
+
+
+def _shown_passages(
+    pages: Sequence[tuple[ListedPage, IndexedPage]],
+    matches: Sequence[_Match],
+    hidden: Callable[[str], bool],
+) -> list[PagePassage]:
+    passages: list[PagePassage] = []
+    per_page: Counter[int] = Counter()
+    for match in matches:
+        number = match.place.page_number
+        if per_page[number] == _MAX_PASSAGES_PER_PAGE:
+            continue
+        shown = _shown_passage(pages[number][0], match.place.passage, hidden)
+        if shown is not None:
+            per_page[number] += 1
+            passages.append(shown)
+        if len(passages) == _MAX_PASSAGES:
+            break
+    return passages
 
 
 def _strongest(matches: Sequence[_Match]) -> list[_Match]:
@@ -209,7 +243,7 @@ def _shown_passage(
     listed: ListedPage, passage: IndexedPassage, hidden: Callable[[str], bool]
 ) -> PagePassage | None:
     """Return a passage without lines that repeat something forgotten; None if nothing is left."""
-    pieces: list[PagePiece] = [piece for piece in passage.pieces if not hidden(piece.line)]
+    pieces = [piece for piece in passage.pieces if not hidden(piece.line)]
     if all(piece.is_heading for piece in pieces):
         return None
     return PagePassage(listed.page, tuple(piece.text for piece in pieces))

@@ -62,6 +62,9 @@ _SNAPSHOT_SHARE = 0.5
 _AT_ONCE_CHARS = 40_000
 # The user's pages take at most half of one prompt, so that memories have room beside them.
 _PAGE_BUDGET_DIVISOR = 2
+# The share of the deadline after which the pages are no longer searched: then the core still is
+# in time.
+_PAGE_SEARCH_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +194,8 @@ class Recall:
             if name not in done
         }
         if self.pages.may_have_pages(query.viewpoint):
-            rest["pages"] = self.pages.for_recall(query, started + query.deadline_s)
+            search_ends_at = started + query.deadline_s * _PAGE_SEARCH_SHARE
+            rest["pages"] = self.pages.for_recall(query, search_ends_at)
         if searched and "search" not in done:
             rest["search"] = self._search(query, started + query.deadline_s)
         more, late = await gather_until(rest, left_s + _GRACE_S)
@@ -239,7 +243,7 @@ class Recall:
         room = budget - estimate_tokens(stable.text)
         page_room = min(stable.page_tokens_left, room // _PAGE_BUDGET_DIVISOR)
         said = [*stable.rows, *(hit.memory for hit in new)]
-        pages = _turn_pages(structure.pages, stable, said, turn_style, page_room)
+        pages, cut_pages = _turn_pages(structure.pages, stable, said, turn_style, page_room)
         turn = turn_block(new, (talk.relevant, talk.recent), turn_style, room, pages)
         hits, without_place = _with_core(found.hits, core, query.limit)
         shown = {row.id for row in stable.rows} | turn.memory_ids
@@ -255,7 +259,7 @@ class Recall:
             intent=found.intent,
             # Summed part by part: never less than the whole costs.
             tokens=estimate_tokens(stable.text) + turn.tokens,
-            truncated=turn.truncated or stable.truncated,
+            truncated=turn.truncated or stable.truncated or cut_pages,
             degraded=(),
             cut=(CORE_NAME,) if stable.core_page_is_cut else (),
             explain=explain_results(hits, without_place, found.near_misses, prompted)
@@ -323,10 +327,12 @@ def _turn_pages(
     said: Sequence[Memory],
     style: BlockStyle,
     budget: int,
-) -> str:
-    """Return the passages that bear on the question, and the index if the stable block has none."""
+) -> tuple[str, bool]:
+    """Return the passages that bear on the question, the index if the stable block has none, and
+    whether passages were cut.
+    """
     if not pages.index:
-        return ""
+        return "", False
     known = {statement_of(memory.content) for memory in said}
     passages = [
         replace(passage, lines=lines)

@@ -52,7 +52,7 @@ def page_block(
     core_lines = fit_text_lines(all_core_lines, left - reserved)
     # The index may use what the core leaves.
     left -= sum(map(_line_tokens, core_lines))
-    index_is_cut = index_tokens > left
+    index_is_cut = bool(entries) and index_tokens > left
     index_lines = _fit_lines([summary], left) if index_is_cut else entries
     lines = [heading] * bool(core_lines or index_lines)
     lines += ["### Core", *core_lines] * bool(core_lines)
@@ -62,35 +62,42 @@ def page_block(
 
 def turn_pages(
     found: Sequence[PagePassage], index: Sequence[PageTitle], words: BlockHeadings, budget: int
-) -> str:
-    """Return passages, each below its page's title, and an index; '' if there is neither.
+) -> tuple[str, bool]:
+    """Return passages, each below its page's title, and an index; and whether passages were cut.
 
-    `index` is in order of relevance; what of it does not fit is counted.
+    `index` is in order of relevance; what of it does not fit is counted. Without both the text
+    is ''.
     """
     heading = f"## {words.pages}"
     left = budget - _line_tokens(heading)
     entries = [_index_entry(page) for page in index]
     index_lines = _fit_index(entries, words.more_pages, left // (2 if found else 1))
-    passages = _fit_passages(found, left - sum(map(_line_tokens, index_lines)))
+    passages, is_cut = _fit_passages(found, left - sum(map(_line_tokens, index_lines)))
     lines = [*passages, *index_lines]
-    return "\n".join([heading, *lines]) if lines else ""
+    return "\n".join([heading, *lines]) if lines else "", is_cut
 
 
-def _fit_passages(found: Sequence[PagePassage], budget: int) -> list[str]:
-    """Return the passages that fit, those of one page below each other; the first may be cut."""
+def _fit_passages(found: Sequence[PagePassage], budget: int) -> tuple[list[str], bool]:
+    """Return the passages that fit, those of one page together, and whether something was cut.
+
+    The first passage is cut inside if need be; the others are whole or left out.
+    """
     by_page: dict[PageTitle, list[str]] = {}
+    is_cut = False
     for passage in found:
         title = 0 if passage.page in by_page else _line_tokens(_passage_heading(passage.page))
         lines = as_text("\n".join(passage.lines)).split("\n")
         new = [line for line in lines if line not in by_page.get(passage.page, ())]
         cost = title + sum(map(_line_tokens, new))
+        is_cut = is_cut or cost > budget
         if cost > budget and not by_page:
             new = fit_text_lines(new, budget - title)
             cost = title + sum(map(_line_tokens, new))
         if new and cost <= budget:
             by_page.setdefault(passage.page, []).extend(new)
             budget -= cost
-    return [line for page, lines in by_page.items() for line in (_passage_heading(page), *lines)]
+    shown = [line for page, lines in by_page.items() for line in (_passage_heading(page), *lines)]
+    return shown, is_cut
 
 
 def _fit_index(entries: Sequence[str], more: str, budget: int) -> list[str]:
