@@ -65,6 +65,18 @@ async def test_the_proxy_tells_the_model_what_the_pages_say(
     assert "X-Memory-Degraded" not in answer.headers
 
 
+async def test_a_core_page_that_is_cut_is_named_by_the_proxy(
+    start_hub: StartHub, upstream: FakeUpstream, pages: Pages
+) -> None:
+    api = await start_hub(proxy_upstream_url=upstream.url + "/", **PATIENT)
+    pages.write("我每天早上喝乌龙茶，" * 2000)
+
+    answer = await Client(api).chat(user("我喜欢喝什么茶？"))
+
+    assert answer.headers["X-Memory-Degraded"] == "core.md"
+    assert "我每天早上喝乌龙茶" in str(upstream.last.messages)
+
+
 async def test_a_question_about_something_else_brings_no_passage(api: Api, pages: Pages) -> None:
     pages.write(HEALTH, "extended/health.md")
 

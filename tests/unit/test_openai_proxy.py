@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,7 +10,6 @@ import pytest
 
 from fake_upstream import MODELS, FakeUpstream, Says, event
 from harness import Api, StartHub
-from page_parts import Pages
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.key import KeyLimits
 from proxy_parts import CHAT, PATIENT, Client, assistant, system, user
@@ -485,17 +483,6 @@ async def test_without_personas_the_list_is_as_it_came(api: Api) -> None:
     assert (await models(api)).content == MODELS
     assert (await models(api.as_("appkey"))).content == MODELS
     assert (await models(api.as_("wrong"))).status_code == 401
-
-
-async def test_a_page_that_is_cut_is_named(
-    client: Client, upstream: FakeUpstream, tmp_path: Path
-) -> None:
-    Pages(tmp_path).write("我每天早上喝乌龙茶，" * 2000)
-
-    answer = await client.chat(user(ASKED))
-
-    assert answer.headers["X-Memory-Degraded"] == "core.md"
-    assert "我每天早上喝乌龙茶" in str(upstream.last.messages)
 
 
 async def test_pages_may_read_what_was_remembered(client: Client) -> None:

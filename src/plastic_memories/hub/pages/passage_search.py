@@ -60,20 +60,20 @@ class FoundPassages:
 
 @dataclass(slots=True)
 class PassageCache:
-    """The indexed passages of pages, by the stamp of their file; bounded by their length."""
+    """The indexed passages of pages, by place and stamp of the file; bounded by their length."""
 
     max_chars: int = _MAX_CACHED_CHARS
-    _pages: dict[str, IndexedPage] = field(default_factory=dict)
-    _lengths: dict[str, int] = field(default_factory=dict)
+    _pages: dict[ListedPage, IndexedPage] = field(default_factory=dict)
+    _lengths: dict[ListedPage, int] = field(default_factory=dict)
     _chars: int = 0
 
-    def get(self, stamp: str) -> IndexedPage | None:
-        return self._pages.get(stamp)
+    def get(self, page: ListedPage) -> IndexedPage | None:
+        return self._pages.get(page)
 
-    def put(self, stamp: str, page: IndexedPage, length: int) -> None:
-        if stamp in self._pages:
+    def put(self, page: ListedPage, indexed: IndexedPage, length: int) -> None:
+        if page in self._pages:
             return
-        self._pages[stamp], self._lengths[stamp] = page, length
+        self._pages[page], self._lengths[page] = indexed, length
         self._chars += length
         while self._chars > self.max_chars and len(self._pages) > 1:
             oldest = next(iter(self._pages))
@@ -98,15 +98,16 @@ class PassageSearch:
         weights = evidence_terms(question[-_MAX_QUESTION_CHARS:])
         if not weights or not pages:
             return FoundPassages()
-        unread = [one for one in pages if self.cache.get(one.stamp) is None]
+        unread = [one for one in pages if self.cache.get(one) is None]
         unread.sort(key=lambda one: -evidence_score(one.page.title, weights))
         files = await self._read(unread[:_MAX_NEW_PAGES], ends_at)
         # On a thread: to index pages for the first time takes a while.
         new = await asyncio.to_thread(self._index, unread, files, ends_at)
         for one, file in zip(unread, files, strict=False):
-            if file is not None and one.stamp in new:
-                self.cache.put(file.stamp, new[one.stamp], len(file.text))
-        indexed = [(one, new.get(one.stamp, self.cache.get(one.stamp))) for one in pages]
+            if file is not None and one in new:
+                # The file may have changed since it was listed.
+                self.cache.put(replace(one, stamp=file.stamp), new[one], len(file.text))
+        indexed = [(one, new.get(one, self.cache.get(one))) for one in pages]
         read = [(one, page) for one, page in indexed if page is not None]
         found = await asyncio.to_thread(_search, read, weights, hidden, ends_at)
         return found if len(read) == len(pages) else replace(found, is_complete=False)
@@ -126,14 +127,14 @@ class PassageSearch:
 
     def _index(
         self, unread: Sequence[ListedPage], files: Sequence[PageFile | None], ends_at: float
-    ) -> dict[str, IndexedPage]:
-        """Return the passages of the files, by the stamp that was listed."""
+    ) -> dict[ListedPage, IndexedPage]:
+        """Return the files that were read as passages."""
         ends_at = min(ends_at, time.monotonic() + _MAX_INDEX_S)
-        found: dict[str, IndexedPage] = {}
+        found: dict[ListedPage, IndexedPage] = {}
         for one, file in zip(unread, files, strict=False):
             if time.monotonic() > ends_at:
                 break
-            found[one.stamp] = index_page(self.mask(file.text) if file else "", one.page.title)
+            found[one] = index_page(self.mask(file.text) if file else "", one.page.title)
         return found
 
 
