@@ -110,7 +110,7 @@ async def test_of_many_pages_the_relevant_ones_come_first(
         pages.write(f"# 杂记 {number}\n无\n", f"extended/{number:03}.md")
     pages.write(HEALTH, "extended/zz.md")
 
-    found = await api.recall("血压多少")
+    found = await api.recall("血压多少", deadline_ms=2000)
 
     index = found["turn_block"]["text"].split("### Extended\n")[1].splitlines()
     assert index[0] == "- 健康记录 (memory://extended/zz.md)"
@@ -120,6 +120,17 @@ async def test_of_many_pages_the_relevant_ones_come_first(
     assert last == [f"{more}{301 - len(listed)} {'页' if language == 'zh-CN' else 'more'}"]
     assert found["tokens"] <= 1000
     assert found["truncated"] is True
+
+
+async def test_the_first_question_finds_the_one_page_of_a_large_folder(
+    api: Api, pages: Pages
+) -> None:
+    for number in range(300):
+        text = f"今天去公园散步，看到第 {number} 只猫。\n- We saw a cat.\n\n" * 40
+        pages.write(f"# 杂记 {number}\n{text}", f"extended/{number:03}.md")
+    pages.write("# 其他\n三月量的血压是 135/90。\n", "extended/zz.md")
+
+    assert "135/90" in await turn(api, "血压多少", deadline_ms=2000)
 
 
 async def test_an_edit_on_disk_is_found_at_once(api: Api, pages: Pages) -> None:
@@ -217,7 +228,7 @@ async def test_pages_that_cannot_be_searched_are_named_and_the_core_stays(
 
 
 async def test_a_recall_reads_so_much_and_the_next_one_goes_on(api: Api, pages: Pages) -> None:
-    for number in range(10):
+    for number in range(30):
         pages.write(f"# 杂记 {number}\n{'x ' * 50_000}\n", f"extended/{number}.md")
     pages.write("量的血压是 135/90。\n", "extended/z.md")
     # What has just been written is read again each time, until the clock has moved on.

@@ -28,8 +28,8 @@ _MAX_TITLE_BYTES = 16 * 1024
 _MAX_PAGES = 1000
 # What one recall reads to search in: the rest is left to the next one.
 _MAX_SEARCHED_PAGE_BYTES = 128 * 1024
-_MAX_SEARCHED_BYTES = 512 * 1024
-_MAX_SEARCH_READ_S = 0.2
+_MAX_SEARCHED_BYTES = 2 * 1024 * 1024
+_MAX_SEARCH_READ_S = 0.35
 _TITLE_CACHE_SIZE = 50_000
 _CORE_CACHE_SIZE = 256
 # A recall waits so long; whoever asks for the pages themselves has more time.

@@ -102,7 +102,7 @@ class PassageSearch:
         unread.sort(key=lambda one: -evidence_score(one.page.title, weights))
         files = await self._read(unread[:_MAX_NEW_PAGES], ends_at)
         # On a thread: to index pages for the first time takes a while.
-        new = await asyncio.to_thread(self._index, unread, files, ends_at)
+        new = await asyncio.to_thread(self._index, unread, files, weights, ends_at)
         for one, file in zip(unread, files, strict=False):
             if file is not None and one in new:
                 # The file may have changed since it was listed.
@@ -126,16 +126,28 @@ class PassageSearch:
             return ()
 
     def _index(
-        self, unread: Sequence[ListedPage], files: Sequence[PageFile | None], ends_at: float
+        self,
+        unread: Sequence[ListedPage],
+        files: Sequence[PageFile | None],
+        weights: Mapping[str, float],
+        ends_at: float,
     ) -> dict[ListedPage, IndexedPage]:
-        """Return the files that were read as passages."""
+        """Return the files that were read as passages, as many as there is time for."""
         ends_at = min(ends_at, time.monotonic() + _MAX_INDEX_S)
         found: dict[ListedPage, IndexedPage] = {}
-        for one, file in zip(unread, files, strict=False):
+        texts = [(one, file.text if file else "") for one, file in zip(unread, files, strict=False)]
+        # To look for words takes a tenth of the time of an index: what may answer comes first.
+        texts.sort(key=lambda pair: -_likelihood(pair[1], weights))
+        for one, text in texts:
             if time.monotonic() > ends_at:
                 break
-            found[one] = index_page(self.mask(file.text) if file else "", one.page.title)
+            found[one] = index_page(self.mask(text), one.page.title)
         return found
+
+
+def _likelihood(text: str, weights: Mapping[str, float]) -> float:
+    lowered = text.lower()
+    return sum(weight for term, weight in weights.items() if term in lowered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from plastic_memories.rules.prompt.blocks import BlockHeadings, as_text, escape_
 _INDEX_SHARE = 4
 # What of the budget is left to the passages of this turn.
 _TURN_SHARE = 4
+# A turn is paid for each time, and names of pages that are off the topic help little.
+_MAX_TURN_ENTRIES = 12
 # No line is cut to less than this, and a line up to this is not cut to make room for others.
 _MIN_LINE_TOKENS = 24
 # More characters than this never make up one token, but for blanks.
@@ -108,7 +110,7 @@ def _fit_index(entries: Sequence[str], more: str, budget: int) -> list[str]:
     budget -= _line_tokens("### Extended") + _line_tokens(last)
     if budget < 0:
         return []
-    shown = _fit_lines(entries, budget)
+    shown = _fit_lines(entries[:_MAX_TURN_ENTRIES], budget)
     others = len(entries) - len(shown)
     return ["### Extended", *shown, *[f"- {more.format(others)}"] * bool(others)]
 
