@@ -195,10 +195,10 @@ class FilePageFolders:
                         return
                     page = (
                         _read_page_file(extended, name, _MAX_SEARCHED_PAGE_BYTES)
-                        if extended
+                        if extended and _is_page(name)
                         else None
                     )
-                    left -= len(page.text.encode("utf-8", "replace")) if page else 0
+                    left -= _bytes_read(page)
                     yield page
 
     def _write_core(self, owner: Owner, text: str, seen: PageFile | None) -> PageFile | None:
@@ -286,6 +286,14 @@ def _read_page_file(folder: SafeFolder, name: str, limit: int) -> PageFile | Non
     whole = len(raw) <= limit
     text, encoding = decode_page(raw[:limit], whole=whole)
     return PageFile(name, text, _file_stamp(state), encoding, whole)
+
+
+def _bytes_read(page: PageFile | None) -> int:
+    if page is None:
+        return 0
+    # Nothing is left of a file that is no text, however much of it was read.
+    is_text = page.text or page.encoding.exact
+    return len(page.text.encode("utf-8", "replace")) if is_text else _MAX_SEARCHED_PAGE_BYTES
 
 
 def _file_stamp(state: os.stat_result) -> str:
