@@ -160,8 +160,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     "Markdown memory": {
         "markdown": "`read` shows the pages that are there, and keeps in step those somebody has "
         "asked to; `sync` keeps in step everybody's; `off` reads none",
-        "markdown_budget_tokens": "how much of the core page and of the index stands in the stable "
-        "block",
+        "markdown_budget_tokens": "how much of the pages stands in a prompt: core, index, passages",
         "markdown_poll_s": "how often pages that are kept in step are looked at",
     },
     "Proxy": {

@@ -88,6 +88,26 @@ async def test_a_long_core_is_cut_to_its_budget(start_hub: StartHub, pages: Page
     assert found["truncated"] is True
 
 
+async def test_a_core_of_one_long_line_is_cut_and_not_dropped(api: Api, pages: Pages) -> None:
+    pages.write("我每天早上喝乌龙茶，" * 2000)
+
+    found = await api.recall("茶")
+
+    for block in (found["stable_block"]["text"], found["injection_block"]):
+        assert "### Core\n我每天早上喝乌龙茶，我每天" in block
+        assert "…\n</" in block
+    assert found["truncated"] is True
+
+
+async def test_a_core_that_is_too_long_to_read_whole_says_so(api: Api, pages: Pages) -> None:
+    pages.write(f"- 喜欢茶\n<!-- {'x' * 300_000} -->\n- 没读到\n")
+
+    found = await api.recall("茶")
+
+    assert "- 喜欢茶" in found["stable_block"]["text"]
+    assert found["truncated"] is True
+
+
 async def test_a_small_prompt_keeps_room_for_memories(api: Api, pages: Pages) -> None:
     pages.write("\n".join(f"第{number}行" for number in range(300)))
     await api.remember("我对海鲜过敏", "profile", "constraint.allergy.seafood")
@@ -146,6 +166,45 @@ async def test_a_page_is_read_on_demand_whatever_its_encoding(api: Api, pages: P
             "text": "# 茶叶\r\n乌龙\r\n",
             "truncated": False,
         }
+
+
+@pytest.mark.parametrize(
+    "raw", [b"\x89PNG\r\n\x1a\n\x00" * 40, "我喜歡烏龍茶，住在臺灣".encode("big5"), b"Gr\xfc\xdfe"]
+)
+async def test_a_file_that_is_no_text_has_its_name_and_nothing_else(
+    api: Api, pages: Pages, raw: bytes
+) -> None:
+    pages.write("", "extended/photo.md")
+    (pages.folder / "extended" / "photo.md").write_bytes(raw)
+    (pages.folder / "core.md").write_bytes(raw)
+
+    text = await stable(api)
+    page = await api.saw("/memory/page", page_id="memory://extended/photo.md")
+
+    assert "## 记忆\n### Extended\n- photo (memory://extended/photo.md)\n</" in text
+    assert (page["title"], page["text"]) == ("photo", "")
+    refused(await api.post("/memory/pages/sync"), 409, "conflict")
+    assert (await api.saw("/memory/list"))["items"] == []
+    assert (pages.folder / "core.md").read_bytes() == raw
+
+
+async def test_comments_of_obsidian_are_neither_shown_nor_learned(api: Api, pages: Pages) -> None:
+    page = "- 喜欢乌龙茶 %% 其实讨厌 %%\n%%\n- 银行在城西\n%%\n"
+    pages.write(page)
+    pages.write(f"# 茶\n{page}", "extended/tea.md")
+
+    text = await stable(api)
+    on_demand = await api.saw("/memory/page", page_id="memory://extended/tea.md")
+    await api.did("/memory/pages/sync")
+    learned = [row["content"] for row in (await api.saw("/memory/list"))["items"]]
+
+    assert "- 喜欢乌龙茶" in text
+    assert "讨厌" not in text
+    assert "银行" not in text
+    assert on_demand["text"].split("\n") == ["# 茶", "- 喜欢乌龙茶 ", ""]
+    assert learned == ["喜欢乌龙茶"]
+    assert "其实讨厌" in pages.core
+    assert "银行在城西" in pages.core
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,34 @@ def _all_under(folder: Path, pattern: str) -> list[Path]:
 async def names(folders: FilePageFolders) -> list[str]:
     own, _ = await folders.list_pages(LIN, "小雨")
     return [name for name, _ in own.extended]
+
+
+async def test_several_pages_are_read_in_order_and_nothing_else(
+    folders: FilePageFolders, memory: Path
+) -> None:
+    (memory / "extended" / "a.md").write_text("甲" * 100_000, encoding="utf-8")
+    (memory / "extended" / "link.md").symlink_to(memory / "core.md")
+    asked = ["b.md", "link.md", "../core.md", "none.md", "b.txt", "a.md"]
+
+    found = await folders.read_pages([(OWN, name) for name in asked])
+    of_persona = await folders.read_pages([(replace(OWN, persona_id="none"), "b.md")])
+
+    assert [page and page.text[:3] for page in found] == ["# B", None, None, None, None, "甲甲甲"]
+    assert found[-1] is not None
+    assert found[-1].whole is False
+    assert of_persona == [None]
+
+
+async def test_one_recall_reads_so_many_bytes_at_most(
+    folders: FilePageFolders, memory: Path
+) -> None:
+    for number in range(20):
+        content = b"x" * 200_000 if number % 2 else b"\x00" * 200_000
+        (memory / "extended" / f"{number:02}.md").write_bytes(content)
+
+    found = await folders.read_pages([(OWN, f"{number:02}.md") for number in range(20)])
+
+    assert 0 < len(found) <= 16
 
 
 async def test_there_is_nothing_until_somebody_writes(

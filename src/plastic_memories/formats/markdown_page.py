@@ -22,6 +22,20 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_NOT_ASCII = regex(r"[^\x00-\x7f]")
+_CONTROL = regex(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+# A page with a broken byte here and there is still readable.
+_LETTERS_PER_REPLACEMENT = 10
+_CHARS_PER_CONTROL = 50
+# Chinese prose has 9 tenths, traditional characters in GBK have 8, Big5 read as GB18030 has 2.
+_MIN_FREQUENT_TENTHS = 5
+_SAMPLE_CHARS = 4096
+# Rows of GB 2312: punctuation, full-width forms, then the 3,755 most frequent characters.
+_FREQUENT_ROWS = frozenset({0xA1, 0xA3, *range(0xB0, 0xD8)})
+_COLUMNS = range(0xA1, 0xFF)
+_LAST_PAIR = 0xFFFF  # longer codes are emoji and rare characters
+_KOREAN_SAMPLE = 12
+_LAST_KOREAN_ROW = 0xC8
 _NOT_IN_ID = regex(r"[\x00-\x20\"#%<>?\\^`{|}\x7f]")
 _BREAK = regex(r"\r\n|\r|\n")
 _TITLE = regex(r"^title\s*+:(.*)$", re.IGNORECASE)
@@ -39,19 +53,24 @@ _COMMENT = regex(r"<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL)
 def decode_page(raw: bytes, *, whole: bool = True) -> tuple[str, Encoding]:
     """Decode a page: by its byte order mark, else as UTF-16, UTF-8 or GB18030.
 
+    What is no text, or text in an encoding that nothing tells, gives '' and is not `exact`.
+
     >>> decode_page("茶".encode("gb18030"))
     ('茶', Encoding(codec='gb18030', mark=b'', exact=True))
+    >>> decode_page("Grüße".encode("latin-1"))[0]
+    ''
     """
     for mark, codec in _BYTE_ORDER_MARKS:
         if raw.startswith(mark):
-            return _decode_as(raw, Encoding(codec, mark), whole=whole)
+            return _readable(*_decode_as(raw, Encoding(codec, mark), whole=whole))
     if wide := _utf16_without_bom(raw):
-        return _decode_as(raw, Encoding(wide), whole=whole)
-    for codec in ("utf-8", "gb18030"):
-        text, encoding = _decode_as(raw, Encoding(codec), whole=whole)
-        if encoding.exact:
-            return text, encoding
-    return _decode_as(raw, Encoding(), whole=whole)
+        return _readable(*_decode_as(raw, Encoding(wide), whole=whole))
+    text, encoding = _decode_as(raw, Encoding(), whole=whole)
+    if not encoding.exact:
+        chinese, gb18030 = _decode_as(raw, Encoding("gb18030"), whole=whole)
+        if gb18030.exact and _is_plausible_gb18030(chinese):
+            return _readable(chinese, gb18030)
+    return _readable(text, encoding)
 
 
 def _decode_as(raw: bytes, encoding: Encoding, *, whole: bool) -> tuple[str, Encoding]:
@@ -62,10 +81,35 @@ def _decode_as(raw: bytes, encoding: Encoding, *, whole: bool) -> tuple[str, Enc
         exact = True
     except UnicodeDecodeError:
         text, exact = body.decode(encoding.codec, "replace"), False
-    # Databases reject null characters, and prompts do not need them.
-    if "\x00" in text:
-        text, exact = text.replace("\x00", ""), False
     return text, Encoding(encoding.codec, encoding.mark, exact)
+
+
+def _readable(text: str, encoding: Encoding) -> tuple[str, Encoding]:
+    """Return the text unless it is garbage: then ''."""
+    letters = len(_NOT_ASCII.findall(text))
+    replaced, controls = text.count("\ufffd"), len(_CONTROL.findall(text))
+    is_garbage = (
+        "\x00" in text
+        or replaced * _LETTERS_PER_REPLACEMENT > letters
+        or controls * _CHARS_PER_CONTROL > len(text)
+    )
+    if is_garbage:
+        return "", Encoding(encoding.codec, encoding.mark, exact=False)
+    return text, encoding
+
+
+def _is_plausible_gb18030(text: str) -> bool:
+    """Return whether most characters are frequent Chinese ones.
+
+    Nearly any bytes are valid GB18030. Those of Big5 or Latin-1 give rare characters and symbols,
+    those of Korean the first half of the frequent ones, but never 是, 我, 有 or 在.
+    """
+    letters = _NOT_ASCII.findall(text[:_SAMPLE_CHARS])
+    codes = [int.from_bytes(char.encode("gb18030", "replace")) for char in letters]
+    pairs = [code for code in codes if code <= _LAST_PAIR]
+    frequent = [code for code in pairs if code >> 8 in _FREQUENT_ROWS and code & 0xFF in _COLUMNS]
+    is_korean = len(frequent) >= _KOREAN_SAMPLE and max(frequent) >> 8 <= _LAST_KOREAN_ROW
+    return bool(pairs) and not is_korean and len(frequent) * 10 >= len(pairs) * _MIN_FREQUENT_TENTHS
 
 
 def _utf16_without_bom(raw: bytes) -> str:
@@ -107,10 +151,11 @@ def page_title(text: str, name: str) -> str:
     """
     lines = _BREAK.split(text.removeprefix("\ufeff"))
     start = front_matter_lines(lines)
+    shown = _COMMENT.sub("", "\n".join(_lines_outside_code(lines[start:]))).split("\n")
     found = (
         front_matter_title(lines[:start])
-        or next(_headings(lines[start:]), "")
-        or _first_text(lines[start:])
+        or next(_headings(shown), "")
+        or next(filter(None, map(_without_markup, shown)), "")
         or name.removesuffix(".md")
     )
     return found[:MAX_TITLE_CHARS].strip()
@@ -126,7 +171,7 @@ def front_matter_title(front: list[str]) -> str:
 
 def _headings(lines: list[str]) -> Iterator[str]:
     before = ""
-    for line in _lines_outside_code(lines):
+    for line in lines:
         heading = _HEADING.match(line)
         underlined = before if _UNDERLINE.match(line) else ""
         if title := _without_markup(_without_closing_signs(heading[1]) if heading else underlined):
@@ -139,11 +184,6 @@ def _without_closing_signs(heading: str) -> str:
     title = heading.strip(" \t")
     bare = title.rstrip("#")
     return bare if bare.endswith((" ", "\t")) else title
-
-
-def _first_text(lines: list[str]) -> str:
-    text = _COMMENT.sub("", "\n".join(_lines_outside_code(lines)))
-    return next((plain for line in text.split("\n") if (plain := _without_markup(line))), "")
 
 
 def _lines_outside_code(lines: list[str]) -> Iterator[str]:

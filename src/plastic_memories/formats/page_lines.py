@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from plastic_memories.formats.markdown_page import front_matter_lines, front_matter_title
@@ -25,6 +25,11 @@ _HEADING = regex(r"^ {0,3}(#{1,6})(?:[ \t]|$)")
 _RULE = regex(r"^\s*(?:([-*_=])(?:\s*\1){2,}|=+)\s*$")
 _NON_STATEMENT = regex(r"^\s*(?:>|\||!\[)")
 _LIST_PREFIX = regex(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+|\d{1,3}、\s*)?(?:\[[ xX]\]\s+)?")
+# Obsidian's comments, but not what looks like one inside code.
+_CODE_OR_COMMENT = regex(r"(`[^`]*+`)|%%[^%]*+(?:%(?!%)[^%]*+)*+%%")
+_COMMENT = "%%"
+# A comment that its line does not close opens where a word could: not in 100%%.
+_COMMENT_OPENING = regex(r"(?:^|(?<=\s))%%")
 _ANCHOR = regex(r"(?:^|(?<!\s)\s++)\^pm-(\d{1,15})\s*+$")
 
 
@@ -47,10 +52,12 @@ class PageLine:
     text: str = ""
     root: int | None = None
     level: int = 0
+    uncommented: str | None = None  # without its %% comments %%, if it has some
 
     @property
     def without_anchor(self) -> str:
-        return (_ANCHOR.sub("", self.raw) if self.root is not None else self.raw).rstrip()
+        shown = self.raw if self.uncommented is None else self.uncommented
+        return (_ANCHOR.sub("", shown) if self.root is not None else shown).rstrip()
 
     @property
     def display_text(self) -> str:
@@ -86,10 +93,13 @@ def parse_page(text: str) -> list[PageLine]:
     texts = [piece.rstrip("\r\n") for piece in pieces]
     endings = [piece[len(line) :] for piece, line in zip(pieces, texts, strict=True)]
     front = front_matter_lines(texts)
-    state = _BlockState()
-    kinds = [LineKind.HIDDEN] * front + [state.line_kind(line) for line in texts[front:]]
+    marked = [number for number, line in enumerate(texts) if _COMMENT in line]
+    state = _BlockState(last_comment=marked[-1] if marked else -1)
+    found = [state.line_kind(number, line) for number, line in enumerate(texts[front:], front)]
+    kinds = [LineKind.HIDDEN] * front + [kind for kind, _ in found]
+    shown = [*[None] * front, *(text for _, text in found)]
     _hide_headings(texts, kinds, front_matter_title(texts[:front]))
-    return [_parse_line(*parts) for parts in zip(texts, endings, kinds, strict=True)]
+    return [_parse_line(*parts) for parts in zip(texts, endings, kinds, shown, strict=True)]
 
 
 def _hide_headings(texts: Sequence[str], kinds: list[LineKind], title: str) -> None:
@@ -107,46 +117,63 @@ def _hide_headings(texts: Sequence[str], kinds: list[LineKind], title: str) -> N
 class _BlockState:
     """Code fence or comment that earlier lines have opened."""
 
+    last_comment: int  # the last line with a comment mark: nothing closes a later one
     fence: str = ""
-    comment: bool = False
+    comment_end: str = ""
 
-    def line_kind(self, line: str) -> LineKind:
-        if self.comment or line.lstrip().startswith("<!--"):
-            self.comment = "-->" not in line
-            return LineKind.HIDDEN
+    def line_kind(self, number: int, line: str) -> tuple[LineKind, str | None]:
+        """Return the kind of a line, and the line without its comments if it has some."""
+        if self.comment_end or line.lstrip().startswith("<!--"):
+            end = self.comment_end or "-->"
+            self.comment_end = "" if end in line else end
+            return LineKind.HIDDEN, "" if end == _COMMENT else None
         fence = _FENCE.match(line)
         if self.fence or fence:
             closes = fence and fence[1].startswith(self.fence)
             self.fence = "" if self.fence and closes else self.fence or (fence[1] if fence else "")
-            return LineKind.SHOWN
-        if not line.strip():
-            return LineKind.BLANK
-        if _HEADING.match(line):
-            return LineKind.HEADING
-        return (
-            LineKind.SHOWN
-            if _RULE.match(line) or _NON_STATEMENT.match(line)
-            else LineKind.STATEMENT
-        )
+            return LineKind.SHOWN, None
+        return self._commented_kind(number, line) if _COMMENT in line else (_plain_kind(line), None)
+
+    def _commented_kind(self, number: int, line: str) -> tuple[LineKind, str | None]:
+        shown = _CODE_OR_COMMENT.sub(lambda found: found[1] or "", line)
+        opening = _COMMENT_OPENING.search(shown) if number < self.last_comment else None
+        if opening:
+            self.comment_end = _COMMENT
+            shown = shown[: opening.start()]
+        if shown == line:
+            return _plain_kind(line), None
+        if not bare_text(shown):
+            return LineKind.HIDDEN, ""
+        # A line that opens a comment must stay, so it is no statement that may be removed.
+        return (LineKind.SHOWN if opening else _plain_kind(shown)), shown
 
 
-def _parse_line(raw: str, ending: str, kind: LineKind) -> PageLine:
+def _plain_kind(line: str) -> LineKind:
+    if not line.strip():
+        return LineKind.BLANK
+    if _HEADING.match(line):
+        return LineKind.HEADING
+    is_other = _RULE.match(line) or _NON_STATEMENT.match(line)
+    return LineKind.SHOWN if is_other else LineKind.STATEMENT
+
+
+def _parse_line(raw: str, ending: str, kind: LineKind, uncommented: str | None) -> PageLine:
+    shown = raw if uncommented is None else uncommented
     if kind is LineKind.HEADING:
-        heading = _HEADING.match(raw)
-        return PageLine(raw, ending, kind, level=len(heading[1]) if heading else 0)
+        heading = _HEADING.match(shown)
+        level = len(heading[1]) if heading else 0
+        return PageLine(raw, ending, kind, level=level, uncommented=uncommented)
     if kind is not LineKind.STATEMENT:
-        return PageLine(raw, ending, kind)
-    opening = _LIST_PREFIX.match(raw)
+        return PageLine(raw, ending, kind, uncommented=uncommented)
+    opening = _LIST_PREFIX.match(shown)
     start = opening[0] if opening else ""
-    rest = raw[len(start) :]
+    rest = shown[len(start) :]
     anchor = _ANCHOR.search(rest)
     root = int(anchor[1]) if anchor else None
     text = " ".join(_ANCHOR.sub("", rest).split())
-    return (
-        PageLine(raw, ending, kind, start, text, root)
-        if text
-        else PageLine(raw, ending, LineKind.SHOWN)
-    )
+    if not text:
+        return PageLine(raw, ending, LineKind.SHOWN, uncommented=uncommented)
+    return PageLine(raw, ending, kind, start, text, root, uncommented=uncommented)
 
 
 def statement_of(content: str) -> str:
@@ -159,13 +186,43 @@ def statement_of(content: str) -> str:
     return line.text
 
 
-def anchored_line(text: str, root: int, opening: str = "- ", ending: str = "\n") -> PageLine:
-    """Return the line that ties a statement to its memory."""
-    return PageLine(f"{opening}{text} ^pm-{root}", ending, LineKind.STATEMENT, opening, text, root)
+def anchored_line(
+    text: str, root: int, opening: str = "- ", ending: str = "\n", comments: str = ""
+) -> PageLine:
+    """Return the line that ties a statement to its memory; the anchor stands at its end."""
+    said, anchor = f"{opening}{text}", f" ^pm-{root}"
+    line = PageLine(said + anchor, ending, LineKind.STATEMENT, opening, text, root)
+    if not comments:
+        return line
+    return replace(line, raw=f"{said} {comments}{anchor}", uncommented=line.raw)
+
+
+def unanchored_line(line: PageLine) -> PageLine:
+    """Return a statement that no longer belongs to a memory."""
+    shown = line.without_anchor
+    if line.uncommented is None:
+        return replace(line, raw=shown, root=None)
+    return replace(line, raw=f"{shown} {comments_of(line)}", root=None, uncommented=shown)
+
+
+def comments_of(line: PageLine) -> str:
+    """Return the comments of a statement, to keep them when it is rewritten."""
+    if line.uncommented is None:
+        return ""
+    return " ".join(found[0] for found in _CODE_OR_COMMENT.finditer(line.raw) if not found[1])
 
 
 def join_lines(lines: Sequence[PageLine]) -> str:
     return "".join(line.raw + line.ending for line in lines)
+
+
+def without_comments(lines: Sequence[PageLine]) -> list[PageLine]:
+    """Return the lines as written, but for Obsidian's comments."""
+    return [
+        line if line.uncommented is None else replace(line, raw=line.uncommented)
+        for line in lines
+        if line.uncommented != ""
+    ]
 
 
 def visible_lines(

@@ -11,8 +11,10 @@ from plastic_memories.formats.page_lines import (
     LineKind,
     PageLine,
     anchored_line,
+    comments_of,
     parse_page,
     statement_digest,
+    unanchored_line,
 )
 from plastic_memories.rules.prompt.blocks import mostly_chinese
 
@@ -176,10 +178,14 @@ def rewrite_page(
 def _updated_line(line: PageLine, root: int | None, rows: Mapping[int, str]) -> Iterator[PageLine]:
     if root is None:
         # Remove an anchor that is dangling or was copied along with a line: it only confuses.
-        yield line if line.root is None else replace(line, raw=line.without_anchor, root=None)
+        yield line if line.root is None else unanchored_line(line)
     elif root in rows:
         is_same = line.root == root and line.text == rows[root]
-        yield line if is_same else anchored_line(rows[root], root, line.opening, line.ending)
+        yield (
+            line
+            if is_same
+            else anchored_line(rows[root], root, line.opening, line.ending, comments_of(line))
+        )
 
 
 def append_to_section(

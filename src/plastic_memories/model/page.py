@@ -17,6 +17,14 @@ class PageTitle:
 
 
 @dataclass(frozen=True, slots=True)
+class PagePassage:
+    """A few lines of an extended page."""
+
+    page: PageTitle
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PageView:
     """A page for display: without its hidden lines, truncated if it is very long."""
 
@@ -60,6 +68,7 @@ class PageFolderListing:
 
     core: PageFile | None = None
     extended: tuple[tuple[str, str], ...] = ()
+    stamps: tuple[str, ...] = ()  # of the files of `extended`, in the same order
 
     def __bool__(self) -> bool:
         return self.core is not None or bool(self.extended)

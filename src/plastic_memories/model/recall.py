@@ -107,4 +107,5 @@ class Recollection:
     tokens: int  # of the injection block
     truncated: bool
     degraded: tuple[str, ...]
+    cut: tuple[str, ...] = ()  # files of which the stable block has only a part
     explain: Sequence[Mapping[str, Any]] | None = None

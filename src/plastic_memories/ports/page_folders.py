@@ -30,6 +30,10 @@ class PageFolders(Protocol):
         """Return one page of `extended`, cut at a limit; None if it does not exist."""
         ...
 
+    async def read_pages(self, files: Sequence[tuple[Owner, str]]) -> list[PageFile | None]:
+        """Return the beginnings of pages of `extended`, in order, as many as a recall can read."""
+        ...
+
     async def read_core(self, folder: Owner) -> PageFile | None:
         """Return the core page as it is on disk now."""
         ...

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -26,6 +27,10 @@ _MAX_CORE_BYTES = 256 * 1024
 _MAX_PAGE_BYTES = 1024 * 1024
 _MAX_TITLE_BYTES = 16 * 1024
 _MAX_PAGES = 1000
+# What one recall reads to search in: the rest is left to the next one.
+_MAX_SEARCHED_PAGE_BYTES = 128 * 1024
+_MAX_SEARCHED_BYTES = 2 * 1024 * 1024
+_MAX_SEARCH_READ_S = 0.35
 _TITLE_CACHE_SIZE = 50_000
 _CORE_CACHE_SIZE = 256
 # For a recall; a caller that wants the pages themselves waits longer.
@@ -85,6 +90,9 @@ class FilePageFolders:
     async def read_page(self, folder: Owner, name: str) -> PageFile | None:
         return await self._threads.run(lambda: self._read_page(folder, name), _READ_TIMEOUT_S)
 
+    async def read_pages(self, files: Sequence[tuple[Owner, str]]) -> list[PageFile | None]:
+        return await self._threads.run(lambda: list(self._read_starts(files)), _LIST_TIMEOUT_S)
+
     async def read_core(self, folder: Owner) -> PageFile | None:
         return await self._threads.run(lambda: self._read_core(folder), _READ_TIMEOUT_S)
 
@@ -122,25 +130,28 @@ class FilePageFolders:
         if extended is None:
             return PageFolderListing(self._cached_core(folder))
         try:
-            return PageFolderListing(self._cached_core(folder), tuple(self._titled_pages(extended)))
+            pages = list(self._titled_pages(extended))
+            titles = tuple((name, title) for name, title, _ in pages)
+            stamps = tuple(stamp for _, _, stamp in pages)
+            return PageFolderListing(self._cached_core(folder), titles, stamps)
         finally:
             extended.close()
 
-    def _titled_pages(self, extended: SafeFolder) -> Iterator[tuple[str, str]]:
+    def _titled_pages(self, extended: SafeFolder) -> Iterator[tuple[str, str, str]]:
+        """Yield name, title and stamp of every page."""
         names = sorted(name for name in extended.names() if _is_page(name))
         for name in names[:_MAX_PAGES]:
             state = extended.file_stat(name)
             if state is not None:
-                yield name, self._cached_title(extended, name, state)
+                stamp = _file_stamp(state)
+                whole = state.st_size <= _MAX_TITLE_BYTES
+                yield name, self._cached_title(extended, name, stamp, whole=whole), stamp
 
-    def _cached_title(self, extended: SafeFolder, name: str, state: os.stat_result) -> str:
-        stamp = _file_stamp(state)
+    def _cached_title(self, extended: SafeFolder, name: str, stamp: str, *, whole: bool) -> str:
         if (known := self._titles.get(name, stamp)) is not None:
             return known
         found = extended.read(name, _MAX_TITLE_BYTES)
-        text, _ = (
-            decode_page(found[0], whole=state.st_size <= _MAX_TITLE_BYTES) if found else ("", None)
-        )
+        text, _ = decode_page(found[0], whole=whole) if found else ("", None)
         return self._titles.put(name, stamp, page_title(text, name))
 
     def _cached_core(self, folder: SafeFolder) -> PageFile | None:
@@ -171,6 +182,25 @@ class FilePageFolders:
                 return _read_page_file(extended, name, _MAX_PAGE_BYTES) if _is_page(name) else None
             finally:
                 extended.close()
+
+    def _read_starts(self, files: Sequence[tuple[Owner, str]]) -> Iterator[PageFile | None]:
+        """Yield the pages in order, until they are too many bytes or take too long."""
+        left, ends_at = _MAX_SEARCHED_BYTES, time.monotonic() + _MAX_SEARCH_READ_S
+        for owner, group in groupby(files, key=lambda file: file[0]):
+            with self._open_folder(owner) as folder, ExitStack() as held:
+                extended = folder.child("extended") if folder else None
+                if extended is not None:
+                    held.callback(extended.close)
+                for _, name in group:
+                    if left <= 0 or time.monotonic() > ends_at:
+                        return
+                    page = (
+                        _read_page_file(extended, name, _MAX_SEARCHED_PAGE_BYTES)
+                        if extended and _is_page(name)
+                        else None
+                    )
+                    left -= _bytes_read(page)
+                    yield page
 
     def _write_core(self, owner: Owner, text: str, seen: PageFile | None) -> PageFile | None:
         with self._open_folder(owner, make=True) as folder:
@@ -257,6 +287,14 @@ def _read_page_file(folder: SafeFolder, name: str, limit: int) -> PageFile | Non
     whole = len(raw) <= limit
     text, encoding = decode_page(raw[:limit], whole=whole)
     return PageFile(name, text, _file_stamp(state), encoding, whole)
+
+
+def _bytes_read(page: PageFile | None) -> int:
+    if page is None:
+        return 0
+    # Nothing is left of a file that is no text, however much of it was read.
+    is_text = page.text or page.encoding.exact
+    return len(page.text.encode("utf-8", "replace")) if is_text else _MAX_SEARCHED_PAGE_BYTES
 
 
 def _file_stamp(state: os.stat_result) -> str:

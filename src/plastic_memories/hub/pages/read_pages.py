@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from plastic_memories.errors import NotFound
@@ -15,6 +15,13 @@ from plastic_memories.formats.page_lines import (
     mute_digest,
     parse_page,
     visible_lines,
+    without_comments,
+)
+from plastic_memories.hub.pages.passage_search import (
+    FoundPassages,
+    ListedPage,
+    PassageCache,
+    PassageSearch,
 )
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
@@ -28,6 +35,7 @@ from plastic_memories.model.page import (
     PageTitle,
     PageView,
 )
+from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.page_folders import PageFolders
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
@@ -44,6 +52,8 @@ class PersonaPages:
     index: tuple[PageTitle, ...] = ()
     live: Collection[int] = ()  # root ids of core lines whose memory is active
     hidden: Callable[[str], bool] = lambda _text: False
+    core_is_whole: bool = True  # not truncated at the size limit
+    found: FoundPassages = field(default_factory=FoundPassages)  # what bears on the question
 
     def core_lines(self, known: Collection[str] = ()) -> list[str]:
         """Return the visible lines of the core, without those in `known`: the prompt has them."""
@@ -56,6 +66,7 @@ class PageReader:
     screening: Screening
     folders: PageFolders | None  # None: pages are switched off
     _mask_cache: dict[str, str] = field(default_factory=dict)
+    _passages: PassageCache = field(default_factory=PassageCache)
 
     async def index(self, user: User, persona_id: str) -> PageIndex:
         """Return the index of pages for one persona: the user's pages, then the persona's."""
@@ -93,15 +104,24 @@ class PageReader:
             and self.folders.may_have_pages(view.owner.user)
         )
 
-    async def for_recall(self, view: Viewpoint) -> PersonaPages:
-        """Return the pages that belong in a prompt."""
-        if self.folders is None or not sees_pages(view):
+    async def for_recall(self, query: RecallQuery, ends_at: float) -> PersonaPages:
+        """Return the pages that belong in a prompt; the search in them ends by `ends_at`."""
+        if self.folders is None or not sees_pages(query.viewpoint):
             return PersonaPages()
-        owner = view.owner
+        owner = query.viewpoint.owner
         listings = await self.folders.list_pages(owner.user, owner.persona_id)
         if not any(listings):
             return PersonaPages()
-        return await self._load_view(owner.user, owner.persona_id, listings)
+        pages = await self._load_view(owner.user, owner.persona_id, listings)
+        stamps = [stamp for listing in listings for stamp in listing.stamps]
+        places = _page_files(owner.user, owner.persona_id, listings)
+        listed = [
+            ListedPage(page, folder, name, stamp)
+            for page, (folder, name), stamp in zip(pages.index, places, stamps, strict=True)
+        ]
+        search = PassageSearch(self.folders, self.screening.policy.mask, self._passages)
+        question = "\n".join((*query.rephrasings, query.text))
+        return replace(pages, found=await search(question, listed, pages.hidden, ends_at))
 
     def close(self) -> None:
         if self.folders is not None:
@@ -125,13 +145,15 @@ class PageReader:
                 )
                 for (name, title), (folder, _) in zip(titles, places, strict=True)
             )
-            return PersonaPages(core, index, _live_roots(stores, owner, core), hidden)
+            live = _live_roots(stores, owner, core)
+            return PersonaPages(core, index, live, hidden, all(file.whole for file in files))
 
         return await self.storage.read(work)
 
     def _visible_text(self, file: PageFile, hidden: Callable[[str], bool]) -> str:
         text = self.screening.policy.mask(file.text)
-        return join_lines([line for line in parse_page(text) if not hidden(line.display_text)])
+        lines = [line for line in parse_page(text) if not hidden(line.display_text)]
+        return join_lines(without_comments(lines))
 
     def _masked_core(self, file: PageFile) -> str:
         """Return the text of a core page with all secrets masked."""

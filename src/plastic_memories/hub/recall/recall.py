@@ -28,6 +28,7 @@ from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import User
+from plastic_memories.model.page import CORE_NAME
 from plastic_memories.model.persona import UserSettings
 from plastic_memories.model.recall import Findings, Hit, RecallQuery, Recollection, StableBlock
 from plastic_memories.ports.meter import Meter
@@ -45,7 +46,7 @@ from plastic_memories.rules.prompt.blocks import (
     style_for,
     turn_block,
 )
-from plastic_memories.rules.prompt.page_block import page_block
+from plastic_memories.rules.prompt.page_block import PageBlock, page_block, turn_pages
 from plastic_memories.rules.ranking.explanation import PromptContents, explain_results
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
@@ -61,6 +62,9 @@ _SNAPSHOT_SHARE = 0.5
 _AT_ONCE_CHARS = 40_000
 # The user's pages take at most half of one prompt, so that memories have room beside them.
 _PAGE_BUDGET_DIVISOR = 2
+# The share of the deadline after which the pages are no longer searched: then the core still is
+# in time.
+_PAGE_SEARCH_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +117,11 @@ class _StableBlock:
     stable: StableBlock
     text: str  # as much of it as fits into the caller's budget
     rows: Sequence[Memory]  # the memories in that text
-    pages: str
+    pages: PageBlock
+    page_tokens_left: int
     duplicates: Mapping[int, int]  # rows without a line of their own → the row with the same line
     truncated: bool
+    core_page_is_cut: bool
 
 
 def _snapshot_engine(engine: RecallEngine) -> SnapshotEngine | None:
@@ -159,7 +165,8 @@ class Recall:
         parts = _Parts(query, structure, found, talk)
         recollection, unwritten = await self._compose_in_time(parts, ends_at)
         self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
-        degraded = (*late, *found.degraded, *unwritten)
+        unsearched = () if structure.pages.found.is_complete else ("pages",)
+        degraded = (*late, *found.degraded, *unsearched, *unwritten)
         logger.info("memory.recall", extra={"fields": _log_fields(query, recollection, degraded)})
         return replace(recollection, degraded=degraded)
 
@@ -187,7 +194,8 @@ class Recall:
             if name not in done
         }
         if self.pages.may_have_pages(query.viewpoint):
-            rest["pages"] = self.pages.for_recall(query.viewpoint)
+            search_ends_at = started + query.deadline_s * _PAGE_SEARCH_SHARE
+            rest["pages"] = self.pages.for_recall(query, search_ends_at)
         if searched and "search" not in done:
             rest["search"] = self._search(query, started + query.deadline_s)
         more, late = await gather_until(rest, left_s + _GRACE_S)
@@ -231,12 +239,12 @@ class Recall:
         core = core_order(structure.core)
         stable = self._stable_block(structure, core, style, budget)
         new, duplicates, on_pages = _new_hits(found.hits, stable, style)
-        turn = turn_block(
-            new,
-            (talk.relevant, talk.recent),
-            _turn_style(style, query, structure, new, talk),
-            budget - estimate_tokens(stable.text),
-        )
+        turn_style = _turn_style(style, query, structure, new, talk)
+        room = budget - estimate_tokens(stable.text)
+        page_room = min(stable.page_tokens_left, room // _PAGE_BUDGET_DIVISOR)
+        said = [*stable.rows, *(hit.memory for hit in new)]
+        pages, cut_pages = _turn_pages(structure.pages, stable, said, turn_style, page_room)
+        turn = turn_block(new, (talk.relevant, talk.recent), turn_style, room, pages)
         hits, without_place = _with_core(found.hits, core, query.limit)
         shown = {row.id for row in stable.rows} | turn.memory_ids
         prompted = PromptContents(shown, {**stable.duplicates, **duplicates}, on_pages)
@@ -251,8 +259,9 @@ class Recall:
             intent=found.intent,
             # Summed part by part: never less than the whole costs.
             tokens=estimate_tokens(stable.text) + turn.tokens,
-            truncated=turn.truncated or stable.truncated,
+            truncated=turn.truncated or stable.truncated or cut_pages,
             degraded=(),
+            cut=(CORE_NAME,) if stable.core_page_is_cut else (),
             explain=explain_results(hits, without_place, found.near_misses, prompted)
             if query.explain
             else None,
@@ -265,18 +274,30 @@ class Recall:
         duplicates = duplicate_memories(ordered, style)
         distinct = [row for row in ordered if row.id not in duplicates]
         core, cut = fit_core_to_budget(distinct, self.options.core_budget_tokens, style)
-        pages, cut_pages = _page_block(structure, core, self.options.page_budget_tokens)
-        stable = stable_block(core, style, pages)
+        pages = _page_block(structure, core, self.options.page_budget_tokens)
+        stable = stable_block(core, style, pages.text)
         # The stable block ignores the caller's budget; the text of one prompt does not.
-        prompt_pages, cut_pages_again = _page_block(
-            structure, core, min(self.options.page_budget_tokens, budget // _PAGE_BUDGET_DIVISOR)
-        )
-        room = budget - estimate_tokens(prompt_pages)
+        page_budget = min(self.options.page_budget_tokens, budget // _PAGE_BUDGET_DIVISOR)
+        prompt_pages = _page_block(structure, core, page_budget)
+        page_tokens = estimate_tokens(prompt_pages.text)
+        room = budget - page_tokens
         within, cut_again = fit_core_to_budget(distinct, room, style)
         is_whole = (within, prompt_pages) == (core, pages)
-        text = stable.text if is_whole else stable_block(within, style, prompt_pages).text
-        truncated = any((cut, cut_again, cut_pages, cut_pages_again))
-        return _StableBlock(stable, text, within, prompt_pages, duplicates, truncated)
+        text = stable.text if is_whole else stable_block(within, style, prompt_pages.text).text
+        core_is_cut = pages.core_is_cut or not structure.pages.core_is_whole
+        truncated = any(
+            (cut, cut_again, core_is_cut, prompt_pages.core_is_cut, prompt_pages.index_is_cut)
+        )
+        return _StableBlock(
+            stable=stable,
+            text=text,
+            rows=within,
+            pages=prompt_pages,
+            page_tokens_left=page_budget - page_tokens,
+            duplicates=duplicates,
+            truncated=truncated,
+            core_page_is_cut=core_is_cut,
+        )
 
 
 async def _with_snapshot_search(
@@ -291,20 +312,43 @@ async def _unchanged_works(works: Mapping[str, SnapshotWork]) -> Mapping[str, Sn
     return works
 
 
-def _page_block(structure: _CoreContext, core: Sequence[Memory], budget: int) -> tuple[str, bool]:
+def _page_block(structure: _CoreContext, core: Sequence[Memory], budget: int) -> PageBlock:
     persona_pages = structure.pages
     if not persona_pages.core and not persona_pages.index:
-        return "", False
+        return PageBlock()
     known = {statement_of(memory.content) for memory in core}
     lines = persona_pages.core_lines(known)
     return page_block(lines, persona_pages.index, structure.settings.language, budget)
+
+
+def _turn_pages(
+    pages: PersonaPages,
+    stable: _StableBlock,
+    said: Sequence[Memory],
+    style: BlockStyle,
+    budget: int,
+) -> tuple[str, bool]:
+    """Return the passages that bear on the question, the index if the stable block has none, and
+    whether passages were cut.
+    """
+    if not pages.index:
+        return "", False
+    known = {statement_of(memory.content) for memory in said}
+    passages = [
+        replace(passage, lines=lines)
+        for passage in pages.found.passages
+        if (lines := tuple(line for line in passage.lines if bare_text(line) not in known))
+    ]
+    index = list(dict.fromkeys((*pages.found.pages, *pages.index)))
+    shown_index = index if stable.pages.index_is_cut else []
+    return turn_pages(passages, shown_index, style.words, budget)
 
 
 def _new_hits(
     hits: Sequence[Hit], stable: _StableBlock, style: BlockStyle
 ) -> tuple[list[Hit], Mapping[int, int], Collection[int]]:
     """Return the new hits, the duplicates (id → id of the same line) and the ids on pages."""
-    on_pages = _hits_on_pages(hits, stable.pages)
+    on_pages = _hits_on_pages(hits, stable.pages.text)
     known = {row.id for row in stable.rows} | on_pages
     new = [hit for hit in hits if hit.memory.id not in known]
     duplicates = duplicate_memories([*stable.rows, *(hit.memory for hit in new)], style)

@@ -20,14 +20,15 @@ def split_passages(text: str) -> list[str]:
     """
     if _weighted_length(text) <= _MIN_SPLIT_LENGTH * 1.5:
         return [text]
-    found = _sentence_groups(text)
+    found = sentence_groups(text)
     if len(found) >= MAX_PASSAGES:
         size = -(-len(found) // (MAX_PASSAGES - 1))
         found = [" ".join(found[i : i + size]) for i in range(0, len(found), size)]
     return [text, *found] if len(found) > 1 else [text]
 
 
-def _sentence_groups(text: str) -> list[str]:
+def sentence_groups(text: str) -> list[str]:
+    """Return a text as groups of one or a few sentences."""
     found = [""]
     for sentence in _SENTENCE.findall(text):
         if (

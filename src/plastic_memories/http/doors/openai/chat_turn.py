@@ -75,7 +75,8 @@ class ChatTurn:
         found, degraded = await self.call.hub.proxied_conversation.recall_or_degrade(
             self._recall_query(also)
         )
-        names = ",".join((*late, *degraded))
+        # A file that is too long for the prompt is left out in part.
+        names = ",".join((*late, *degraded, *(found.cut if found else ())))
         headers = {_DEGRADED: names} if names else {}
         if found is None:
             return MemoryInjection(headers=headers)
