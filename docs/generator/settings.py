@@ -137,7 +137,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "consolidate": "whether a worker puts memories in order while it has nothing else to do: "
         "duplicates, contradictions, weights, what is worn out",
         "consolidate_interval_s": "how often; what changed more recently than this is left alone",
-        "job_max_retries": "how often a job that failed is tried again before it is given up",
+        "job_max_retries": "how often a job that failed is tried again before it is given up; an "
+        "outage of the model, the archive or the database is no failure: the job waits for its end",
         "job_backoff_s": "seconds before the second try; each later one waits twice as long",
         "job_lease_s": "after how many seconds a job of a worker that died is taken over",
     },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
@@ -125,7 +126,7 @@ class JobRunner:
         except Conflict as error:
             return await self._record_failure(job, error.message)
         except Unavailable as error:
-            return await self._wait_for(job, error)
+            return await self._postpone(job, error)
         except PlasticMemoriesError as error:
             return await self._record_failure(job, error.message)
         except Exception as error:  # the boundary: one bad job must not stop the others
@@ -149,22 +150,25 @@ class JobRunner:
         now = storage.clock.now()
         return await storage.write(lambda stores: complete_job(stores, job, (), now))
 
-    async def _wait_for(self, job: Job, error: Unavailable) -> str:
+    async def _postpone(self, job: Job, error: Unavailable) -> str:
+        """Let a job wait for a part that is down; what the part refuses is a failed attempt."""
         detail = error.detail if isinstance(error.detail, dict) else {}
-        # Forgotten text must leave the archive, however long its disk is full.
-        is_outage = job.task_type is not TaskType.FULL
-        return await self._record_failure(
-            job, error.message, detail.get("retry_after_s"), is_outage=is_outage
-        )
+        retry_after_s = detail.get("retry_after_s")
+        if detail.get("refused"):
+            return await self._record_failure(job, error.message, retry_after_s)
+        return await self._record(self.jobs.postpone(job, error.message, retry_after_s))
 
     async def _record_failure(
-        self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
+        self, job: Job, reason: str, retry_after_s: float | None = None
     ) -> str:
+        return await self._record(self.jobs.fail(job, reason, retry_after_s))
+
+    @staticmethod
+    async def _record(outcome: Awaitable[Job]) -> str:
         try:
-            failed = await self.jobs.fail(job, reason, retry_after_s, is_outage=is_outage)
+            return (await outcome).status.value
         except Conflict:  # another worker has the lease now, and records the outcome
             return JobStatus.FAILED.value
-        return failed.status.value
 
     async def _extend_lease(self, job: Job) -> None:
         while True:

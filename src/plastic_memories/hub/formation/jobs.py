@@ -24,6 +24,8 @@ _LEASE_BATCH = 20
 _IMMEDIATE_TRIGGERS = frozenset({Trigger.SESSION_END, Trigger.EXPLICIT})
 # Time for the caller to do the job itself, before a worker leases it.
 _GRACE_S = 5.0
+# However long a part is down, a job that waits for it looks again after this time.
+_MAX_OUTAGE_WAIT_S = 300.0
 _WORKER_LOST = "The worker that had it went away."
 
 
@@ -157,6 +159,7 @@ class Jobs:
                 started_at=now,
                 lease_owner=worker,
                 next_try_at=now + self.options.lease_s,
+                waited_s=_last_wait(due),
             )
             stores.jobs.save(leased)
             return leased
@@ -171,13 +174,8 @@ class Jobs:
 
         await self.storage.write(work)
 
-    async def fail(
-        self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
-    ) -> Job:
-        """Record a failed attempt: the job is retried later, or is dead after its last retry.
-
-        An outage is not the job's fault: it never makes the job dead.
-        """
+    async def fail(self, job: Job, reason: str, retry_after_s: float | None = None) -> Job:
+        """Record a failed attempt: the job is retried later, or is dead after its last retry."""
         now = self.storage.clock.now()
         wait = retry_after_s or _backoff(self.options.backoff_s, job.retry_count)
 
@@ -185,9 +183,28 @@ class Jobs:
             failed = replace(
                 _after_failure(check_lease(stores, job), reason, now), next_try_at=now + wait
             )
-            if is_outage:
-                failed = replace(failed, status=JobStatus.FAILED, completed_at=None)
             return self._settle_in_transaction(stores, failed, now)
+
+        return await self.storage.write(work)
+
+    async def postpone(self, job: Job, reason: str, retry_after_s: float | None = None) -> Job:
+        """Let a job wait for a part that is down; that is no attempt, however often it happens."""
+        now = self.storage.clock.now()
+        wait = retry_after_s or _outage_wait(self.options.backoff_s, job.waited_s)
+
+        def work(stores: Stores) -> Job:
+            stored = check_lease(stores, job)
+            postponed = replace(
+                stored,
+                status=JobStatus.FAILED,
+                error_message=reason,
+                next_try_at=now + wait,
+                lease_owner="",
+            )
+            stores.jobs.save(postponed)
+            if stored.error_message != reason:  # an outage of days is not recorded every time
+                record_job(stores, postponed, now)
+            return postponed
 
         return await self.storage.write(work)
 
@@ -341,6 +358,19 @@ def _after_failure(job: Job, reason: str, now: float) -> Job:
 def _backoff(base_s: float, retries: int) -> float:
     """Return an exponential backoff with jitter, so that jobs that failed together spread out."""
     return float(base_s * 2**retries * random.uniform(0.5, 1.5))  # noqa: S311 - not for secrets
+
+
+def _last_wait(job: Job) -> float:
+    """Return how long a due job has waited on purpose since its last attempt began."""
+    if job.status is not JobStatus.FAILED or job.started_at is None:
+        return 0.0
+    return max(0.0, job.next_try_at - job.started_at)
+
+
+def _outage_wait(base_s: float, waited_s: float) -> float:
+    """Return twice the last wait, up to a limit with jitter: the jobs do not return together."""
+    limit = _MAX_OUTAGE_WAIT_S * random.uniform(0.5, 1.0)  # noqa: S311 - not for secrets
+    return float(min(2 * waited_s or _backoff(base_s, 0), limit))
 
 
 def _replay_job(stores: Stores, job: Job, now: float) -> None:
