@@ -140,6 +140,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "job_max_retries": "how often a job that failed is tried again before it is given up; an "
         "outage of the model, the archive or the database is no failure: the job waits for its end",
         "job_backoff_s": "seconds before the second try; each later one waits twice as long",
+        "job_concurrency": "how many jobs one worker runs at the same time while they wait for a "
+        "model; without a model always one. Jobs of one session never run at the same time",
         "job_lease_s": "after how many seconds a job of a worker that died is taken over",
     },
     "Recall": {

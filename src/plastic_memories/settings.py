@@ -74,6 +74,7 @@ class Settings(BaseModel):
     job_max_retries: Annotated[int, Field(ge=0, le=100)] = 3
     job_backoff_s: Seconds = 5.0
     job_lease_s: Seconds = 60.0
+    job_concurrency: Annotated[int, Field(ge=1, le=64)] = 4
 
     data_dir: Path
     db_path: Path

@@ -30,6 +30,8 @@ _SHARED_COLUMNS = (
     "started_at", "completed_at", "next_try_at", "lease_owner",
 )  # fmt: skip
 
+_FIRST_TURN = User("", "")  # before every user
+
 
 class SqliteJobStore:
     def __init__(self, db: apsw.Connection) -> None:
@@ -69,6 +71,14 @@ class SqliteJobStore:
     def due(self, now: float, limit: int = 1) -> list[Job]:
         rows = fetch(self._db, QUERIES["due_jobs"], {"now": now, "limit": limit})
         return [_job(row) for row in rows]
+
+    def due_by_turns(self, now: float, after: User | None, limit: int) -> list[Job]:
+        turns = [_FIRST_TURN] if after is None else [after, _FIRST_TURN]
+        for user in turns:
+            params = {**user_params(user), "now": now, "limit": limit}
+            if rows := fetch(self._db, QUERIES["due_jobs_by_turns"], params):
+                return [_job(row) for row in rows]
+        return []
 
     def idle_sessions(self, idle_before: float, waiting_before: float, limit: int) -> list[Session]:
         params = {"idle_before": idle_before, "waiting_before": waiting_before, "limit": limit}

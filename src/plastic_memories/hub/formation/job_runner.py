@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 # A lease is renewed this many times before it would expire.
 _HEARTBEATS_PER_LEASE = 3
 _POLL_S = 0.05
+# While jobs run and a place is free, jobs that became due are looked for this often.
+_LOOK_AGAIN_S = 0.5
 # Delay before a scrub that is still pending is retried.
 _SCRUB_AGAIN_S = 5.0
 
@@ -38,14 +40,6 @@ class JobRunner:
     exports: ExportFiles
     meter: Meter
     wakeup: WakeUp
-
-    async def run_next(self, worker: str) -> bool:
-        """Run the job that has waited longest; return whether there was one."""
-        job = await self.jobs.lease(worker)
-        if job is None:
-            return False
-        await self._run(job)
-        return True
 
     async def run_or_await(self, job: Job, timeout_s: float) -> Job:
         """Run a given job now, or wait for the worker that runs it; return its latest state."""
@@ -74,15 +68,37 @@ class JobRunner:
     async def run_all_due(self, worker: str, rest: float = 0.0) -> int:
         """Run jobs until none is due; return how many were run.
 
-        After each job it sleeps `rest` times as long as the job took, up to a limit.
+        Where jobs wait for a model, several run at the same time. After each job its place stays
+        empty for `rest` times as long as the job took, up to a limit.
         """
         done = 0
+        running: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                while len(running) < self._places and (job := await self.jobs.lease(worker)):
+                    running.add(asyncio.create_task(self._run_and_rest(job, rest)))
+                if not running:
+                    return done
+                ended, running = await asyncio.wait(
+                    running, timeout=_LOOK_AGAIN_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                for task in ended:
+                    task.result()
+                done += len(ended)
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    @property
+    def _places(self) -> int:
+        """How many jobs run at once: without a model they only compete for the processor."""
+        return 1 if self.digest.extractor is None else self.jobs.options.concurrency
+
+    async def _run_and_rest(self, job: Job, rest: float) -> None:
         started = time.monotonic()
-        while await self.run_next(worker):
-            done += 1
-            await sleep_proportionally(started, rest)
-            started = time.monotonic()
-        return done
+        await self._run(job)
+        await sleep_proportionally(started, rest)
 
     async def record_queue_depth(self, tenant_id: str | None) -> None:
         """Set the queue gauges of one tenant, or of all tenants for None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plastic_memories.errors import Conflict, NotFound, Unavailable
@@ -41,6 +41,7 @@ class FormationOptions:
     backoff_s: float = 5.0
     lease_s: float = 60.0
     window: int = 200  # messages in one digest
+    concurrency: int = 4  # jobs of one worker at the same time, where they wait for a model
 
 
 def open_job(
@@ -115,32 +116,45 @@ def pending_in(copies: Mapping[str, Mapping[str, Any]], residue: Residue) -> lis
     return [*(place for place, counts in copies.items() if counts.get("waiting")), *residue.pending]
 
 
+@dataclass(slots=True)
+class _LeaseTurns:
+    """Whose job was leased last: the next one is another user's, if anybody else has one."""
+
+    last: User | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Jobs:
     storage: AuditedStorage
     options: FormationOptions
+    _turns: _LeaseTurns = field(default_factory=_LeaseTurns)
 
     async def lease(self, worker: str) -> Job | None:
-        """Lease the job that has waited longest; None if none is due."""
+        """Lease the longest waiting job of the user whose turn it is; None if none is due."""
         now = self.storage.clock.now()
-        if not await self.storage.read(lambda stores: stores.jobs.due(now)):
+        if not await self.storage.read(lambda stores: stores.jobs.due_by_turns(now, None, 1)):
             return None
-        return await self.storage.write(
+        last = self._turns.last
+        leased = await self.storage.write(
             lambda stores: self._lease_in_transaction(
-                stores, stores.jobs.due(now, _LEASE_BATCH), worker, now
+                stores, stores.jobs.due_by_turns(now, last, _LEASE_BATCH), worker, now
             )
         )
+        if leased is not None:
+            self._turns.last = leased.owner.user
+        return leased
 
     async def lease_job(self, worker: str, job: Job) -> Job | None:
-        """Lease a given job before it is due; None if it is done or leased by another worker."""
+        """Lease a given job before it is due; None if it is done or its session is worked on."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> Job | None:
             stored = stores.jobs.get(job.owner.user, job.id)
             if stored is None or not stored.is_open:
                 return None
-            is_held = stored.status is JobStatus.PROCESSING and stored.next_try_at > now
-            return None if is_held else self._lease_in_transaction(stores, [stored], worker, now)
+            if _is_session_busy(stores, stored, now):
+                return None
+            return self._lease_in_transaction(stores, [stored], worker, now)
 
         return await self.storage.write(work)
 
@@ -339,6 +353,15 @@ def record_job(stores: Stores, job: Job, now: float) -> None:
         job_id=job.id,
         trigger=job.trigger.value,
         **app,
+    )
+
+
+def _is_session_busy(stores: Stores, job: Job, now: float) -> bool:
+    """Return whether this job or another one of its session is held by a worker."""
+    siblings = (stores.jobs.find_open(job.owner, job.session_ref, kind) for kind in TaskType)
+    return any(
+        one is not None and one.status is JobStatus.PROCESSING and one.next_try_at > now
+        for one in siblings
     )
 
 
