@@ -197,7 +197,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "max_query_chars": "longest `query`",
         "max_content_chars": "longest `content`",
         "max_body_bytes": "largest request (413 above it)",
-        "max_import_bytes": "largest import",
+        "max_import_bytes": "largest import, as it is sent and as it is unpacked",
+        "max_import_entries": "how many lines an import may have",
+        "max_card_entries": "how many lore entries a character card may have",
     },
 }
 

@@ -148,7 +148,9 @@ class Settings(BaseModel):
     max_query_chars: Positive = 16_000
     max_content_chars: Positive = 32_000
     max_body_bytes: Positive = 8 * 1024 * 1024
-    max_import_bytes: Positive = 1024 * 1024 * 1024
+    max_import_bytes: Positive = 256 * 1024 * 1024
+    max_import_entries: Positive = 500_000
+    max_card_entries: Positive = 5_000
 
     @property
     def refuse_contact(self) -> bool:

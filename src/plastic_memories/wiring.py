@@ -239,7 +239,7 @@ def _assemble(
     in_pages = ForgetInPages(storage, folders, locks)
     profile, templates = chosen["profile"](context), TemplateFolder(settings.template_root)
     personas = Personas(storage, screening, profile, templates, archive, exports, in_pages)
-    transfer = Transfer(storage, screening, personas)
+    transfer = Transfer(storage, screening, personas, settings.max_import_entries)
     messages = MessageHistory(storage, screening, formation, wakeup, exports)
     pages = PageReader(storage, screening, folders)
     drafts = LineDrafter(screening, judge, settings.max_content_chars)
@@ -277,7 +277,7 @@ def _assemble(
         goals=Goals(storage, screening),
         pages=pages,
         page_sync=SyncPages(storage, drafts, folders, locks),
-        cards=CharacterCards(storage, screening, transfer),
+        cards=CharacterCards(storage, screening, transfer, settings.max_card_entries),
         transfer=transfer,
         exports=exports,
         upkeep=UpkeepLoop(storage, recall.recall_counts, _retention_options(settings), work),
@@ -396,6 +396,8 @@ def http_options(settings: Settings) -> HttpOptions:
         max_content_chars=settings.max_content_chars,
         max_body_bytes=settings.max_body_bytes,
         max_import_bytes=settings.max_import_bytes,
+        max_import_entries=settings.max_import_entries,
+        max_card_entries=settings.max_card_entries,
         recall_deadline_s=settings.recall_deadline_ms / 1000,
         cors_origins=settings.cors_origins,
         cors_origin_regex=None if settings.cors_origins else LOOPBACK_ORIGINS,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -135,6 +136,8 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
         "content_chars": options.max_content_chars,
         "body_bytes": options.max_body_bytes,
         "import_bytes": options.max_import_bytes,
+        "import_entries": options.max_import_entries,
+        "card_entries": options.max_card_entries,
         "list_default": 50,
         "list_max": 200,
         "messages_per_append": 100,
@@ -246,11 +249,17 @@ async def import_(asked: wire.ImportQuery, call: WriteCall) -> Response:
     return call.reply(answer)
 
 
-def _import_lines(body: bytes, limit: int) -> Iterable[str]:
+def _import_lines(body: bytes, limit: int) -> Iterator[str]:
+    """Yield the lines of a body; they are decoded one by one, which takes far less memory."""
     try:
         if body.startswith(_ZIP_START):
             body = _unpack(body, limit)
-        return body.decode("utf-8-sig").split("\n")
+        start = len(codecs.BOM_UTF8) if body.startswith(codecs.BOM_UTF8) else 0
+        while start <= len(body):
+            end = body.find(b"\n", start)
+            end = len(body) if end < 0 else end
+            yield body[start:end].decode()
+            start = end + 1
     except _UNREADABLE_ERRORS:
         raise BadRequest("The body is neither JSON lines in UTF-8 nor a bundle.") from None
 
@@ -260,7 +269,11 @@ def _unpack(body: bytes, limit: int) -> bytes:
         entry = archive.getinfo("export.jsonl")
         # What a small archive says it holds can be large beyond measure.
         if entry.file_size > limit:
-            raise BodyTooLarge(f"The bundle holds more than {limit} bytes.")
+            raise BodyTooLarge(
+                f"The bundle holds more than {limit} bytes; "
+                "PLASTIC_MEMORIES_MAX_IMPORT_BYTES is the limit.",
+                {"limit": limit, "setting": "PLASTIC_MEMORIES_MAX_IMPORT_BYTES"},
+            )
         return archive.read(entry)
 
 
