@@ -101,6 +101,13 @@ MEANINGS: dict[str, dict[str, str]] = {
         "allowed_hosts": "names under which the hub may be called, divided by commas; addresses "
         "and names without a dot always are",
         "rate_limit": "requests a key may send, such as `60/minute` or `10/s`; none if empty",
+        "wrong_keys_per_minute": "how many wrong keys one address may send in a minute; then wrong "
+        "keys are answered with 429, right ones as ever",
+        "max_connections": "how many connections `plastic-memories serve` keeps open; each needs a "
+        "file descriptor",
+        "head_timeout_s": "how long a client may take to send the head of a request",
+        "max_event_sockets": "how many `/ws/events` may be open",
+        "max_event_sockets_per_key": "how many of them with one key",
         "metrics_public": "`/metrics` without a key, for all tenants together",
     },
     "Keeping and deleting": {

@@ -93,6 +93,11 @@ class Settings(BaseModel):
     cors_origins: Names = ()
     allowed_hosts: Names = ()
     rate_limit: str = ""
+    wrong_keys_per_minute: Positive = 20
+    max_connections: Positive = 800
+    head_timeout_s: Seconds = 10.0
+    max_event_sockets: Positive = 500
+    max_event_sockets_per_key: Positive = 50
     metrics_public: Flag = False
 
     sensitive_contact: Literal["store", "refuse"] = "store"

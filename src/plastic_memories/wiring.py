@@ -403,6 +403,9 @@ def http_options(settings: Settings) -> HttpOptions:
         cors_origin_regex=None if settings.cors_origins else LOOPBACK_ORIGINS,
         allowed_hosts=settings.allowed_hosts,
         rate=settings.rate,
+        wrong_keys_per_minute=settings.wrong_keys_per_minute,
+        max_event_sockets=settings.max_event_sockets,
+        max_event_sockets_per_key=settings.max_event_sockets_per_key,
         metrics_public=settings.metrics_public,
         proxy=_proxy_options(settings),
     )

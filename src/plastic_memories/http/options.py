@@ -42,5 +42,8 @@ class HttpOptions:
     cors_origin_regex: str | None = None
     allowed_hosts: tuple[str, ...] = ()
     rate: tuple[int, float] | None = None  # requests, in seconds
+    wrong_keys_per_minute: int = 20  # from one address
+    max_event_sockets: int = 500
+    max_event_sockets_per_key: int = 50
     metrics_public: bool = False
     proxy: ProxyOptions = field(default_factory=ProxyOptions)

@@ -12,11 +12,13 @@ import sys
 
 import click
 import uvicorn
+from starlette.types import ASGIApp
 
 from plastic_memories import settings as configuration
 from plastic_memories.cli.command_options import CliOptions, local_command
 from plastic_memories.cli.hub_address import hub_address
 from plastic_memories.cli.installation import check_folders, open_installed_storage
+from plastic_memories.cli.operations.limited_protocol import limited_protocol
 from plastic_memories.cli.output import Screen
 from plastic_memories.settings import Settings
 from plastic_memories.wiring import build_app
@@ -43,15 +45,21 @@ def serve(place: CliOptions, host: str | None, port: int | None, check: bool) ->
     asyncio.run(_check_storage_opens(settings))
     listening = _listen(settings)
     settings = _with_overrides(settings, None, listening.getsockname()[1])
-    config = uvicorn.Config(
+    with contextlib.suppress(KeyboardInterrupt):
+        _Server(server_config(app, settings), Screen.for_options(place), settings).run(
+            sockets=[listening]
+        )
+
+
+def server_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         lifespan="on",
         log_level="warning",
         access_log=False,  # every request is in our own log, with its id
         timeout_graceful_shutdown=10,
+        http=limited_protocol(settings.max_connections, settings.head_timeout_s),
     )
-    with contextlib.suppress(KeyboardInterrupt):
-        _Server(config, Screen.for_options(place), settings).run(sockets=[listening])
 
 
 def _check(screen: Screen, url: str) -> None:

@@ -17,9 +17,16 @@ from plastic_memories.errors import (
     BadRequest,
     BodyTooLarge,
     NotAuthenticated,
+    TooManyRequests,
     Unavailable,
 )
-from plastic_memories.http.caller_context import ReadCall, WriteCall, keyed_endpoint, request_key
+from plastic_memories.http.caller_context import (
+    ReadCall,
+    WriteCall,
+    authenticate_key,
+    keyed_endpoint,
+    request_key,
+)
 from plastic_memories.http.envelope import FAILURES, success_response
 from plastic_memories.http.options import HttpOptions
 from plastic_memories.http.routing import Routes, plain_endpoint
@@ -58,7 +65,7 @@ async def health(request: Request) -> Response:
     except Unavailable as error:
         storage, backlog = {"error": error.message}, 0
     answer: dict[str, Any] = {"status": "degraded" if storage.get("error") else "ok"}
-    if await _has_key(request, hub):
+    if await _has_key(request):
         answer |= {
             "version": options.version,
             "db_path": storage.get("db_path"),
@@ -77,13 +84,13 @@ def _hub_and_options(request: Request) -> tuple[Hub, HttpOptions]:
     return request.app.state.hub, request.app.state.options
 
 
-async def _has_key(request: Request, hub: Hub) -> bool:
+async def _has_key(request: Request) -> bool:
     text = request_key(request.headers)
     if not text:
         return False
     try:
-        await hub.keys.authenticate(text)
-    except (NotAuthenticated, Unavailable):
+        await authenticate_key(request, text)
+    except (NotAuthenticated, TooManyRequests, Unavailable):
         return False
     return True
 
@@ -123,10 +130,10 @@ async def capabilities(request: Request) -> Response:
 
 async def _metrics_tenant(request: Request) -> str | None:
     """Return the tenant of the caller's key; None for anybody, where that is allowed."""
-    hub, options = _hub_and_options(request)
+    _, options = _hub_and_options(request)
     text = request_key(request.headers)
     if text or not options.metrics_public:
-        return (await hub.keys.authenticate(text)).tenant_id
+        return (await authenticate_key(request, text)).tenant_id
     return None
 
 

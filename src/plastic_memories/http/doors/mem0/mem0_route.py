@@ -18,6 +18,7 @@ from plastic_memories.errors import (
     TooManyRequests,
 )
 from plastic_memories.http.caller_context import (
+    authenticate_key,
     is_user_id,
     request_key,
     requested_user,
@@ -111,7 +112,7 @@ async def _admit_request(request: Request) -> Mem0Call:
     text = request_key(request.headers)
     if not text:
         raise NotAuthenticated("Authentication credentials were not provided.")
-    key = await state.hub.keys.authenticate(text)
+    key = await authenticate_key(request, text)
     if state.rate is not None:
         state.rate.take_request(key.digest)
     current_tenant.set(key.tenant_id)

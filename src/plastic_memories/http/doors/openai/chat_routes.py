@@ -9,7 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from plastic_memories.errors import NotAuthenticated, PlasticMemoriesError
-from plastic_memories.http.caller_context import admit_request, request_key, requested_user
+from plastic_memories.http.caller_context import (
+    admit_request,
+    authenticate_key,
+    request_key,
+    requested_user,
+)
 from plastic_memories.http.doors.openai.chat_request import parse_chat_request
 from plastic_memories.http.doors.openai.chat_turn import MemoryInjection, parse_turn
 from plastic_memories.http.doors.openai.failures import openai_endpoint
@@ -124,8 +129,7 @@ async def _authenticate(request: Request) -> ApiKey:
     text = request_key(request.headers)
     if not text:
         raise NotAuthenticated("Send the hub's key as the API key (Authorization: Bearer …).")
-    key: ApiKey = await request.app.state.hub.keys.authenticate(text)
-    return key
+    return await authenticate_key(request, text)
 
 
 async def _personas(request: Request, key: ApiKey) -> tuple[list[str], dict[str, str]]:
