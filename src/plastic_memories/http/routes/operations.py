@@ -95,7 +95,11 @@ async def _has_key(request: Request) -> bool:
     return True
 
 
-@public.get("/capabilities", answers=wire.CapabilitiesResponse, responses={401: FAILURES[401]})
+@public.get(
+    "/capabilities",
+    answers=wire.CapabilitiesResponse,
+    responses={401: FAILURES[401], 429: FAILURES[429]},
+)
 async def capabilities(request: Request) -> Response:
     """Say what is plugged in, and which types, scopes and limits hold."""
     hub, options = _hub_and_options(request)
@@ -160,6 +164,7 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
     responses={
         200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
         401: FAILURES[401],
+        429: FAILURES[429],
     },
 )
 async def metrics(request: Request) -> Response:
