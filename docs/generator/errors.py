@@ -43,8 +43,9 @@ _ELSEWHERE = """## Elsewhere
 - **Command line:** one line on standard error that ends in the code, exit status 1; 2 for a
   command line that was not understood.
 - **`WS /ws/events`** closes with 4400 (bad request), 4401 (no key, or a wrong one), 4403 (not
-  allowed), 4408 (the listener was too slow; come back with `resume_from`), 4503 (events are
-  switched off or the storage is down), 1011 (anything else).
+  allowed), 4408 (the listener was too slow; come back with `resume_from`), 4429 (too many
+  sockets or wrong keys), 4503 (events are switched off or the storage is down), 1011 (anything
+  else).
 - **Recall** does not fail because a part of it fails: the answer names the part in `degraded`."""
 
 

@@ -104,6 +104,13 @@ MEANINGS: dict[str, dict[str, str]] = {
         "allowed_hosts": "names under which the hub may be called, divided by commas; addresses "
         "and names without a dot always are",
         "rate_limit": "requests a key may send, such as `60/minute` or `10/s`; none if empty",
+        "wrong_keys_per_minute": "how many wrong keys one address may send in a minute; then wrong "
+        "keys are answered with 429, right ones as ever",
+        "max_connections": "how many connections `plastic-memories serve` keeps open; each needs a "
+        "file descriptor",
+        "head_timeout_s": "how long a client may take to send the head of a request",
+        "max_event_sockets": "how many `/ws/events` may be open",
+        "max_event_sockets_per_key": "how many of them with one key",
         "metrics_public": "`/metrics` without a key, for all tenants together",
     },
     "Keeping and deleting": {
@@ -143,8 +150,11 @@ MEANINGS: dict[str, dict[str, str]] = {
         "consolidate": "whether a worker puts memories in order while it has nothing else to do: "
         "duplicates, contradictions, weights, what is worn out",
         "consolidate_interval_s": "how often; what changed more recently than this is left alone",
-        "job_max_retries": "how often a job that failed is tried again before it is given up",
+        "job_max_retries": "how often a job that failed is tried again before it is given up; an "
+        "outage of the model, the archive or the database is no failure: the job waits for its end",
         "job_backoff_s": "seconds before the second try; each later one waits twice as long",
+        "job_concurrency": "how many jobs one worker runs at the same time while they wait for a "
+        "model; without a model always one. Jobs of one session never run at the same time",
         "job_lease_s": "after how many seconds a job of a worker that died is taken over",
     },
     "Recall": {
@@ -199,7 +209,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "max_query_chars": "longest `query`",
         "max_content_chars": "longest `content`",
         "max_body_bytes": "largest request (413 above it)",
-        "max_import_bytes": "largest import",
+        "max_import_bytes": "largest import, as it is sent and as it is unpacked",
+        "max_import_entries": "how many lines an import may have",
+        "max_card_entries": "how many lore entries a character card may have",
     },
 }
 

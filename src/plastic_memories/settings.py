@@ -103,6 +103,7 @@ class Settings(BaseModel):
     job_max_retries: Annotated[int, Field(ge=0, le=100)] = 3
     job_backoff_s: Seconds = 5.0
     job_lease_s: Seconds = 60.0
+    job_concurrency: Annotated[int, Field(ge=1, le=64)] = 4
 
     data_dir: Path
     db_path: Path
@@ -121,6 +122,11 @@ class Settings(BaseModel):
     cors_origins: Names = ()
     allowed_hosts: Names = ()
     rate_limit: str = ""
+    wrong_keys_per_minute: Positive = 20
+    max_connections: Positive = 800
+    head_timeout_s: Seconds = 10.0
+    max_event_sockets: Positive = 500
+    max_event_sockets_per_key: Positive = 50
     metrics_public: Flag = False
 
     sensitive_contact: Literal["store", "refuse"] = "store"
@@ -177,7 +183,9 @@ class Settings(BaseModel):
     max_query_chars: Positive = 16_000
     max_content_chars: Positive = 32_000
     max_body_bytes: Positive = 8 * 1024 * 1024
-    max_import_bytes: Positive = 1024 * 1024 * 1024
+    max_import_bytes: Positive = 256 * 1024 * 1024
+    max_import_entries: Positive = 500_000
+    max_card_entries: Positive = 5_000
 
     _replaced_variables: Mapping[str, str] = PrivateAttr(default_factory=dict)
 

@@ -115,3 +115,33 @@ async def test_a_hostile_first_frame_is_told_why(server: Server, frame: str) -> 
     assert code == 4401
     assert reason
     assert "Traceback" not in server.output.read_text()
+
+
+async def test_a_key_has_a_limited_number_of_sockets(start_server: StartServer) -> None:
+    server = start_server("few", max_event_sockets_per_key="2", max_event_sockets="4")
+    async with events(server) as first, events(server) as second:
+        await first.ping()
+        await second.ping()
+        await asyncio.sleep(0.2)  # both have shown their key
+
+        async with events(server) as third:
+            code, reason = await closed(third)
+        assert (code, "PLASTIC_MEMORIES_MAX_EVENT_SOCKETS_PER_KEY" in reason) == (4429, True)
+        async with events(server, "devkey2") as other:
+            await asyncio.wait_for(await other.ping(), _LONG_S)
+
+    async with events(server) as later:  # the others have left
+        await asyncio.wait_for(await later.ping(), _LONG_S)
+        assert later.close_code is None
+
+
+async def test_sockets_that_send_no_key_are_limited_too(start_server: StartServer) -> None:
+    server = start_server("few", max_event_sockets="2")
+    async with events(server, None) as first, events(server, None) as second:
+        await first.ping()
+        await second.ping()
+
+        async with events(server) as third:
+            code, reason = await closed(third)
+
+    assert (code, "PLASTIC_MEMORIES_MAX_EVENT_SOCKETS" in reason) == (4429, True)

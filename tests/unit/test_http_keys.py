@@ -218,6 +218,29 @@ async def test_too_many_requests_are_told_when_to_come_back(start_hub: StartHub)
     assert (await api.as_("devkey2").get("/memory/list")).status_code == 200
 
 
+async def test_many_wrong_keys_from_one_address_are_told_to_wait(api: Api) -> None:
+    for number in range(20):
+        refused(await api.as_(f"guess{number}").get("/memory/list"), 401, "unauthorized")
+
+    over = await api.as_("guess").get("/memory/list")
+
+    refused(over, 429, "rate_limited")
+    assert int(over.headers["Retry-After"]) > 0
+    refused(await api.as_("guess").get("/capabilities"), 429, "rate_limited")
+    assert (await api.get("/memory/list")).status_code == 200  # a right key always works
+    refused(await api.as_(None).get("/memory/list"), 401, "unauthorized")
+    health = await api.http.get("/health", headers={"X-API-Key": "guess"})
+    assert health.status_code == 200
+
+
+async def test_how_many_wrong_keys_are_let_pass_is_a_setting(start_hub: StartHub) -> None:
+    api = (await start_hub(wrong_keys_per_minute="2")).as_("guess")
+
+    answers = [await api.get("/memory/list") for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [401, 401, 429]
+
+
 async def test_metrics_and_capabilities_need_a_key(api: Api) -> None:
     for path in ("/metrics", "/capabilities"):
         refused(await api.http.get(path), 401, "unauthorized")

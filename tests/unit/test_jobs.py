@@ -13,7 +13,7 @@ from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.formation.jobs import complete_job
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.formation import Proposal, Summary, TalkWindow
-from plastic_memories.model.job import Job, JobStatus, Trigger
+from plastic_memories.model.job import Job, JobStatus, TaskType, Trigger
 from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.owner import User
 
@@ -40,6 +40,10 @@ def with_model(hub: Hub, model: Model) -> Hub:
 
 def gone(_: TalkWindow) -> Proposal:
     raise Unavailable("The model does not answer.")
+
+
+def refusing(_: TalkWindow) -> Proposal:
+    raise Unavailable("The model answered with status 400.", {"status": 400, "refused": True})
 
 
 @pytest.fixture
@@ -107,7 +111,7 @@ async def test_the_rules_serve_until_the_model_can_be_asked(api: Api, clock: Sti
     await hub.job_runner.run_all_due("w")
 
     [job] = await jobs(hub)
-    assert (job.status, job.retry_count) == (JobStatus.FAILED, 1)
+    assert (job.status, job.retry_count) == (JobStatus.FAILED, 0)
     assert job.error_message == "The model does not answer."
     assert await api.listed(type="profile") == ["我海鲜过敏"]
     assert await hub.job_runner.run_all_due("w") == 0  # not before its time
@@ -123,7 +127,7 @@ async def test_the_rules_serve_until_the_model_can_be_asked(api: Api, clock: Sti
 async def test_a_job_that_always_fails_is_given_up_and_replayed(
     api: Api, clock: StillClock
 ) -> None:
-    model = Model(gone)
+    model = Model(refusing)
     hub = with_model(await waiting(api, "我海鲜过敏"), model)
     for _ in range(4):
         await hub.job_runner.run_all_due("w")
@@ -144,7 +148,7 @@ async def test_after_a_job_was_given_up_the_next_full_stretch_is_a_new_one(
     api: Api, clock: StillClock
 ) -> None:
     assert api.hub is not None
-    hub = with_model(api.hub, Model(gone))
+    hub = with_model(api.hub, Model(refusing))
     for said in ("我海鲜过敏", *["嗯"] * 9):
         await api.say(said, session_id="s1")
     for _ in range(4):
@@ -172,6 +176,72 @@ async def test_each_try_waits_longer_than_the_last(api: Api, clock: StillClock) 
 
     for n, wait in enumerate(waits):
         assert 2.5 * 2**n <= wait <= 7.5 * 2**n
+
+
+async def test_a_job_outlives_an_outage_of_days(api: Api, clock: StillClock) -> None:
+    model = Model(gone)
+    hub = with_model(await waiting(api, "我海鲜过敏"), model)
+    until = clock.at + 3 * 86_400
+    waits = []
+    while clock.at < until:
+        await hub.job_runner.run_all_due("w")
+        [job] = await jobs(hub)
+        assert (job.status, job.retry_count) == (JobStatus.FAILED, 0)
+        waits.append(job.next_try_at - clock.at)
+        clock.at = job.next_try_at
+
+    model.answer = lambda _: Proposal()
+    await hub.job_runner.run_all_due("w")
+
+    assert {job.status for job in await jobs(hub)} == {JobStatus.COMPLETED}
+    assert max(waits) <= 300  # it goes on soon after the outage
+    assert min(waits[10:]) >= 100  # and does not knock all the time
+    failures = [row for row in await audit(hub) if row == "job.failed"]
+    assert len(failures) == 1
+
+
+async def test_after_an_outage_a_job_has_all_its_attempts(api: Api, clock: StillClock) -> None:
+    model = Model(gone)
+    hub = with_model(await waiting(api, "嗯"), model)
+    for _ in range(6):
+        await hub.job_runner.run_all_due("w")
+        clock.at += 3600
+
+    model.answer = refusing
+    await hub.job_runner.run_all_due("w")
+
+    [job] = await jobs(hub)
+    assert (job.status, job.retry_count) == (JobStatus.FAILED, 1)
+
+
+async def test_archiving_outlives_an_outage_of_its_disk(api: Api, clock: StillClock) -> None:
+    hub = await waiting(api, "我海鲜过敏")
+    archive = replace(hub.job_runner.archive, archive=UnreachableArchive())
+    unlucky = replace(hub.job_runner, archive=archive)
+    for _ in range(200):
+        await unlucky.run_all_due("w")
+        clock.at += 600
+    [job] = await jobs(hub, JobStatus.FAILED)
+    assert (job.task_type, job.retry_count) == (TaskType.ARCHIVE, 0)
+
+    await hub.job_runner.run_all_due("w")
+
+    assert {job.status for job in await jobs(hub)} == {JobStatus.COMPLETED}
+
+
+class UnreachableArchive:
+    is_enabled = True
+
+    async def get(self, path: str) -> str | None:
+        raise Unavailable("The archive cannot be reached.")
+
+    async def put(self, path: str, text: str) -> None:
+        raise Unavailable("The archive cannot be reached.")
+
+
+async def audit(hub: Hub) -> list[str]:
+    found = await hub.storage.read(lambda stores: stores.audit.find(USER, limit=1000))
+    return [event.event for event in found]
 
 
 async def test_a_model_may_say_when_to_come_back(api: Api, clock: StillClock) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from plastic_memories.language.text.lazy_regex import regex
@@ -19,7 +20,6 @@ _CONTROL = regex(r"[\x00-\x1f\x7f]+")
 _MAX_PIECE_CHARS = 1500
 _MAX_TEXT_CHARS = 16_000
 _MAX_TAGS, _MAX_TAG_CHARS, _MAX_KEY_CHARS = 50, 200, 120
-_MAX_ENTRIES = 5000
 # Field → (key, English heading, Chinese heading).
 _PERSONA_FIELDS = {
     "description": ("persona", "", ""),
@@ -56,7 +56,10 @@ def card_template(path: str, card: Card) -> Template:
 
 def card_drafts(card: Card) -> list[Draft]:
     """Return the drafts of a card. Fields that are no part of the prompt stay in the card alone."""
-    return [*_persona_drafts(card), *_rule_drafts(card), *_lore_drafts(card)]
+    drafts = [*_persona_drafts(card), *_rule_drafts(card), *_lore_drafts(card)]
+    # Once for all: the digest reads the whole file.
+    source_ref = card_source_ref(card)
+    return [replace(draft, source_ref=source_ref) for draft in drafts]
 
 
 def _persona_drafts(card: Card) -> Iterator[Draft]:
@@ -66,19 +69,17 @@ def _persona_drafts(card: Card) -> Iterator[Draft]:
         text = _text_field(card.fields, field)
         for number, piece in enumerate(split_paragraphs(text), start=1):
             titled = f"**{heading}**\n{piece}" if heading and number == 1 else piece
-            yield _draft(card, MemoryType.PERSONA, _numbered_key(key, number), titled)
+            yield _draft(MemoryType.PERSONA, _numbered_key(key, number), titled)
 
 
 def _rule_drafts(card: Card) -> Iterator[Draft]:
     for field, key in _RULE_FIELDS.items():
         for number, piece in enumerate(split_paragraphs(_text_field(card.fields, field)), start=1):
-            yield _draft(card, MemoryType.RULE, _numbered_key(key, number), piece)
+            yield _draft(MemoryType.RULE, _numbered_key(key, number), piece)
 
 
 def _lore_drafts(card: Card) -> Iterator[Draft]:
-    book = card.fields.get("character_book")
-    entries = book.get("entries") if isinstance(book, dict) else None
-    for number, entry in enumerate(_as_list(entries)[:_MAX_ENTRIES], start=1):
+    for number, entry in enumerate(_lore_entries(card), start=1):
         if not isinstance(entry, dict) or entry.get("enabled") is False:
             continue
         content = _text_field(entry, "content")
@@ -86,7 +87,6 @@ def _lore_drafts(card: Card) -> Iterator[Draft]:
             words = [*_text_items(entry.get("keys")), *_text_items(entry.get("secondary_keys"))]
             name = _text_field(entry, "name") or _text_field(entry, "comment") or "".join(words[:1])
             yield _draft(
-                card,
                 MemoryType.GLOSSARY,
                 f"card.{number}.{_CONTROL.sub(' ', name)[:_MAX_KEY_CHARS]}".rstrip("."),
                 content,
@@ -95,6 +95,15 @@ def _lore_drafts(card: Card) -> Iterator[Draft]:
                 pinned=entry.get("constant") is True,
                 attributes={"card_entry": _lore_entry_metadata(entry)},
             )
+
+
+def lore_entry_count(card: Card) -> int:
+    return len(_lore_entries(card))
+
+
+def _lore_entries(card: Card) -> Sequence[Any]:
+    book = card.fields.get("character_book")
+    return _as_list(book.get("entries") if isinstance(book, dict) else None)
 
 
 def _lore_entry_metadata(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,13 +115,12 @@ def _lore_entry_metadata(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _draft(card: Card, kind: MemoryType, key: str, content: str, **more: Any) -> Draft:
+def _draft(kind: MemoryType, key: str, content: str, **more: Any) -> Draft:
     return Draft(
         type=kind,
         key=key,
         content=content,
         source_type=SourceType.IMPORTED,
-        source_ref=card_source_ref(card),
         **more,
     )
 

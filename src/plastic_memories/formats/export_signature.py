@@ -49,12 +49,32 @@ def is_own(secret: bytes, user: User, lines: Sequence[Mapping[str, Any]]) -> boo
     >>> is_own(b"s", ann, [*rows, signature(b"s", ann, rows)]), is_own(b"s", ann, rows)
     (True, False)
     """
-    if not lines or lines[-1].get("kind") != KIND:
-        return False
-    try:
-        right = signature(secret, user, lines[:-1])["digest"]
-    except RecursionError:  # nested deeper than anything we write
-        return False
-    return hmac.compare_digest(
-        str(lines[-1].get("digest")).encode("utf-8", "replace"), right.encode()
-    )
+    check = SignatureCheck(secret, user)
+    for line in lines:
+        check.add(line)
+    return check.is_own
+
+
+class SignatureCheck:
+    """Reads the lines of an export one by one; the last one must sign all others."""
+
+    def __init__(self, secret: bytes, user: User) -> None:
+        self._seal = ExportSigner(secret, user)
+        self._last: Mapping[str, Any] | None = None
+        self._is_deep = False
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        last, self._last = self._last, line
+        if last is None:
+            return
+        try:
+            self._seal.add(last)
+        except RecursionError:  # nested deeper than anything we write
+            self._is_deep = True
+
+    @property
+    def is_own(self) -> bool:
+        if self._last is None or self._is_deep or self._last.get("kind") != KIND:
+            return False
+        given = str(self._last.get("digest")).encode("utf-8", "replace")
+        return hmac.compare_digest(given, self._seal.line()["digest"].encode())

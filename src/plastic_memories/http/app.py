@@ -22,6 +22,7 @@ from plastic_memories.http.doors.openai import chat_routes as openai
 from plastic_memories.http.doors.openai.chat_turn import MEMORY_HEADERS
 from plastic_memories.http.doors.openai.upstream import Upstream
 from plastic_memories.http.envelope import InvalidRequest, on_bug, on_error, on_http, on_invalid
+from plastic_memories.http.event_socket_limits import EventSocketLimits
 from plastic_memories.http.exact_path_router import ExactPathRouter
 from plastic_memories.http.hub_opener import HubOpener, OpenHub
 from plastic_memories.http.openapi_document import show_document
@@ -126,6 +127,12 @@ def create_app(options: HttpOptions, open_hub: OpenHub) -> Application:
     app.state.fixed = _FIXED_ROUTES
     app.state.upstream = Upstream(options.proxy)
     app.state.rate = RateLimit(*options.rate) if options.rate else None
+    app.state.wrong_keys = RateLimit(
+        options.wrong_keys_per_minute, 60.0, "Too many wrong keys from this address."
+    )
+    app.state.event_sockets = EventSocketLimits(
+        options.max_event_sockets, options.max_event_sockets_per_key
+    )
     cors = Cors(
         ExactPathRouter(app.framework, _FIXED_ROUTES),
         allow_origins=options.cors_origins,

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from plastic_memories.errors import BadRequest, InvalidInput, NotAllowed, NotAuthenticated
@@ -27,7 +27,7 @@ from plastic_memories.http.routing import (
 )
 from plastic_memories.hub.hub import Hub
 from plastic_memories.logs import request_fields
-from plastic_memories.model.key import ANY_USER, Caller
+from plastic_memories.model.key import ANY_USER, ApiKey, Caller
 from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.runtime.metered_storage import current_tenant
 from plastic_memories.wire.fields import BotRequest
@@ -44,11 +44,29 @@ def request_key(headers: Headers) -> str:
     return value.strip() if scheme.lower() in ("bearer", "token") else ""
 
 
-async def authenticate_caller(hub: Hub, key_text: str, user_id: str, request_id: str) -> Caller:
+async def authenticate_key(connection: HTTPConnection, key_text: str) -> ApiKey:
+    """Return the record of a key; raise `NotAuthenticated`.
+
+    After many wrong keys from one address the next wrong one raises `TooManyRequests`. A right
+    key is always accepted: others may share the address.
+    """
+    state = connection.app.state
+    hub = await open_hub_of(connection)
+    try:
+        return await hub.keys.authenticate(key_text)
+    except NotAuthenticated:
+        if key_text:
+            state.wrong_keys.take_request(connection.client.host if connection.client else "")
+        raise
+
+
+async def authenticate_caller(
+    connection: HTTPConnection, key_text: str, user_id: str, request_id: str
+) -> Caller:
     """Authenticate a request; raise `NotAuthenticated`, or `BadRequest` if no user is named."""
     if not key_text:
         raise NotAuthenticated("Send a key in the header X-API-Key.")
-    key = await hub.keys.authenticate(key_text)
+    key = await authenticate_key(connection, key_text)
     if not key.is_app_key:
         user_id = key.user_id
     elif not is_user_id(user_id):
@@ -149,7 +167,7 @@ async def admit_request(request: Request, user_id: str) -> ApiCall:
     state, known = request.app.state, request.scope["state"]
     hub = await open_hub_of(request)
     caller = await authenticate_caller(
-        hub, request_key(request.headers), user_id, known["request_id"]
+        request, request_key(request.headers), user_id, known["request_id"]
     )
     if state.rate is not None:
         state.rate.take_request(caller.key.digest)

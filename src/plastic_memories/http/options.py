@@ -34,11 +34,16 @@ class HttpOptions:
     max_query_chars: int = 16_000
     max_content_chars: int = 32_000
     max_body_bytes: int = 8 * 1024 * 1024
-    max_import_bytes: int = 1024 * 1024 * 1024
+    max_import_bytes: int = 256 * 1024 * 1024
+    max_import_entries: int = 500_000
+    max_card_entries: int = 5_000
     recall_deadline_s: float = 1.0
     cors_origins: tuple[str, ...] = ()
     cors_origin_regex: str | None = None
     allowed_hosts: tuple[str, ...] = ()
     rate: tuple[int, float] | None = None  # requests per seconds
+    wrong_keys_per_minute: int = 20  # from one address
+    max_event_sockets: int = 500
+    max_event_sockets_per_key: int = 50
     metrics_public: bool = False
     proxy: ProxyOptions = field(default_factory=ProxyOptions)

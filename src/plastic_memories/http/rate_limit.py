@@ -1,4 +1,4 @@
-"""Rate limit per API key."""
+"""Rate limits: requests per API key, wrong keys per address."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class RateLimit:
 
     burst: int
     period_s: float
+    message: str = "Too many requests with this key."
     _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def take_request(self, key: str) -> None:
@@ -26,7 +27,7 @@ class RateLimit:
         left = min(self.burst, left + (now - since) * self.burst / self.period_s)
         if left < 1:
             wait = math.ceil((1 - left) * self.period_s / self.burst)
-            raise TooManyRequests("Too many requests with this key.", {"seconds": wait})
+            raise TooManyRequests(self.message, {"seconds": wait})
         if len(self._buckets) >= _MAX_KEYS:
             self._buckets.clear()
         self._buckets[key] = (left - 1, now)

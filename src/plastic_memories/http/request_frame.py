@@ -106,12 +106,12 @@ class RequestFrame:
 
     def _limited_receive(self, scope: Scope, receive: Receive, headers: _Headers) -> Receive:
         """Refuse a body over the limit: by its Content-Length, else while it is read."""
-        limit = self._options.max_body_bytes
+        limit, setting = self._options.max_body_bytes, "PLASTIC_MEMORIES_MAX_BODY_BYTES"
         if scope["path"] == _IMPORT_PATH:
-            limit = self._options.max_import_bytes
+            limit, setting = self._options.max_import_bytes, "PLASTIC_MEMORIES_MAX_IMPORT_BYTES"
         declared = headers.get(b"content-length", b"")
         if declared.isdigit() and int(declared) > limit:
-            raise _body_too_large(limit)
+            raise _body_too_large(limit, setting)
         size = 0
 
         async def counted_receive() -> Message:
@@ -119,7 +119,7 @@ class RequestFrame:
             message = await receive()
             size += len(message.get("body", b""))
             if size > limit:
-                raise _body_too_large(limit)
+                raise _body_too_large(limit, setting)
             return message
 
         return counted_receive
@@ -142,8 +142,11 @@ class _ResponseObserver:
         await self._send(message)
 
 
-def _body_too_large(limit: int) -> BodyTooLarge:
-    return BodyTooLarge(f"The body is larger than {limit} bytes.", {"limit": limit})
+def _body_too_large(limit: int, setting: str) -> BodyTooLarge:
+    return BodyTooLarge(
+        f"The body is larger than {limit} bytes; {setting} is the limit.",
+        {"limit": limit, "setting": setting},
+    )
 
 
 def _first_headers(headers: list[tuple[bytes, bytes]]) -> _Headers:

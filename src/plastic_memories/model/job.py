@@ -53,6 +53,7 @@ class Job:
     completed_at: float | None = None
     lease_owner: str = ""
     memory_ids: tuple[int, ...] = ()
+    waited_s: float = 0.0  # how long it waited after its last attempt; known while leased
 
     @property
     def is_open(self) -> bool:

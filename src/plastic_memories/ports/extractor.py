@@ -19,6 +19,7 @@ class Extractor(Protocol):
         What cannot be verified in the model's answer is dropped with a reason; a useless answer
         gives an empty proposal. Raise `Unavailable` when no answer can be had now: the same
         window may be tried again later, and the rules are used until then. Its `detail` may
-        contain `retry_after_s`.
+        contain `retry_after_s`; with `refused`, this window alone cannot be answered, and its job
+        is given up after some attempts. Without it the job waits as long as the outage lasts.
         """
         ...

@@ -1,1 +1,1 @@
-"""Does jobs, one after another, inside a server or in a process of its own."""
+"""Does jobs inside a server or in a process of its own."""

@@ -18,6 +18,8 @@ Messages: TypeAlias = Sequence[Mapping[str, str]]
 _MAX_BODY_BYTES = 1024 * 1024
 # Statuses with which these servers reject an unknown field of the request.
 _UNSUPPORTED_FORMAT_STATUSES = frozenset({400, 415, 422, 501})
+# The request itself is at fault: the same one is never answered.
+REFUSED_STATUSES = frozenset({400, 413, 415, 422})
 _TOO_MANY_REQUESTS = 429
 _OK = 200
 _MAX_RETRY_AFTER_S = 24 * 3600.0
@@ -64,7 +66,10 @@ class ChatClient:
         self._first = 0
 
     async def complete(self, messages: Messages) -> ChatCompletion:
-        """Return the answer; raise `Unavailable` with the server's status, if any, in `detail`."""
+        """Return the answer; raise `Unavailable` with the server's status, if any, in `detail`.
+
+        `refused` in it says that the server is well, and only this request cannot be answered.
+        """
         try:
             # httpx limits each read, not their sum: a slow stream could hold us for ever.
             async with asyncio.timeout(self._endpoint.timeout_s):
@@ -83,7 +88,7 @@ class ChatClient:
                 return _parse_completion(body, messages)
             if status not in _UNSUPPORTED_FORMAT_STATUSES:
                 break
-        detail: dict[str, Any] = {"status": status}
+        detail: dict[str, Any] = {"status": status, "refused": status in REFUSED_STATUSES}
         if status == _TOO_MANY_REQUESTS:
             detail["retry_after_s"] = _retry_after_seconds(headers.get("Retry-After", ""))
         raise Unavailable(f"The model answered with status {status}.", detail)
@@ -111,7 +116,8 @@ async def _read_limited(response: httpx.Response) -> bytes:
     async for chunk in response.aiter_bytes():
         body += chunk
         if len(body) > _MAX_BODY_BYTES:
-            raise Unavailable("The model's answer is too large.", {"status": response.status_code})
+            detail = {"status": response.status_code, "refused": True}
+            raise Unavailable("The model's answer is too large.", detail)
     return bytes(body)
 
 

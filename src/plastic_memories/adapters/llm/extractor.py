@@ -14,6 +14,7 @@ import httpx
 from plastic_memories.adapters.llm.allowance import DailyTokenBudget
 from plastic_memories.adapters.llm.breaker import CircuitBreaker
 from plastic_memories.adapters.llm.client import (
+    REFUSED_STATUSES,
     ChatClient,
     ChatCompletion,
     ChatEndpoint,
@@ -32,8 +33,6 @@ from plastic_memories.ports.meter import Meter
 
 logger = logging.getLogger(__name__)
 
-# The request is at fault, not the server: the next window may be answered.
-_BAD_REQUEST_STATUSES = frozenset({400, 413, 415, 422})
 _MILLION = 1_000_000
 
 
@@ -96,7 +95,8 @@ class LlmExtractor:
             await asyncio.to_thread(self.token_budget.add_spent_tokens, wanted)
         if detail.get("retry_after_s"):
             self.breaker.open_for(detail["retry_after_s"])
-        if detail.get("status") in _BAD_REQUEST_STATUSES:
+        if detail.get("status") in REFUSED_STATUSES:
+            # The request is at fault, not the server: the next window may be answered.
             self.breaker.release_probe()
         else:
             self.breaker.record_failure()

@@ -601,6 +601,18 @@ SELECT * FROM jobs
  WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now
  ORDER BY next_try_at, id LIMIT :limit;
 
+-- due_jobs_by_turns --
+-- One user after another; what is due in a session that is being worked on waits.
+SELECT * FROM jobs j
+ WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now
+   AND (tenant_id, user_id) > (:tenant_id, :user_id)
+   AND NOT EXISTS (
+       SELECT 1 FROM jobs b
+        WHERE b.tenant_id = j.tenant_id AND b.user_id = j.user_id AND b.persona_id = j.persona_id
+          AND b.session_ref = j.session_ref AND b.status = 'processing' AND b.next_try_at > :now
+          AND b.status IN ('pending', 'failed', 'processing'))
+ ORDER BY tenant_id, user_id, next_try_at, id LIMIT :limit;
+
 -- quiet_sessions --
 SELECT s.* FROM sessions s
  WHERE s.waiting > 0 AND (s.last_active <= :idle_before OR s.waiting_since <= :waiting_before)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import click
 import uvicorn
+from starlette.types import ASGIApp
 
 from plastic_memories import settings as configuration
 from plastic_memories.cli.command_options import CliOptions, local_command
@@ -23,6 +24,7 @@ from plastic_memories.cli.installation import (
     check_folders,
     open_installed_storage,
 )
+from plastic_memories.cli.operations.limited_protocol import limited_protocol
 from plastic_memories.cli.operations.serving_lock import serving_lock
 from plastic_memories.cli.output import Screen
 from plastic_memories.settings import Settings
@@ -50,15 +52,20 @@ def serve(options: CliOptions, host: str | None, port: int | None, check: bool) 
     asyncio.run(_check_storage_opens(settings))
     listening = _listen(settings)
     settings = _with_overrides(settings, None, listening.getsockname()[1])
-    config = uvicorn.Config(
+    config = server_config(app, settings)
+    with contextlib.suppress(KeyboardInterrupt), _announced_to_others(settings):
+        _Server(config, Screen.for_options(options), settings).run(sockets=[listening])
+
+
+def server_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         lifespan="on",
         log_level="warning",
         access_log=False,  # our own log has every request, with its id
         timeout_graceful_shutdown=10,
+        http=limited_protocol(settings.max_connections, settings.head_timeout_s),
     )
-    with contextlib.suppress(KeyboardInterrupt), _announced_to_others(settings):
-        _Server(config, Screen.for_options(options), settings).run(sockets=[listening])
 
 
 def _check(screen: Screen, url: str) -> None:

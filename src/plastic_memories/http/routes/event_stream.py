@@ -15,9 +15,11 @@ from plastic_memories.errors import (
     NotAllowed,
     NotAuthenticated,
     PlasticMemoriesError,
+    TooManyRequests,
     Unavailable,
 )
 from plastic_memories.http.caller_context import authenticate_caller, request_key, requested_user
+from plastic_memories.http.event_socket_limits import EventSocketLimits
 from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.hub.hub import Hub
 from plastic_memories.model.event import Event
@@ -29,6 +31,7 @@ _CLOSE_CODES: dict[type[PlasticMemoriesError], int] = {
     NotAuthenticated: 4401,
     NotAllowed: 4403,
     BadRequest: 4400,
+    TooManyRequests: 4429,
     Unavailable: 4503,
 }
 _TOO_SLOW = 4408
@@ -43,10 +46,13 @@ async def stream_events(socket: WebSocket) -> None:
     """
     hub = await open_hub_of(socket)
     connected_at = hub.storage.clock.now()
+    limits: EventSocketLimits = socket.app.state.event_sockets
     await socket.accept()
     try:
-        listener = await _admit(socket, hub)
-        await _stream(socket, hub, listener, connected_at)
+        with limits.socket():
+            listener = await _admit(socket)
+            with limits.socket_of_key(listener.caller.key.digest):
+                await _stream(socket, hub, listener, connected_at)
     except WebSocketDisconnect:
         return
     except PlasticMemoriesError as error:
@@ -70,7 +76,7 @@ class _Listener:
         return not limits.source_app or event.is_of(limits.source_app)
 
 
-async def _admit(socket: WebSocket, hub: Hub) -> _Listener:
+async def _admit(socket: WebSocket) -> _Listener:
     """Authenticate a listener and read its filter."""
     parameters: dict[str, Any] = dict(socket.query_params)
     key, user_id = request_key(socket.headers), requested_user(socket.headers)
@@ -78,7 +84,7 @@ async def _admit(socket: WebSocket, hub: Hub) -> _Listener:
         frame = await _first_frame(socket)
         parameters |= {name: frame[name] for name in ("persona_id", "resume_from") if name in frame}
         key, user_id = str(frame.get("api_key", "")), str(frame.get("user_id", ""))
-    caller = await authenticate_caller(hub, key, user_id, socket.state.request_id)
+    caller = await authenticate_caller(socket, key, user_id, socket.state.request_id)
     if parameters.get("persona_id"):
         caller.owner(str(parameters["persona_id"]))
     return _Listener(caller, key, parameters)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -16,9 +17,16 @@ from plastic_memories.errors import (
     BadRequest,
     BodyTooLarge,
     NotAuthenticated,
+    TooManyRequests,
     Unavailable,
 )
-from plastic_memories.http.caller_context import ReadCall, WriteCall, keyed_endpoint, request_key
+from plastic_memories.http.caller_context import (
+    ReadCall,
+    WriteCall,
+    authenticate_key,
+    keyed_endpoint,
+    request_key,
+)
 from plastic_memories.http.envelope import FAILURES, success_response
 from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.options import HttpOptions
@@ -58,7 +66,7 @@ async def health(request: Request) -> Response:
     except Unavailable as error:
         storage, backlog = {"error": error.message}, 0
     answer: dict[str, Any] = {"status": "degraded" if storage.get("error") else "ok"}
-    if await _has_key(request, hub):
+    if await _has_key(request):
         answer |= {
             "version": options.version,
             "db_path": storage.get("db_path"),
@@ -77,18 +85,22 @@ async def _hub_and_options(request: Request) -> tuple[Hub, HttpOptions]:
     return await open_hub_of(request), request.app.state.options
 
 
-async def _has_key(request: Request, hub: Hub) -> bool:
+async def _has_key(request: Request) -> bool:
     text = request_key(request.headers)
     if not text:
         return False
     try:
-        await hub.keys.authenticate(text)
-    except (NotAuthenticated, Unavailable):
+        await authenticate_key(request, text)
+    except (NotAuthenticated, TooManyRequests, Unavailable):
         return False
     return True
 
 
-@public.get("/capabilities", answers=wire.CapabilitiesResponse, responses={401: FAILURES[401]})
+@public.get(
+    "/capabilities",
+    answers=wire.CapabilitiesResponse,
+    responses={401: FAILURES[401], 429: FAILURES[429]},
+)
 async def capabilities(request: Request) -> Response:
     """Return the installed parts, and the valid types, scopes and limits."""
     hub, options = await _hub_and_options(request)
@@ -123,10 +135,10 @@ async def capabilities(request: Request) -> Response:
 
 async def _metrics_tenant(request: Request) -> str | None:
     """Return the tenant of the caller's key; None for any caller, where that is allowed."""
-    hub, options = await _hub_and_options(request)
+    _, options = await _hub_and_options(request)
     text = request_key(request.headers)
     if text or not options.metrics_public:
-        return (await hub.keys.authenticate(text)).tenant_id
+        return (await authenticate_key(request, text)).tenant_id
     return None
 
 
@@ -136,6 +148,8 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
         "content_chars": options.max_content_chars,
         "body_bytes": options.max_body_bytes,
         "import_bytes": options.max_import_bytes,
+        "import_entries": options.max_import_entries,
+        "card_entries": options.max_card_entries,
         "list_default": 50,
         "list_max": 200,
         "messages_per_append": 100,
@@ -151,6 +165,7 @@ def _limits(options: HttpOptions) -> dict[str, Any]:
     responses={
         200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
         401: FAILURES[401],
+        429: FAILURES[429],
     },
 )
 async def metrics(request: Request) -> Response:
@@ -247,11 +262,17 @@ async def import_(query: wire.ImportQuery, call: WriteCall) -> Response:
     return call.reply(answer)
 
 
-def _import_lines(body: bytes, limit: int) -> Iterable[str]:
+def _import_lines(body: bytes, limit: int) -> Iterator[str]:
+    """Yield the lines of a body; they are decoded one by one, which takes far less memory."""
     try:
         if body.startswith(_ZIP_START):
             body = _unpack(body, limit)
-        return body.decode("utf-8-sig").split("\n")
+        start = len(codecs.BOM_UTF8) if body.startswith(codecs.BOM_UTF8) else 0
+        while start <= len(body):
+            end = body.find(b"\n", start)
+            end = len(body) if end < 0 else end
+            yield body[start:end].decode()
+            start = end + 1
     except _UNREADABLE_ERRORS:
         raise BadRequest("The body is neither JSON lines in UTF-8 nor a bundle.") from None
 
@@ -261,7 +282,11 @@ def _unpack(body: bytes, limit: int) -> bytes:
         entry = archive.getinfo("export.jsonl")
         # A small archive can unpack to any size.
         if entry.file_size > limit:
-            raise BodyTooLarge(f"The bundle holds more than {limit} bytes.")
+            raise BodyTooLarge(
+                f"The bundle holds more than {limit} bytes; "
+                "PLASTIC_MEMORIES_MAX_IMPORT_BYTES is the limit.",
+                {"limit": limit, "setting": "PLASTIC_MEMORIES_MAX_IMPORT_BYTES"},
+            )
         return archive.read(entry)
 
 

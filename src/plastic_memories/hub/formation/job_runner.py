@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 # A lease is renewed this many times before it would expire.
 _HEARTBEATS_PER_LEASE = 3
 _POLL_S = 0.05
+# While jobs run and a place is free, jobs that became due are looked for this often.
+_LOOK_AGAIN_S = 0.5
 # Delay before a scrub that is still pending is retried.
 _SCRUB_AGAIN_S = 5.0
 
@@ -37,14 +40,6 @@ class JobRunner:
     exports: ExportFiles
     meter: Meter
     wakeup: WakeUp
-
-    async def run_next(self, worker: str) -> bool:
-        """Run the job that has waited longest; return whether there was one."""
-        job = await self.jobs.lease(worker)
-        if job is None:
-            return False
-        await self._run(job)
-        return True
 
     async def run_or_await(self, job: Job, timeout_s: float) -> Job:
         """Run a given job now, or wait for the worker that runs it; return its latest state."""
@@ -73,15 +68,37 @@ class JobRunner:
     async def run_all_due(self, worker: str, rest: float = 0.0) -> int:
         """Run jobs until none is due; return how many were run.
 
-        After each job it sleeps `rest` times as long as the job took, up to a limit.
+        Where jobs wait for a model, several run at the same time. After each job its place stays
+        empty for `rest` times as long as the job took, up to a limit.
         """
         done = 0
+        running: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                while len(running) < self._places and (job := await self.jobs.lease(worker)):
+                    running.add(asyncio.create_task(self._run_and_rest(job, rest)))
+                if not running:
+                    return done
+                ended, running = await asyncio.wait(
+                    running, timeout=_LOOK_AGAIN_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                for task in ended:
+                    task.result()
+                done += len(ended)
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    @property
+    def _places(self) -> int:
+        """How many jobs run at once: without a model they only compete for the processor."""
+        return 1 if self.digest.extractor is None else self.jobs.options.concurrency
+
+    async def _run_and_rest(self, job: Job, rest: float) -> None:
         started = time.monotonic()
-        while await self.run_next(worker):
-            done += 1
-            await sleep_proportionally(started, rest)
-            started = time.monotonic()
-        return done
+        await self._run(job)
+        await sleep_proportionally(started, rest)
 
     async def record_queue_depth(self, tenant_id: str | None) -> None:
         """Set the queue gauges of one tenant, or of all tenants for None."""
@@ -125,7 +142,7 @@ class JobRunner:
         except Conflict as error:
             return await self._record_failure(job, error.message)
         except Unavailable as error:
-            return await self._wait_for(job, error)
+            return await self._postpone(job, error)
         except PlasticMemoriesError as error:
             return await self._record_failure(job, error.message)
         except Exception as error:  # the boundary: one bad job must not stop the others
@@ -149,22 +166,25 @@ class JobRunner:
         now = storage.clock.now()
         return await storage.write(lambda stores: complete_job(stores, job, (), now))
 
-    async def _wait_for(self, job: Job, error: Unavailable) -> str:
+    async def _postpone(self, job: Job, error: Unavailable) -> str:
+        """Let a job wait for a part that is down; what the part refuses is a failed attempt."""
         detail = error.detail if isinstance(error.detail, dict) else {}
-        # Forgotten text must leave the archive, however long its disk is full.
-        is_outage = job.task_type is not TaskType.FULL
-        return await self._record_failure(
-            job, error.message, detail.get("retry_after_s"), is_outage=is_outage
-        )
+        retry_after_s = detail.get("retry_after_s")
+        if detail.get("refused"):
+            return await self._record_failure(job, error.message, retry_after_s)
+        return await self._record(self.jobs.postpone(job, error.message, retry_after_s))
 
     async def _record_failure(
-        self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
+        self, job: Job, reason: str, retry_after_s: float | None = None
     ) -> str:
+        return await self._record(self.jobs.fail(job, reason, retry_after_s))
+
+    @staticmethod
+    async def _record(outcome: Awaitable[Job]) -> str:
         try:
-            failed = await self.jobs.fail(job, reason, retry_after_s, is_outage=is_outage)
+            return (await outcome).status.value
         except Conflict:  # another worker has the lease now, and records the outcome
             return JobStatus.FAILED.value
-        return failed.status.value
 
     async def _extend_lease(self, job: Job) -> None:
         while True:

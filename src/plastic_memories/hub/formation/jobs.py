@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plastic_memories.errors import Conflict, NotFound, Unavailable
@@ -24,6 +24,8 @@ _LEASE_BATCH = 20
 _IMMEDIATE_TRIGGERS = frozenset({Trigger.SESSION_END, Trigger.EXPLICIT})
 # Time for the caller to do the job itself, before a worker leases it.
 _GRACE_S = 5.0
+# However long a part is down, a job that waits for it looks again after this time.
+_MAX_OUTAGE_WAIT_S = 300.0
 _WORKER_LOST = "The worker that had it went away."
 
 
@@ -39,6 +41,7 @@ class FormationOptions:
     backoff_s: float = 5.0
     lease_s: float = 60.0
     window: int = 200  # messages in one digest
+    concurrency: int = 4  # jobs of one worker at the same time, where they wait for a model
 
 
 def open_job(
@@ -113,32 +116,45 @@ def pending_in(copies: Mapping[str, Mapping[str, Any]], residue: Residue) -> lis
     return [*(place for place, counts in copies.items() if counts.get("waiting")), *residue.pending]
 
 
+@dataclass(slots=True)
+class _LeaseTurns:
+    """Whose job was leased last: the next one is another user's, if anybody else has one."""
+
+    last: User | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Jobs:
     storage: AuditedStorage
     options: FormationOptions
+    _turns: _LeaseTurns = field(default_factory=_LeaseTurns)
 
     async def lease(self, worker: str) -> Job | None:
-        """Lease the job that has waited longest; None if none is due."""
+        """Lease the longest waiting job of the user whose turn it is; None if none is due."""
         now = self.storage.clock.now()
-        if not await self.storage.read(lambda stores: stores.jobs.due(now)):
+        if not await self.storage.read(lambda stores: stores.jobs.due_by_turns(now, None, 1)):
             return None
-        return await self.storage.write(
+        last = self._turns.last
+        leased = await self.storage.write(
             lambda stores: self._lease_in_transaction(
-                stores, stores.jobs.due(now, _LEASE_BATCH), worker, now
+                stores, stores.jobs.due_by_turns(now, last, _LEASE_BATCH), worker, now
             )
         )
+        if leased is not None:
+            self._turns.last = leased.owner.user
+        return leased
 
     async def lease_job(self, worker: str, job: Job) -> Job | None:
-        """Lease a given job before it is due; None if it is done or leased by another worker."""
+        """Lease a given job before it is due; None if it is done or its session is worked on."""
         now = self.storage.clock.now()
 
         def work(stores: Stores) -> Job | None:
             stored = stores.jobs.get(job.owner.user, job.id)
             if stored is None or not stored.is_open:
                 return None
-            is_held = stored.status is JobStatus.PROCESSING and stored.next_try_at > now
-            return None if is_held else self._lease_in_transaction(stores, [stored], worker, now)
+            if _is_session_busy(stores, stored, now):
+                return None
+            return self._lease_in_transaction(stores, [stored], worker, now)
 
         return await self.storage.write(work)
 
@@ -157,6 +173,7 @@ class Jobs:
                 started_at=now,
                 lease_owner=worker,
                 next_try_at=now + self.options.lease_s,
+                waited_s=_last_wait(due),
             )
             stores.jobs.save(leased)
             return leased
@@ -171,13 +188,8 @@ class Jobs:
 
         await self.storage.write(work)
 
-    async def fail(
-        self, job: Job, reason: str, retry_after_s: float | None = None, *, is_outage: bool = False
-    ) -> Job:
-        """Record a failed attempt: the job is retried later, or is dead after its last retry.
-
-        An outage is not the job's fault: it never makes the job dead.
-        """
+    async def fail(self, job: Job, reason: str, retry_after_s: float | None = None) -> Job:
+        """Record a failed attempt: the job is retried later, or is dead after its last retry."""
         now = self.storage.clock.now()
         wait = retry_after_s or _backoff(self.options.backoff_s, job.retry_count)
 
@@ -185,9 +197,28 @@ class Jobs:
             failed = replace(
                 _after_failure(check_lease(stores, job), reason, now), next_try_at=now + wait
             )
-            if is_outage:
-                failed = replace(failed, status=JobStatus.FAILED, completed_at=None)
             return self._settle_in_transaction(stores, failed, now)
+
+        return await self.storage.write(work)
+
+    async def postpone(self, job: Job, reason: str, retry_after_s: float | None = None) -> Job:
+        """Let a job wait for a part that is down; that is no attempt, however often it happens."""
+        now = self.storage.clock.now()
+        wait = retry_after_s or _outage_wait(self.options.backoff_s, job.waited_s)
+
+        def work(stores: Stores) -> Job:
+            stored = check_lease(stores, job)
+            postponed = replace(
+                stored,
+                status=JobStatus.FAILED,
+                error_message=reason,
+                next_try_at=now + wait,
+                lease_owner="",
+            )
+            stores.jobs.save(postponed)
+            if stored.error_message != reason:  # an outage of days is not recorded every time
+                record_job(stores, postponed, now)
+            return postponed
 
         return await self.storage.write(work)
 
@@ -327,6 +358,15 @@ def record_job(stores: Stores, job: Job, now: float) -> None:
     )
 
 
+def _is_session_busy(stores: Stores, job: Job, now: float) -> bool:
+    """Return whether this job or another one of its session is held by a worker."""
+    siblings = (stores.jobs.find_open(job.owner, job.session_ref, kind) for kind in TaskType)
+    return any(
+        one is not None and one.status is JobStatus.PROCESSING and one.next_try_at > now
+        for one in siblings
+    )
+
+
 def _after_failure(job: Job, reason: str, now: float) -> Job:
     """Return a job after a failed attempt."""
     is_last = job.retry_count >= job.max_retries
@@ -343,6 +383,19 @@ def _after_failure(job: Job, reason: str, now: float) -> Job:
 def _backoff(base_s: float, retries: int) -> float:
     """Return an exponential backoff with jitter, so that jobs that failed together spread out."""
     return float(base_s * 2**retries * random.uniform(0.5, 1.5))  # noqa: S311 - not for secrets
+
+
+def _last_wait(job: Job) -> float:
+    """Return how long a due job has waited on purpose since its last attempt began."""
+    if job.status is not JobStatus.FAILED or job.started_at is None:
+        return 0.0
+    return max(0.0, job.next_try_at - job.started_at)
+
+
+def _outage_wait(base_s: float, waited_s: float) -> float:
+    """Return twice the last wait, up to a limit with jitter: the jobs do not return together."""
+    limit = _MAX_OUTAGE_WAIT_S * random.uniform(0.5, 1.0)  # noqa: S311 - not for secrets
+    return float(min(2 * waited_s or _backoff(base_s, 0), limit))
 
 
 def _replay_job(stores: Stores, job: Job, now: float) -> None:

@@ -14,7 +14,7 @@ from plastic_memories.hub.formation.jobs import pending_in, queue_refresh, scrub
 from plastic_memories.hub.pages.forget_in_pages import ForgetInPages
 from plastic_memories.hub.personas.templates import (
     TemplateOutcome,
-    apply_in_transaction,
+    apply_in_slices,
     template_plan,
 )
 from plastic_memories.hub.transactions.audit_events import record_event
@@ -87,15 +87,10 @@ class Personas:
     async def apply_template(
         self, caller: Caller, owner: Owner, path: str, *, overwrite: bool
     ) -> tuple[Template, TemplateOutcome]:
-        """Write a template's rows, all or none; existing rows stay unless `overwrite`."""
-        now = self.storage.clock.now()
+        """Write a template's rows; existing rows stay unless `overwrite`."""
         template = self.templates.load(path)
         plan = template_plan(template, self.screening)
-        applied = await self.storage.write(
-            lambda stores: apply_in_transaction(
-                stores, caller, owner, plan, now, overwrite=overwrite
-            )
-        )
+        applied = await apply_in_slices(self.storage, caller, owner, plan, overwrite=overwrite)
         return template, applied
 
     async def list_personas(self, user: User) -> list[Persona]:

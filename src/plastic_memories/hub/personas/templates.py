@@ -1,14 +1,17 @@
-"""Write a template or character card into a persona, in one transaction."""
+"""Write a template or character card into a persona."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from plastic_memories.formats.card_memories import card_drafts, is_from_card
 from plastic_memories.formats.character_card import read_card, rewrite_card
 from plastic_memories.hub.transactions.audit_events import record_event
+from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transactions.version_chain import active_with_key, add_replacing
 from plastic_memories.model.card import Card
@@ -19,7 +22,12 @@ from plastic_memories.model.persona import Template
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.rules.lifecycle.transitions import end_memory, memory_from_draft
+from plastic_memories.runtime.pacing import sleep_proportionally
 
+# One transaction holds up every other writer: it ends after so many rows, or so long.
+_SLICE_ROWS = 200
+_SLICE_S = 0.05
+_REST = 0.5
 _CARD = "card"
 _NAME_CHARS = 200
 _CARD_TYPES = {MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY}
@@ -32,6 +40,13 @@ class TemplateOutcome:
     applied: Sequence[str]
     skipped: Sequence[str]
     overwritten: Sequence[str]
+
+    def extended_by(self, part: TemplateOutcome) -> TemplateOutcome:
+        return TemplateOutcome(
+            [*self.applied, *part.applied],
+            [*self.skipped, *part.skipped],
+            [*self.overwritten, *part.overwritten],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +67,61 @@ def template_plan(template: Template, screening: Screening) -> TemplatePlan:
     return TemplatePlan(drafts, card, screening.screen_text(card.name)[:_NAME_CHARS])
 
 
-def apply_in_transaction(
-    stores: Stores, caller: Caller, owner: Owner, plan: TemplatePlan, now: float, *, overwrite: bool
+async def apply_in_slices(
+    storage: AuditedStorage, caller: Caller, owner: Owner, plan: TemplatePlan, *, overwrite: bool
 ) -> TemplateOutcome:
-    """Write a plan's rows; existing rows stay unless `overwrite`."""
-    stores.personas.ensure(owner, now)
-    outcome: dict[str, list[str]] = {"applied": [], "skipped": [], "overwritten": []}
-    for draft in plan.drafts:
-        new = memory_from_draft(owner, draft, now, Status.ACTIVE)
-        result = _apply_row(stores, new, now, overwrite=overwrite)
-        outcome[result].append(f"{draft.type}:{draft.key}")
-    if plan.card is not None:
-        if overwrite:
-            _end_previous_card(stores, owner, plan, now)
-        outcome[_store_card(stores, owner, plan, now, overwrite=overwrite)].append(_CARD)
-    record_event(stores, caller, "persona.template", owner.persona_id, now)
-    return TemplateOutcome(**outcome)
+    """Write a plan's rows in short transactions; existing rows stay unless `overwrite`.
+
+    It may be repeated after a failure: rows that are there are skipped, or overwritten again.
+    """
+    now = storage.clock.now()
+    outcome = TemplateOutcome([], [], [])
+    done = 0
+    while True:
+        started = time.monotonic()
+        application = _PlanApplication(owner, plan, now, overwrite)
+        done, part = await storage.write(partial(application.write_slice, start=done))
+        outcome = outcome.extended_by(part)
+        if done == len(plan.drafts):
+            break
+        await sleep_proportionally(started, _REST)
+    card = await storage.write(lambda stores: application.write_card(stores, caller))
+    return outcome.extended_by(card)
+
+
+@dataclass(frozen=True, slots=True)
+class _PlanApplication:
+    owner: Owner
+    plan: TemplatePlan
+    now: float
+    overwrite: bool
+
+    def write_slice(self, stores: Stores, start: int) -> tuple[int, TemplateOutcome]:
+        """Write rows from `start` on; return where the next slice begins, and what was done."""
+        stores.personas.ensure(self.owner, self.now)
+        outcome: dict[str, list[str]] = {"applied": [], "skipped": [], "overwritten": []}
+        ends_at = time.perf_counter() + _SLICE_S
+        place = start
+        while place < len(self.plan.drafts):
+            draft = self.plan.drafts[place]
+            new = memory_from_draft(self.owner, draft, self.now, Status.ACTIVE)
+            result = _apply_row(stores, new, self.now, overwrite=self.overwrite)
+            outcome[result].append(f"{draft.type}:{draft.key}")
+            place += 1
+            if place - start >= _SLICE_ROWS or time.perf_counter() > ends_at:
+                break
+        return place, TemplateOutcome(**outcome)
+
+    def write_card(self, stores: Stores, caller: Caller) -> TemplateOutcome:
+        """Store the card after its rows, and record that the template was applied."""
+        outcome: dict[str, list[str]] = {"applied": [], "skipped": [], "overwritten": []}
+        if self.plan.card is not None:
+            if self.overwrite:
+                _end_previous_card(stores, self.owner, self.plan, self.now)
+            stored = _store_card(stores, self.owner, self.plan, self.now, overwrite=self.overwrite)
+            outcome[stored].append(_CARD)
+        record_event(stores, caller, "persona.template", self.owner.persona_id, self.now)
+        return TemplateOutcome(**outcome)
 
 
 def _apply_row(stores: Stores, new: Memory, now: float, *, overwrite: bool) -> str:

@@ -8,18 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plastic_memories.errors import NotFound
-from plastic_memories.formats.card_memories import card_document, card_template
+from plastic_memories.errors import BodyTooLarge, NotFound
+from plastic_memories.formats.card_memories import card_document, card_template, lore_entry_count
 from plastic_memories.formats.character_card import CardFormat, dump_compact, read_card, write_card
 from plastic_memories.formats.export_signature import is_own, signature
 from plastic_memories.hub.personas.templates import (
     TemplateOutcome,
-    apply_in_transaction,
+    apply_in_slices,
     template_plan,
 )
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.hub.transfer.import_lines import ExportImporter, ImportReport
+from plastic_memories.hub.transfer.import_progress import ImportReport
 from plastic_memories.hub.transfer.transfer import Transfer
 from plastic_memories.model.card import Card
 from plastic_memories.model.key import Caller
@@ -47,6 +47,7 @@ class CharacterCards:
     storage: AuditedStorage
     screening: Screening
     transfer: Transfer
+    max_entries: int = 5_000
 
     async def import_card(
         self, caller: Caller, owner: Owner, raw: bytes, *, overwrite: bool, memories: bool
@@ -56,26 +57,30 @@ class CharacterCards:
         A stranger's card may claim anything about the user, so its memories are imported only on
         request, and those that would be in every prompt become candidates.
         """
-        now = self.storage.clock.now()
         # On a thread: a large picture takes a moment and would block other requests.
         card, rows = await asyncio.to_thread(read_card, raw)
-        template = card_template("", card)
+        self._check_entries(card)
+        template = await asyncio.to_thread(card_template, "", card)
         plan = await asyncio.to_thread(template_plan, template, self.screening)
         lines = _export_lines(owner, rows) if memories else []
         secret = await self.transfer.secret()
         trusted = bool(lines) and await asyncio.to_thread(is_own, secret, owner.user, rows)
         bundled = sum(row.get("kind") in _BUNDLED_KINDS for row in rows)
+        # Memories first: what the owner has changed since is newer than the card.
+        report = _NO_REPORT
+        if lines:
+            report = await self.transfer.run_import(caller, lines, dry_run=False, trust=trusted)
+        applied = await apply_in_slices(self.storage, caller, owner, plan, overwrite=overwrite)
+        return CardImportOutcome(template, applied, bundled, report)
 
-        def work(stores: Stores) -> CardImportOutcome:
-            # Memories first: what the owner has changed since is newer than the card.
-            report = _NO_REPORT
-            if lines:
-                importer = ExportImporter(stores, caller, self.screening, now, is_trusted=trusted)
-                report = importer.run(lines)
-            applied = apply_in_transaction(stores, caller, owner, plan, now, overwrite=overwrite)
-            return CardImportOutcome(template, applied, bundled, report)
-
-        return await self.storage.write(work)
+    def _check_entries(self, card: Card) -> None:
+        """Raise `BodyTooLarge` for a card with more lore entries than allowed."""
+        if lore_entry_count(card) > self.max_entries:
+            raise BodyTooLarge(
+                f"The card has more than {self.max_entries} lore entries; "
+                "PLASTIC_MEMORIES_MAX_CARD_ENTRIES is the limit.",
+                {"limit": self.max_entries, "setting": "PLASTIC_MEMORIES_MAX_CARD_ENTRIES"},
+            )
 
     async def export_card(
         self, caller: Caller, owner: Owner, file_format: CardFormat, *, memories: bool

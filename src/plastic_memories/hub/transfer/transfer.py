@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
-from plastic_memories.errors import NotAllowed
+from plastic_memories.errors import InvalidInput, NotAllowed, Rejected
 from plastic_memories.formats import export_lines
 from plastic_memories.formats.export_signature import ExportSigner
+from plastic_memories.formats.import_index import index_lines
 from plastic_memories.hub.personas.personas import Personas
 from plastic_memories.hub.transactions.audit_events import record_event
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
-from plastic_memories.hub.transfer.import_lines import ExportImporter, ImportReport
+from plastic_memories.hub.transfer.import_lines import ImportTerms
+from plastic_memories.hub.transfer.import_progress import ImportReport
+from plastic_memories.hub.transfer.sliced_import import SlicedImport
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.message import Message
-from plastic_memories.model.owner import Owner, Viewpoint
+from plastic_memories.model.owner import Owner, User, Viewpoint
 from plastic_memories.model.persona import Persona
-from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 
@@ -30,19 +35,13 @@ _PAGE = 500
 Row = TypeVar("Row", Memory, Message)
 
 
-class _DryRunRollback(Exception):
-    """Rolls back the transaction of a dry run, and carries its report."""
-
-    def __init__(self, report: ImportReport) -> None:
-        super().__init__()
-        self.report = report
-
-
 @dataclass(frozen=True, slots=True)
 class Transfer:
     storage: AuditedStorage
     screening: Screening
     personas: Personas
+    max_entries: int = 500_000
+    _locks: WeakValueDictionary[User, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def export_lines(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
         """Yield the export as JSON lines: everything the user owns, and nothing of anyone else.
@@ -104,35 +103,56 @@ class Transfer:
         trust: bool = False,
         match_any_status: bool = False,
     ) -> ImportReport:
-        """Import an export of this or another installation, all of it in one transaction.
+        """Import an export of this or another installation, in many short transactions.
 
+        What was imported before stays as it is: an import that failed can simply be repeated.
         With `trust` the user vouches for it, as if it were an export of their own. With
-        `match_any_status` a memory that was imported before is never imported again.
+        `match_any_status` a memory that was imported before is never imported again, whatever
+        became of it since.
         """
         if trust:
             _check_may_vouch(caller)
-        now = self.storage.clock.now()
-        rows = list(lines)
-
-        def work(stores: Stores) -> ImportReport:
-            importer = ExportImporter(
-                stores,
-                caller,
-                self.screening,
-                now,
-                is_trusted=trust,
-                match_any_status=match_any_status,
+        report = await self.run_import(
+            caller, lines, dry_run=dry_run, trust=trust, match_any_status=match_any_status
+        )
+        if not dry_run:
+            now, counts = self.storage.clock.now(), dict(report.counts)
+            await self.storage.write(
+                lambda stores: record_event(stores, caller, "import", "", now, counts=counts)
             )
-            report = importer.run(rows)
-            if dry_run:
-                raise _DryRunRollback(report)
-            record_event(stores, caller, "import", "", now, counts=dict(report.counts))
-            return report
+        return report
 
-        try:
-            return await self.storage.write(work)
-        except _DryRunRollback as rollback:
-            return rollback.report
+    async def run_import(
+        self,
+        caller: Caller,
+        lines: Iterable[str],
+        *,
+        dry_run: bool,
+        trust: bool,
+        match_any_status: bool = False,
+    ) -> ImportReport:
+        """Import lines without a record of the import as such."""
+        secret = await self.secret()
+        # On a thread: a large file takes seconds to read.
+        index = await asyncio.to_thread(index_lines, lines, secret, caller.user, self.max_entries)
+        self._check_personas(caller, index.persona_ids)
+        terms = ImportTerms(
+            caller,
+            self.screening,
+            self.storage.clock.now(),
+            is_trusted=trust or index.is_own,
+            dry_run=dry_run,
+            match_any_status=match_any_status,
+        )
+        # A second import of the same user, such as a retry, must see what the first has stored.
+        async with self._locks.setdefault(caller.user, asyncio.Lock()):
+            return await SlicedImport(self.storage, terms).run(index)
+
+    def _check_personas(self, caller: Caller, persona_ids: Iterable[str]) -> None:
+        """Raise `NotAllowed` before anything is stored if the key is bound to another persona."""
+        for persona_id in persona_ids:
+            with suppress(InvalidInput, Rejected):  # such lines are skipped one by one
+                caller.owner(self.screening.screen_identifier(persona_id))
 
     async def _personas(self, caller: Caller, persona_id: str | None) -> Sequence[Persona]:
         found = await self.personas.list_personas(caller.user)

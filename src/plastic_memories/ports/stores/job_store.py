@@ -43,6 +43,14 @@ class JobStore(Protocol):
         """
         ...
 
+    def due_by_turns(self, now: float, after: User | None, limit: int) -> list[Job]:
+        """Return due jobs in a fixed order of users, beginning with the one who follows `after`.
+
+        Within a user the longest waiting comes first. A job is left out while another job of its
+        session is held. After the last user it is the first one's turn again.
+        """
+        ...
+
     def prune(self, before_ts: float) -> int:
         """Erase jobs that were done before a time; return how many."""
         ...

@@ -337,6 +337,37 @@ class JobStoreContract:
 
         assert [one.id for one in due] == [early, left, late]
 
+    async def test_due_jobs_come_in_turns_of_users(self, storage: StorageBackend) -> None:
+        mine = await create_session(storage, replace(TALK, session_id="mine"))
+        more = await create_session(storage, replace(TALK, session_id="more"))
+        theirs = await create_session(storage, replace(TALK, owner=OTHER_USER))
+        for session in (mine, more, theirs):
+            await open_job(storage, new_job(session))
+
+        first = await storage.read(lambda s: s.jobs.due_by_turns(NOW, None, 10))
+        last = first[-1].owner.user
+        second = await storage.read(lambda s: s.jobs.due_by_turns(NOW, first[0].owner.user, 10))
+        again = await storage.read(lambda s: s.jobs.due_by_turns(NOW, last, 10))
+
+        assert sorted(job.session_ref for job in first) == [mine.id, more.id, theirs.id]
+        assert {job.owner.user for job in second} == {last}
+        assert again == first
+
+    async def test_a_session_that_is_worked_on_has_no_due_job(
+        self, storage: StorageBackend
+    ) -> None:
+        session = await create_session(storage)
+        await open_job(storage, new_job(session))
+        archiving = await open_job(storage, replace(new_job(session), task_type=TaskType.ARCHIVE))
+        held = replace(archiving, status=JobStatus.PROCESSING, next_try_at=NOW + 9)
+        await storage.write(lambda s: s.jobs.save(held))
+
+        now = await storage.read(lambda s: s.jobs.due_by_turns(NOW, None, 10))
+        later = await storage.read(lambda s: s.jobs.due_by_turns(NOW + 9, None, 10))
+
+        assert now == []
+        assert len(later) == 2  # the lease has run out
+
     async def test_quiet_sessions_are_those_that_wait_without_a_job(
         self, storage: StorageBackend
     ) -> None:

@@ -39,4 +39,5 @@ class ServiceContext:
             max_retries=settings.job_max_retries,
             backoff_s=settings.job_backoff_s,
             lease_s=settings.job_lease_s,
+            concurrency=settings.job_concurrency,
         )

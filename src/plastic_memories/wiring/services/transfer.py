@@ -17,6 +17,8 @@ class TransferServices:
 
 
 def build_transfer(context: ServiceContext, personas: PersonaServices) -> TransferServices:
-    storage, screening = context.storage, context.screening
-    transfer = Transfer(storage, screening, personas.personas)
-    return TransferServices(transfer, CharacterCards(storage, screening, transfer))
+    storage, screening, settings = context.storage, context.screening, context.settings
+    transfer = Transfer(storage, screening, personas.personas, settings.max_import_entries)
+    return TransferServices(
+        transfer, CharacterCards(storage, screening, transfer, settings.max_card_entries)
+    )

@@ -28,6 +28,8 @@ _SHARED_COLUMNS = (
 )  # fmt: skip
 _OFF_KEY = "formation_off"
 
+_FIRST_TURN = User("", "")  # before every user
+
 
 class SqlJobStore:
     def __init__(self, session: SqlSession) -> None:
@@ -68,6 +70,14 @@ class SqlJobStore:
     def due(self, now: float, limit: int = 1) -> list[Job]:
         rows = self._session.fetch("due_jobs", {"now": now, "limit": limit})
         return [_job(row) for row in rows]
+
+    def due_by_turns(self, now: float, after: User | None, limit: int) -> list[Job]:
+        turns = [_FIRST_TURN] if after is None else [after, _FIRST_TURN]
+        for user in turns:
+            params = {**user_params(user), "now": now, "limit": limit}
+            if rows := self._session.fetch("due_jobs_by_turns", params):
+                return [_job(row) for row in rows]
+        return []
 
     def prune(self, before_ts: float) -> int:
         return self._session.execute("prune_jobs", {"before_ts": before_ts})

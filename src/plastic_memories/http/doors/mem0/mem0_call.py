@@ -18,6 +18,7 @@ from plastic_memories.errors import (
     TooManyRequests,
 )
 from plastic_memories.http.caller_context import (
+    authenticate_key,
     is_user_id,
     request_key,
     requested_user,
@@ -112,12 +113,11 @@ async def _admit_request(request: Request) -> Mem0Call:
     text = request_key(request.headers)
     if not text:
         raise NotAuthenticated("Authentication credentials were not provided.")
-    hub = await open_hub_of(request)
-    key = await hub.keys.authenticate(text)
+    key = await authenticate_key(request, text)
     if state.rate is not None:
         state.rate.take_request(key.digest)
     current_tenant.set(key.tenant_id)
-    return Mem0Call(request, key, hub, state.options)
+    return Mem0Call(request, key, await open_hub_of(request), state.options)
 
 
 async def _read_arguments(parameters: EndpointParameters, request: Request) -> dict[str, Any]:

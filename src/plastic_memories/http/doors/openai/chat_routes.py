@@ -9,14 +9,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from plastic_memories.errors import NotAuthenticated, PlasticMemoriesError
-from plastic_memories.http.caller_context import admit_request, request_key, requested_user
+from plastic_memories.http.caller_context import (
+    admit_request,
+    authenticate_key,
+    request_key,
+    requested_user,
+)
 from plastic_memories.http.doors.openai.chat_request import parse_chat_request
 from plastic_memories.http.doors.openai.chat_turn import MemoryInjection, parse_turn
 from plastic_memories.http.doors.openai.failures import openai_endpoint
 from plastic_memories.http.doors.openai.model_list import with_personas
 from plastic_memories.http.doors.openai.relay import RelayedReply, RelayResponse, UpstreamRequest
 from plastic_memories.http.doors.openai.upstream import Upstream
-from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.routing import Routes, error_responses
 from plastic_memories.model.key import ApiKey
 
@@ -128,8 +132,7 @@ async def _authenticate(request: Request) -> ApiKey:
     text = request_key(request.headers)
     if not text:
         raise NotAuthenticated("Send the hub's key as the API key (Authorization: Bearer …).")
-    hub = await open_hub_of(request)
-    return await hub.keys.authenticate(text)
+    return await authenticate_key(request, text)
 
 
 async def _personas(request: Request, key: ApiKey) -> tuple[list[str], dict[str, str]]:
