@@ -101,7 +101,7 @@ SLOTS = [
         {},
         'data.items[0].value = "student"',
         "data.items[0].provenance.active_memory_id = 2",
-        "data.items[0].provenance.superseded = [1]",
+        "data.items[0].provenance.superseded = 1",
     ),
     _post(
         "E5 · Revoke: the row stays …",

@@ -20,8 +20,8 @@ from zoneinfo import ZoneInfo
 import plastic_memories
 from plastic_memories.errors import PlasticMemoriesError
 from plastic_memories.formats.card_macros import MacroNames
-from plastic_memories.formats.page_lines import PageLine, parse_page
-from plastic_memories.formats.page_merge import ENGLISH_HEADINGS, PageHeadings, PageMergePlan
+from plastic_memories.formats.pages.page_lines import PageLine, parse_page
+from plastic_memories.formats.pages.page_merge import ENGLISH_HEADINGS, PageHeadings, PageMergePlan
 from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.text import lazy_regex as lazy

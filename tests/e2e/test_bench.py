@@ -39,7 +39,7 @@ class ThisInterpreter(Environments):
 
 def run(tmp_path: Path, *names: str) -> dict[str, Any]:
     with Progress(console=Console(quiet=True)) as progress:
-        return Run([TALK], ThisInterpreter(tmp_path), progress).everything(list(names))
+        return Run([TALK], ThisInterpreter(tmp_path), progress).measure_all(list(names))
 
 
 def test_the_hub_and_a_peer_answer_the_same_questions(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plastic_memories.formats.page_lines import (
+from plastic_memories.formats.pages.page_lines import (
     PageLine,
     anchored_line,
     join_lines,
@@ -15,7 +15,7 @@ from plastic_memories.formats.page_lines import (
     statement_digest,
     statement_of,
 )
-from plastic_memories.formats.page_merge import (
+from plastic_memories.formats.pages.page_merge import (
     CHINESE_HEADINGS,
     append_to_section,
     plan_page_merge,

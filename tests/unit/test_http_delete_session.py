@@ -178,8 +178,9 @@ async def test_the_archive_follows(api: Api, tmp_path: Path) -> None:
 
 
 async def test_what_only_the_archive_has_goes_too(
-    api: Api, clock: StillClock, tmp_path: Path
+    start_hub: StartHub, clock: StillClock, tmp_path: Path
 ) -> None:
+    api = await start_hub(clock, worker="off", message_retention_days="90")
     await said(api, "我对海鲜过敏")
     await api.did("/sessions/end", session_id="s1")
     await digested(api)

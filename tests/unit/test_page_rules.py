@@ -7,14 +7,14 @@ from datetime import UTC
 
 import pytest
 
-from plastic_memories.formats.markdown_page import (
+from plastic_memories.formats.pages.markdown_page import (
     decode_page,
     encode_page,
     is_same_page_id,
     page_id,
     page_title,
 )
-from plastic_memories.formats.page_lines import (
+from plastic_memories.formats.pages.page_lines import (
     MARKER,
     LineKind,
     join_lines,
@@ -23,8 +23,8 @@ from plastic_memories.formats.page_lines import (
     statement_of,
     visible_lines,
 )
-from plastic_memories.formats.page_merge import PageMergePlan, rewrite_page
-from plastic_memories.formats.page_passages import has_term, index_page, pack_term
+from plastic_memories.formats.pages.page_merge import PageMergePlan, rewrite_page
+from plastic_memories.formats.pages.page_passages import has_term, index_page, pack_term
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.owner import User
 from plastic_memories.model.page import Encoding, PagePassage, PageTitle

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from plastic_memories.adapters.pages.folder import SafeFolder, open_root
 from plastic_memories.formats.archive_file import safe_path_part
-from plastic_memories.formats.markdown_page import decode_page, encode_page, page_title
+from plastic_memories.formats.pages.markdown_page import decode_page, encode_page, page_title
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.page import CORE_NAME, Encoding, PageFile, PageFolderListing
 from plastic_memories.runtime.disk_threads import DiskThreads

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plastic_memories.errors import Unavailable
-from plastic_memories.formats.markdown_page import page_id
-from plastic_memories.formats.page_lines import (
+from plastic_memories.formats.pages.markdown_page import page_id
+from plastic_memories.formats.pages.page_lines import (
     PageLine,
     join_lines,
     mute_digest,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from plastic_memories.errors import Rejected
-from plastic_memories.formats.page_lines import statement_digest
+from plastic_memories.formats.pages.page_lines import statement_digest
 from plastic_memories.hub.transactions.screening import Screening, refusal_reason
 from plastic_memories.model.memory import SLOT_TYPES, Draft, MemoryType, Scope, SourceType
 from plastic_memories.model.message import Message, Role

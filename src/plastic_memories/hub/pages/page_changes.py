@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from plastic_memories.errors import NotFound, Rejected
-from plastic_memories.formats.page_lines import PageLine, join_lines, statement_digest, statement_of
-from plastic_memories.formats.page_merge import (
+from plastic_memories.formats.pages.page_lines import (
+    PageLine,
+    join_lines,
+    statement_digest,
+    statement_of,
+)
+from plastic_memories.formats.pages.page_merge import (
     PageMergePlan,
     append_to_section,
     page_headings_for,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from plastic_memories.errors import Unavailable
-from plastic_memories.formats.page_passages import (
+from plastic_memories.formats.pages.page_passages import (
     IndexedPage,
     IndexedPassage,
     has_term,

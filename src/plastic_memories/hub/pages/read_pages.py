@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from plastic_memories.errors import NotFound
-from plastic_memories.formats.markdown_page import is_same_page_id, page_id, page_title
-from plastic_memories.formats.page_lines import (
+from plastic_memories.formats.pages.markdown_page import is_same_page_id, page_id, page_title
+from plastic_memories.formats.pages.page_lines import (
     PageLine,
     join_lines,
     mute_digest,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 from plastic_memories.errors import Conflict, PlasticMemoriesError, Unavailable
-from plastic_memories.formats.page_lines import parse_page
+from plastic_memories.formats.pages.page_lines import parse_page
 from plastic_memories.hub.pages.line_drafts import LineDrafter
 from plastic_memories.hub.pages.page_changes import (
     PageChangeApplier,

@@ -20,4 +20,4 @@ def majority_language(texts: Iterable[str]) -> str:
     """
     whole = "\n".join(texts)
     han, words = len(_HAN.findall(whole)), len(_LATIN_WORD.findall(whole))
-    return "zh" if han > _CHARS_PER_WORD * words else "en"
+    return "zh" if han and han >= _CHARS_PER_WORD * words else "en"

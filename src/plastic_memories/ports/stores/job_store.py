@@ -11,7 +11,10 @@ from plastic_memories.model.session import Session
 
 
 class JobStore(Protocol):
-    """One transaction's view of the jobs."""
+    """One transaction's view of the jobs.
+
+    It has nine methods: workers lease by turns, upkeep and health checks ask what is due at all.
+    """
 
     def open(self, job: Job) -> Job:
         """Store a job; if the session has an open one of the kind, return that instead."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from plastic_memories.formats.page_lines import LineKind, PageLine, bare_text, parse_page
+from plastic_memories.formats.pages.page_lines import LineKind, PageLine, bare_text, parse_page
 from plastic_memories.language.text.passages import sentence_groups
 from plastic_memories.language.text.tokens import index_terms, term_codes
 

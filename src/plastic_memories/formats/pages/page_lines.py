@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from plastic_memories.formats.markdown_page import front_matter_lines, front_matter_title
+from plastic_memories.formats.pages.markdown_page import front_matter_lines, front_matter_title
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import normalise
 from plastic_memories.model.owner import User

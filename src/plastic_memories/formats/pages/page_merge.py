@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plastic_memories.formats.page_lines import (
+from plastic_memories.formats.pages.page_lines import (
     MARKER,
     LineKind,
     PageLine,
