@@ -27,7 +27,7 @@ from plastic_memories.model.session import conversation_of
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
+from plastic_memories.rules.lifecycle.tombstones import NEVER_AGAIN, tombstone_digests
 from plastic_memories.rules.prompt.always_told import as_a_strangers
 
 
@@ -192,7 +192,7 @@ class ExportImporter:
         memory = self.screening.screen_memory(export_lines.memory_from_line(line, owner, self.now))
         marks = tombstone_digests(self.stores.tombstones.secret(), owner, memory)
         if self.stores.tombstones.covers(owner, marks):
-            self.skipped.append({"line": number, "reason": "forgotten, never again"})
+            self.skipped.append({"line": number, "reason": NEVER_AGAIN})
             return
         admitted = memory if self.is_trusted else as_a_strangers(memory)
         duplicate = self._find_same_memory(memory, {memory.status, admitted.status})
