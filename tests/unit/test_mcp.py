@@ -111,6 +111,17 @@ async def test_forgetting_by_query_only_shows_and_by_id_erases(api: Api) -> None
     assert (await called(api, "list"))["structuredContent"]["memories"] == []
 
 
+async def test_what_was_marked_never_again_is_not_remembered_and_says_so(api: Api) -> None:
+    kept = await called(api, "remember", text="我对芒果过敏")
+    ids = [row["id"] for row in kept["structuredContent"]["memories"]]
+    await called(api, "forget", memory_ids=ids, never_again=True)
+
+    again = await called(api, "remember", text="我对芒果过敏")
+
+    assert text_of(again) == "Not remembered: forgotten, never again"
+    assert (await called(api, "list"))["structuredContent"]["memories"] == []
+
+
 async def test_goals_are_made_updated_and_listed(api: Api) -> None:
     made = await called(api, "goal_create", title="学会 Rust", details="每天一章")
     await called(api, "goal_update", goal_id=made["structuredContent"]["goal_id"], status="done")

@@ -156,8 +156,8 @@ async def test_a_candidate_nothing_stands_against_is_confirmed(api: Api) -> None
     def says(text: str) -> list[Message]:
         return [Message(owner=owner, role=Role.USER, content=text, ts=1.0)]
 
-    first = await take_in.extract(caller, owner, says("开心"), IngestAttributes())
-    second = await take_in.extract(caller, owner, says("难过"), IngestAttributes())
+    first = (await take_in.extract(caller, owner, says("开心"), IngestAttributes())).outcomes
+    second = (await take_in.extract(caller, owner, says("难过"), IngestAttributes())).outcomes
 
     assert [one.memory.content for one in first] == ["猜测：开心"]
     assert second == []
@@ -263,9 +263,10 @@ async def test_never_again_holds_here(api: Api, mem0: Mem0, text: str, infer: bo
     ids = [row["id"] for row in (await persona.saw("/memory/list"))["items"]]
     await persona.did("/memory/forget", memory_ids=ids, never_again=True)
 
-    again = await mem0.add(text, infer=infer)
+    again = await mem0.did("POST", "/memories", json={"messages": text, "infer": infer})
 
-    assert again == []
+    assert again["results"] == []
+    assert again["skipped"] == [{"memory": text, "reason": "forgotten, never again"}]
     assert await mem0.listed() == []
 
 

@@ -36,6 +36,20 @@ class IngestOutcome:
     is_known: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SkippedStatement:
+    """A statement that was not stored, and why; the text is empty if it may hold a secret."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    outcomes: Sequence[IngestOutcome] = ()
+    skipped: Sequence[SkippedStatement] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestAttributes:
     """Attributes the caller sets on every memory of one call."""
@@ -63,7 +77,7 @@ class IngestConversation:
 
     async def extract(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], marked: IngestAttributes
-    ) -> list[IngestOutcome]:
+    ) -> IngestResult:
         """Store the messages and the memories the rules extract; uncontested ones become active.
 
         A statement that no rule can parse is stored in the user's own words.
@@ -74,10 +88,13 @@ class IngestConversation:
         )
         # On a thread: a long conversation takes a while to parse and would block other requests.
         drafts = await asyncio.to_thread(self._read, placed, settings.time_zone)
-        screened, _ = self.screening.screen_drafts([marked.apply_to(draft) for draft in drafts])
-        return await self._store_drafts(
+        screened, refused = self.screening.screen_drafts(
+            [marked.apply_to(draft) for draft in drafts]
+        )
+        stored = await self._store_drafts(
             caller, owner, [draft for _, draft in screened], store_learned_draft
         )
+        return _with_refused(stored, refused)
 
     def _read(self, talk: Sequence[Message], time_zone: str) -> list[Draft]:
         """Return the extracted drafts, and verbatim drafts of statements no rule can parse."""
@@ -98,15 +115,16 @@ class IngestConversation:
 
     async def store_verbatim(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], marked: IngestAttributes
-    ) -> list[IngestOutcome]:
+    ) -> IngestResult:
         """Store each message verbatim as a memory; raise `Rejected` if none may be stored."""
         drafts = [marked.apply_to(verbatim_draft(message)) for message in talk]
         screened, refused = self.screening.screen_drafts(drafts)
         if refused and not screened:
             raise Rejected(f"Nothing of this may be kept: {refused[0][1]}.")
-        return await self._store_drafts(
+        stored = await self._store_drafts(
             caller, owner, [draft for _, draft in screened], _write_statement
         )
+        return _with_refused(stored, refused)
 
     async def _store_messages(
         self, caller: Caller, owner: Owner, talk: Sequence[Message]
@@ -119,22 +137,30 @@ class IngestConversation:
 
     async def _store_drafts(
         self, caller: Caller, owner: Owner, drafts: Sequence[Draft], write: _WriteDraft
-    ) -> list[IngestOutcome]:
+    ) -> IngestResult:
         now = self.storage.clock.now()
 
-        def work(stores: Stores) -> list[IngestOutcome]:
+        def work(stores: Stores) -> IngestResult:
             outcomes: list[IngestOutcome] = []
+            skipped: list[SkippedStatement] = []
             for draft in drafts:
                 written = write(stores, caller, owner, draft, now)
                 if written.memory is None:
+                    skipped.append(SkippedStatement(draft.content, written.skipped))
                     continue
                 memory = confirm_if_uncontested(stores, caller, written.memory, now)
                 if memory.status is Status.ACTIVE:
                     previous = _previous_version(stores, memory)
                     outcomes.append(IngestOutcome(memory, previous, is_known=not written.updated))
-            return outcomes
+            return IngestResult(outcomes, skipped)
 
         return await self.storage.write(work)
+
+
+def _with_refused(result: IngestResult, refused: Sequence[tuple[int, str]]) -> IngestResult:
+    """Return the result with the reasons of the screening added."""
+    reasons = [SkippedStatement("", reason) for _, reason in refused]
+    return replace(result, skipped=[*result.skipped, *reasons])
 
 
 def _write_statement(
