@@ -49,13 +49,14 @@ def remember(
 ) -> None:
     """Remember a text.
 
-    Statements about the user are extracted (叫我小林, I am allergic to peanuts); any other text
-    becomes a note. With --type the text is stored as it is.
+    Statements about the user are extracted (叫我小林, I am allergic to peanuts); every other
+    sentence becomes a note. With --type the text is stored as it is.
     """
 
     async def work(client: AsyncPlasticMemoriesClient) -> tuple[WriteResult, list[MemoryItem]]:
         if kind is None and name is None:
-            written = await client.write([Message(role="user", content=text)], confirm=confirm)
+            said = [Message(role="user", content=text)]
+            written = await client.write(said, confirm=confirm, keep_rest=True)
             if not written.items and not _is_never_again(written):
                 written = await client.write_item("note", note_key(text), text, **item_fields)
         else:

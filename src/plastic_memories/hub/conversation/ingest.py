@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plastic_memories.errors import Rejected
 from plastic_memories.hub.conversation.messages import MessageHistory, with_session_realm
+from plastic_memories.hub.conversation.unread_statements import unread_notes
 from plastic_memories.hub.formation.learn import store_learned_draft
 from plastic_memories.hub.memories.review import confirm_in_transaction
 from plastic_memories.hub.memories.write import WriteOutcome, write_in_transaction
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transactions.version_chain import replaceable_by
-from plastic_memories.language.reading.verbatim_notes import is_statement, verbatim_draft
+from plastic_memories.language.reading.verbatim_notes import verbatim_draft
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, Status
 from plastic_memories.model.message import Message
-from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.owner import Owner
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.lifecycle.transitions import ConfirmOptions
@@ -80,7 +82,7 @@ class IngestConversation:
     ) -> IngestResult:
         """Store the messages and the memories the rules extract; uncontested ones become active.
 
-        A statement that no rule can parse is stored in the user's own words.
+        A sentence that no rule can parse is stored in the user's own words.
         """
         rows = await self._store_messages(caller, owner, talk)
         settings, placed = await self.storage.read(
@@ -97,21 +99,10 @@ class IngestConversation:
         return _with_refused(stored, refused)
 
     def _read(self, talk: Sequence[Message], time_zone: str) -> list[Draft]:
-        """Return the extracted drafts, and verbatim drafts of statements no rule can parse."""
+        """Return the extracted drafts, and notes of the statements no rule can parse."""
         found = self.judge.extract(talk, time_zone)
-        read_ids = {message_id for draft in found for message_id in draft.source_message_ids}
-        notes = [
-            verbatim_draft(message)
-            for message in talk
-            if message.id not in read_ids and self._is_unread_statement(message, time_zone)
-        ]
-        return [*found, *notes]
-
-    def _is_unread_statement(self, message: Message, time_zone: str) -> bool:
-        """Return whether a message states something that no rule extracts from it alone."""
-        if message.realm is not Realm.REAL or not is_statement(message):
-            return False
-        return not self.judge.extract([message], time_zone)
+        unread = (unread_notes(self.judge, message, found, time_zone) for message in talk)
+        return [*found, *itertools.chain.from_iterable(unread)]
 
     async def store_verbatim(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], marked: IngestAttributes
