@@ -22,7 +22,7 @@ from plastic_memories.model.entry import (
     partitions_for,
 )
 from plastic_memories.model.memory import Scope
-from plastic_memories.model.owner import Realm, Viewpoint
+from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.model.recall import Findings, RecallQuery
 from plastic_memories.ports.embedder import QueryEmbedder, QueryVector
 from plastic_memories.ports.storage import StorageBackend
@@ -145,6 +145,9 @@ class Fixed:
 
     async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
         return self.answer
+
+    async def embed_recent(self, owner: Owner, deadline_s: float) -> None:
+        """Embed nothing: it has no entries."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from embedding_parts import hashed
 from plastic_memories.adapters.recall.hybrid import hybrid_engine
 from plastic_memories.adapters.recall.keyword import keyword_engine
 from plastic_memories.adapters.sqlite.backend import open_sqlite
+from plastic_memories.model.owner import Owner
 from plastic_memories.ports.embedder import QueryVector
 from plastic_memories.ports.recall_engine import RecallEngine
 from plastic_memories.ports.storage import StorageBackend
@@ -25,6 +26,9 @@ class Hashed:
 
     async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
         return QueryVector(hashed([text])[0])
+
+    async def embed_recent(self, owner: Owner, deadline_s: float) -> None:
+        """Embed nothing: it has no entries."""
 
 
 class TestKeyword(RecallEngineContract):

@@ -242,6 +242,39 @@ async def test_a_talk_read_again_has_one_summary(api: Api, model: FakeModel) -> 
     assert "tcmiku" in summary
 
 
+@pytest.mark.parametrize(
+    "repeated",
+    ["用户说自己对芒果过敏。", f"{SAID}。", "芒果一碰就过敏；", "用户對芒果過敏得厉害。"],
+)
+async def test_a_summary_of_the_model_leaves_out_what_must_never_be_learned_again(
+    api: Api, model: FakeModel, repeated: str
+) -> None:
+    await told(api, SAID)
+    [row] = await profile(api)
+    await api.did("/memory/forget", memory_id=row["id"], never_again=True, include_messages=True)
+    text = f"喜欢茶。{repeated}叫我 tcmiku。"
+    said_again = fact(SAID, "constraint.allergy", "芒果")
+    model.says(reply(said_again, summary={"text": text, "topics": ["茶", "芒果过敏"]}))
+
+    await told(api, SAID, "我喜欢茶", "叫我 tcmiku")
+
+    [summary] = (await api.saw("/memory/list", type="summary"))["items"]
+    assert summary["content"] == "喜欢茶。叫我 tcmiku。"
+    assert "芒果" not in str(summary)
+
+
+async def test_a_summary_is_read_for_what_only_it_repeats(api: Api, model: FakeModel) -> None:
+    await told(api, SAID)
+    [row] = await profile(api)
+    await api.did("/memory/forget", memory_id=row["id"], never_again=True, include_messages=True)
+    text = "用户对芒果过敏。叫用户 tcmiku。"
+    model.says(reply(summary={"text": text, "topics": []}))
+
+    await told(api, SAID, "叫我 tcmiku")
+
+    assert await api.listed("all", type="summary") == ["叫用户 tcmiku。"]
+
+
 async def test_what_was_revoked_stays_revoked_when_the_talk_is_read_again(
     api: Api, model: FakeModel
 ) -> None:

@@ -61,6 +61,13 @@ async def test_what_is_said_is_found_as_a_profile_row_and_other_text_is_a_note(a
     assert note["structuredContent"]["memories"][0]["type"] == "note"
 
 
+async def test_every_sentence_of_a_text_is_remembered(api: Api) -> None:
+    kept = await called(api, "remember", text="我喜欢爵士乐。我妹妹小雨六月十二号结婚。")
+
+    rows = kept["structuredContent"]["memories"]
+    assert [row["content"] for row in rows] == ["我喜欢爵士乐", "我妹妹小雨六月十二号结婚。"]
+
+
 async def test_a_recall_brings_constraints_whatever_is_asked(api: Api) -> None:
     await called(api, "remember", text="我对海鲜过敏")
 
@@ -108,6 +115,17 @@ async def test_forgetting_by_query_only_shows_and_by_id_erases(api: Api) -> None
 
     assert not shown["structuredContent"]["erased"]
     assert gone["structuredContent"]["memory_ids"] == ids
+    assert (await called(api, "list"))["structuredContent"]["memories"] == []
+
+
+async def test_what_was_marked_never_again_is_not_remembered_and_says_so(api: Api) -> None:
+    kept = await called(api, "remember", text="我对芒果过敏")
+    ids = [row["id"] for row in kept["structuredContent"]["memories"]]
+    await called(api, "forget", memory_ids=ids, never_again=True)
+
+    again = await called(api, "remember", text="我对芒果过敏")
+
+    assert text_of(again) == "Not remembered: forgotten, never again"
     assert (await called(api, "list"))["structuredContent"]["memories"] == []
 
 

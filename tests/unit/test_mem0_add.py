@@ -59,6 +59,27 @@ async def test_a_statement_no_rule_reads_is_kept_in_the_users_words(
 
 
 @pytest.mark.parametrize(
+    ("text", "memories"),
+    [
+        (
+            "我喜欢爵士乐。我妹妹小雨六月十二号结婚。",
+            ["我喜欢爵士乐", "我妹妹小雨六月十二号结婚。"],
+        ),
+        (
+            "The staging server is called Juniper. I'm allergic to peanuts! Is that all?",
+            ["I'm allergic to peanuts", "The staging server is called Juniper."],
+        ),
+        ("叫我小林。你好！项目由王工负责。谢谢", ["叫我小林", "项目由王工负责。"]),
+    ],
+)
+async def test_a_sentence_no_rule_reads_is_kept_beside_one_that_is_read(
+    mem0: Mem0, text: str, memories: list[str]
+) -> None:
+    assert sorted(await said(mem0, text)) == sorted(memories)
+    assert sorted(await mem0.listed()) == sorted(memories)
+
+
+@pytest.mark.parametrize(
     "text", ["你好", "hello!", "明天天气怎么样？", "what should I cook?", "谢谢"]
 )
 async def test_where_nothing_is_stated_nothing_is_invented_and_nothing_lost(
@@ -156,8 +177,8 @@ async def test_a_candidate_nothing_stands_against_is_confirmed(api: Api) -> None
     def says(text: str) -> list[Message]:
         return [Message(owner=owner, role=Role.USER, content=text, ts=1.0)]
 
-    first = await take_in.extract(caller, owner, says("开心"), IngestAttributes())
-    second = await take_in.extract(caller, owner, says("难过"), IngestAttributes())
+    first = (await take_in.extract(caller, owner, says("开心"), IngestAttributes())).outcomes
+    second = (await take_in.extract(caller, owner, says("难过"), IngestAttributes())).outcomes
 
     assert [one.memory.content for one in first] == ["猜测：开心"]
     assert second == []
@@ -263,9 +284,10 @@ async def test_never_again_holds_here(api: Api, mem0: Mem0, text: str, infer: bo
     ids = [row["id"] for row in (await persona.saw("/memory/list"))["items"]]
     await persona.did("/memory/forget", memory_ids=ids, never_again=True)
 
-    again = await mem0.add(text, infer=infer)
+    again = await mem0.did("POST", "/memories", json={"messages": text, "infer": infer})
 
-    assert again == []
+    assert again["results"] == []
+    assert again["skipped"] == [{"memory": text, "reason": "forgotten, never again"}]
     assert await mem0.listed() == []
 
 

@@ -9,6 +9,8 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from plastic_memories.model.owner import Owner
+
 Vectors: TypeAlias = NDArray[np.float32]
 Purpose: TypeAlias = Literal["passage", "query"]
 
@@ -53,6 +55,7 @@ class EmbedderChoice:
     load: Callable[[], Embedder] | None = None  # None: there are no vectors
     close: Callable[[], None] | None = None  # called once, at shutdown
     model: str = ""  # the embedder's `model`, if it is known before loading
+    is_in_process: bool = False  # a few texts take milliseconds: a search may wait for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +76,8 @@ class QueryEmbedder(Protocol):
 
         `tenant_id` names the tenant whose metrics count it.
         """
+        ...
+
+    async def embed_recent(self, owner: Owner, deadline_s: float) -> None:
+        """Embed the few entries that an owner has just written; return at the deadline anyway."""
         ...

@@ -124,6 +124,10 @@ class WriteConversationRequest(PersonaRequest):
 
     messages: Annotated[list[ConversationMessageBody], Field(max_length=500)]
     confirm: Flag = False
+    keep_rest: Annotated[
+        Flag,
+        Field(description="Store the other sentences of a message read in part, as notes."),
+    ] = False
     session_id: OptionalName | None = None
     source_app: OptionalName | None = None
     bot_id: OptionalName | None = None

@@ -80,6 +80,48 @@ def test_any_other_text_becomes_one_note_however_often_it_is_said(run: Run, pars
     assert again["memory_id"] == first["memory_id"]
 
 
+def test_every_sentence_of_a_text_is_remembered(run: Run, parsed: Parsed) -> None:
+    written = parsed(run("remember", "我喜欢爵士乐。我妹妹小雨六月十二号结婚。", "--json"))
+
+    kept = {row["content"]: row["type"] for row in written["memories"]}
+    assert kept == {"我喜欢爵士乐": "profile", "我妹妹小雨六月十二号结婚。": "note"}
+    assert len(parsed(run("list", "--json"))["items"]) == 2
+
+
+def test_a_sentence_beside_one_marked_never_again_is_remembered(run: Run, parsed: Parsed) -> None:
+    [row] = parsed(run("remember", "我对芒果过敏", "--json"))["memories"]
+    run("forget", str(row["id"]), "--never-again", "--yes")
+
+    again = run("remember", "我对芒果过敏。我妹妹小雨六月十二号结婚。")
+
+    assert "Not remembered: you marked this never again" in again.stdout
+    [kept] = parsed(run("list", "--json"))["items"]
+    assert kept["content"] == "我妹妹小雨六月十二号结婚。"
+
+
+def test_what_was_marked_never_again_is_not_remembered_and_says_so(
+    run: Run, parsed: Parsed
+) -> None:
+    [row] = parsed(run("remember", "我对芒果过敏", "--json"))["memories"]
+    run("forget", str(row["id"]), "--never-again", "--yes")
+
+    again = run("remember", "我对芒果过敏")
+
+    assert again.exit_code == 0
+    assert "Not remembered: you marked this never again" in again.stdout
+    assert parsed(run("list", "--json"))["items"] == []
+
+
+def test_a_type_stores_what_was_marked_never_again(run: Run, parsed: Parsed) -> None:
+    [row] = parsed(run("remember", "我对芒果过敏", "--json"))["memories"]
+    run("forget", str(row["id"]), "--never-again", "--yes")
+
+    run("remember", "我对芒果过敏", "--type", row["type"], "--mkey", row["key"])
+
+    [kept] = parsed(run("list", "--json"))["items"]
+    assert kept["content"] == "我对芒果过敏"
+
+
 def test_the_first_key_is_never_on_standard_output(run: Run, parsed: Parsed) -> None:
     result = run("list", "--json")
 

@@ -13,13 +13,19 @@ from .sender import AsyncSender
 
 class AsyncMemories(AsyncSender):
     async def write(
-        self, messages: Utterances, confirm: bool = False, **options: Unpack[TalkOptions]
+        self,
+        messages: Utterances,
+        confirm: bool = False,
+        *,
+        keep_rest: bool = False,
+        **options: Unpack[TalkOptions],
     ) -> WriteResult:
         """Extract and store memories from messages.
 
-        `confirm` accepts the candidates of this call that have no conflict.
+        `confirm` accepts the candidates of this call that have no conflict. `keep_rest` stores
+        the other sentences of a message that was read in part, as notes.
         """
-        return await self._send(self._calls.write(messages, confirm, **options))
+        return await self._send(self._calls.write(messages, confirm, keep_rest, **options))
 
     async def write_item(
         self,

@@ -19,9 +19,13 @@ class MemoryCalls(CallContext):
     __slots__ = ()
 
     def write(
-        self, messages: Utterances, confirm: bool, **options: Unpack[TalkOptions]
+        self, messages: Utterances, confirm: bool, keep_rest: bool, **options: Unpack[TalkOptions]
     ) -> Call[WriteResult]:
-        conversation = {"messages": wire_messages(messages), "confirm": confirm}
+        conversation = {
+            "messages": wire_messages(messages),
+            "confirm": confirm,
+            "keep_rest": keep_rest or None,
+        }
         return post(
             "/memory/write",
             result(WriteResult),

@@ -80,7 +80,7 @@ def onnx(options: EmbeddingOptions) -> EmbedderChoice:
     def load() -> Embedder:
         return OnnxEmbedder(folder, options.embedder_threads)
 
-    return EmbedderChoice("onnx", why, load)
+    return EmbedderChoice("onnx", why, load, is_in_process=True)
 
 
 def missing_packages() -> str:

@@ -138,7 +138,7 @@ def wheel(options: EmbeddingOptions) -> EmbedderChoice:
         )
     why = f"the package {chosen.package} is installed"
     load = partial(chosen.load, options.embedder_threads)
-    return EmbedderChoice("wheel", why, load, model=chosen.model)
+    return EmbedderChoice("wheel", why, load, model=chosen.model, is_in_process=True)
 
 
 def is_default_installed() -> bool:

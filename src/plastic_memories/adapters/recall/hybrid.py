@@ -31,6 +31,7 @@ from plastic_memories.rules.ranking.hybrid_weights import LEARNED_WEIGHTS, Hybri
 
 logger = logging.getLogger(__name__)
 # Shares of the whole deadline: later steps must still have time.
+_RECENT_DEADLINE_SHARE = 0.15
 _VECTOR_DEADLINE_SHARE = 0.3
 _INDEX_DEADLINE_SHARE = 0.5
 _LOCK_DEADLINE_SHARE = 0.2
@@ -89,6 +90,9 @@ class HybridEngine:
 
     async def _prepare_search(self, query: RecallQuery) -> _PreparedSearch:
         question = parse_question(query.text, [line for _, line in query.recent], query.rephrasings)
+        await self._embedder.embed_recent(
+            query.viewpoint.owner, query.deadline_s * _RECENT_DEADLINE_SHARE
+        )
         vectors = await self._query_vectors(question, query)
         failed = any(each.vector is None and each.reason for each in vectors)
         degraded = ("vectors",) if failed else ()

@@ -13,6 +13,7 @@ from plastic_memories.cli.output import Screen
 from plastic_memories.model.memory import MemoryType, Scope, Status
 from plastic_memories.model.owner import Realm
 from plastic_memories.rules.lifecycle.note_keys import note_key
+from plastic_memories.rules.lifecycle.tombstones import NEVER_AGAIN
 from plastic_memories_client import (
     AsyncPlasticMemoriesClient,
     MemoryItem,
@@ -25,6 +26,10 @@ _TYPES = click.Choice([kind.value for kind in MemoryType])
 _SCOPES = click.Choice([scope.value for scope in Scope])
 _REALMS = click.Choice([realm.value for realm in Realm])
 _STATUSES = click.Choice([*(status.value for status in Status), "all"])
+
+_NEVER_AGAIN_LINE = (
+    "Not remembered: you marked this never again. To store it all the same, name its type: --type"
+)
 
 
 @click.command()
@@ -44,14 +49,15 @@ def remember(
 ) -> None:
     """Remember a text.
 
-    Statements about the user are extracted (叫我小林, I am allergic to peanuts); any other text
-    becomes a note. With --type the text is stored as it is.
+    Statements about the user are extracted (叫我小林, I am allergic to peanuts); every other
+    sentence becomes a note. With --type the text is stored as it is.
     """
 
     async def work(client: AsyncPlasticMemoriesClient) -> tuple[WriteResult, list[MemoryItem]]:
         if kind is None and name is None:
-            written = await client.write([Message(role="user", content=text)], confirm=confirm)
-            if not written.items:
+            said = [Message(role="user", content=text)]
+            written = await client.write(said, confirm=confirm, keep_rest=True)
+            if not written.items and not _is_never_again(written):
                 written = await client.write_item("note", note_key(text), text, **item_fields)
         else:
             key = name or note_key(text)
@@ -69,6 +75,13 @@ def remember(
     ):
         return
     _print_written(screen, items)
+    if _is_never_again(written):
+        screen.line(_NEVER_AGAIN_LINE, style="yellow")
+
+
+def _is_never_again(written: WriteResult) -> bool:
+    """Return whether the user had forbidden to learn a part of the text again."""
+    return any(part.reason == NEVER_AGAIN for part in written.skipped)
 
 
 def _memory_fields(

@@ -97,7 +97,7 @@ async def write_conversation(
         for message in body.messages
     ]
     result = await call.hub.learn_from_conversation(
-        call.caller, owner, messages, confirm=body.confirm
+        call.caller, owner, messages, confirm=body.confirm, keep_rest=body.keep_rest
     )
     return _write_many_response(result, list(result.skipped))
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plastic_memories.errors import Rejected
 from plastic_memories.hub.conversation.messages import MessageHistory, with_session_realm
+from plastic_memories.hub.conversation.unread_statements import unread_notes
 from plastic_memories.hub.formation.learn import store_learned_draft
 from plastic_memories.hub.memories.review import confirm_in_transaction
 from plastic_memories.hub.memories.write import WriteOutcome, write_in_transaction
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transactions.version_chain import replaceable_by
-from plastic_memories.language.reading.verbatim_notes import is_statement, verbatim_draft
+from plastic_memories.language.reading.verbatim_notes import verbatim_draft
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, Status
 from plastic_memories.model.message import Message
-from plastic_memories.model.owner import Owner, Realm
+from plastic_memories.model.owner import Owner
 from plastic_memories.ports.judge import JudgeEngine
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.lifecycle.transitions import ConfirmOptions
@@ -34,6 +36,20 @@ class IngestOutcome:
     memory: Memory
     previous: Memory | None = None
     is_known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedStatement:
+    """A statement that was not stored, and why; the text is empty if it may hold a secret."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    outcomes: Sequence[IngestOutcome] = ()
+    skipped: Sequence[SkippedStatement] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +79,10 @@ class IngestConversation:
 
     async def extract(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], marked: IngestAttributes
-    ) -> list[IngestOutcome]:
+    ) -> IngestResult:
         """Store the messages and the memories the rules extract; uncontested ones become active.
 
-        A statement that no rule can parse is stored in the user's own words.
+        A sentence that no rule can parse is stored in the user's own words.
         """
         rows = await self._store_messages(caller, owner, talk)
         settings, placed = await self.storage.read(
@@ -74,39 +90,32 @@ class IngestConversation:
         )
         # On a thread: a long conversation takes a while to parse and would block other requests.
         drafts = await asyncio.to_thread(self._read, placed, settings.time_zone)
-        screened, _ = self.screening.screen_drafts([marked.apply_to(draft) for draft in drafts])
-        return await self._store_drafts(
+        screened, refused = self.screening.screen_drafts(
+            [marked.apply_to(draft) for draft in drafts]
+        )
+        stored = await self._store_drafts(
             caller, owner, [draft for _, draft in screened], store_learned_draft
         )
+        return _with_refused(stored, refused)
 
     def _read(self, talk: Sequence[Message], time_zone: str) -> list[Draft]:
-        """Return the extracted drafts, and verbatim drafts of statements no rule can parse."""
+        """Return the extracted drafts, and notes of the statements no rule can parse."""
         found = self.judge.extract(talk, time_zone)
-        read_ids = {message_id for draft in found for message_id in draft.source_message_ids}
-        notes = [
-            verbatim_draft(message)
-            for message in talk
-            if message.id not in read_ids and self._is_unread_statement(message, time_zone)
-        ]
-        return [*found, *notes]
-
-    def _is_unread_statement(self, message: Message, time_zone: str) -> bool:
-        """Return whether a message states something that no rule extracts from it alone."""
-        if message.realm is not Realm.REAL or not is_statement(message):
-            return False
-        return not self.judge.extract([message], time_zone)
+        unread = (unread_notes(self.judge, message, found, time_zone) for message in talk)
+        return [*found, *itertools.chain.from_iterable(unread)]
 
     async def store_verbatim(
         self, caller: Caller, owner: Owner, talk: Sequence[Message], marked: IngestAttributes
-    ) -> list[IngestOutcome]:
+    ) -> IngestResult:
         """Store each message verbatim as a memory; raise `Rejected` if none may be stored."""
         drafts = [marked.apply_to(verbatim_draft(message)) for message in talk]
         screened, refused = self.screening.screen_drafts(drafts)
         if refused and not screened:
             raise Rejected(f"Nothing of this may be kept: {refused[0][1]}.")
-        return await self._store_drafts(
+        stored = await self._store_drafts(
             caller, owner, [draft for _, draft in screened], _write_statement
         )
+        return _with_refused(stored, refused)
 
     async def _store_messages(
         self, caller: Caller, owner: Owner, talk: Sequence[Message]
@@ -119,22 +128,30 @@ class IngestConversation:
 
     async def _store_drafts(
         self, caller: Caller, owner: Owner, drafts: Sequence[Draft], write: _WriteDraft
-    ) -> list[IngestOutcome]:
+    ) -> IngestResult:
         now = self.storage.clock.now()
 
-        def work(stores: Stores) -> list[IngestOutcome]:
+        def work(stores: Stores) -> IngestResult:
             outcomes: list[IngestOutcome] = []
+            skipped: list[SkippedStatement] = []
             for draft in drafts:
                 written = write(stores, caller, owner, draft, now)
                 if written.memory is None:
+                    skipped.append(SkippedStatement(draft.content, written.skipped))
                     continue
                 memory = confirm_if_uncontested(stores, caller, written.memory, now)
                 if memory.status is Status.ACTIVE:
                     previous = _previous_version(stores, memory)
                     outcomes.append(IngestOutcome(memory, previous, is_known=not written.updated))
-            return outcomes
+            return IngestResult(outcomes, skipped)
 
         return await self.storage.write(work)
+
+
+def _with_refused(result: IngestResult, refused: Sequence[tuple[int, str]]) -> IngestResult:
+    """Return the result with the reasons of the screening added."""
+    reasons = [SkippedStatement("", reason) for _, reason in refused]
+    return replace(result, skipped=[*result.skipped, *reasons])
 
 
 def _write_statement(

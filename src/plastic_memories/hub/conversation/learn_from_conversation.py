@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from plastic_memories.hub.conversation.messages import MessageHistory, with_session_realm
+from plastic_memories.hub.conversation.unread_statements import unread_sentence_notes
 from plastic_memories.hub.memories.review import confirm_in_transaction
 from plastic_memories.hub.memories.write import (
     BatchWriteOutcome,
@@ -32,27 +34,48 @@ class LearnFromConversation:
     message_history: MessageHistory | None = None  # stores the messages for a model to read later
 
     async def __call__(
-        self, caller: Caller, owner: Owner, talk: Sequence[Message], *, confirm: bool
+        self,
+        caller: Caller,
+        owner: Owner,
+        talk: Sequence[Message],
+        *,
+        confirm: bool,
+        keep_rest: bool = False,
     ) -> BatchWriteOutcome:
         """Store the drafts the judge extracts; `confirm` confirms those that replace nothing.
 
+        `keep_rest` stores the other sentences of a message that was read in part, as notes.
         If there is a model, the messages are stored first: a job reads them after this returns.
         """
         job = None
         if self.message_history is not None and talk:
             talk, job = await self.message_history.queue_for_digest(caller, owner, talk)
-        found = await self._extract_drafts(owner, talk)
+        found = await self._extract_drafts(owner, talk, keep_rest=keep_rest)
         result = await self._store_drafts(caller, owner, found, confirm=confirm)
         if self.message_history is None or job is None:
             return result
         self.message_history.wakeup.notify()
         return replace(result, job_id=job.id)
 
-    async def _extract_drafts(self, owner: Owner, talk: Sequence[Message]) -> list[Draft]:
+    async def _extract_drafts(
+        self, owner: Owner, talk: Sequence[Message], *, keep_rest: bool
+    ) -> list[Draft]:
         settings, placed = await self.storage.read(
             lambda stores: (stores.personas.settings(owner.user), with_session_realm(stores, talk))
         )
-        return self.judge.extract(placed, settings.time_zone)
+        found = self.judge.extract(placed, settings.time_zone)
+        if not keep_rest:
+            return found
+        return [*found, *await asyncio.to_thread(self._rest_of, placed, settings.time_zone)]
+
+    def _rest_of(self, talk: Sequence[Message], time_zone: str) -> list[Draft]:
+        """Return notes of the sentences that no rule reads, of messages that were read in part."""
+        notes: list[Draft] = []
+        for message in talk:
+            own = self.judge.extract([message], time_zone)
+            if own:
+                notes += unread_sentence_notes(self.judge, message, own, time_zone)
+        return notes
 
     async def _store_drafts(
         self, caller: Caller, owner: Owner, found: Sequence[Draft], *, confirm: bool

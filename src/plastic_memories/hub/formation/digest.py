@@ -8,6 +8,10 @@ from dataclasses import dataclass, replace
 
 from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.formation.archiving import queue_archiving
+from plastic_memories.hub.formation.covered_statements import (
+    CoveredStatements,
+    find_covered_statements,
+)
 from plastic_memories.hub.formation.jobs import (
     FormationOptions,
     check_lease,
@@ -15,12 +19,14 @@ from plastic_memories.hub.formation.jobs import (
     open_job,
 )
 from plastic_memories.hub.formation.learn import end_summaries, store_learned_draft
+from plastic_memories.hub.memories.write import has_tombstone
 from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.language.reading.injected_text import fingerprints
 from plastic_memories.language.reading.message_reading import latest_by_key
 from plastic_memories.language.reading.rule_summary import summarise_drafts, summary_draft
+from plastic_memories.language.reading.summary_sentences import as_user_statement, split_sentences
 from plastic_memories.language.reading.talk_window import (
     is_injected_echo,
     without_injected_text,
@@ -62,6 +68,7 @@ class _DigestOutput:
     drafts: Sequence[Draft]
     repeats: Sequence[Draft]  # echoes of recalled text: they add sources, but no new memories
     summary: Draft | None = None
+    summarised: Sequence[Draft] = ()  # what the summary may repeat
     unavailable: Unavailable | None = None
 
 
@@ -116,9 +123,29 @@ class Digest:
             return _DigestOutput(drafts, echoes, unavailable=error)
         drafts, echoes = await self._split_repeats(reading, _merge_drafts(found, proposal.drafts))
         # A summary covers the realm of the conversation: a story told in it is left out.
-        own = [draft for draft in drafts if draft.realm is window.messages[0].realm]
-        summary = proposal.summary or summarise_drafts(own, window.language)
-        return _DigestOutput(drafts, echoes, self._summary_draft(reading, summary, proposal))
+        realm = window.messages[0].realm
+        covered = await self._covered_statements(window, proposal.summary, [*drafts, *echoes])
+        own = [one for one in drafts if one.realm is realm and one not in covered.drafts]
+        summary = covered.leave_out_of(proposal.summary) or summarise_drafts(own, window.language)
+        summarising = self._summary_draft(reading, summary, proposal)
+        return _DigestOutput(drafts, echoes, summarising, summarised=own)
+
+    async def _covered_statements(
+        self, window: TalkWindow, proposed: Summary | None, drafts: Sequence[Draft]
+    ) -> CoveredStatements:
+        """Return what the user has forbidden to learn again: no summary may repeat it."""
+        owner = window.owner
+        if not await self.storage.read(lambda stores: stores.tombstones.has_any(owner)):
+            return CoveredStatements()
+        by_sentence: dict[str, list[Draft]] = {}
+        for sentence in split_sentences(proposed.text) if proposed else ():
+            said = replace(window.messages[0], role=Role.USER, content=as_user_statement(sentence))
+            by_sentence[sentence] = await asyncio.to_thread(
+                self.judge.extract, [said], window.time_zone
+            )
+        return await self.storage.read(
+            lambda stores: find_covered_statements(stores, owner, drafts, by_sentence)
+        )
 
     async def _split_repeats(
         self, reading: _DigestInput, found: Sequence[Draft]
@@ -162,6 +189,7 @@ class Digest:
         def work(stores: Stores) -> Job:
             check_lease(stores, job)
             _check_unchanged(stores, reading)
+            _check_not_forgotten(stores, job, output)
             memory_ids = _store_drafts(stores, job, output, now)
             if output.unavailable is not None:
                 return job
@@ -232,6 +260,12 @@ def _check_unchanged(stores: Stores, reading: _DigestInput) -> None:
     stored = {message.id: message for message in without_injected_text(rows)}
     if any(stored.get(message.id) != message for message in reading.window.messages):
         raise _WindowChanged("edited meanwhile")
+
+
+def _check_not_forgotten(stores: Stores, job: Job, output: _DigestOutput) -> None:
+    """Raise `_WindowChanged` if the summary may repeat what was forbidden meanwhile."""
+    if any(has_tombstone(stores, job.owner, draft) for draft in output.summarised):
+        raise _WindowChanged("forgotten meanwhile")
 
 
 def _store_drafts(stores: Stores, job: Job, output: _DigestOutput, now: float) -> list[int]:

@@ -21,6 +21,7 @@ from plastic_memories.rules.conversation.branch_lines import (
     first_source_message_id,
     statement_time,
 )
+from plastic_memories.rules.lifecycle.tombstones import NEVER_AGAIN
 from plastic_memories.rules.lifecycle.transitions import (
     comparable_value,
     end_memory,
@@ -47,7 +48,7 @@ def store_learned_draft(
     injected text may add a source, but makes no new memory.
     """
     if has_tombstone(stores, owner, draft):
-        return WriteOutcome(None, updated=False, skipped="forgotten, never again")
+        return WriteOutcome(None, updated=False, skipped=NEVER_AGAIN)
     live = stores.memories.find_same_key(owner, draft)
     for row in live:
         if _is_repeat(draft, row):

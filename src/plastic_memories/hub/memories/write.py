@@ -15,7 +15,7 @@ from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType,
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
-from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
+from plastic_memories.rules.lifecycle.tombstones import NEVER_AGAIN, tombstone_digests
 from plastic_memories.rules.lifecycle.transitions import memory_from_draft, plan_write
 
 
@@ -183,7 +183,7 @@ def _apply_write_rules(
         return WriteOutcome(earlier, updated=False)
     stated = not learned and draft.source_type is SourceType.USER_EXPLICIT
     if not stated and has_tombstone(stores, owner, draft):
-        return WriteOutcome(None, updated=False, skipped="forgotten, never again")
+        return WriteOutcome(None, updated=False, skipped=NEVER_AGAIN)
     rivals = [] if is_new_key else stores.memories.find_same_key(owner, draft)
     plan = plan_write(draft, rivals)
     replaced = plan.replaces

@@ -24,7 +24,7 @@ from plastic_memories.model.session import conversation_of
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
+from plastic_memories.rules.lifecycle.tombstones import NEVER_AGAIN, tombstone_digests
 from plastic_memories.rules.prompt.always_told import as_a_strangers
 
 # One transaction holds up every other writer: it ends after so many lines, or so long.
@@ -213,7 +213,7 @@ class ImportSlice:
         )
         marks = tombstone_digests(self.stores.tombstones.secret(), owner, memory)
         if self.stores.tombstones.covers(owner, marks):
-            self.progress.skipped.append({"line": number, "reason": "forgotten, never again"})
+            self.progress.skipped.append({"line": number, "reason": NEVER_AGAIN})
             return
         admitted = memory if self.terms.is_trusted else as_a_strangers(memory)
         created_at = memory.created_at if line.get("created_at") else None

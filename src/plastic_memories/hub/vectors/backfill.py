@@ -64,6 +64,10 @@ class VectorBackfill:
             unfinished = [task for task in (reading, storing) if task is not None]
             await asyncio.gather(*unfinished, return_exceptions=True)
 
+    async def embed_entries(self, rows: Sequence[PendingEmbedding]) -> int:
+        """Embed these entries now; return how many vectors were stored."""
+        return await self._store_batch(await self._make_vectors(rows))
+
     async def probe(self) -> None:
         """Embed a harmless text; raise `Unavailable` if that fails."""
         # The full probe ran when the model was adopted; this one runs often, so it is short.

@@ -13,7 +13,9 @@ from plastic_memories.errors import PlasticMemoriesError, Unavailable
 from plastic_memories.hub.vectors.backfill import READ_BATCH, VectorBackfill
 from plastic_memories.hub.vectors.embedder_probe import probe_embedder
 from plastic_memories.hub.vectors.query_vectors import QueryVectorCache
+from plastic_memories.hub.vectors.recent_entries import RecentEntries
 from plastic_memories.model.entry import EntryCursor
+from plastic_memories.model.owner import Owner
 from plastic_memories.ports.embedder import Embedder, EmbedderChoice, QueryVector
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.storage import StorageBackend, Stores
@@ -57,6 +59,10 @@ class EmbeddingService:
     _embedder: Embedder | None = None
     _backfill: VectorBackfill | None = None
     _queries: QueryVectorCache | None = None
+    _recent: RecentEntries | None = None
+    # Numbers of writes: all, and those before the last complete backfill.
+    _writes: int = 0
+    _writes_filled: int = 0
     _model_thread: ModelThread = field(default_factory=lambda: ModelThread("embed"))
     _wake_event: asyncio.Event = field(default_factory=asyncio.Event)
     _load_attempted: asyncio.Event = field(default_factory=asyncio.Event)
@@ -68,6 +74,7 @@ class EmbeddingService:
 
     def wake(self) -> None:
         """Wake the service because something was written."""
+        self._writes += 1
         self._wake_event.set()
 
     async def query_vector(self, text: str, deadline_s: float, *, tenant_id: str) -> QueryVector:
@@ -80,6 +87,11 @@ class EmbeddingService:
         found = await self._queries.get(text, deadline_s)
         self._count(tenant_id, found, time.perf_counter() - started)
         return found
+
+    async def embed_recent(self, owner: Owner, deadline_s: float) -> None:
+        """Embed the few entries that an owner wrote since the last backfill; give up if late."""
+        if self.status == "ready" and self._recent and self._writes != self._writes_filled:
+            await self._recent.embed(owner, deadline_s)
 
     def loaded_model(self) -> dict[str, Any]:
         """Return the name, status and model of the embedder, for callers."""
@@ -159,6 +171,8 @@ class EmbeddingService:
                 await self._wait()
 
     async def close(self) -> None:
+        if self._recent is not None:
+            await self._recent.close()
         if self._queries is not None:
             await self._queries.close()
         await self._model_thread.close()
@@ -175,7 +189,9 @@ class EmbeddingService:
             raise Unavailable("Another process stores vectors of another model.")
         self._set_status("ready")
         self._load_attempted.set()
+        writes = self._writes
         await backfill.fill_missing()
+        self._writes_filled = writes
 
     async def _prepare_backfill(self) -> VectorBackfill:
         if self._embedder is None:
@@ -201,6 +217,8 @@ class EmbeddingService:
             self.timings.query_s,
             background,
         )
+        # An embedder elsewhere may be slow, or cost money for each call: only the backfill asks it.
+        self._recent = RecentEntries.ahead_of(backfill) if self.choice.is_in_process else None
         return backfill
 
     async def _adopt_model(self, model: str) -> None:

@@ -214,6 +214,14 @@ def believable_clauses(content: str, *, in_story: bool = False) -> Iterator[Mess
     >>> [clause.text for clause in believable_clauses("我叫小明，你记得吗？如果我是猫就好了。")]
     ['我叫小明']
     """
+    for _, clauses in believable_sentences(content, in_story=in_story):
+        yield from clauses
+
+
+def believable_sentences(
+    content: str, *, in_story: bool = False
+) -> Iterator[tuple[str, Iterator[MessageClause]]]:
+    """Yield the sentences of a message, as written, each with its clauses that state something."""
     masked = _mask_unsaid(to_rule_chinese(content))
     for start, end in _sentence_spans(masked):
         if _SARCASM.search(masked, start, end):
@@ -221,7 +229,8 @@ def believable_clauses(content: str, *, in_story: bool = False) -> Iterator[Mess
         if not in_story and _FICTION.search(masked, start, end):
             # A story goes on to the end of the message.
             return
-        yield from _stated_clauses(content[start:end], masked[start:end])
+        sentence = content[start:end]
+        yield sentence, _stated_clauses(sentence, masked[start:end])
 
 
 def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plastic_memories.language.reading.injected_text import without_injected_lines
 from plastic_memories.language.text.digests import api_key_digest
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import READ_CHARS, UNSPACED, normalise
@@ -14,17 +15,20 @@ _UNSPACED_CHAR = regex(f"[{UNSPACED}]")
 _MIN_WORDS = 3.0
 
 
-def is_statement(message: Message) -> bool:
-    """Return whether a user's message states anything, rather than asks, greets or pretends."""
+def stated_sentences(message: Message) -> list[str]:
+    """Return the sentences in which a user states something, not those that ask or pretend."""
     # Imported on use: its grammar takes a third of a second to compile.
-    from plastic_memories.language.reading.clauses import believable_clauses  # noqa: PLC0415
+    from plastic_memories.language.reading.clauses import believable_sentences  # noqa: PLC0415
 
     if message.role is not Role.USER:
-        return False
-    return any(
-        _word_count(clause.text) >= _MIN_WORDS
-        for clause in believable_clauses(message.content[:READ_CHARS])
-    )
+        return []
+    return [
+        sentence.strip()
+        for sentence, clauses in believable_sentences(
+            without_injected_lines(message.content[:READ_CHARS])
+        )
+        if any(_word_count(clause.text) >= _MIN_WORDS for clause in clauses)
+    ]
 
 
 def _word_count(text: str) -> float:

@@ -13,6 +13,8 @@ from plastic_memories.model.memory import Draft, Memory, MemoryType
 from plastic_memories.model.owner import Owner
 from plastic_memories.rules.lifecycle.transitions import comparable_value, value_as_written
 
+# The reason a caller reads for a draft that a tombstone covers.
+NEVER_AGAIN = "forgotten, never again"
 # Four characters with two spellings each.
 _MAX_SPELLINGS = 16
 

@@ -79,6 +79,7 @@ async def _remember_extracted(request: McpRequest, args: arguments.RememberArgum
     body = wire.WriteConversationRequest(
         persona_id=request.persona_id(args),
         messages=[wire.ConversationMessageBody(role=Role.USER, content=args.text)],
+        keep_rest=True,
         source_app=request.app,
         bot_id=request.bot_id,
     )

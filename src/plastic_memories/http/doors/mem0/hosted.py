@@ -36,20 +36,20 @@ async def ping(call: Mem0ReadCall) -> Any:
 @router.post("/v3/memories/add/")
 async def add(call: Mem0WriteCall, body: wire.Mem0AddRequest) -> Any:
     """Add messages. The work is done when this returns: clients need not poll the event."""
-    event_id, results = await memories.add(call, body)
+    event_id, response = await memories.add(call, body)
     return {
         "message": "Memories have been processed.",
         "status": "SUCCEEDED",
         "event_id": event_id,
-        "results": results,
+        **response,
     }
 
 
 @router.post("/v1/memories/")
 async def add_v1(call: Mem0WriteCall, body: wire.Mem0AddRequest) -> Any:
     """Add messages (older clients)."""
-    _, results = await memories.add(call, body)
-    return {"results": results}
+    _, response = await memories.add(call, body)
+    return response
 
 
 @router.get("/v1/event/{event_id}/")

@@ -9,7 +9,7 @@ from typing import Any
 
 from plastic_memories.errors import BadRequest
 from plastic_memories.http.doors.mem0.memory_ids import encode_id, memory_item_id
-from plastic_memories.hub.conversation.ingest import IngestOutcome
+from plastic_memories.hub.conversation.ingest import IngestOutcome, IngestResult
 from plastic_memories.hub.memories.search import FoundMemory
 from plastic_memories.model.memory import Memory, MemoryOutline, Status
 
@@ -95,7 +95,17 @@ def _none_if_default(default: str, name: str) -> str | None:
     return None if name in ("", default) else name
 
 
-def add_result(outcome: IngestOutcome) -> Json:
+def add_response(result: IngestResult) -> Json:
+    """Return the response to `add`; what was not stored is in `skipped`, with the reason."""
+    response: Json = {"results": [_add_result(one) for one in result.outcomes]}
+    if result.skipped:
+        response["skipped"] = [
+            {"memory": one.text or None, "reason": one.reason} for one in result.skipped
+        ]
+    return response
+
+
+def _add_result(outcome: IngestOutcome) -> Json:
     """Return the result of `add` for one memory."""
     memory, before = outcome.memory, outcome.previous
     event = "NONE" if outcome.is_known else "ADD" if before is None else "UPDATE"

@@ -11,7 +11,7 @@ from plastic_memories.http.doors.mem0 import memory_ids
 from plastic_memories.http.doors.mem0.mem0_call import Mem0Call
 from plastic_memories.http.doors.mem0.mem0_items import (
     Json,
-    add_result,
+    add_response,
     deletion_event,
     end_of_day,
     history_events,
@@ -42,8 +42,8 @@ _IDS = ("user_id", "agent_id", "run_id", "app_id")
 _ROLES = {role.value: role for role in Role}
 
 
-async def add(call: Mem0Call, body: wire.Mem0AddRequest) -> tuple[str, list[Json]]:
-    """Add messages; return the id of the event, and the resulting memories."""
+async def add(call: Mem0Call, body: wire.Mem0AddRequest) -> tuple[str, Json]:
+    """Add messages; return the id of the event, and the response."""
     caller, target = resolve_write_target(call, body.merged_filters())
     for message in body.messages:
         call.check_length(message.content, call.options.max_content_chars)
@@ -60,9 +60,9 @@ async def add(call: Mem0Call, body: wire.Mem0AddRequest) -> tuple[str, list[Json
         said_at=body.timestamp,
     )
     ingest = call.hub.ingest.store_verbatim if body.infer is False else call.hub.ingest.extract
-    outcomes = await ingest(caller, target.owner, messages, attributes)
-    roots = [one.memory.root_id for one in outcomes]
-    return memory_ids.encode_id(target.owner, *roots), [add_result(one) for one in outcomes]
+    result = await ingest(caller, target.owner, messages, attributes)
+    roots = [one.memory.root_id for one in result.outcomes]
+    return memory_ids.encode_id(target.owner, *roots), add_response(result)
 
 
 def _message(message: wire.Mem0MessageBody, target: Viewpoint, ts: float) -> Message:

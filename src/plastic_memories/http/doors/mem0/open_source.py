@@ -21,8 +21,8 @@ _OPTIONAL_FIELDS = ("user_id", "agent_id", "run_id", "actor_id", "expiration_dat
 @router.post("/memories")
 async def add(call: Mem0WriteCall, body: wire.Mem0AddRequest) -> Any:
     """Add messages."""
-    _, results = await memories.add(call, body)
-    return {"results": results}
+    _, response = await memories.add(call, body)
+    return response
 
 
 @router.get("/memories")

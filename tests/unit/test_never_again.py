@@ -1,0 +1,65 @@
+"""What a user marked "never again" comes back through no summary (contract, section 5 rule 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from harness import Api, StartHub
+from plastic_memories.model.formation import Proposal, TalkWindow
+
+
+async def forbid(api: Api, statement: str) -> None:
+    """State something, and forget it for ever."""
+    await api.learn(statement, confirm=True)
+    [row] = (await api.saw("/memory/list"))["items"]
+    await api.did("/memory/forget", memory_id=row["id"], never_again=True)
+
+
+async def digest(api: Api, *sentences: str) -> None:
+    """Let the user say some sentences, and the hub learn from them."""
+    for sentence in sentences:
+        await api.say(sentence, session_id="s1")
+    await api.did("/jobs/run", session_id="s1", wait=True)
+
+
+async def test_a_summary_leaves_out_what_must_never_be_learned_again(api: Api) -> None:
+    await forbid(api, "我对芒果过敏")
+
+    await digest(api, "我对芒果过敏", "叫我 tcmiku")
+
+    assert await api.listed("all", type="summary") == ["聊到：叫我 tcmiku"]
+    assert "芒果" not in str(await api.listed("all"))
+
+
+async def test_where_only_the_forbidden_was_said_there_is_no_summary(api: Api) -> None:
+    await forbid(api, "我对芒果过敏")
+
+    await digest(api, "我对芒果过敏")
+
+    assert await api.listed("all") == []
+
+
+@dataclass
+class ForbiddenWhileRead:
+    """A model that reads while the user forbids to learn something again."""
+
+    api: Api
+    statement: str
+
+    async def propose(self, window: TalkWindow) -> Proposal:
+        await forbid(self.api, self.statement)
+        return Proposal()
+
+
+async def test_what_is_forbidden_while_a_model_reads_is_left_out_too(start_hub: StartHub) -> None:
+    api = await start_hub(worker="off")
+    assert api.hub is not None
+    model = ForbiddenWhileRead(api, "我对芒果过敏")
+    for sentence in ("我对芒果过敏", "叫我 tcmiku"):
+        await api.say(sentence, session_id="s1")
+    await api.did("/sessions/end", session_id="s1")
+    digest_by_model = replace(api.hub.job_runner.digest, extractor=model)
+
+    await replace(api.hub.job_runner, digest=digest_by_model).run_all_due("w")
+
+    assert await api.listed("all", type="summary") == ["聊到：叫我 tcmiku"]
