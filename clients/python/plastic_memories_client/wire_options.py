@@ -56,7 +56,13 @@ class ListFields(TypedDict, total=False):
     type: str | None
     scope: Scope | None
     realm: Realm | None
+    key_prefix: str | None
+    event_type: str | None
+    min_importance: float | None
+    since: float | None
+    until: float | None
     q: str | None
+    sort: str
     session_id: str | None
     limit: int
 

@@ -22,7 +22,7 @@ class MemorySearch(Protocol):
         ...
 
     def find_global(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
-        """Return the user's rows of scope `global` as this persona sees them, newest first.
+        """Return the user's rows of scope `global` as this persona sees them, in the filter's order.
 
         A story of another persona is not among them: only what is real crosses.
         """
