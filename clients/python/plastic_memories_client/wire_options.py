@@ -86,6 +86,7 @@ class RecallFields(TypedDict, total=False):
     budget_tokens: int | None
     also: Sequence[str]
     realm: Realm | None
+    types: Sequence[str] | None
     exclude_message_ids: Sequence[int]
     now: float | None
     explain: bool
