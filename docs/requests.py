@@ -437,6 +437,19 @@ FORMATION = [
         {"session_id": "f1"},
         'data.job.trigger = "session_end"',
     ),
+    _get(
+        "Finished conversations, the last begun first",
+        "/archive/list",
+        {**_P1, "limit": 10},
+        "data.items exists",
+    ),
+    Example(
+        "One of them with its messages; one that is not archived is not found",
+        "GET",
+        "/archive/get?persona_id=p1&session_id=nowhere",
+        ("status = 404", 'error.code = "not_found"'),
+        _KEY,
+    ),
     _post(
         "Take a whole conversation back, but for its main line",
         "/messages/delete",

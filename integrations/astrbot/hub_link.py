@@ -114,7 +114,9 @@ class HubLink:
         if self._options.filters.use_session_filtering:
             params["session_id"] = who.session_id
         answer = await self._for(who, "GET", "/memory/list", params)
-        return list(answer["items"])
+        # Global rows of another persona are known here, but changed and forgotten there.
+        persona = params["persona_id"]
+        return [row for row in answer["items"] if row.get("persona_id", persona) == persona]
 
     async def forget(self, who: Identity, memory_ids: Sequence[int]) -> int:
         body = {**self._place(who), "memory_ids": list(memory_ids), "include_messages": True}

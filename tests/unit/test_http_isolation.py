@@ -250,7 +250,7 @@ async def test_personas_keep_to_themselves(api: Api) -> None:
 
     other = api.of("p2")
 
-    assert await other.listed("all") == []
+    assert await other.listed("all", scope="persona") == []
     assert (await other.saw("/messages/recent"))["messages"] == []
     assert await other.slots() == {}
     refused(await other.get("/memory/get", memory_id=1), 404, "not_found")

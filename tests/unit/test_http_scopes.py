@@ -190,7 +190,8 @@ async def test_a_global_row_is_recalled_by_every_persona(api: Api) -> None:
     other = api.of("p2")
 
     assert await other.recalled("green tea") == [TEA]
-    assert await other.listed() == []
+    assert await other.listed(scope="persona") == []
+    assert await other.listed() == [TEA]
     assert await other.listed(scope="global") == [TEA]
 
 

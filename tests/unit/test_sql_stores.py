@@ -39,6 +39,9 @@ class ArrayDialect:
     def contains(self, column: str, parameter: str) -> str:
         return f"{column} ILIKE {parameter}"
 
+    def json_text(self, column: str, name: str) -> str:
+        return f"{column}::json ->> '{name}'"
+
     def skip_index(self, column: str) -> str:
         return column
 

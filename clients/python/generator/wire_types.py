@@ -176,8 +176,9 @@ def _without_none(annotation: Any) -> tuple[Any, bool]:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) not in (Union, types.UnionType):
         return annotation, False
-    kinds = [part for part in get_args(annotation) if part is not types.NoneType]
-    return _without_none(kinds[0])[0], True
+    parts = get_args(annotation)
+    kinds = [part for part in parts if part is not types.NoneType]
+    return _without_none(kinds[0])[0], types.NoneType in parts
 
 
 def _literal(values: Iterable[str]) -> str:

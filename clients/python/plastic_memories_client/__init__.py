@@ -31,6 +31,11 @@ from .errors import (
 )
 from .models import (
     AppendResult,
+    ArchivedConversation,
+    ArchivedMessage,
+    ArchivedTalk,
+    ArchivePage,
+    ArchiveSummary,
     AuditEntry,
     Block,
     Branch,
@@ -90,6 +95,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AppendResult",
+    "ArchivePage",
+    "ArchiveSummary",
+    "ArchivedConversation",
+    "ArchivedMessage",
+    "ArchivedTalk",
     "AsyncPlasticMemoriesClient",
     "AuditEntry",
     "BadRequest",

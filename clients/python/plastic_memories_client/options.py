@@ -80,6 +80,29 @@ class WhichMessage(TypedDict, total=False):
     client_msg_id: str
 
 
+class ArchivePlace(TypedDict, total=False):
+    """Which of the conversations of one session."""
+
+    persona_id: str | None
+    source_app: str
+    bot_id: str
+    bots: Literal["all"]
+    branch_id: str | int | None
+
+
+class ArchiveFilter(TypedDict, total=False):
+    """Filters of finished conversations; the client's own app is not applied."""
+
+    persona_id: str | None
+    since: float
+    until: float
+    source_app: str
+    bot_id: str
+    bots: Literal["all"]
+    limit: int
+    cursor: str | int | None
+
+
 class ForgetOptions(ForgetFields, total=False):
     persona_id: str | None
     bots: Literal["all"]

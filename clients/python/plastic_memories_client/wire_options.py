@@ -56,7 +56,13 @@ class ListFields(TypedDict, total=False):
     type: str | None
     scope: Scope | None
     realm: Realm | None
+    key_prefix: str | None
+    event_type: str | None
+    min_importance: float | None
+    since: float | None
+    until: float | None
     q: str | None
+    sort: str
     session_id: str | None
     limit: int
 
@@ -80,6 +86,7 @@ class RecallFields(TypedDict, total=False):
     budget_tokens: int | None
     also: Sequence[str]
     realm: Realm | None
+    types: Sequence[str] | None
     exclude_message_ids: Sequence[int]
     now: float | None
     explain: bool

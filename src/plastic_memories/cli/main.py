@@ -24,6 +24,7 @@ COMMANDS = {
     "remember": ("memories.remember_and_recall", "Remember a text."),
     "recall": ("memories.remember_and_recall", "Recall memories relevant to a text, best first."),
     "list": ("memories.remember_and_recall", "List memories, newest first."),
+    "archive": ("memories.archived_conversations", "Read finished conversations."),
     "events": ("operations.jobs_and_events", "Show upcoming birthdays, plans and other dates."),
     "inbox": ("memories.inbox", "Review candidates that wait for confirmation."),
     "undo": ("memories.undo", "Undo a change that the hub made by itself."),

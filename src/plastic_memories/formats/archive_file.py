@@ -66,8 +66,16 @@ def conversation_file_text(
     session: Session, entries: Sequence[Mapping[str, Any]], memories: Sequence[Memory]
 ) -> str:
     """Return the JSON text of a conversation's archive file."""
+    content = conversation_object(session, entries, memories)
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def conversation_object(
+    session: Session, entries: Sequence[Mapping[str, Any]], memories: Sequence[Memory]
+) -> dict[str, Any]:
+    """Return the content of a conversation's archive file."""
     owner = session.owner
-    content = {
+    return {
         "session_id": session.place.session_id,
         "user_id": owner.user_id,
         "character_id": owner.persona_id,
@@ -83,7 +91,6 @@ def conversation_file_text(
             _memory_object(row) for row in memories if row.type is MemoryType.EVENT
         ],
     }
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def merge_messages(
@@ -125,6 +132,15 @@ def iso_utc(seconds: float) -> str:
     '1970-01-01T00:00:00Z'
     """
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+def seconds_of(text: str) -> float:
+    """Return a time in ISO 8601 as epoch seconds.
+
+    >>> seconds_of("1970-01-01T00:01:00Z")
+    60.0
+    """
+    return datetime.fromisoformat(text).timestamp()
 
 
 def _is_profile_memory(memory: Memory) -> bool:

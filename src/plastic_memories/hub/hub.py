@@ -13,6 +13,7 @@ from plastic_memories.hub.conversation.proxied_conversation import ProxiedConver
 from plastic_memories.hub.conversation.sessions import SessionLifecycle
 from plastic_memories.hub.erasure.delete_session import DeleteSession
 from plastic_memories.hub.erasure.forget import ForgetMemory
+from plastic_memories.hub.formation.archive_reader import ArchiveReader
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.job_runner import JobRunner
 from plastic_memories.hub.formation.jobs import Jobs
@@ -68,6 +69,7 @@ class Hub:
     page_sync: SyncPages
     transfer: Transfer
     exports: ExportFiles
+    archive_reader: ArchiveReader
     upkeep: UpkeepLoop
     meter: Meter
     embedding: EmbeddingService

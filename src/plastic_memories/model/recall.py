@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from plastic_memories.model.memory import Memory
+from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Viewpoint
 
@@ -40,6 +40,8 @@ class RecallQuery:
     # Texts the prompt already contains: not quoted again.
     shown_texts: frozenset[str] = frozenset()
     only_memory_ids: frozenset[int] | None = None  # restrict the search to these memories
+    types: frozenset[MemoryType] | None = None  # restrict the search to memories of these types
+    quotes_messages: bool = True  # search old messages too
     exclude_message_ids: frozenset[int] = frozenset()
     explain: bool = False
     deadline_s: float = 1.0

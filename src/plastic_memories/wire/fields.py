@@ -35,7 +35,9 @@ Id = Annotated[int, Field(ge=1, le=_LARGEST_ID, strict=True), WHOLE_NUMBER]
 IdParam = Annotated[int, Field(ge=1, le=_LARGEST_ID)]
 Flag = Annotated[bool, Field(strict=True)]
 Timestamp = Annotated[float, Field(ge=EARLIEST, le=LATEST, allow_inf_nan=False, strict=True)]
+TimestampParam = Annotated[float, Field(ge=EARLIEST, le=LATEST, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
+ShareParam = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 PageSize = Annotated[int, Field(ge=1, le=200)]
 
 

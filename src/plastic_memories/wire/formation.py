@@ -1,7 +1,8 @@
-"""Request and response bodies of /sessions, /jobs and /events/upcoming."""
+"""Request and response bodies of /sessions, /jobs, /archive and /events/upcoming."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -14,11 +15,13 @@ from plastic_memories.wire.fields import (
     BotRequest,
     Flag,
     Id,
+    IdParam,
     Name,
     OptionalName,
     PageSize,
     RequestBody,
     ResponseBody,
+    TimestampParam,
 )
 from plastic_memories.wire.memories import MemoryRow, memory_row_fields
 
@@ -163,3 +166,76 @@ def upcoming_row(found: UpcomingEvent) -> UpcomingRow:
         next_date=found.date.isoformat(),
         days_away=found.days_away,
     )
+
+
+class ArchiveListQuery(BotRequest):
+    since: TimestampParam | None = Field(default=None, description="Something was said since.")
+    until: TimestampParam | None = Field(default=None, description="Something was said before.")
+    source_app: OptionalName | None = None
+    limit: PageSize = 50
+    cursor: IdParam | None = None
+
+
+class ArchiveGetQuery(BotRequest):
+    session_id: OptionalName
+    source_app: OptionalName | None = None
+    branch_id: OptionalName | None = None
+
+
+class ArchiveSummaryRow(ResponseBody):
+    text: str
+    topics: list[str]
+    emotion: str
+
+
+class ArchiveRow(ResponseBody):
+    """An archived conversation. Its times are ISO 8601, in UTC, as in the file."""
+
+    session_id: str
+    persona_id: str
+    bot_id: str | None
+    source_app: str | None
+    branch_id: str | None
+    start_time: str
+    end_time: str
+    message_count: int
+    summary: ArchiveSummaryRow
+    archive_path: str
+
+
+class ArchiveListResponse(ResponseBody):
+    items: list[ArchiveRow]
+    next_cursor: str | None
+
+
+class ArchivedMessageRow(ResponseBody):
+    msg_id: int
+    role: str
+    content: str
+    timestamp: str
+    speaker: str | None = None
+
+
+class ArchiveGetResponse(ArchiveRow):
+    user_id: str
+    character_id: str
+    messages: list[ArchivedMessageRow]
+    extracted_profiles: list[dict[str, Any]]
+    extracted_events: list[dict[str, Any]]
+
+
+def archive_row_fields(session: Session, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a list tells of an archived conversation."""
+    place = session.place
+    return {
+        "session_id": place.session_id,
+        "persona_id": session.owner.persona_id,
+        "bot_id": place.bot_id or None,
+        "source_app": place.source_app or None,
+        "branch_id": place.branch_id or None,
+        "start_time": content["start_time"],
+        "end_time": content["end_time"],
+        "message_count": len(content["messages"]),
+        "summary": content["summary"],
+        "archive_path": session.archive_path,
+    }

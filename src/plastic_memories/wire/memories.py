@@ -20,6 +20,7 @@ from plastic_memories.formats.json_object import (
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, SourceType, Status
 from plastic_memories.model.message import Role
 from plastic_memories.model.owner import Realm
+from plastic_memories.ports.stores.memory_store import MemoryOrder, MemoryPosition
 from plastic_memories.wire.envelope import ErrorBody
 from plastic_memories.wire.fields import (
     BotRequest,
@@ -35,11 +36,16 @@ from plastic_memories.wire.fields import (
     RequestBody,
     ResponseBody,
     Share,
+    ShareParam,
     ShortText,
     Tag,
     Text,
     Timestamp,
+    TimestampParam,
 )
+
+# An id; of a list by importance, the importance and the id.
+_CURSOR = r"^([0-9]{1,3}(\.[0-9]{1,20})?(e-[0-9]{1,3})?:)?[0-9]{1,18}$"
 
 
 def _json_size_limit(limit: int) -> AfterValidator:
@@ -266,14 +272,50 @@ class UpdateMemoryRequest(BotRequest):
 
 
 class ListMemoriesQuery(BotRequest):
+    # A misspelt filter would list too much.
+    model_config = ConfigDict(extra="forbid")
+
     status: Literal["active", "candidate", "revoked", "expired", "all"] = "active"
     type: MemoryType | None = None
     scope: Scope | None = None
     realm: Realm | None = None
+    key_prefix: OptionalName | None = None
+    event_type: Name | None = None
+    min_importance: ShareParam | None = None
+    since: TimestampParam | None = Field(default=None, description="Created then or later.")
+    until: TimestampParam | None = Field(default=None, description="Created before.")
     q: Annotated[Text, Field(max_length=1000)] | None = None
+    sort: MemoryOrder = MemoryOrder.NEWEST
     session_id: OptionalName | None = None
     limit: PageSize = 50
-    cursor: Annotated[str, Field(pattern="^[0-9]{1,18}$")] | None = None
+    cursor: Annotated[str, Field(pattern=_CURSOR)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_user(cls, values: Any) -> Any:
+        """Drop a `user_id`, which is ignored everywhere: the key decides."""
+        return {name: value for name, value in dict(values).items() if name != "user_id"}
+
+    @model_validator(mode="after")
+    def _match_cursor(self) -> Self:
+        by_importance = self.sort is MemoryOrder.IMPORTANCE
+        if self.cursor and (":" in self.cursor) is not by_importance:
+            raise ValueError("the cursor is of another sort")
+        return self
+
+    @property
+    def position(self) -> MemoryPosition | None:
+        """Return the place after which the page starts."""
+        if not self.cursor:
+            return None
+        importance, _, memory_id = self.cursor.rpartition(":")
+        return MemoryPosition(int(memory_id), float(importance or 0))
+
+    def cursor_at(self, position: MemoryPosition) -> str:
+        """Return the cursor of the page after a place."""
+        if self.sort is MemoryOrder.IMPORTANCE:
+            return f"{position.importance!r}:{position.id}"
+        return str(position.id)
 
 
 class GetMemoryQuery(BotRequest):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from plastic_memories.model.memory import Status
+from plastic_memories.model.memory import MemoryType, Status
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Realm
 from plastic_memories.model.recall import Hit, IntentType, Recollection
@@ -22,6 +23,8 @@ from plastic_memories.wire.fields import (
     Timestamp,
 )
 from plastic_memories.wire.memories import ScoredMemoryRow, memory_row_fields
+
+RECALL_PARTS = ("profile", "memory", "snippets")
 
 
 class RecentMessageBody(RequestBody):
@@ -44,11 +47,35 @@ class RecallRequest(BotRequest):
         default=[], description="The same question in other words, searched side by side."
     )
     realm: Realm | None = None
+    types: Annotated[list[MemoryType | Literal["message"]], Field(max_length=50)] | None = Field(
+        default=None,
+        description="Only memories of these types; `message` stands for what was said.",
+    )
     include: list[Literal["profile", "memory", "snippets"]] | None = None
     exclude_message_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default=[])
     now: Timestamp | None = None
     explain: Flag = False
     deadline_ms: Annotated[int, Field(strict=True, ge=1, le=60_000), WHOLE_NUMBER] | None = None
+
+    @property
+    def memory_types(self) -> frozenset[MemoryType] | None:
+        """Return the types of memories to recall; None for all of them."""
+        if not self.types:
+            return None
+        return frozenset(kind for kind in self.types if isinstance(kind, MemoryType))
+
+    @property
+    def quotes_messages(self) -> bool:
+        """Return whether what was said is searched."""
+        return not self.types or "message" in self.types
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """Return the parts of the answer to build; `message` among the types wants snippets."""
+        if self.include is None:
+            return RECALL_PARTS
+        named = self.types is not None and "message" in self.types
+        return [*self.include, "snippets"] if named else self.include
 
 
 class MessageRow(ResponseBody):

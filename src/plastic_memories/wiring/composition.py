@@ -108,6 +108,7 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         jobs=formation.jobs,
         job_runner=formation.job_runner,
         exports=formation.exports,
+        archive_reader=formation.archive_reader,
         pages=pages.reader,
         page_sync=pages.sync,
         personas=personas.personas,

@@ -15,6 +15,7 @@ from click.testing import Result
 
 from cards import as_png, v2
 from plastic_memories.cli.main import COMMANDS, main
+from plastic_memories.hub.conversation.sessions import SessionSelector
 from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
@@ -427,7 +428,7 @@ def test_people_see_and_answer_what_came_through_their_bots(
     assert gone["deleted"] == 1
 
 
-def said(run: Run, tmp_path: Path, *sentences: str) -> None:
+def said(run: Run, tmp_path: Path, *sentences: str, ended: bool = False) -> None:
     """Leave a conversation of the user `local` that waits to be digested."""
     settings = load_settings(
         {
@@ -444,6 +445,9 @@ def said(run: Run, tmp_path: Path, *sentences: str) -> None:
     async def talk() -> None:
         async with open_hub(settings) as hub:
             await hub.messages.append(hub_caller(owner.user), owner, messages)
+            if ended:
+                session = SessionSelector(owner=owner, session_id="s1")
+                await hub.sessions.end(hub_caller(owner.user), session)
 
     run("list")  # makes the first key
     asyncio.run(talk())
@@ -461,6 +465,24 @@ def test_jobs_are_run_and_shown(run: Run, parsed: Parsed, tmp_path: Path) -> Non
     assert "completed" in shown.stdout
     assert (dead["items"], replayed["replayed"]) == ([], 0)
     assert "叫我 tcmiku" in run("recall", "我叫什么").stdout
+
+
+def test_finished_conversations_are_listed_and_shown(
+    run: Run, parsed: Parsed, tmp_path: Path
+) -> None:
+    assert "No finished conversations." in run("archive", "list").stdout
+    said(run, tmp_path, "叫我 tcmiku", ended=True)
+    run("worker", "--once")
+
+    listed = parsed(run("archive", "list", "--json"))
+    shown = run("archive", "show", "s1")
+    missing = run("archive", "show", "s2")
+
+    assert [talk["session_id"] for talk in listed["items"]] == ["s1"]
+    assert "s1" in run("archive", "list").stdout
+    assert "叫我 tcmiku" in shown.stdout
+    assert missing.exit_code == 1
+    assert "not_found" in missing.output
 
 
 def test_a_worker_does_what_is_due(run: Run, parsed: Parsed, tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
-"""Methods for the jobs that form memories from conversations."""
+"""Methods for the jobs that form memories from conversations, and for finished ones."""
 
 from __future__ import annotations
 
-from ..models import Job, Result
+from typing import Unpack
+
+from ..models import ArchivedConversation, ArchivePage, Job, Result
+from ..options import ArchiveFilter, ArchivePlace
 from .sender import AsyncSender
 
 
@@ -26,3 +29,13 @@ class AsyncFormation(AsyncSender):
     ) -> Result:
         """Retry a job, or all with a status (`dead`)."""
         return await self._send(self._calls.jobs_replay(job_id, status))
+
+    async def archive_list(self, **wanted: Unpack[ArchiveFilter]) -> ArchivePage:
+        """Return one page of finished conversations, the last begun first."""
+        return await self._send(self._calls.archive_list(**wanted))
+
+    async def archive_get(
+        self, session_id: str, **place: Unpack[ArchivePlace]
+    ) -> ArchivedConversation:
+        """Return one finished conversation, without what was forgotten since."""
+        return await self._send(self._calls.archive_get(session_id, **place))

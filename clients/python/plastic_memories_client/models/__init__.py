@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from .conversation import AppendResult, Branch, Message, Removed
-from .formation import Job
+from .formation import (
+    ArchivedConversation,
+    ArchivedMessage,
+    ArchivedTalk,
+    ArchivePage,
+    ArchiveSummary,
+    Job,
+)
 from .memories import (
     Changed,
     ChangedItem,
@@ -35,6 +42,11 @@ from .transfer import ExportedFile, Imported
 
 __all__ = [
     "AppendResult",
+    "ArchivePage",
+    "ArchiveSummary",
+    "ArchivedConversation",
+    "ArchivedMessage",
+    "ArchivedTalk",
     "AuditEntry",
     "Block",
     "Branch",

@@ -90,7 +90,7 @@ export class MemoryList {
     #change(row, change, canUndo = true) {
         return this.#tell(async () => {
             const done = await this.hub.post('/memory/update', {
-                persona_id: this.persona(), memory_id: row.id, ...change,
+                persona_id: row.persona_id ?? this.persona(), memory_id: row.id, ...change,
             });
             this.undo.delete(row.id);
             if (canUndo) {
@@ -104,7 +104,8 @@ export class MemoryList {
 
     /** Forgetting cannot be undone, so it starts a little later, even if the page is closed. */
     #forget(row) {
-        const report = { kind: 'forget', persona: this.persona(), memory: row.id };
+        const persona = row.persona_id ?? this.persona(); // a global row may be another character's
+        const report = { kind: 'forget', persona, memory: row.id };
         const [name] = this.outbox.add([report], { dueInMs: UNDO_MS });
         this.leaving.set(row.id, name);
         return this.#tell(() => this.refresh());

@@ -145,6 +145,9 @@ class _PreparedSearch:
         if not sight.number:
             return Findings((), detect_intent(query.text), self.degraded)
         scores = score_entries(index, sight, scoring_query, self.weights)
+        if query.types is not None:
+            inside = stores.memory_search.ids_of_types(query.viewpoint.owner, query.types)
+            np.copyto(scores.total, -np.inf, where=~np.isin(index["memory_id"], inside))
         if query.only_memory_ids is not None:
             others = ~np.isin(index["memory_id"], list(query.only_memory_ids))
             np.copyto(scores.total, -np.inf, where=others)

@@ -16,7 +16,7 @@ from plastic_memories.rules.ranking.recency_ranking import rank_by_recency
 logger = logging.getLogger(__name__)
 # More than requested, so that recency and importance can choose among relevant rows.
 _OVERFETCH_FACTOR = 3
-# If only some memories are allowed, this many candidates are searched for them.
+# If only some memories or types are allowed, this many candidates are searched for them.
 _MAX_CANDIDATES = 20_000
 
 
@@ -47,13 +47,14 @@ class KeywordEngine:
         ranked = rank_by_recency(matches, query.now)
         if query.only_memory_ids is not None:
             ranked = [hit for hit in ranked if hit.memory.id in query.only_memory_ids]
+        if query.types is not None:
+            ranked = [hit for hit in ranked if hit.memory.type in query.types]
         degraded = ("text_index",) if matches.degraded else ()
         return Findings(ranked[: query.limit], intent, degraded)
 
     async def _search(self, query: RecallQuery, terms: list[str]) -> TextMatches:
-        limit = (
-            query.limit * _OVERFETCH_FACTOR if query.only_memory_ids is None else _MAX_CANDIDATES
-        )
+        is_narrow = query.only_memory_ids is not None or query.types is not None
+        limit = _MAX_CANDIDATES if is_narrow else query.limit * _OVERFETCH_FACTOR
         return await self._storage.read(
             lambda stores: stores.memory_search.search(query.viewpoint, terms, limit, query.now)
         )

@@ -37,6 +37,10 @@ class Dialect(Hashable, Protocol):
         """
         ...
 
+    def json_text(self, column: str, name: str) -> str:
+        """Return the text of one member of a JSON object in a text column; NULL if none."""
+        ...
+
     def skip_index(self, column: str) -> str:
         """Return a column so that no index is chosen by it: another says far more."""
         ...

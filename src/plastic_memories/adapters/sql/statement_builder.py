@@ -11,7 +11,7 @@ from typing import Any
 from plastic_memories.adapters.sql.dialect import Dialect
 from plastic_memories.adapters.sql.rows import OWNER_COLUMNS
 from plastic_memories.adapters.sql.statements import Statement
-from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.memory_store import MemoryFilter, MemoryOrder, MemoryPosition
 from plastic_memories.ports.stores.message_store import MessageFilter
 
 _OWNED = "{tenant} = :tenant_id AND {user} = :user_id AND {persona} = :persona_id"
@@ -26,6 +26,11 @@ _MAX_EXACT_COUNT = 4
 _ONE_OF = {"statuses": "status", "types": "type", "ids": "id", "scopes": "scope"}
 _CONDITIONS = {
     "key": "mkey = :key",
+    # Not LIKE: there Latin letters are the same in either case.
+    "key_prefix": "substr(mkey, 1, length(:key_prefix)) = :key_prefix",
+    "min_importance": "importance >= :min_importance",
+    "created_since": "created_at >= :created_since",
+    "created_before": "created_at < :created_before",
     "scope": "scope = :scope",
     "scope_ref": "scope_ref = :scope_ref",
     "realm": "realm = :realm",
@@ -60,6 +65,18 @@ OUTLINE = (
     "AND r.persona_id = :persona_id AND r.id = memory_items.root_id), created_at), "
     "metadata, attributes"
 )
+_ORDERS = {
+    MemoryOrder.NEWEST: "id DESC",
+    MemoryOrder.OLDEST: "id",
+    MemoryOrder.IMPORTANCE: "importance DESC, id DESC",
+}
+_AFTER = {
+    MemoryOrder.NEWEST: "id < :after_id",
+    MemoryOrder.OLDEST: "id > :after_id",
+    MemoryOrder.IMPORTANCE: (
+        "(importance < :after_importance OR (importance = :after_importance AND id < :after_id))"
+    ),
+}
 _BY_ID = ("ids", "root_ids", "source_message_ids")
 
 
@@ -76,15 +93,16 @@ def select(
     columns: str = "*",
     all_personas: bool = False,
 ) -> tuple[Statement, dict[str, Any]]:
-    """Return the statement for a filter, newest first, and its parameters less the owner's."""
+    """Return the statement for a filter, in its order, and its parameters less the owner's."""
     kind = type(wanted)
     every = zip(_NAMES[kind], _VALUES[kind](wanted), strict=True)
     given = {name: value for name, value in every if value is not None}
+    order = given.pop("order", MemoryOrder.NEWEST)
     shape = tuple([(name, _value_count(name, value)) for name, value in given.items()])
     params: dict[str, Any] = {}
     for name, value in given.items():
         params |= _parameters(dialect, name, value)
-    return _select(dialect, table, columns, shape, all_personas=all_personas), params
+    return _select(dialect, (table, columns, order), shape, all_personas=all_personas), params
 
 
 @lru_cache
@@ -109,12 +127,12 @@ def _value_count(name: str, value: Any) -> int:
 @lru_cache(maxsize=512)
 def _select(
     dialect: Dialect,
-    table: str,
-    columns: str,
+    source: tuple[str, str, MemoryOrder],
     shape: tuple[tuple[str, int], ...],
     *,
     all_personas: bool,
 ) -> Statement:
+    table, columns, order = source
     given = dict(shape)
     limit = " LIMIT :limit" if "limit" in given else ""
     # Not by their owner, of whom there may be many rows, when ids name the few that matter.
@@ -123,10 +141,13 @@ def _select(
     whose = _GLOBAL if all_personas else _OWNED
     conditions = [whose.format(tenant=tenant, user=user, persona=persona)]
     conditions += [
-        _condition(dialect, name, number, given) for name, number in shape if name != "limit"
+        _AFTER[order] if name == "after" else _condition(dialect, name, number, given)
+        for name, number in shape
+        if name != "limit"
     ]
     where = " AND ".join(conditions)
-    text = f"SELECT {columns} FROM {table} WHERE {where} ORDER BY id DESC{limit}"  # noqa: S608 - ours
+    ordered = f"ORDER BY {_ORDERS[order]}{limit}"
+    text = f"SELECT {columns} FROM {table} WHERE {where} {ordered}"  # noqa: S608 - ours
     return Statement(text, style=dialect.parameter_style)
 
 
@@ -149,6 +170,8 @@ def _condition(dialect: Dialect, name: str, number: int, given: Mapping[str, int
     if name == "containing":
         found = (dialect.contains(column, ":containing") for column in ("content", "mkey"))
         return f"({' OR '.join(found)})"
+    if name == "event_type":
+        return f"{dialect.json_text('attributes', name)} = :event_type"
     return _CONDITIONS[name]
 
 
@@ -169,6 +192,8 @@ def _parameters(dialect: Dialect, name: str, value: Any) -> dict[str, Any]:
         return {f"{name}{place}": one for place, one in enumerate(sorted(value))}
     if name == "containing":
         return {name: f"%{_escape(value)}%"}
+    if isinstance(value, MemoryPosition):
+        return {"after_id": value.id, "after_importance": value.importance}
     if isinstance(value, Collection) and not isinstance(value, str):
         return {name: dialect.array(value)}
     return {name: value}

@@ -26,6 +26,9 @@ class SqliteDialect:
     def contains(self, column: str, parameter: str) -> str:
         return f"{column} LIKE {parameter} ESCAPE '\\'"
 
+    def json_text(self, column: str, name: str) -> str:
+        return f"json_extract({column}, '$.{name}')"
+
     def skip_index(self, column: str) -> str:
         return f"+{column}"
 

@@ -1,4 +1,4 @@
-"""Routes under /sessions and /jobs, and /events/upcoming."""
+"""Routes under /sessions, /jobs and /archive, and /events/upcoming."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from plastic_memories.http.caller_context import ApiCall, ReadCall, WriteCall, k
 from plastic_memories.http.envelope import FAILURES
 from plastic_memories.http.routing import Routes
 from plastic_memories.hub.conversation.sessions import SessionSelector
+from plastic_memories.hub.formation.archive_reader import ArchiveFilter
 from plastic_memories.model.job import Job
 from plastic_memories.model.session import Conversation
 from plastic_memories.wire import formation as wire
@@ -65,6 +66,33 @@ async def upcoming(query: wire.UpcomingQuery, call: ReadCall) -> Response:
     """Return dated memories of the next days, in the user's time zone; soonest first."""
     found = await call.hub.upcoming_events(call.view(query, realm=query.realm), query.days)
     return call.reply(wire.UpcomingEventsResponse(items=[wire.upcoming_row(one) for one in found]))
+
+
+@router.get("/archive/list", answers=wire.ArchiveListResponse)
+async def list_archive(query: wire.ArchiveListQuery, call: ReadCall) -> Response:
+    """Return finished conversations, the last begun first, without what was forgotten."""
+    page = await call.hub.archive_reader.list_page(
+        call.view(query, source_app=query.source_app),
+        ArchiveFilter(
+            since=query.since, until=query.until, before_id=query.cursor, limit=query.limit
+        ),
+    )
+    items = [
+        wire.ArchiveRow(**wire.archive_row_fields(talk.session, talk.content))
+        for talk in page.conversations
+    ]
+    cursor = None if page.next_before_id is None else str(page.next_before_id)
+    return call.reply(wire.ArchiveListResponse(items=items, next_cursor=cursor))
+
+
+@router.get("/archive/get", answers=wire.ArchiveGetResponse)
+async def get_archived(query: wire.ArchiveGetQuery, call: ReadCall) -> Response:
+    """Return one finished conversation with what was learned in it."""
+    talk = await call.hub.archive_reader.get(
+        call.view(query, source_app=query.source_app), query.session_id, query.branch_id or ""
+    )
+    row = wire.archive_row_fields(talk.session, talk.content)
+    return call.reply(wire.ArchiveGetResponse(**{**talk.content, **row}))
 
 
 def _session_selector(

@@ -173,20 +173,26 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
 
 @router.get("/list", answers=wire.ListMemoriesResponse)
 async def list_memories(query: wire.ListMemoriesQuery, call: ReadCall) -> Response:
-    """Return memories, newest first, one page at a time."""
+    """Return what the persona knows, one page at a time: its own rows and the global ones."""
     list_filter = ListFilter(
         status=None if query.status == "all" else Status(query.status),
         type=query.type,
         scope=query.scope,
         realm=query.realm,
         containing=query.q or None,
-        before_id=int(query.cursor) if query.cursor else None,
+        key_prefix=query.key_prefix or None,
+        event_type=query.event_type,
+        min_importance=query.min_importance,
+        since=query.since,
+        until=query.until,
+        order=query.sort,
+        after=query.position,
         limit=query.limit,
     )
     session_id = query.session_id or ""
     view = call.view(query, session_id=session_id, only_session=bool(session_id))
     page = await call.hub.browse.list_page(view, list_filter)
-    cursor = None if page.next_before_id is None else str(page.next_before_id)
+    cursor = query.cursor_at(page.next_position) if page.next_position else None
     return call.reply(wire.ListMemoriesResponse(items=_memory_list_rows(page), next_cursor=cursor))
 
 

@@ -14,7 +14,6 @@ from plastic_memories.model.recall import RecallQuery, Recollection
 from plastic_memories.wire.recall import RecallRequest, RecallResponse, recall_response
 
 router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAILURES)
-_ALL_PARTS = ("profile", "memory", "snippets")
 
 
 @router.post("/recall", answers=RecallResponse)
@@ -44,11 +43,13 @@ async def run_recall(body: RecallRequest, call: ApiCall) -> Recollection:
         budget_tokens=body.budget_tokens,
         recent=tuple((one.role.value, one.content) for one in body.recent_messages),
         rephrasings=tuple(body.also),
+        types=body.memory_types,
+        quotes_messages=body.quotes_messages,
         exclude_message_ids=frozenset(body.exclude_message_ids),
         explain=body.explain,
         deadline_s=body.deadline_ms / 1000 if body.deadline_ms else call.options.recall_deadline_s,
     )
-    found = await call.hub.recall(query, _ALL_PARTS if body.include is None else body.include)
+    found = await call.hub.recall(query, body.parts)
     record_recall(call, found, time.perf_counter() - started)
     return found
 

@@ -30,7 +30,7 @@ _MAX_MESSAGES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class _ArchivableConversation:
+class ArchivableConversation:
     """A conversation as stored in the database."""
 
     session: Session
@@ -59,7 +59,7 @@ class ArchiveConversation:
             raise Conflict("The session is gone.")
         old_text = await self.archive.get(session.archive_path) if session.archive_path else None
         talk = await self.storage.read(
-            lambda stores: _load_conversation(
+            lambda stores: load_conversation(
                 stores, session, frozenset(archived_message_ids(old_text))
             )
         )
@@ -115,9 +115,10 @@ def queue_archiving(
     return archived
 
 
-def _load_conversation(
+def load_conversation(
     stores: Stores, session: Session, in_file: frozenset[int]
-) -> _ArchivableConversation:
+) -> ArchivableConversation:
+    """Return what the file of a session should say, less what only the file still has."""
     fresh = stores.sessions.get(session.owner, session.id) or session
     messages = stores.sessions.messages_after(fresh, 0, _MAX_MESSAGES)
     # Messages read again after an edit were digested before: the file must not keep the old text.
@@ -127,7 +128,7 @@ def _load_conversation(
     erased = stores.messages.find_erased(fresh.owner, in_file) | hidden
     ids = {*in_file, *(message.id for message in digested)} - erased
     path = fresh.archive_path or _free_path(stores, fresh, digested)
-    return _ArchivableConversation(
+    return ArchivableConversation(
         fresh, path, digested, _learned_memories(stores, fresh, ids), frozenset(erased)
     )
 

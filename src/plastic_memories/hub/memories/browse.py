@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.version_chain import (
@@ -16,7 +16,7 @@ from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory, MemoryType, Scope, Status
 from plastic_memories.model.owner import Realm, Viewpoint
 from plastic_memories.ports.storage import Stores
-from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.memory_store import MemoryFilter, MemoryOrder, MemoryPosition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,14 +28,20 @@ class ListFilter:
     scope: Scope | None = None
     realm: Realm | None = None
     containing: str | None = None
-    before_id: int | None = None
+    key_prefix: str | None = None
+    event_type: str | None = None
+    min_importance: float | None = None
+    since: float | None = None  # created then or later
+    until: float | None = None  # created before
+    order: MemoryOrder = MemoryOrder.NEWEST
+    after: MemoryPosition | None = None
     limit: int = 50
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryListPage:
     memories: Sequence[Memory]
-    next_before_id: int | None
+    next_position: MemoryPosition | None  # the last row, if more follow
     replaces: Mapping[int, Sequence[Memory]]  # candidate id → rows that confirming it would replace
 
 
@@ -50,31 +56,28 @@ class BrowseMemories:
     storage: AuditedStorage
 
     async def list_page(self, view: Viewpoint, wanted: ListFilter) -> MemoryListPage:
-        """Return one page of rows, newest first, with the cursor of the next page."""
+        """Return one page of what the persona knows: its own rows and the user's global ones."""
         chosen = self._memory_filter(view, wanted)
 
         def work(stores: Stores) -> MemoryListPage:
-            is_global = wanted.scope is Scope.GLOBAL
-            find = stores.memory_search.find_global if is_global else stores.memories.find
-            rows = find(view.owner, chosen)
-            has_more = len(rows) > wanted.limit
+            rows = _known_rows(stores, view, chosen)
             shown = rows[: wanted.limit]
-            return _list_page(stores, view, shown, shown[-1].id if has_more else None)
+            return _list_page(stores, view, shown, has_more=len(rows) > wanted.limit)
 
         return await self.storage.read_after_expiry(work)
 
     async def get_memory(self, view: Viewpoint, memory_id: int) -> MemoryListPage:
         """Return one memory as a page of its own."""
         return await self.storage.read_after_expiry(
-            lambda stores: _list_page(stores, view, [visible_memory(stores, view, memory_id)])
+            lambda stores: _list_page(stores, view, [_known_memory(stores, view, memory_id)])
         )
 
     async def history(self, view: Viewpoint, memory_id: int) -> list[MemoryVersion]:
         """Return every version of a memory, oldest first, with its audit events."""
 
         def work(stores: Stores) -> list[MemoryVersion]:
-            memory = visible_memory(stores, view, memory_id)
-            chain = stores.memories.find(view.owner, MemoryFilter(root_ids={memory.root_id}))
+            memory = _known_memory(stores, view, memory_id)
+            chain = stores.memories.find(memory.owner, MemoryFilter(root_ids={memory.root_id}))
             user = view.owner.user
             return [
                 MemoryVersion(row, stores.audit.find(user, memory_id=row.id))
@@ -110,7 +113,13 @@ class BrowseMemories:
             containing=wanted.containing,
             only_app=view.only_app or None,
             learned_in=view.session_id if view.only_session else None,
-            before_id=wanted.before_id,
+            key_prefix=wanted.key_prefix,
+            event_type=wanted.event_type,
+            min_importance=wanted.min_importance,
+            created_since=wanted.since,
+            created_before=wanted.until,
+            order=wanted.order,
+            after=wanted.after,
             # An expired row counts as expired whether or not the expiry sweep has run.
             not_expired_at=self.storage.clock.now() if live else None,
             limit=wanted.limit + 1,
@@ -118,11 +127,39 @@ class BrowseMemories:
 
 
 def _list_page(
-    stores: Stores, view: Viewpoint, shown: Sequence[Memory], next_before_id: int | None = None
+    stores: Stores, view: Viewpoint, shown: Sequence[Memory], *, has_more: bool = False
 ) -> MemoryListPage:
     replaces = {
         row.id: [rival for rival in replaceable_by(stores, row) if is_visible(view, rival)]
         for row in shown
         if row.status is Status.CANDIDATE
     }
-    return MemoryListPage(shown, next_before_id, replaces)
+    next_position = MemoryPosition(shown[-1].id, shown[-1].importance) if has_more else None
+    return MemoryListPage(shown, next_position, replaces)
+
+
+def _known_rows(stores: Stores, view: Viewpoint, wanted: MemoryFilter) -> list[Memory]:
+    if wanted.scope is Scope.GLOBAL:
+        return stores.memory_search.find_global(view.owner, wanted)
+    own = stores.memories.find(view.owner, wanted)
+    if wanted.scope is not None:
+        return own
+    # Candidates of another persona are confirmed there.
+    statuses = set(Status if wanted.statuses is None else wanted.statuses) - {Status.CANDIDATE}
+    shared = stores.memory_search.find_global(view.owner, replace(wanted, statuses=statuses))
+    rows = [*own, *(row for row in shared if row.owner != view.owner)]
+    return _sorted_rows(rows, wanted.order)[: wanted.limit]
+
+
+def _sorted_rows(rows: Sequence[Memory], order: MemoryOrder | None) -> list[Memory]:
+    if order is MemoryOrder.OLDEST:
+        return sorted(rows, key=lambda row: row.id)
+    by_importance = order is MemoryOrder.IMPORTANCE
+    return sorted(rows, key=lambda row: (-row.importance if by_importance else 0.0, -row.id))
+
+
+def _known_memory(stores: Stores, view: Viewpoint, memory_id: int) -> Memory:
+    """Return one row that a list may show; raise `NotFound` for any other."""
+    shared = stores.memory_search.find_global(view.owner, MemoryFilter(ids={memory_id}))
+    seen = [row for row in shared if is_visible(view, row) and row.status is not Status.CANDIDATE]
+    return seen[0] if seen else visible_memory(stores, view, memory_id)

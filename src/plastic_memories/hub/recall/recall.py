@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros
@@ -30,7 +30,14 @@ from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import User
 from plastic_memories.model.page import CORE_NAME
 from plastic_memories.model.persona import UserSettings
-from plastic_memories.model.recall import Findings, Hit, RecallQuery, Recollection, StableBlock
+from plastic_memories.model.recall import (
+    Findings,
+    Hit,
+    NearMiss,
+    RecallQuery,
+    Recollection,
+    StableBlock,
+)
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import Stores
@@ -51,6 +58,7 @@ from plastic_memories.rules.ranking.explanation import PromptContents, explain_r
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
 logger = logging.getLogger(__name__)
+_Found = TypeVar("_Found", Hit, NearMiss)
 _PROFILE_ROWS = 20
 # Extra time, beyond the deadline of the searches, to build the blocks.
 _GRACE_S = 0.05
@@ -156,9 +164,10 @@ class Recall:
         found: Findings = done.get("search") or Findings((), detect_intent(query.text))
         hits = [
             _with_speaker_name(hit, structure.names)
-            for hit in structure.lines.visible_hits(found.hits)
+            for hit in structure.lines.visible_hits(_of_types(found.hits, query))
         ]
-        misses = structure.lines.visible_near_misses(found.near_misses, hits)
+        near_misses = _of_types(found.near_misses, query)
+        misses = structure.lines.visible_near_misses(near_misses, hits)
         found = replace(found, hits=hits, near_misses=misses)
         structure = replace(structure, pages=done.get("pages", PersonaPages()))
         talk = _on_branch_line(done.get("snippets", ConversationSnippets()), structure.lines)
@@ -180,7 +189,7 @@ class Recall:
         if "snippets" in include:
             works["snippets"] = self.snippets.find_snippets
         done: dict[str, Any] = {}
-        searched = "memory" in include
+        searched = "memory" in include and query.types != frozenset()
         if engine is not None and engine.is_backed_by(storage):
             prepared = (
                 _with_snapshot_search(works, engine, query) if searched else _unchanged_works(works)
@@ -229,7 +238,7 @@ class Recall:
         if not late:
             return done["blocks"], ()
         essential = await asyncio.to_thread(self._compose, parts.without_what_can_wait())
-        hits, _ = _with_core(parts.found.hits, parts.structure.core, parts.query.limit)
+        hits, _ = _with_core(parts.found.hits, parts.structure.core, parts.query)
         return replace(essential, hits=hits, snippets=parts.talk.all, truncated=True), late
 
     def _compose(self, parts: _Parts) -> Recollection:
@@ -245,7 +254,7 @@ class Recall:
         said = [*stable.rows, *(hit.memory for hit in new)]
         pages, cut_pages = _turn_pages(structure.pages, stable, said, turn_style, page_room)
         turn = turn_block(new, (talk.relevant, talk.recent), turn_style, room, pages)
-        hits, without_place = _with_core(found.hits, core, query.limit)
+        hits, without_place = _with_core(found.hits, core, query)
         shown = {row.id for row in stable.rows} | turn.memory_ids
         prompted = PromptContents(shown, {**stable.duplicates, **duplicates}, on_pages)
         return Recollection(
@@ -384,7 +393,7 @@ def _turn_style(
 
 
 def _with_core(
-    hits: Sequence[Hit], core: Sequence[Memory], limit: int
+    hits: Sequence[Hit], core: Sequence[Memory], query: RecallQuery
 ) -> tuple[list[Hit], Sequence[Hit]]:
     """Return the rows of an answer, and the hits that do not fit.
 
@@ -398,8 +407,16 @@ def _with_core(
         for memory in core
         if section_of(memory) <= BlockSection.IDENTITY and memory.id not in found
     ]
+    always, limit = _of_types(always, query), query.limit
     room = max(limit - len(always), (limit + 1) // 2)
     return [*hits[:room], *always][:limit], hits[room:limit]
+
+
+def _of_types(found: Sequence[_Found], query: RecallQuery) -> list[_Found]:
+    """Return what is of the types of the query: not every engine looks at them."""
+    if query.types is None:
+        return list(found)
+    return [one for one in found if one.memory.type in query.types]
 
 
 def _log_fields(

@@ -73,7 +73,8 @@ class SnippetFinder:
         recent = [row for row in last if row.id not in known][: self.limit][::-1]
         excluded = {*known, *(row.id for row in recent)}
         search = _SnippetSearch(stores, query, excluded)
-        relevant = search.relevant_messages() if query.text.strip() else []
+        is_searched = query.quotes_messages and query.text.strip()
+        relevant = search.relevant_messages() if is_searched else []
         return ConversationSnippets(relevant, recent)
 
 

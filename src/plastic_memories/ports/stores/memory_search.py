@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from plastic_memories.model.memory import Memory, MemoryOutline
+from plastic_memories.model.memory import Memory, MemoryOutline, MemoryType
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.stores.memory_store import MemoryFilter
@@ -22,7 +22,7 @@ class MemorySearch(Protocol):
         ...
 
     def find_global(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
-        """Return the user's rows of scope `global` as this persona sees them, newest first.
+        """Return the user's rows of scope `global` as this persona sees them, in their order.
 
         A story of another persona is not among them: only what is real crosses.
         """
@@ -49,6 +49,13 @@ class MemorySearch(Protocol):
         """Return the user's active rows that were learned in the viewpoint's session, or in none.
 
         What was said in two sessions belongs to both. Who may see a row is not asked here.
+        """
+        ...
+
+    def ids_of_types(self, owner: Owner, types: Collection[MemoryType]) -> list[int]:
+        """Return the active rows of these types that this persona or all personas know.
+
+        Who may see a row is not asked here.
         """
         ...
 

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Scope, Status
 from plastic_memories.model.owner import Owner, Realm
 
 
+class MemoryOrder(StrEnum):
+    """The order of rows; rows of the same importance are ordered newest first."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    IMPORTANCE = "importance"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPosition:
+    """The place of a row in any order."""
+
+    id: int
+    importance: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFilter:
-    """Which rows of one owner: None means "any". Ordered by id, newest first."""
+    """Which rows of one owner: None means "any". Ordered by id, newest first, if not told."""
 
     statuses: Collection[Status] | None = None
     types: Collection[MemoryType] | None = None
     key: str | None = None
+    key_prefix: str | None = None
     scope: Scope | None = None
     scopes: Collection[Scope] | None = None
     scope_ref: str | None = None
@@ -27,6 +45,10 @@ class MemoryFilter:
     idempotency_key: str | None = None
     source_message_ids: Collection[int] | None = None
     containing: str | None = None
+    event_type: str | None = None
+    min_importance: float | None = None
+    created_since: float | None = None
+    created_before: float | None = None
     for_app: str | None = None  # leave out what belongs to another app
     only_app: str | None = None  # likewise for a key of one app: another's sessions go, too
     for_session: str | None = None  # leave out what belongs to another session
@@ -37,6 +59,8 @@ class MemoryFilter:
     not_expired_at: float | None = None
     unchanged_since: float | None = None
     is_superseded: bool | None = None
+    order: MemoryOrder | None = None
+    after: MemoryPosition | None = None  # leave out what comes before it in the order, and itself
     limit: int | None = None
 
 
@@ -54,7 +78,7 @@ class MemoryStore(Protocol):
         ...
 
     def find(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
-        """Return the owner's rows that match, newest first."""
+        """Return the owner's rows that match, in the order of the filter."""
         ...
 
     def find_same_key(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:

@@ -17,7 +17,7 @@ from plastic_memories.model.memory import (
 )
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.ports.storage import StorageBackend
-from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.memory_store import MemoryFilter, MemoryOrder, MemoryPosition
 from plastic_memories.testing.samples import (
     HOSTILE_TEXTS,
     MINE,
@@ -64,6 +64,16 @@ FILTER_CASES: tuple[tuple[MemoryFilter, dict[str, Any], dict[str, Any]], ...] = 
     (MemoryFilter(statuses={Status.REVOKED}), {"status": Status.REVOKED}, {}),
     (MemoryFilter(types={MemoryType.NOTE}), {"type": MemoryType.NOTE}, {}),
     (MemoryFilter(key="k"), {"key": "k"}, {"key": "K"}),
+    (MemoryFilter(key_prefix="a_b."), {"key": "a_b.c"}, {"key": "A_b.c"}),
+    (MemoryFilter(key_prefix="a_b."), {"key": "a_b.c"}, {"key": "axb.c"}),
+    (
+        MemoryFilter(event_type="plan"),
+        {"attributes": {"event_type": "plan"}},
+        {"attributes": {"title": "plan"}},
+    ),
+    (MemoryFilter(min_importance=0.5), {"importance": 0.5}, {"importance": 0.4}),
+    (MemoryFilter(created_since=NOW), {"created_at": NOW}, {"created_at": NOW - 1}),
+    (MemoryFilter(created_before=NOW), {"created_at": NOW - 1}, {"created_at": NOW}),
     (MemoryFilter(scope=Scope.GLOBAL), {"scope": Scope.GLOBAL}, {}),
     (
         MemoryFilter(scope=Scope.SESSION, scope_ref="s-1"),
@@ -128,6 +138,27 @@ class MemoryStoreContract:
         second = await _find(storage, MINE, MemoryFilter(limit=2, before_id=first[-1].id))
 
         assert [row.id for row in (*first, *second)] == [row.id for row in rows[:0:-1]]
+
+    @pytest.mark.parametrize(
+        ("order", "expected"),
+        [
+            (MemoryOrder.NEWEST, ["third", "second", "first"]),
+            (MemoryOrder.OLDEST, ["first", "second", "third"]),
+            (MemoryOrder.IMPORTANCE, ["second", "third", "first"]),
+        ],
+    )
+    async def test_any_order_comes_page_by_page(
+        self, storage: StorageBackend, order: MemoryOrder, expected: list[str]
+    ) -> None:
+        given = (("first", 0.1), ("second", 0.9), ("third", 0.1))
+        await store_memories(storage, *(memory(text, importance=much) for text, much in given))
+
+        seen: list[Memory] = []
+        for _ in given:
+            last = MemoryPosition(seen[-1].id, seen[-1].importance) if seen else None
+            seen += await _find(storage, MINE, MemoryFilter(order=order, after=last, limit=1))
+
+        assert contents(seen) == expected
 
     @pytest.mark.parametrize(("wanted", "fitting", "other"), FILTER_CASES)
     async def test_a_memory_filter_lets_through_what_fits(

@@ -14,6 +14,7 @@ from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.storage import StorageBackend
 from plastic_memories.testing.samples import (
     HOSTILE_TEXTS,
+    MINE,
     NOW,
     OTHER_PERSONA,
     OTHER_TENANT,
@@ -257,6 +258,24 @@ class TextSearchContract:
         assert sorted(contents(rows)) == expected
         assert sorted(await search_contents(storage, "tea", view)) == expected
         assert len(await search_contents(storage, "tea", viewpoint_of(session_id="s-1"))) == 4
+
+    async def test_rows_of_a_type_are_the_personas_own_and_the_shared(
+        self, storage: StorageBackend
+    ) -> None:
+        [own, _, shared, _, _] = await store_memories(
+            storage,
+            memory("own", type=MemoryType.NOTE),
+            memory("of another type", type=MemoryType.FACT),
+            memory("shared", type=MemoryType.NOTE, scope=Scope.GLOBAL, owner=OTHER_PERSONA),
+            memory("hers", type=MemoryType.NOTE, owner=OTHER_PERSONA),
+            memory("revoked", type=MemoryType.NOTE, status=Status.REVOKED),
+        )
+
+        ids = await storage.read(
+            lambda stores: stores.memory_search.ids_of_types(MINE, {MemoryType.NOTE})
+        )
+
+        assert sorted(ids) == sorted([own.id, shared.id])
 
     async def test_a_narrow_scope_without_a_place_is_found_nowhere(
         self, storage: StorageBackend

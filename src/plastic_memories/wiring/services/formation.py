@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from plastic_memories.hub.formation.archive_reader import ArchiveReader
 from plastic_memories.hub.formation.archiving import ArchiveConversation
 from plastic_memories.hub.formation.digest import Digest
 from plastic_memories.hub.formation.export_files import ExportFiles
@@ -15,6 +16,7 @@ from plastic_memories.wiring.services.service_context import ServiceContext
 @dataclass(frozen=True, slots=True)
 class FormationServices:
     archive: ArchiveConversation
+    archive_reader: ArchiveReader
     exports: ExportFiles
     jobs: Jobs
     job_runner: JobRunner
@@ -34,4 +36,5 @@ def build_formation(context: ServiceContext) -> FormationServices:
         plugins.archive.is_enabled,
     )
     runner = JobRunner(jobs, digest, archive, exports, context.meter, context.wakeup)
-    return FormationServices(archive, exports, jobs, runner)
+    reader = ArchiveReader(storage, plugins.archive)
+    return FormationServices(archive, reader, exports, jobs, runner)

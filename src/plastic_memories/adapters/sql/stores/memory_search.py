@@ -11,7 +11,7 @@ from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.statement_builder import OUTLINE, select
 from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable
 from plastic_memories.language.text.tokens import index_terms
-from plastic_memories.model.memory import Memory, MemoryOutline
+from plastic_memories.model.memory import Memory, MemoryOutline, MemoryType, Status
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.recall import TextMatches
 from plastic_memories.ports.stores.memory_store import MemoryFilter
@@ -64,6 +64,18 @@ class SqlMemorySearch:
     def ids_in_session(self, view: Viewpoint) -> list[int]:
         params = {**view_params(view), "only_session": True}
         return [row["id"] for row in self._session.fetch("ids_in_session", params)]
+
+    def ids_of_types(self, owner: Owner, types: Collection[MemoryType]) -> list[int]:
+        wanted = MemoryFilter(statuses={Status.ACTIVE}, types=types)
+        ids: list[int] = []
+        for all_personas in (False, True):
+            sql, params = select(
+                self._session.dialect, "memory_items", wanted,
+                columns="id", all_personas=all_personas,
+            )  # fmt: skip
+            rows = self._session.fetch_tuples(sql, {**owner_params(owner), **params})
+            ids += [row[0] for row in rows]
+        return ids
 
     def touch(self, recalled: Sequence[tuple[Owner, int]], now: float) -> None:
         for owner, memory_id in recalled:

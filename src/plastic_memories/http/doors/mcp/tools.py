@@ -19,6 +19,7 @@ from plastic_memories.hub.erasure.forget import ForgetRequest
 from plastic_memories.hub.memories.browse import ListFilter
 from plastic_memories.model.memory import MemoryType, SourceType, Status
 from plastic_memories.model.message import Role
+from plastic_memories.ports.stores.memory_store import MemoryPosition
 from plastic_memories.rules.lifecycle.note_keys import note_key
 from plastic_memories.rules.lifecycle.transitions import ConfirmOptions
 from plastic_memories.wire import memories as wire
@@ -167,12 +168,12 @@ async def list_memories(request: McpRequest, args: arguments.ListArguments) -> T
         status=None if args.status == "all" else Status(args.status),
         type=args.type,
         containing=args.containing or None,
-        before_id=int(args.cursor) if args.cursor else None,
+        after=MemoryPosition(int(args.cursor)) if args.cursor else None,
         limit=args.limit,
     )
     page = await request.call.hub.browse.list_page(request.view(args), list_filter)
     rows = [answers.tool_memory(memory) for memory in page.memories]
-    cursor = None if page.next_before_id is None else str(page.next_before_id)
+    cursor = None if page.next_position is None else str(page.next_position.id)
     more = [] if cursor is None else [f"There are more: cursor={cursor}"]
     text = "\n".join([*(answers.memory_line(row) for row in rows), *more])
     return ToolOutput(
