@@ -40,6 +40,7 @@ from plastic_memories.http.routes import (
     pages,
     personas,
     recall,
+    transfer,
 )
 from plastic_memories.http.routing import Route, endpoint_parameters, routes_by_path
 from plastic_memories.hub.hub import Hub
@@ -57,6 +58,7 @@ ROUTERS = (
     goals.router,
     formation.router,
     operations.guarded,
+    transfer.router,
     mcp.router,
     openai.router,
     landing_page.router,

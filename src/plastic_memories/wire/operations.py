@@ -1,12 +1,12 @@
-"""Request and response bodies of health, capabilities, import, audit."""
+"""Request and response bodies of health, capabilities, metrics, audit."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from plastic_memories.wire.fields import IdParam, Name, PageSize, RequestBody, ResponseBody
+from plastic_memories.wire.fields import IdParam, PageSize, RequestBody, ResponseBody
 from plastic_memories.wire.memories import ChangeRow
 
 
@@ -30,38 +30,6 @@ class CapabilitiesResponse(ResponseBody):
 
 class MetricsResponse(ResponseBody):
     samples: list[dict[str, Any]]
-
-
-class ImportResponse(ResponseBody):
-    status: str
-    dry_run: bool
-    trusted: bool  # our own export, or trusted by the caller: statuses were kept
-    counts: dict[str, int]
-    conflicts: list[dict[str, Any]]
-    skipped: list[dict[str, Any]]
-
-
-class ExportQuery(RequestBody):
-    format: Literal["jsonl", "markdown", "bundle"] = "jsonl"
-    persona_id: Name | None = None
-
-
-class ExportFileRow(ResponseBody):
-    path: str  # in the archive
-    exported_at: str  # ISO 8601, UTC
-
-
-class WriteExportResponse(ExportFileRow):
-    status: str
-
-
-class ExportFilesResponse(ResponseBody):
-    items: list[ExportFileRow]
-
-
-class ImportQuery(RequestBody):
-    dry_run: bool = False
-    trust: bool = False
 
 
 class AuditQuery(RequestBody):
