@@ -141,8 +141,6 @@ async def test_a_candidate_of_another_persona_waits_in_its_own_inbox(api: Api) -
         {"min_importance": 2},
         {"since": "yesterday"},
         {"cursor": "x"},
-        {"cursor": "0.5:3"},
-        {"cursor": "3", "sort": "importance"},
         {"cursor": "1.2.3:4", "sort": "importance"},
     ],
 )
@@ -150,6 +148,11 @@ async def test_an_unknown_or_unusable_parameter_is_refused(
     api: Api, wrong: dict[str, str | int]
 ) -> None:
     refused(await api.get("/memory/list", **wrong), 422, "validation_error")
+
+
+@pytest.mark.parametrize("wrong", [{"cursor": "0.5:3"}, {"cursor": "3", "sort": "importance"}])
+async def test_a_cursor_of_another_sort_is_a_conflict(api: Api, wrong: dict[str, str]) -> None:
+    refused(await api.get("/memory/list", **wrong), 409, "conflict")
 
 
 async def test_a_user_id_is_ignored_and_not_refused(api: Api) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, model_validator
 from pydantic import Tag as Variant
 
+from plastic_memories.errors import Conflict
 from plastic_memories.formats.json_object import (
     MAX_ATTRIBUTES_BYTES,
     MAX_METADATA_BYTES,
@@ -296,19 +297,14 @@ class ListMemoriesQuery(BotRequest):
         """Drop a `user_id`, which is ignored everywhere: the key decides."""
         return {name: value for name, value in dict(values).items() if name != "user_id"}
 
-    @model_validator(mode="after")
-    def _match_cursor(self) -> Self:
-        by_importance = self.sort is MemoryOrder.IMPORTANCE
-        if self.cursor and (":" in self.cursor) is not by_importance:
-            raise ValueError("the cursor is of another sort")
-        return self
-
     @property
     def position(self) -> MemoryPosition | None:
-        """Return the place after which the page starts."""
+        """Return the place after which the page starts; raise `Conflict` if it is of another sort."""
         if not self.cursor:
             return None
-        importance, _, memory_id = self.cursor.rpartition(":")
+        importance, colon, memory_id = self.cursor.rpartition(":")
+        if bool(colon) is not (self.sort is MemoryOrder.IMPORTANCE):
+            raise Conflict("The cursor belongs to another sort; list again without it.")
         return MemoryPosition(int(memory_id), float(importance or 0))
 
     def cursor_at(self, position: MemoryPosition) -> str:
