@@ -299,7 +299,7 @@ class ListMemoriesQuery(BotRequest):
 
     @property
     def position(self) -> MemoryPosition | None:
-        """Return the place after which the page starts; raise `Conflict` if it is of another sort."""
+        """Return the place after which the page starts; another sort raises `Conflict`."""
         if not self.cursor:
             return None
         importance, colon, memory_id = self.cursor.rpartition(":")
