@@ -176,3 +176,15 @@ def test_requirements_install_the_hub() -> None:
 
     assert lines == ["."]
     assert "project" in tomllib.loads(_read("pyproject.toml"))
+
+
+def test_every_test_that_the_security_page_names_exists() -> None:
+    named = set(re.findall(r"`(test_\w+)`", _read("docs/security.md")))
+    written = {
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"def (test_\w+)\(", file.read_text(encoding="utf-8"))
+    }
+
+    assert len(named) > 20
+    assert named - written == set()
