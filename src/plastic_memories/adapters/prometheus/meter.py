@@ -110,6 +110,9 @@ def _add_up(families: Sequence[Metric]) -> Metric:
     return total
 
 
+_SeriesKey = tuple[str | None, str, tuple[tuple[str, str], ...]]
+
+
 class PrometheusMeter:
     def __init__(self) -> None:
         self._process = CollectorRegistry()
@@ -119,17 +122,28 @@ class PrometheusMeter:
         self._numbers: dict[str | None, _TenantMetrics] = {None: _TenantMetrics()}
         # Reader threads and the writer thread count concurrently.
         self._lock = threading.Lock()
+        # By tenant, name and labels: to look a series up by its labels costs more than to count.
+        self._counters: dict[_SeriesKey, Counter] = {}
+        self._histograms: dict[_SeriesKey, Histogram] = {}
 
     def count(self, tenant_id: str | None, name: str, **labels: str) -> None:
         self.add(tenant_id, name, 1.0, **labels)
 
     def add(self, tenant_id: str | None, name: str, amount: float, **labels: str) -> None:
-        counter = self._tenant_metrics(tenant_id).counters[name]
-        (counter.labels(**labels) if labels else counter).inc(amount)
+        key = tenant_id, name, tuple(labels.items())
+        counter = self._counters.get(key)
+        if counter is None:
+            family = self._tenant_metrics(tenant_id).counters[name]
+            counter = self._counters[key] = family.labels(**labels) if labels else family
+        counter.inc(amount)
 
     def observe(self, tenant_id: str | None, name: str, value: float, **labels: str) -> None:
-        histogram = self._tenant_metrics(tenant_id).histograms[name]
-        (histogram.labels(**labels) if labels else histogram).observe(value)
+        key = tenant_id, name, tuple(labels.items())
+        histogram = self._histograms.get(key)
+        if histogram is None:
+            family = self._tenant_metrics(tenant_id).histograms[name]
+            histogram = self._histograms[key] = family.labels(**labels) if labels else family
+        histogram.observe(value)
 
     def set_gauge(self, tenant_id: str | None, name: str, value: float) -> None:
         self._tenant_metrics(tenant_id).gauges[name].set(value)
