@@ -151,7 +151,7 @@ def _maker(hint: Any, function: object) -> Text:
     if hint in _TEXTUAL:
         return _TEXTUAL[hint]
     for kind, value in _PLAIN.items():
-        if hint is kind or typing.get_origin(hint) is kind:
+        if hint == kind or typing.get_origin(hint) is kind:  # typing caches no identity
             return lambda _text: value
     if isinstance(hint, type) and issubclass(hint, Enum):
         return lambda _text: next(iter(hint))
