@@ -152,6 +152,21 @@ def tune_command(data: Path, cache: Path, sets: str, rounds: int, questions: int
     console.print(weights)
 
 
+@main.command("companion")
+@_options("json")
+@click.option("--people", type=_PATH, multiple=True, help="Folder with people; may be repeated.")
+@click.option("--half", default="", help="Only the people of this half: dev or held.")
+@click.option("--others", default=1500, show_default=True, help="Lines of small talk in between.")
+@click.option("--no-embedder", is_flag=True, help="Measure the hub without an embedder.")
+@click.option("--misses", is_flag=True, help="Print every miss.")
+def companion_command(as_json: Path | None, people: tuple[Path, ...], **options: Any) -> None:
+    """Benchmark what is learned from messy talk, and what of it is in later prompts."""
+    from bench.companion import report as companion_report
+
+    results = companion_report.run(people, _console(), **options)
+    _save({"companion": results}, as_json)
+
+
 def _speed(full: bool, scratch: Path | None) -> Results:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         results = speed.run(full, scratch, progress)

@@ -1,0 +1,60 @@
+"""Run CompanionBench against one system and collect the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bench.companion.companion import Companion
+from bench.companion.people import Person
+from bench.companion.scores import (
+    MONTH_S,
+    NEXT_EVENING_S,
+    Scores,
+    asker,
+    score_corrections,
+    score_questions,
+    score_rows,
+)
+from bench.companion.small_talk import small_talk
+
+_MARGIN_S = 60.0
+
+
+def measure(
+    companion: Companion, people: list[Person], others: int, advance: Callable[[str], None]
+) -> dict[str, Any]:
+    """Let everybody talk, then ask: the next evening, a month later, and after other talk."""
+    scores = Scores()
+    for person in people:
+        companion.listen(person.name, person.utterances)
+        advance(f"{person.name} talked")
+    for person in people:
+        companion.finish(person.name)
+        _score_evening(scores, companion, person)
+        advance(f"{person.name} was asked")
+    if others:
+        _score_after_small_talk(scores, companion, people, others)
+    return scores.as_json()
+
+
+def _score_evening(scores: Scores, companion: Companion, person: Person) -> None:
+    rows = companion.rows(person.name)
+    score_rows(scores, person, rows)
+    evening = asker(companion, person, person.last_at + NEXT_EVENING_S)
+    score_questions(scores, "next evening", person, evening)
+    score_corrections(scores, person, rows, evening)
+    later = asker(companion, person, person.last_at + MONTH_S)
+    score_questions(scores, "30 days", person, later)
+
+
+def _score_after_small_talk(
+    scores: Scores, companion: Companion, people: list[Person], others: int
+) -> None:
+    for person in people:
+        talk = list(small_talk(person.language, person.last_at, others))
+        companion.listen(person.name, talk)
+    for person in people:
+        companion.finish(person.name)
+        later = asker(companion, person, person.last_at + MONTH_S + _MARGIN_S)
+        score_questions(scores, f"30 days, {others} lines", person, later)
