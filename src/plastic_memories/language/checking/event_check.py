@@ -21,7 +21,7 @@ from plastic_memories.language.checking.draft_building import (
 from plastic_memories.language.checking.quote_evidence import (
     QuoteEvidence,
     contains_value,
-    find_quote,
+    item_evidence,
 )
 from plastic_memories.language.checking.reply_parsing import Item
 from plastic_memories.language.checking.vocabulary import named_kin
@@ -50,14 +50,14 @@ _CUE_WORDS = {
     "anniversary": regex(r"纪念日|周年|anniversary", re.IGNORECASE),
 }
 _MAX_TITLE_CHARS = 60
+_DEFAULT_TYPE = "memory"
 
 
 def check_event(item: Item, talk: CheckedWindow) -> Draft | str:
     """Return the draft of an event that the quote proves, or the reason for rejecting it."""
     kind = first_text_field(item, "event_type", "type").lower().replace(" ", "_")
-    if kind not in EVENT_TYPES:
-        return "unknown event type"
-    evidence = find_quote(first_text_field(item, "quote"), talk.messages)
+    kind = kind if kind in EVENT_TYPES else _DEFAULT_TYPE
+    evidence = item_evidence(item, first_text_field(item, "title"), talk.messages)
     if isinstance(evidence, str):
         return evidence
     known = [d for d in talk.rule_drafts_for(evidence, evidence.clauses) if _is_dated(d)]
@@ -120,6 +120,7 @@ def _event_draft(
     whom = _event_subject(clause) if span else ClauseSubject.UNCLEAR
     point = ProvenItem(MemoryType.EVENT, key, date or title, whom, attributes)
     draft = build_proven_draft(point, item, evidence, clause)
+    draft = draft if draft.content else replace(draft, content=title)
     # A later reader must not take "tomorrow" for their own tomorrow.
     return replace(draft, content=f"{draft.content} ({date})") if date else draft
 
@@ -154,9 +155,8 @@ def _event_dates(
 def _event_title(item: Item, clause: MessageClause) -> str:
     """Return the model's title if the user used those words, else the user's clause."""
     title = to_simplified(first_text_field(item, "title"))
-    return (title if contains_value(clause.quote, title) else clause.display_text)[
-        :_MAX_TITLE_CHARS
-    ]
+    said = clause.display_text or title
+    return (title if contains_value(clause.quote, title) else said)[:_MAX_TITLE_CHARS]
 
 
 def _event_attributes(item: Item, kind: str, title: str) -> dict[str, Any]:

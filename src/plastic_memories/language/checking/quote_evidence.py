@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+from plastic_memories.language.checking.orders import gives_orders
 from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
 from plastic_memories.language.reading.group_members import is_from_bot
 from plastic_memories.language.text.scripts import to_simplified
+from plastic_memories.language.text.tokens import index_terms, query_terms
 from plastic_memories.model.message import Message, Role
 
 _MIN_QUOTE_CHARS = 2
 _MAX_MESSAGE_CHARS = 4_000
+# The evidence of an item that no words of the user resemble.
+_NO_CLAUSE = MessageClause(text="", display_text="", quote="", opens_sentence=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +43,50 @@ def find_quote(quote: str, messages: Sequence[Message]) -> QuoteEvidence | str:
         if message.role is not Role.USER or is_from_bot(message):
             reason = "not said by the user"
             continue
+        if gives_orders(message.content[:_MAX_MESSAGE_CHARS]):
+            reason = "gives orders"
+            continue
         clauses = _covered_clauses(message.content[:_MAX_MESSAGE_CHARS], spans)
         if clauses:
             return QuoteEvidence(message, place, clauses)
         reason = "not stated as a fact"
     return reason
+
+
+def item_evidence(
+    item: Mapping[str, Any], value: str, messages: Sequence[Message]
+) -> QuoteEvidence | str:
+    """Return the evidence of an item: its quote or, if none was asked for, what comes closest.
+
+    Older prompts ask for no quote. An empty quote, where one was asked for, proves nothing.
+    """
+    quote = item.get("quote")
+    if isinstance(quote, str):
+        return find_quote(quote, messages)
+    found = find_quote(value, messages)
+    return _closest_statement(value, messages) if isinstance(found, str) else found
+
+
+def _closest_statement(value: str, messages: Sequence[Message]) -> QuoteEvidence | str:
+    """Return the user's clause that shares most words with a value, the latest of several.
+
+    If none shares a word, the evidence is an empty clause of the user's last message.
+    """
+    wanted = set(query_terms(value))
+    best: tuple[int, QuoteEvidence] | None = None
+    for place, message in enumerate(messages):
+        if message.role is not Role.USER or is_from_bot(message):
+            continue
+        if gives_orders(message.content[:_MAX_MESSAGE_CHARS]):
+            continue
+        for clause in (_NO_CLAUSE, *believable_clauses(message.content[:_MAX_MESSAGE_CHARS])):
+            shared = len(wanted & set(index_terms(clause.text)))
+            if best is None or shared >= best[0]:
+                best = shared, QuoteEvidence(message, place, (clause,))
+    if best is None:
+        return "not said by the user"
+    shared, evidence = best
+    return evidence if shared else replace(evidence, clauses=(_NO_CLAUSE,))
 
 
 def letters_and_digits(text: str) -> str:

@@ -23,8 +23,9 @@ _FLAT = regex(r"\{[^{}]*\}")
 _TRAILING_COMMA = regex(r",(?=\s*[}\]])")
 _MAX_ITEM_CHARS = 4_000
 _DECODER = json.JSONDecoder(strict=False)
-# Field names of the reply itself: an object with one of them is not an item.
-_PARTS = frozenset({"profile", "profiles", "events", "items", "summary"})
+# Lists of the reply itself: an object that has only these, all empty, is not an item.
+_PARTS = frozenset({"profile", "profiles", "events", "items"})
+_SUMMARY_FIELDS = ("summary", "topics", "emotion")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ def parse_reply(text: str) -> ParsedReply:
     >>> cut = '```json\\n{"profile": [{"key": "name", "value": "Tom", "quote": "I am Tom",}, {"ke'
     >>> [item["value"] for item in parse_reply(cut).profile]
     ['Tom']
+    >>> parse_reply('{"summary": "They met.", "topics": [], "profiles": []}').summary["summary"]
+    'They met.'
     """
     kinds: dict[str, list[Item]] = {"profile": [], "events": [], "summary": []}
     dropped: list[str] = []
@@ -65,7 +68,7 @@ def _item_kind(item: Item) -> str:
         return "events"
     if "value" in item:
         return "profile"
-    if "text" in item or "topics" in item:
+    if "text" in item or "topics" in item or "summary" in item:
         return "summary"
     return "not an item"
 
@@ -114,8 +117,11 @@ def _leaf_objects(value: Any, depth: int = 0) -> Iterator[Item]:
         return
     if isinstance(value, dict):
         inner = [part for part in value.values() if _contains_objects(part)]
-        if not inner and value and not _PARTS & set(value):
+        if not inner and value and not set(value) <= _PARTS:
             yield value
+        elif isinstance(value.get("summary"), str):
+            # Older prompts put the summary's text beside the lists.
+            yield {name: value[name] for name in _SUMMARY_FIELDS if name in value}
         value = inner
     if isinstance(value, list):
         for part in value:

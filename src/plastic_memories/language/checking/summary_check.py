@@ -1,4 +1,4 @@
-"""Check a proposed summary: right language, grounded in the messages."""
+"""Check a proposed summary: prose in the right language, about this conversation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from plastic_memories.language.checking.draft_building import first_text_field
 from plastic_memories.language.checking.event_check import EMOTIONS
-from plastic_memories.language.checking.quote_evidence import contains_value
 from plastic_memories.language.checking.reply_parsing import Item
 from plastic_memories.language.reading.injected_text import has_injection_marker
 from plastic_memories.language.text.lazy_regex import regex
@@ -21,8 +20,6 @@ _ADDRESS = regex(r"https?://|www\.|```|[<>{}]", re.IGNORECASE)
 _MAX_SUMMARY_CHARS = 600
 _MAX_TOPIC_CHARS = 30
 _MAX_TOPICS = 8
-# A summary adds words of its own ("the user said that"); half must be from the messages.
-_MIN_GROUNDED_SHARE = 0.5
 
 
 def check_summary(item: Item, messages: Sequence[Message], language: str) -> Summary | str:
@@ -38,30 +35,33 @@ def check_summary(item: Item, messages: Sequence[Message], language: str) -> Sum
     if not _is_grounded(text, said):
         return "summary not of this talk"
     emotion = first_text_field(item, "emotion").lower()
-    return Summary(
-        text, _grounded_topics(item, said), emotion if emotion in EMOTIONS else "neutral"
-    )
+    return Summary(text, _topics(item), emotion if emotion in EMOTIONS else "neutral")
 
 
 def _is_grounded(text: str, said: Sequence[str]) -> bool:
+    """Return whether a text may be about a conversation.
+
+    A summary may be in other words, but a number in it must have been said, and something of it
+    too: a small model repeats the example of its instructions.
+    """
     known = {term for line in said for term in index_terms(line)}
-    terms = query_terms(text)
-    share = sum(term in known for term in terms) / len(terms) if terms else 0.0
     numbers = {number for line in said for number in _NUMBER.findall(line)}
-    return share >= _MIN_GROUNDED_SHARE and set(_NUMBER.findall(text)) <= numbers
+    is_about_it = any(term in known for term in query_terms(text))
+    return is_about_it and set(_NUMBER.findall(text)) <= numbers
 
 
-def _grounded_topics(item: Item, said: Sequence[str]) -> tuple[str, ...]:
+def _topics(item: Item) -> tuple[str, ...]:
+    """Return the topics, in the model's own words."""
     given = item.get("topics")
     listed = (
         given
         if isinstance(given, list)
         else re.split(r"[,，、;；]", first_text_field(item, "topics"))
     )
-    topics = (topic.strip() for topic in listed if isinstance(topic, str))
-    kept = [
-        topic
-        for topic in topics
-        if len(topic) <= _MAX_TOPIC_CHARS and any(contains_value(line, topic) for line in said)
-    ]
-    return tuple(dict.fromkeys(kept))[:_MAX_TOPICS]
+    topics = (" ".join(topic.split()) for topic in listed if isinstance(topic, str))
+    return tuple(dict.fromkeys(topic for topic in topics if _is_topic(topic)))[:_MAX_TOPICS]
+
+
+def _is_topic(topic: str) -> bool:
+    is_prose = not has_injection_marker(topic) and not _ADDRESS.search(topic)
+    return 0 < len(topic) <= _MAX_TOPIC_CHARS and is_prose

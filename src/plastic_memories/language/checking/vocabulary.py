@@ -49,6 +49,7 @@ relationship.status 单身|婚|恋|对象|离异|single|married|divorced|engaged
 constraint.allergy 过敏|allerg|intoleran|不耐受
 constraint.diet 不吃|不能吃|不喝|不能喝|忌口|吃素|素食|清真|戒|n'?t eat|not eat|n'?t drink|not drink|vegetarian|vegan|halal|kosher|diet|avoid
 constraint.health 病|症|炎|血压|哮喘|手术|癌|疼|痛|disease|diabet|asthma|disorder|syndrome|suffer|diagnos|condition|pain|blood pressure|depress|adhd|anxiety|disabled
+constraint.medication 药|片|胶囊|胰岛素|服|吃|打针|\b(?:pills?|meds?|medication|medicine|tablets?|insulin|take|taking|dose|mg)\b
 constraint.taboo 忌讳|别提|不要提|不许提|别再提|不想提|别聊|don'?t (?:mention|bring up|talk about)|never (?:mention|bring up|talk about)
 """  # noqa: E501
 _CUE = {
@@ -67,6 +68,9 @@ _MULTI_VALUE_FAMILIES = frozenset(
         "constraint.diet",
         "constraint.health",
         "constraint.taboo",
+        "constraint.medication",
+        "relationship.with_persona.promise",
+        "relationship.with_persona.joke",
     }
 )
 _FAMILY_ALIASES = """
@@ -99,12 +103,27 @@ allergy 过敏|过敏原|过敏源|allergies|allergic
 diet 饮食|忌口|饮食禁忌|dietary|diets|food_restriction
 health 健康|疾病|病史|illness|disease|condition|medical
 taboo 禁忌|忌讳|taboos|boundary
+medication 用药|药物|吃药|服药|medicine|medications|meds
 """
 _CANONICAL = {
     word: line.split(" ", 1)[0]
     for line in _FAMILY_ALIASES.strip().splitlines()
     for word in line.split(" ", 1)[1].split("|")
 }
+
+
+# What the user and the persona are to each other.
+_WITH_PERSONA = {
+    word: part
+    for part, words in {
+        "how_we_met": "how_we_met|how_they_met|first_meeting|相识|怎么认识的|认识",
+        "nickname": "nickname|nickname_for_ai|nickname_for_persona|ai_nickname|对ai的称呼",
+        "promise": "promise|promises|约定|承诺",
+        "joke": "joke|shared_joke|inside_joke|梗",
+    }.items()
+    for word in words.split("|")
+}
+OTHER_FAMILY = "other"
 
 
 def _word_patterns(words: dict[str, str]) -> dict[str, re.Pattern[str]]:
@@ -115,29 +134,30 @@ _KIN_ENGLISH = _word_patterns(ENGLISH_KIN)
 _PETS_ENGLISH = _word_patterns(ENGLISH_PETS)
 
 
-def key_family(category: str, key: str) -> str | None:
-    """Return the key family that a model means, or None if it is unknown.
+def key_family(category: str, key: str) -> str:
+    """Return the key family that a model means; `other.*` for one that is unknown.
 
     >>> key_family("basic_info", "姓名"), key_family("", "preference.favorite_color")
     ('basic_info.name', 'preference.favorite_color')
     >>> key_family("relationship", "妈妈"), key_family("basic_info", "shoe size")
-    ('relationship.mother', None)
+    ('relationship.mother', 'other.shoe_size')
+    >>> key_family("relationship", "nickname_for_ai")
+    'relationship.with_persona.nickname'
     """
     kind, name = _split_key(category, key)
     if kind == "preference" and name.startswith("favo"):
         return favorite_key(re.sub(r"^favou?rites?_?", "", name).replace("_", " ") or "other")
     if kind == "relationship":
-        return _relationship_family(name)
-    full = f"{kind}.{_CANONICAL.get(name, name)}"
-    if full in _CUE:
-        return full
-    if kind == "personality":
-        return (
-            f"{kind}.{head}"
-            if (head := _name_head(name)) in ("habit", "fear")
-            else "personality.trait"
-        )
-    return f"{kind}.{head}" if (head := _name_head(name)) and f"{kind}.{head}" in _CUE else None
+        return _relationship_family(name) or _other_family(name)
+    head = _name_head(name)
+    for full in (f"{kind}.{_CANONICAL.get(name, name)}", f"{kind}.{head}"):
+        if full in _CUE:
+            return full
+    return "personality.trait" if kind == "personality" else _other_family(name)
+
+
+def _other_family(name: str) -> str:
+    return f"{OTHER_FAMILY}.{slug(name) or 'fact'}"
 
 
 def _split_key(category: str, key: str) -> tuple[str, str]:
@@ -155,6 +175,8 @@ def _name_head(name: str) -> str:
 
 def _relationship_family(name: str) -> str | None:
     word = _CANONICAL.get(name, name)
+    if with_persona := _WITH_PERSONA.get(word.removeprefix("with_persona.")):
+        return f"relationship.with_persona.{with_persona}"
     if word == "status":
         return "relationship.status"
     if word.startswith("pet") or word in CHINESE_PETS or _matching_english_key(word, _PETS_ENGLISH):
@@ -179,16 +201,26 @@ def key_for(family: str, value: str, clause: str) -> str | None:
     >>> key_for("constraint.allergy", "海鲜", "我喜欢海鲜") is None
     True
     """  # noqa: E501
+    if family.startswith((f"{OTHER_FAMILY}.", "relationship.with_persona.")):
+        return unproven_key(family, value)
     if family.startswith("relationship.") and family != "relationship.status":
         return _relationship_key(family, clause)
     cue = _CUE["preference.favorite" if family.startswith("preference.favorite_") else family]
-    if not cue.search(clause):
-        return None
+    return unproven_key(family, value) if cue.search(clause) else None
+
+
+def unproven_key(family: str, value: str) -> str:
+    """Return the key of a value without asking the clause for a cue word.
+
+    >>> unproven_key("preference.like", "绿茶"), unproven_key("other.shoe_size", "42")
+    ('preference.like.green_tea', 'other.shoe_size')
+    """
     if family == "preference.reply_style":
         return style_key(value)
     if family == "personality.trait":
         return f"personality.{slug(value)}"
-    return f"{family}.{slug(value)}" if family in _MULTI_VALUE_FAMILIES else family
+    many = family in _MULTI_VALUE_FAMILIES
+    return f"{family}.{slug(value)}" if many else family
 
 
 _NAMING_CUES = regex(r"叫|名|唤作|\bnamed?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
