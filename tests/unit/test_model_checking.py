@@ -17,7 +17,6 @@ from plastic_memories.model.memory import Draft, MemoryType, SourceType
 from plastic_memories.model.message import Role
 from talks import fact, happening, message, reply, talk
 
-
 OTHERWISE = "the rules read it otherwise"
 
 
