@@ -158,6 +158,8 @@ def tune_command(data: Path, cache: Path, sets: str, rounds: int, questions: int
 @click.option("--half", default="", help="Only the people of this half: dev or held.")
 @click.option("--others", default=1500, show_default=True, help="Lines of small talk in between.")
 @click.option("--no-embedder", is_flag=True, help="Measure the hub without an embedder.")
+@click.option("--llm", default="", help="Address of a model that reads the talk too.")
+@click.option("--gguf", type=_PATH, help="Serve this model file (needs xllamacpp) and use it.")
 @click.option("--misses", is_flag=True, help="Print every miss.")
 def companion_command(as_json: Path | None, people: tuple[Path, ...], **options: Any) -> None:
     """Benchmark what is learned from messy talk, and what of it is in later prompts."""
