@@ -145,7 +145,7 @@ def _contradiction(found: ProposedFact) -> str | None:
     return "denied" if _is_denied(family, clause) else None
 
 
-def _stated_fact(found: ProposedFact) -> Draft:
+def _stated_fact(found: ProposedFact) -> Draft | str:
     """Return the draft of a value that stands in the user's own words."""
     family, value, clause = found.family, found.value, found.clause
     whom = _fact_subject(family, clause)
