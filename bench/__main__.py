@@ -153,7 +153,8 @@ def tune_command(data: Path, cache: Path, sets: str, rounds: int, questions: int
 
 
 @main.command("companion")
-@_options("json")
+@_options("json", "cache")
+@click.option("--only", default="", help="Of these: hub, raw-history, fts5, mem0-apart, txtai, …")
 @click.option("--people", type=_PATH, multiple=True, help="Folder with people; may be repeated.")
 @click.option("--half", default="", help="Only the people of this half: dev or held.")
 @click.option("--others", default=1500, show_default=True, help="Lines of small talk in between.")
@@ -165,7 +166,7 @@ def companion_command(as_json: Path | None, people: tuple[Path, ...], **options:
     """Benchmark what is learned from messy talk, and what of it is in later prompts."""
     from bench.companion import report as companion_report
 
-    results = companion_report.run(people, _console(), **options)
+    results = companion_report.run(people, _console(), companion_report.RunOptions(**options))
     _save({"companion": results}, as_json)
 
 

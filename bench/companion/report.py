@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,37 +12,65 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from bench.companion.companion import Companion
 from bench.companion.hub import running_companion
 from bench.companion.model_server import serving
+from bench.companion.other_systems import running_system
 from bench.companion.people import Person, UnreadablePeople, read_people
 from bench.companion.run import measure
+from bench.quality.environments import Environments
 
 # A small model on one core reads a long talk for minutes.
 _MODEL_TIMEOUT_S = 900
+HUB = "hub"
 _PEOPLE = Path(__file__).parent / "people_zh", Path(__file__).parent / "people_en"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of the command."""
+
+    half: str
+    others: int
+    misses: bool
+    only: str
+    cache: Path
+    no_embedder: bool
+    llm: str
+    gguf: Path | None
 
 
 def run(
     folders: tuple[Path, ...],
     console: Console,
-    half: str,
-    others: int,
-    misses: bool,
-    **variant: Any,
+    options: RunOptions,
 ) -> dict[str, Any]:
-    """Measure the hub on the people of these folders, by default the published ones."""
-    people = _people(folders or _PEOPLE, half)
-    with _hub_settings(**variant) as settings, running_companion(**settings) as hub:
-        results = measure(hub, people, others, lambda text: console.print(text, style="dim"))
-    _show(console, results, misses=misses)
+    """Measure systems on the people of these folders, by default the published ones."""
+    people = _people(folders or _PEOPLE, options.half)
+    results = {}
+    for name in options.only.split(",") if options.only else [HUB]:
+        console.print(f"{name} ...", style="dim")
+        with _started(name, options) as companion:
+            results[name] = measure(companion, people, options.others)
+    _show(console, results, misses=options.misses)
     return results
 
 
 @contextmanager
-def _hub_settings(no_embedder: bool, llm: str, gguf: Path | None) -> Iterator[dict[str, str]]:
+def _started(name: str, options: RunOptions) -> Iterator[Companion]:
+    if name != HUB:
+        with running_system(name, Environments(options.cache)) as system:
+            yield system
+        return
+    with _hub_settings(options) as settings, running_companion(**settings) as hub:
+        yield hub
+
+
+@contextmanager
+def _hub_settings(options: RunOptions) -> Iterator[dict[str, str]]:
     """Return the settings of the measured hub; serve its model meanwhile."""
-    settings = {"EMBEDDER": "none"} if no_embedder else {}
-    with serving(gguf) if gguf else nullcontext(llm) as address:
+    settings = {"EMBEDDER": "none"} if options.no_embedder else {}
+    with serving(options.gguf) if options.gguf else nullcontext(options.llm) as address:
         if address:
             settings |= {"JUDGE": "llm", "LLM_BASE_URL": address, "LLM_MODEL": "measured"}
             settings |= {"LLM_TIMEOUT_S": str(_MODEL_TIMEOUT_S)}
@@ -59,11 +88,17 @@ def _people(folders: tuple[Path, ...], half: str) -> list[Person]:
 
 
 def _show(console: Console, results: dict[str, Any], *, misses: bool) -> None:
-    table = Table("score", "hits", "of", "share")
-    for name, share in results["shares"].items():
-        table.add_row(name, str(share["hits"]), str(share["of"]), str(share["share"]))
+    table = Table("score", *results)
+    scores = dict.fromkeys(name for one in results.values() for name in one["shares"])
+    for score in scores:
+        table.add_row(score, *(_cell(one["shares"].get(score)) for one in results.values()))
+    table.add_row("tokens, median", *(str(one["median_tokens"]) for one in results.values()))
     console.print(table)
-    console.print(f"Tokens of the blocks, median: {results['median_tokens']}")
-    for name, share in results["shares"].items() if misses else ():
-        for miss in share["misses"]:
-            console.print(f"{name}: {miss}", soft_wrap=True, markup=False)
+    for name, one in results.items() if misses else ():
+        for score, share in one["shares"].items():
+            for miss in share["misses"]:
+                console.print(f"{name} {score}: {miss}", soft_wrap=True, markup=False)
+
+
+def _cell(share: dict[str, Any] | None) -> str:
+    return f"{share['share']} ({share['hits']}/{share['of']})" if share else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from bench.companion.companion import Companion
@@ -21,18 +20,14 @@ from bench.companion.small_talk import small_talk
 _MARGIN_S = 60.0
 
 
-def measure(
-    companion: Companion, people: list[Person], others: int, advance: Callable[[str], None]
-) -> dict[str, Any]:
+def measure(companion: Companion, people: list[Person], others: int) -> dict[str, Any]:
     """Let everybody talk, then ask: the next evening, a month later, and after other talk."""
     scores = Scores()
     for person in people:
         companion.listen(person.name, person.utterances)
-        advance(f"{person.name} talked")
     for person in people:
         companion.finish(person.name)
         _score_evening(scores, companion, person)
-        advance(f"{person.name} was asked")
     if others:
         _score_after_small_talk(scores, companion, people, others)
     return scores.as_json()
@@ -40,7 +35,8 @@ def measure(
 
 def _score_evening(scores: Scores, companion: Companion, person: Person) -> None:
     rows = companion.rows(person.name)
-    score_rows(scores, person, rows)
+    if rows:
+        score_rows(scores, person, rows)
     evening = asker(companion, person, person.last_at + NEXT_EVENING_S)
     score_questions(scores, "next evening", person, evening)
     score_corrections(scores, person, rows, evening)

@@ -105,8 +105,9 @@ def _score_correction(
     told = [one for one in prompt.lines if one not in prompt.quoted and check.tells_old(one)]
     is_new_told = any(holds(line, check.new) for line in prompt.lines)
     is_old_quoted = any(check.tells_old(line) for line in prompt.quoted)
-    scores.count("old value inactive", not active, about)
-    scores.count("old value not told", not told, about)
+    if rows:
+        scores.count("old value inactive", not active, about)
+        scores.count("old value not told", not told, about)
     scores.count("old not quoted without new", is_new_told or not is_old_quoted, about)
     scores.count("new value told", is_new_told, about)
 
