@@ -45,6 +45,9 @@ class ArrayDialect:
     def skip_index(self, column: str) -> str:
         return column
 
+    def use_index(self, name: str) -> str:
+        return ""
+
 
 ARRAYS = ArrayDialect()
 

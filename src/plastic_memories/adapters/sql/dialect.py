@@ -44,3 +44,7 @@ class Dialect(Hashable, Protocol):
     def skip_index(self, column: str) -> str:
         """Return a column so that no index is chosen by it: another says far more."""
         ...
+
+    def use_index(self, name: str) -> str:
+        """Return the words after a table that name the index to read it by; empty if none."""
+        ...

@@ -32,5 +32,8 @@ class SqliteDialect:
     def skip_index(self, column: str) -> str:
         return f"+{column}"
 
+    def use_index(self, name: str) -> str:
+        return f"INDEXED BY {name}"
+
 
 SQLITE = SqliteDialect()

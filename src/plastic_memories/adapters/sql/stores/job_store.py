@@ -74,7 +74,8 @@ class SqlJobStore:
     def due_by_turns(self, now: float, after: User | None, limit: int) -> list[Job]:
         turns = [_FIRST_TURN] if after is None else [after, _FIRST_TURN]
         for user in turns:
-            params = {**user_params(user), "now": now, "limit": limit}
+            after_user = {"after_tenant": user.tenant_id, "after_user": user.user_id}
+            params = {**after_user, "now": now, "limit": limit}
             if rows := self._session.fetch("due_jobs_by_turns", params):
                 return [_job(row) for row in rows]
         return []

@@ -1,5 +1,7 @@
--- Statements of the embedded backend, each under its name. Every one that touches what belongs
--- to someone names tenant and user; upkeep (the last section) is the server's own and says so.
+-- Statements that every SQL engine understands, each under its name. What an engine must say in
+-- words of its own stands in its `engine_queries.sql`, and wins over a statement here of that name.
+-- Every one that touches what belongs to someone names tenant and user; upkeep (the last section) is
+-- the server's own and says so: none of its parameters is called tenant_id together with user_id.
 -- {memory_columns} and the like are lists of columns that follow from the model (adapters/sql/rows.py).
 
 -- ensure_user --
@@ -81,12 +83,12 @@ UPDATE messages SET bot_id = :bot_id, session_id = :session_id, client_msg_id = 
 -- hide_messages --
 UPDATE messages SET hidden_at = :now
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND id IN (SELECT value FROM json_each(:ids));
+   AND {id_among_ids};
 
 -- drop_messages --
 DELETE FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND id IN (SELECT value FROM json_each(:ids));
+   AND {id_among_ids};
 
 -- recent_messages --
 SELECT * FROM messages
@@ -101,33 +103,13 @@ SELECT * FROM messages
 SELECT count(*) AS n FROM (
     SELECT 1 FROM messages
      WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-     LIMIT :limit);
+     LIMIT :limit) some;
 
 -- The ids between which all messages of a time lie: the index is then read only there.
 -- ids_between --
 SELECT min(id) AS first_id, max(id) AS last_id FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND ts >= :since_ts AND ts < :until_ts;
-
--- search_messages --
-SELECT m.* FROM fts_messages JOIN messages m ON m.id = fts_messages.rowid
- WHERE fts_messages MATCH :match
-   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
-   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
-   AND (NOT :only_session OR m.session_id = :session_id)
-   AND (:only_app = '' OR m.source_app = :only_app)
- ORDER BY fts_messages.rank LIMIT :limit;
-
--- By words first (CROSS keeps the order): row by row the index would be searched again and again.
--- search_messages_of --
-SELECT m.* FROM fts_messages CROSS JOIN messages m ON m.id = fts_messages.rowid
- WHERE fts_messages MATCH :match AND fts_messages.rowid BETWEEN :first_id AND :last_id
-   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
-   AND m.ts >= :since_ts AND m.ts < :until_ts
-   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
-   AND (NOT :only_session OR m.session_id = :session_id)
-   AND (:only_app = '' OR m.source_app = :only_app)
- ORDER BY fts_messages.rank LIMIT :limit;
 
 -- said_before --
 SELECT * FROM messages
@@ -199,9 +181,15 @@ UPDATE branches SET session_id = :session_id
 
 -- move_jobs --
 -- A session has one open job of each kind: those it has already do the work of these, too.
-UPDATE OR IGNORE jobs SET session_ref = :ref
+UPDATE jobs SET session_ref = :ref
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND session_ref = :id;
+   AND session_ref = :id
+   AND (status NOT IN ('pending', 'failed', 'processing')
+        OR task_type NOT IN (
+            SELECT there.task_type FROM jobs there
+             WHERE there.tenant_id = :tenant_id AND there.user_id = :user_id
+               AND there.persona_id = :persona_id AND there.session_ref = :ref
+               AND there.status IN ('pending', 'failed', 'processing')));
 
 -- drop_jobs --
 DELETE FROM jobs
@@ -312,14 +300,15 @@ UPDATE memory_items SET last_recalled_at = :now, recall_count = recall_count + 1
 -- Own rows of the realm; of every persona, real constraints and the name (core = 2). A narrow
 -- scope is left out: what is always recalled must not depend on the session or the app. What waits
 -- for a yes is told, and marked so, if it is a limit or a wish in the user's own words.
-SELECT * FROM memory_items AS m INDEXED BY memory_core
+SELECT * FROM memory_items AS m {use_memory_core}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND core > 0
    AND status IN ('active', 'candidate')
    AND (status = 'active'
         OR (source_type = 'user_explicit' AND speaker = ''
             AND (type = 'constraints'
-                 OR (type = 'profile' AND (mkey GLOB 'constraint.*' OR mkey GLOB 'preference.style.*'
-                                           OR mkey GLOB 'preference.reply_*')))))
+                 OR (type = 'profile' AND (substr(mkey, 1, 11) = 'constraint.'
+                                           OR substr(mkey, 1, 17) = 'preference.style.'
+                                           OR substr(mkey, 1, 17) = 'preference.reply_')))))
    AND scope IN ('persona', 'global')
    AND ((persona_id = :persona_id AND realm = :realm) OR (core = 2 AND realm = 'real'))
    AND (:all_bots OR bot_id = :bot_id)
@@ -341,48 +330,25 @@ m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
               OR (m.scope_ref <> '' AND m.scope = 'app' AND m.scope_ref = :source_app)))
         OR (m.scope = 'global' AND m.realm = 'real'))
 
--- search_memory --
--- Best first: FTS5's rank is the smaller the better, so it is turned round. The partition is inside every term of
--- :match; the columns are asked again because isolation must not hang on one mechanism.
-SELECT m.*, -fts_memory.rank AS score FROM fts_memory
-  JOIN memory_items m ON m.id = fts_memory.rowid
- WHERE fts_memory MATCH :match
-   AND {seen}
- ORDER BY fts_memory.rank LIMIT :limit;
-
 -- count_active --
 SELECT count(*) AS n FROM (
     SELECT 1 FROM memory_items
      WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-       AND status = 'active' LIMIT :limit);
+       AND status = 'active' LIMIT :limit) some;
 
 -- same_place --
 -- What a write may replace or repeat: the live rows of one key, scope, bot and realm.
-SELECT * FROM memory_items INDEXED BY memory_by_key
+SELECT * FROM memory_items {use_memory_by_key}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND type = :type AND mkey = :mkey AND bot_id = :bot_id AND realm = :realm
    AND scope = :scope AND scope_ref = :scope_ref AND branch_id = :branch_id
    AND status IN ('active', 'candidate');
-
--- live_keys --
--- Which of many keys are in use: what a write of many asks first.
-SELECT DISTINCT m.mkey FROM json_each(:keys) wanted
- CROSS JOIN memory_items m INDEXED BY memory_by_key
-    ON m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
-   AND m.type = :type AND m.mkey = wanted.value
- WHERE m.status IN ('active', 'candidate');
 
 -- scan_memory --
 -- The same rows without the index: their terms are compared outside.
 SELECT m.* FROM memory_items m
  WHERE {seen}
  ORDER BY m.id DESC LIMIT :limit;
-
--- seen_memory --
--- Ranking knows them already; who may see them is asked again, here.
--- The ids come first (CROSS JOIN): left to itself, SQLite walks all rows of the user.
-SELECT m.* FROM json_each(:ids) wanted CROSS JOIN memory_items m ON m.id = wanted.value
- WHERE {seen};
 
 -- ids_in_session --
 SELECT m.id FROM memory_items m
@@ -412,7 +378,8 @@ VALUES (:tenant_id, :user_id, :partition_id, :memory_id, :revision, :bot_id,
 ON CONFLICT (tenant_id, user_id, partition_id, memory_id)
 DO UPDATE SET revision = excluded.revision, expires_at = excluded.expires_at,
               importance = excluded.importance, ageless = excluded.ageless,
-              vector = CASE WHEN :same_text OR terms = excluded.terms THEN vector END,
+              vector = CASE WHEN :same_text OR recall_entries.terms = excluded.terms
+                            THEN recall_entries.vector END,
               terms = excluded.terms;
 
 -- remove_entry --
@@ -428,7 +395,7 @@ SELECT memory_id, bot_id, branch_id, realm, scope, scope_ref, session_id, speake
    AND revision > :known;
 
 -- present_entries --
-SELECT memory_id FROM recall_entries INDEXED BY recall_by_revision
+SELECT memory_id FROM recall_entries {use_recall_by_revision}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
 
 -- put_vector --
@@ -461,7 +428,7 @@ VALUES (:tenant_id, :user_id, :persona_id, :kind, :row_id, :now) ON CONFLICT DO 
 -- erased_among --
 SELECT row_id FROM erasures
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND kind = :kind AND row_id IN (SELECT value FROM json_each(:ids));
+   AND kind = :kind AND {row_id_among_ids};
 
 -- set_sources --
 UPDATE memory_items SET source_message_ids = :source_message_ids
@@ -498,12 +465,12 @@ VALUES (:tenant_id, :user_id, :persona_id, :digest, :key_digest, :now) ON CONFLI
 -- covering_tombstones --
 SELECT count(*) AS n FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND digest IN (SELECT value FROM json_each(:digests));
+   AND {digest_among_digests};
 
 -- lift_tombstones --
 DELETE FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND (digest IN (SELECT value FROM json_each(:digests)) OR key_digest = :key_digest);
+   AND ({digest_among_digests} OR key_digest = :key_digest);
 
 -- add_goal --
 INSERT INTO goals (tenant_id, user_id, persona_id, title, details, status, created_at, updated_at)
@@ -526,7 +493,7 @@ VALUES (:tenant_id, :user_id, :persona_id, :goal_id, :memory_id, :note, :created
 -- goal_links --
 SELECT * FROM goal_links
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND goal_id IN (SELECT value FROM json_each(:goal_ids))
+   AND {goal_id_among_goal_ids}
  ORDER BY id;
 
 -- record_event --
@@ -538,7 +505,7 @@ VALUES (:tenant_id, :user_id, :persona_id, :event, :memory_id, :key_label, :requ
 -- of_app --
 -- Not a statement: the lines that a reader of one app may see, wherever {of_app} stands. A line that
 -- names no app is about what all apps share.
-(:only_app = '' OR coalesce(json_extract(data, '$.source_app'), :only_app) = :only_app)
+(:only_app = '' OR coalesce({app_of_data}, :only_app) = :only_app)
 
 -- find_events --
 SELECT * FROM audit
@@ -547,7 +514,7 @@ SELECT * FROM audit
  ORDER BY id LIMIT :limit;
 
 -- find_events_of --
-SELECT * FROM audit INDEXED BY audit_by_memory
+SELECT * FROM audit {use_audit_by_memory}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND memory_id = :memory_id
    AND id > :after_id AND ts >= :since
    AND {of_app}
@@ -605,7 +572,7 @@ SELECT * FROM jobs
 -- One user after another; what is due in a session that is being worked on waits.
 SELECT * FROM jobs j
  WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now
-   AND (tenant_id, user_id) > (:tenant_id, :user_id)
+   AND (tenant_id, user_id) > (:after_tenant, :after_user)
    AND NOT EXISTS (
        SELECT 1 FROM jobs b
         WHERE b.tenant_id = j.tenant_id AND b.user_id = j.user_id AND b.persona_id = j.persona_id
@@ -650,33 +617,35 @@ SELECT s.* FROM sessions s
  LIMIT :limit;
 
 -- queue_depth --
-SELECT tenant_id, sum(status <> 'dead') AS waiting, sum(status = 'dead') AS dead,
+SELECT tenant_id, sum(CASE WHEN status <> 'dead' THEN 1 ELSE 0 END) AS waiting,
+       sum(CASE WHEN status = 'dead' THEN 1 ELSE 0 END) AS dead,
        min(CASE WHEN status <> 'dead' THEN created_at END) AS oldest
   FROM jobs WHERE status <> 'completed' GROUP BY tenant_id;
 
 -- reconcile --
 -- A message stands somewhere if its session has digested it, waits, or was given up.
 SELECT count(*) AS messages,
-       coalesce(sum(s.id IS NOT NULL AND m.id <= s.watermark), 0) AS digested,
-       coalesce(sum(s.id IS NOT NULL AND m.id > s.watermark AND d.session_ref IS NOT NULL), 0)
-           AS dead,
-       coalesce(sum(s.id IS NOT NULL AND m.id > s.watermark AND d.session_ref IS NULL
-                    AND s.waiting > 0), 0) AS waiting,
-       coalesce(sum(s.id IS NULL), 0) AS unclaimed
+       coalesce(sum(CASE WHEN m.id <= s.watermark THEN 1 ELSE 0 END), 0) AS digested,
+       coalesce(sum(CASE WHEN m.id > s.watermark AND d.session_ref IS NOT NULL THEN 1 ELSE 0 END),
+                0) AS dead,
+       coalesce(sum(CASE WHEN m.id > s.watermark AND d.session_ref IS NULL AND s.waiting > 0
+                         THEN 1 ELSE 0 END), 0) AS waiting,
+       coalesce(sum(CASE WHEN s.id IS NULL THEN 1 ELSE 0 END), 0) AS unclaimed
   FROM messages m
   LEFT JOIN sessions s
     ON s.tenant_id = m.tenant_id AND s.user_id = m.user_id AND s.persona_id = m.persona_id
    AND s.session_id = m.session_id AND s.bot_id = m.bot_id AND s.source_app = m.source_app
    AND s.branch_id = m.branch_id
-  LEFT JOIN (SELECT DISTINCT session_ref FROM jobs
-              WHERE status = 'dead' AND task_type <> 'archive') d ON d.session_ref = s.id
+  LEFT JOIN (SELECT DISTINCT tenant_id, user_id, session_ref FROM jobs
+              WHERE status = 'dead' AND task_type <> 'archive') d
+    ON d.tenant_id = s.tenant_id AND d.user_id = s.user_id AND d.session_ref = s.id
  WHERE m.hidden_at IS NULL;
 
 -- adopt_messages --
 INSERT INTO sessions (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
                       waiting, rounds, waiting_since, last_active)
 SELECT tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id,
-       count(*), sum(role = 'user'), :now, max(created_at)
+       count(*), sum(CASE WHEN role = 'user' THEN 1 ELSE 0 END), :now, max(created_at)
   FROM messages WHERE true
  GROUP BY tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id
 ON CONFLICT (tenant_id, user_id, persona_id, session_id, bot_id, source_app, branch_id)
@@ -687,7 +656,7 @@ DO UPDATE SET waiting = (
                      AND m.session_id = sessions.session_id AND m.bot_id = sessions.bot_id
                      AND m.source_app = sessions.source_app
                      AND m.branch_id = sessions.branch_id AND m.id > sessions.watermark),
-              waiting_since = coalesce(waiting_since, excluded.waiting_since);
+              waiting_since = coalesce(sessions.waiting_since, excluded.waiting_since);
 
 -- old_messages --
 -- What is part of a session goes only after it was archived.
@@ -720,8 +689,9 @@ DELETE FROM jobs WHERE status = 'completed' AND completed_at < :before_ts;
 DELETE FROM audit WHERE ts < :before_ts;
 
 -- unembedded --
-SELECT m.*, e.partition_id, e.terms FROM recall_entries e INDEXED BY recall_unembedded
-  JOIN memory_items m ON m.id = e.memory_id
+SELECT m.*, e.partition_id, e.terms FROM recall_entries e {use_recall_unembedded}
+  JOIN memory_items m
+    ON m.tenant_id = e.tenant_id AND m.user_id = e.user_id AND m.id = e.memory_id
  WHERE e.vector IS NULL AND e.memory_id > :after_id
  ORDER BY e.memory_id LIMIT :limit;
 
@@ -742,7 +712,7 @@ SELECT tenant_id, user_id, partition_id, memory_id, vector IS NOT NULL AS embedd
 -- kept_page_folders --
 -- Of everybody: the hub looks at them by itself.
 SELECT * FROM page_folders
- WHERE (tenant_id, user_id, persona_id) > (:tenant_id, :user_id, :persona_id)
+ WHERE (tenant_id, user_id, persona_id) > (:after_tenant, :after_user, :after_persona)
  ORDER BY tenant_id, user_id, persona_id LIMIT :limit;
 
 -- keep_page_folder --
