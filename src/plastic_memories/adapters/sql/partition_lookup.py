@@ -29,7 +29,9 @@ class PartitionLookup:
         """Ask anew: a persona is gone."""
         self._known.clear()
 
-    def _lookup(self, kind: str, query: str, whose: Owner | User, params: Params) -> TextPartition | None:
+    def _lookup(
+        self, kind: str, query: str, whose: Owner | User, params: Params
+    ) -> TextPartition | None:
         row = self._session.fetch_one(query, params)
         if row is not None:
             user = whose.user if isinstance(whose, Owner) else whose

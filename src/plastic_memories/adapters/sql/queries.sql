@@ -40,8 +40,8 @@ SELECT p.user_id, p.persona_id, m.session_id, m.source_app, count(m.id) AS memor
    AND m.status = 'active' AND m.bot_id = '' AND m.realm = 'real'
    AND (m.expires_at IS NULL OR m.expires_at > :now)
    AND (:only_app = '' OR m.scope IN ('persona', 'global') OR m.source_app = :only_app)
- WHERE p.tenant_id = :tenant_id AND (:user_id IS NULL OR p.user_id = :user_id)
- GROUP BY p.user_id, p.persona_id, m.session_id, m.source_app
+ WHERE p.tenant_id = :tenant_id AND (p.user_id = :user_id OR :user_id IS NULL)
+ GROUP BY p.user_id, p.persona_id, p.created_at, p.updated_at, m.session_id, m.source_app
  ORDER BY p.user_id, p.persona_id, m.session_id, m.source_app;
 
 -- save_persona --
@@ -103,7 +103,7 @@ SELECT * FROM messages
 SELECT count(*) AS n FROM (
     SELECT 1 FROM messages
      WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-     LIMIT :limit) some;
+     LIMIT :limit) few;
 
 -- The ids between which all messages of a time lie: the index is then read only there.
 -- ids_between --
@@ -153,10 +153,10 @@ SELECT * FROM sessions
 -- find_sessions --
 SELECT * FROM sessions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND (:session_id IS NULL OR session_id = :session_id)
-   AND (:bot_id IS NULL OR bot_id = :bot_id)
-   AND (:source_app IS NULL OR source_app = :source_app)
-   AND (:branch_id IS NULL OR branch_id = :branch_id)
+   AND (session_id = :session_id OR :session_id IS NULL)
+   AND (bot_id = :bot_id OR :bot_id IS NULL)
+   AND (source_app = :source_app OR :source_app IS NULL)
+   AND (branch_id = :branch_id OR :branch_id IS NULL)
  ORDER BY last_active DESC, id DESC;
 
 -- get_session --
@@ -255,7 +255,7 @@ SELECT * FROM jobs WHERE tenant_id = :tenant_id AND user_id = :user_id AND id = 
 -- find_jobs --
 SELECT * FROM jobs j
  WHERE tenant_id = :tenant_id AND user_id = :user_id
-   AND (:status IS NULL OR status = :status)
+   AND (status = :status OR :status IS NULL)
    AND (:only_app = '' OR EXISTS (
        SELECT 1 FROM sessions s
         WHERE s.tenant_id = j.tenant_id AND s.user_id = j.user_id AND s.persona_id = j.persona_id
@@ -334,7 +334,7 @@ m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.status = 'active'
 SELECT count(*) AS n FROM (
     SELECT 1 FROM memory_items
      WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-       AND status = 'active' LIMIT :limit) some;
+       AND status = 'active' LIMIT :limit) few;
 
 -- same_place --
 -- What a write may replace or repeat: the live rows of one key, scope, bot and realm.
@@ -479,7 +479,7 @@ VALUES (:tenant_id, :user_id, :persona_id, :title, :details, :status, :created_a
 -- find_goals --
 SELECT * FROM goals
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
-   AND (:status IS NULL OR status = :status) AND (:id IS NULL OR id = :id)
+   AND (status = :status OR :status IS NULL) AND (id = :id OR :id IS NULL)
  ORDER BY id;
 
 -- save_goal --
@@ -697,10 +697,10 @@ SELECT m.*, e.partition_id, e.terms FROM recall_entries e {use_recall_unembedded
 
 -- count_unembedded --
 SELECT count(*) AS n FROM recall_entries
- WHERE vector IS NULL AND (:tenant_id IS NULL OR tenant_id = :tenant_id);
+ WHERE vector IS NULL AND (tenant_id = :tenant_id OR :tenant_id IS NULL);
 
 -- count_entries --
-SELECT count(*) AS n FROM recall_entries WHERE :tenant_id IS NULL OR tenant_id = :tenant_id;
+SELECT count(*) AS n FROM recall_entries WHERE tenant_id = :tenant_id OR :tenant_id IS NULL;
 
 -- entries_after --
 SELECT tenant_id, user_id, partition_id, memory_id, vector IS NOT NULL AS embedded

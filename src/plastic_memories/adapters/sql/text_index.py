@@ -49,7 +49,9 @@ class TextIndex(Protocol):
         """
         ...
 
-    def document_counts(self, partition: TextPartition, terms: Sequence[str], most: int) -> dict[str, int]:
+    def document_counts(
+        self, partition: TextPartition, terms: Sequence[str], most: int
+    ) -> dict[str, int]:
         """Return how many rows of a partition hold each term; counts no further than `most`.
 
         Raise `TextIndexUnavailable` if it cannot be searched.

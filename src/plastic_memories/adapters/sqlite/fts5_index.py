@@ -116,14 +116,20 @@ class SqliteTextIndex:
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)[:200]}})
 
     def search(
-        self, statement: str, partitions: Sequence[TextPartition], terms: Sequence[str], params: Params
+        self,
+        statement: str,
+        partitions: Sequence[TextPartition],
+        terms: Sequence[str],
+        params: Params,
     ) -> list[Row]:
         """Run a search by its name, whose `:match` is written here: best first."""
         match = _match_expression(partitions, terms)
         with _unavailable_if_broken():
             return self._fetch(statement, {**params, "match": match}) if match else []
 
-    def document_counts(self, partition: TextPartition, terms: Sequence[str], most: int) -> dict[str, int]:
+    def document_counts(
+        self, partition: TextPartition, terms: Sequence[str], most: int
+    ) -> dict[str, int]:
         """Return how many rows of a partition hold each term; counts no further than `most`."""
         # Not by `_frequency`: for a term's number fts5vocab reads all its rows, and a persona may
         # have said a word fifty thousand times. Here the reading stops at `most`.
