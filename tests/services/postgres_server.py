@@ -22,6 +22,19 @@ URL_VARIABLE = "PLASTIC_MEMORIES_TEST_POSTGRES_URL"
 _TEMPLATE = "plastic_template"
 _ROLE = "plastic_tests"
 
+_EMPTY_ALL = """
+DO $$ DECLARE one record; BEGIN
+    FOR one IN SELECT tablename AS name FROM pg_tables
+                WHERE schemaname = 'public' AND tablename <> 'meta' LOOP
+        EXECUTE format('DELETE FROM %I', one.name);
+    END LOOP;
+    PERFORM setval(format('%I', sequencename)::regclass, 1, false)
+       FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL;
+    DELETE FROM meta WHERE key NOT IN
+        ('schema_version', 'installation_id', 'tombstone_secret', 'terms_version');
+END $$
+"""
+
 
 @dataclass
 class PostgresServer:
@@ -61,6 +74,12 @@ class PostgresServer:
                 yield self.url_of(name)
             finally:
                 admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+    def clean(self, url: str) -> None:
+        """Empty every table: that takes a tenth of the time that another database does."""
+        name = conninfo_to_dict(url)["dbname"]
+        with psycopg.connect(self.admin_url, dbname=name, autocommit=True) as admin:
+            admin.execute(_EMPTY_ALL.encode())
 
 
 @contextmanager
