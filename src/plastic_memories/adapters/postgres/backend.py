@@ -69,6 +69,7 @@ async def open_postgres(options: PostgresOptions) -> AsyncIterator[PostgresBacke
     place = ConnectionOptions(options.database_url)
     await asyncio.to_thread(_prepare, place)
     database = PostgresDatabase(place, connections=options.database_connections)
+    logger.info("db.init", extra={"fields": {"text_index": "gin"}})
     try:
         yield PostgresBackend(database)
     finally:

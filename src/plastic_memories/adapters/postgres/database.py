@@ -157,7 +157,7 @@ class _Worker:
             result = work(self._db)
             is_committing = self._writing
             self._db.commit()
-        except CONFLICT_ERRORS:
+        except (*CONFLICT_ERRORS, *LIMIT_ERRORS):
             self._rollback()
             raise
         except TRANSIENT_ERRORS as error:

@@ -1,6 +1,6 @@
 -- What PostgreSQL says in its own words, beside the statements that all engines share
 -- (adapters/sql/queries.sql). A statement that ends in _for_update takes the place of the one
--- without, inside a write: its rows are locked, and rows that another transaction holds are left out.
+-- without, inside a write: it locks its rows.
 
 -- enter_scope --
 -- Whose rows row-level security shows from now on.
@@ -46,10 +46,11 @@ SELECT DISTINCT m.mkey FROM memory_items m
 SELECT m.* FROM memory_items m WHERE m.id = ANY(:ids) AND {seen};
 
 -- due_memories_for_update --
+-- Waits for whoever ends them already: after this, no expired memory is called active.
 SELECT * FROM memory_items
  WHERE expires_at IS NOT NULL AND expires_at <= :now AND status IN ('active', 'candidate')
  ORDER BY expires_at LIMIT :limit
-   FOR UPDATE SKIP LOCKED;
+   FOR UPDATE;
 
 -- due_jobs_for_update --
 SELECT * FROM jobs
