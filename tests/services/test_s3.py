@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness import Api, StartHub
-from plastic_memories.adapters.s3.archive import s3
+from plastic_memories.adapters.s3.object_archive import s3
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.ports.archive import Archive
 from plastic_memories.settings import Settings, load_settings
