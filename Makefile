@@ -51,8 +51,8 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(READY): | $(VENV)/bin/python
-	@echo "Installing (once) ..."
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all]'
+	@echo "Installing (once, a minute or two) ..."
+	@$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[all]'
 	@touch $@
 
 $(STAMP): | $(VENV)/bin/python

@@ -116,6 +116,15 @@ class Settings(BaseModel):
     archive_dir: Path
     memory_root: Path
 
+    s3_bucket: str = ""
+    s3_prefix: str = ""
+    s3_endpoint: str = ""
+    s3_region: str = ""
+    s3_access_key: str = Field(default="", repr=False)
+    s3_secret_key: str = Field(default="", repr=False)
+    s3_addressing: Literal["auto", "path", "virtual"] = "auto"
+    s3_expire_days: Positive | None = None
+
     log_dir: Path
     log_path: Path
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

@@ -108,7 +108,9 @@ async def test_a_line_that_is_added_becomes_an_explicit_memory(
     row = await api.saw("/memory/get", memory_id=memory_id)
     assert row["content"] == line.removeprefix("- ").removeprefix("* ").removeprefix("3. ")
     assert (row["status"], row["source_type"]) == ("active", "user_explicit")
-    assert (row["scope"], row["source_app"]) == ("persona", "markdown")
+    assert row["source_app"] == "markdown"
+    # An allergy is true for every persona.
+    assert row["scope"] == ("global" if key else "persona")
     assert kind in (None, row["type"])
     assert key in (None, row["key"])
     assert hers.core == f"# 我\n\n{line} ^pm-{memory_id}\n"

@@ -17,7 +17,7 @@ MEMORY_FIELDS = {field.name for field in fields(Memory)}
 # A branch is opened by a request of its own.
 NOT_SENT = {"branch_id"}
 # Persona and key stand under other names too; the rest is of use to the hub alone.
-NOT_SHOWN = {"owner", "root_id", "idempotency_key"}
+NOT_SHOWN = {"owner", "root_id", "idempotency_key", "told_to"}
 ONLY_SHOWN = {"persona_id", "mkey"}
 # How long it lives is said in two ways, and `temporary` stores nothing.
 ONLY_SENT = {"ttl_seconds", "temporary"}

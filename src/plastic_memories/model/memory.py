@@ -54,6 +54,8 @@ class SourceType(StrEnum):
 SLOT_TYPES = frozenset(
     {MemoryType.IDENTITY, MemoryType.CONSTRAINTS, MemoryType.VALUES, MemoryType.PREFERENCES}
 )
+# How a persona calls the user; each may use another name.
+ADDRESS_KEYS = frozenset({"basic_info.address", "basic_info.nickname"})
 # Slots that may hold several active rows at once (`coexist`).
 LIST_SLOTS = frozenset({MemoryType.PREFERENCES, MemoryType.CONSTRAINTS})
 
@@ -118,6 +120,8 @@ class Memory(MemoryBase):
     updated_at: float
     last_recalled_at: float | None
     recall_count: int
+    # All personas share a user fact: this one was told it, and its deletion erases it.
+    told_to: str = ""
 
     @property
     def is_slot(self) -> bool:
@@ -142,7 +146,7 @@ def base_fields(row: MemoryBase) -> dict[str, Any]:
 class MemoryOutline:
     """A memory without what only its reader needs, and when its first version was made."""
 
-    owner: Owner
+    owner: Owner  # the persona that was asked
     id: int
     root_id: int
     type: MemoryType
@@ -151,6 +155,7 @@ class MemoryOutline:
     session_id: str
     source_app: str
     speaker: str
+    told_to: str
     occurred_at: float | None
     created_at: float
     updated_at: float

@@ -35,6 +35,11 @@ class Owner:
     def user(self) -> User:
         return User(self.tenant_id, self.user_id)
 
+    @property
+    def for_all_personas(self) -> Owner:
+        """Return the owner of what is true of the user whichever persona they talk to."""
+        return Owner(self.tenant_id, self.user_id, "")
+
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:

@@ -386,6 +386,9 @@ _nullable_values = attrgetter(*_NULLABLE_FIELDS)
 _list_values = attrgetter(*_LIST_FIELDS)
 
 
+_ANY_PERSONA = "default"
+
+
 def memory_row_fields(memory: Memory) -> dict[str, Any]:
     """Return a memory as a response row; a missing value is null."""
     nullable = zip(_NULLABLE_FIELDS, _nullable_values(memory), strict=True)
@@ -396,7 +399,8 @@ def memory_row_fields(memory: Memory) -> dict[str, Any]:
         **{name: list(value) for name, value in lists},
         # Callers see whole seconds; rounded up, so that nothing ends before it is said to.
         "expires_at": None if memory.expires_at is None else ceil(memory.expires_at),
-        "persona_id": memory.owner.persona_id,
+        # Of what all personas share, any persona can ask.
+        "persona_id": memory.told_to or memory.owner.persona_id or _ANY_PERSONA,
         "mkey": memory.key,
     }
 

@@ -38,7 +38,7 @@ DO UPDATE SET waiting = sessions.waiting + excluded.waiting,
 -- live_keys --
 -- Which of many keys are in use: what a write of many asks first.
 SELECT DISTINCT m.mkey FROM memory_items m
- WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+ WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id IN (:persona_id, '')
    AND m.type = :type AND m.mkey = ANY(:keys) AND m.status IN ('active', 'candidate');
 
 -- seen_memory --

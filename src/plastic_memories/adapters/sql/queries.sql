@@ -36,7 +36,7 @@ SELECT p.user_id, p.persona_id, m.session_id, m.source_app, count(m.id) AS memor
        coalesce(min(m.created_at), p.created_at) AS first_at,
        coalesce(max(m.updated_at), p.updated_at) AS last_at
   FROM personas p LEFT JOIN memory_items m
-    ON m.tenant_id = p.tenant_id AND m.user_id = p.user_id AND m.persona_id = p.persona_id
+    ON m.tenant_id = p.tenant_id AND m.user_id = p.user_id AND m.persona_id IN (p.persona_id, '')
    AND m.status = 'active' AND m.bot_id = '' AND m.realm = 'real'
    AND (m.expires_at IS NULL OR m.expires_at > :now)
    AND (:only_app = '' OR m.scope IN ('persona', 'global') OR m.source_app = :only_app)
@@ -264,7 +264,7 @@ SELECT * FROM jobs j
 
 -- get_memory --
 SELECT * FROM memory_items
- WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '') AND id = :id;
 
 -- add_memory --
 INSERT INTO memory_items ({memory_columns}) VALUES ({memory_values});
@@ -310,7 +310,7 @@ SELECT * FROM memory_items AS m {use_memory_core}
                                            OR substr(mkey, 1, 17) = 'preference.style.'
                                            OR substr(mkey, 1, 17) = 'preference.reply_')))))
    AND scope IN ('persona', 'global')
-   AND ((persona_id = :persona_id AND realm = :realm) OR (core = 2 AND realm = 'real'))
+   AND ((persona_id IN (:persona_id, '') AND realm = :realm) OR (core = 2 AND realm = 'real'))
    AND (:all_bots OR bot_id = :bot_id)
    AND (expires_at IS NULL OR expires_at > :now)
    AND {in_session}
@@ -339,7 +339,7 @@ SELECT count(*) AS n FROM (
 -- same_place --
 -- What a write may replace or repeat: the live rows of one key, scope, bot and realm.
 SELECT * FROM memory_items {use_memory_by_key}
- WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
    AND type = :type AND mkey = :mkey AND bot_id = :bot_id AND realm = :realm
    AND scope = :scope AND scope_ref = :scope_ref AND branch_id = :branch_id
    AND status IN ('active', 'candidate');
@@ -456,7 +456,7 @@ DELETE FROM persona_slots
 
 -- has_tombstones --
 SELECT 1 AS x FROM tombstones
- WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id LIMIT 1;
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '') LIMIT 1;
 
 -- add_tombstone --
 INSERT INTO tombstones (tenant_id, user_id, persona_id, digest, key_digest, created_at)
@@ -464,12 +464,12 @@ VALUES (:tenant_id, :user_id, :persona_id, :digest, :key_digest, :now) ON CONFLI
 
 -- covering_tombstones --
 SELECT count(*) AS n FROM tombstones
- WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
    AND {digest_among_digests};
 
 -- lift_tombstones --
 DELETE FROM tombstones
- WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
    AND ({digest_among_digests} OR key_digest = :key_digest);
 
 -- add_goal --

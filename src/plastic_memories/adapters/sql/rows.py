@@ -99,7 +99,7 @@ def memory_of(row: Row) -> Memory:
 def outline_of(owner: Owner, row: Sequence[Any]) -> MemoryOutline:
     """Read the columns of `statement_builder.OUTLINE`, in their order: thousands at a time."""
     (
-        row_id, root_id, kind, content, tags, session_id, source_app, speaker, occurred_at,
+        row_id, root_id, kind, content, tags, session_id, source_app, speaker, told_to, occurred_at,
         created_at, updated_at, made_at, metadata, attributes,
     ) = row  # fmt: skip
     return MemoryOutline(
@@ -112,6 +112,7 @@ def outline_of(owner: Owner, row: Sequence[Any]) -> MemoryOutline:
         session_id,
         source_app,
         speaker,
+        told_to,
         occurred_at,
         created_at,
         updated_at,

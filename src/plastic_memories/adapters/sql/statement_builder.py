@@ -15,6 +15,8 @@ from plastic_memories.ports.stores.memory_store import MemoryFilter, MemoryOrder
 from plastic_memories.ports.stores.message_store import MessageFilter
 
 _OWNED = "{tenant} = :tenant_id AND {user} = :user_id AND {persona} = :persona_id"
+# A persona's memories are its own and what is true of the user for every persona.
+_KNOWN = "{tenant} = :tenant_id AND {user} = :user_id AND {persona} IN (:persona_id, '')"
 _GLOBAL = (
     "{tenant} = :tenant_id AND {user} = :user_id AND scope = 'global' "
     "AND (realm = 'real' OR persona_id = :persona_id)"
@@ -58,11 +60,12 @@ _CONDITIONS = {
 }
 # A version that began no chain was first made when the one was that did.
 OUTLINE = (
-    "id, coalesce(root_id, id), type, content, tags, session_id, source_app, speaker, occurred_at, "
-    "created_at, updated_at, coalesce((SELECT CASE WHEN r.created_at < memory_items.created_at "
+    "id, coalesce(root_id, id), type, content, tags, session_id, source_app, speaker, told_to, "
+    "occurred_at, created_at, updated_at, "
+    "coalesce((SELECT CASE WHEN r.created_at < memory_items.created_at "
     "THEN r.created_at ELSE memory_items.created_at END "
     "FROM memory_items r WHERE r.tenant_id = :tenant_id AND r.user_id = :user_id "
-    "AND r.persona_id = :persona_id AND r.id = memory_items.root_id), created_at), "
+    "AND r.persona_id = memory_items.persona_id AND r.id = memory_items.root_id), created_at), "
     "metadata, attributes"
 )
 _ORDERS = {
@@ -138,7 +141,7 @@ def _select(
     # Not by their owner, of whom there may be many rows, when ids name the few that matter.
     by_id = any(name in given for name in _BY_ID)
     tenant, user, persona = (dialect.skip_index(name) if by_id else name for name in OWNER_COLUMNS)
-    whose = _GLOBAL if all_personas else _OWNED
+    whose = _GLOBAL if all_personas else _KNOWN if table == "memory_items" else _OWNED
     conditions = [whose.format(tenant=tenant, user=user, persona=persona)]
     conditions += [
         _AFTER[order] if name == "after" else _condition(dialect, name, number, given)

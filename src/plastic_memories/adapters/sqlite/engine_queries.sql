@@ -34,7 +34,7 @@ SELECT m.*, -fts_memory.rank AS score FROM fts_memory
 -- Which of many keys are in use: what a write of many asks first.
 SELECT DISTINCT m.mkey FROM json_each(:keys) wanted
  CROSS JOIN memory_items m INDEXED BY memory_by_key
-    ON m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+    ON m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id IN (:persona_id, '')
    AND m.type = :type AND m.mkey = wanted.value
  WHERE m.status IN ('active', 'candidate');
 

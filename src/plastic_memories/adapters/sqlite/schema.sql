@@ -178,7 +178,9 @@ CREATE TABLE memory_items (
     recall_count     INTEGER NOT NULL DEFAULT 0,
     metadata         TEXT NOT NULL DEFAULT '{}',
     attributes       TEXT NOT NULL DEFAULT '{}',
-    idempotency_key  TEXT NOT NULL DEFAULT ''
+    idempotency_key  TEXT NOT NULL DEFAULT '',
+    -- What is true of the user for every persona stands under the persona '': who was told it.
+    told_to          TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
 CREATE INDEX memory_by_owner ON memory_items (tenant_id, user_id, persona_id, status, id);

@@ -295,7 +295,7 @@ def _copy_past_to_branch(stores: Stores, branch: Branch) -> None:
             if older is None:
                 break
             if first_source_message_id(older) <= branch.from_message_id:
-                copy_to_branch(stores, older, branch.session_id, branch.branch_id)
+                copy_to_branch(stores, older, branch)
                 break
             version = older
 

@@ -25,6 +25,7 @@ from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.rules.lifecycle.tombstones import tombstone_digests
 from plastic_memories.rules.lifecycle.transitions import comparable_value
+from plastic_memories.rules.lifecycle.user_facts import home_of
 
 _DRY_RUN_LIMIT = 50
 
@@ -90,8 +91,9 @@ def _preview(stores: Stores, view: Viewpoint, request: ForgetRequest, now: float
         targets = list(stores.memory_search.search(view, terms, _DRY_RUN_LIMIT, now).memories)
     else:
         targets = _targets(stores, view, request)
-    # A global row of another persona is visible here, but is forgotten in its own persona.
-    own = [memory.id for memory in targets if memory.owner == view.owner]
+    # Another persona's own global row is visible here, but is forgotten in its own persona.
+    homes = (view.owner, view.owner.for_all_personas)
+    own = [memory.id for memory in targets if memory.owner in homes]
     return ForgetOutcome(own, {"dry_run": True, "would_forget": len(own)})
 
 
@@ -105,7 +107,7 @@ def _erase(
     if request.never_again:
         for memory in targets:
             marks = tombstone_digests(stores.tombstones.secret(), view.owner, memory)
-            stores.tombstones.add(view.owner, marks, now)
+            stores.tombstones.add(home_of(view.owner, memory), marks, now)
         if not targets and request.type is MemoryType.PROFILE:
             _add_key_tombstone(stores, view, request, now)
     gone = [*targets, *derived]
@@ -141,7 +143,7 @@ def _add_key_tombstone(stores: Stores, view: Viewpoint, request: ForgetRequest, 
     assert request.type is not None, "checked by the caller"
     placeholder = Draft(type=request.type, key=request.key or "", content="")
     marks = tombstone_digests(stores.tombstones.secret(), view.owner, placeholder)
-    stores.tombstones.add(view.owner, marks, now)
+    stores.tombstones.add(home_of(view.owner, placeholder), marks, now)
 
 
 def _targets(stores: Stores, view: Viewpoint, request: ForgetRequest) -> list[Memory]:

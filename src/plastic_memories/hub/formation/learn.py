@@ -12,6 +12,7 @@ from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Owner
+from plastic_memories.model.session import Branch
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
@@ -27,6 +28,7 @@ from plastic_memories.rules.lifecycle.transitions import (
     end_memory,
     memory_from_draft,
 )
+from plastic_memories.rules.lifecycle.user_facts import as_stored, with_user_scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def store_learned_draft(
     """
     if has_tombstone(stores, owner, draft):
         return WriteOutcome(None, updated=False, skipped=NEVER_AGAIN)
-    live = stores.memories.find_same_key(owner, draft)
+    live = stores.memories.find_same_key(owner, with_user_scope(draft))
     for row in live:
         if _is_repeat(draft, row):
             return WriteOutcome(_add_sources(stores, row, draft), updated=False)
@@ -62,7 +64,7 @@ def store_learned_draft(
         return WriteOutcome(_add_past_value(stores, owner, draft, later[0], now), updated=False)
     written = write_in_transaction(stores, caller, owner, draft, now, learned=True)
     if written.memory is not None and written.updated:
-        _copy_to_branches(stores, written.memory)
+        _copy_to_branches(stores, owner, written.memory)
     return written
 
 
@@ -79,7 +81,8 @@ def retract(
     for row in stores.memories.find(owner, MemoryFilter(source_message_ids=removed)):
         left = [source for source in row.source_message_ids if source not in removed]
         if row.type is not MemoryType.SUMMARY and (left or _is_confirmed(stores, row)):
-            outcome.kept.append(_without_quote(stores, stores.memories.set_sources(row, left), now))
+            detached = stores.memories.set_sources(row, left)
+            outcome.kept.append(_without_quote(stores, owner, detached, now))
             continue
         was_active = row.status is Status.ACTIVE
         is_live = row.status in (Status.ACTIVE, Status.CANDIDATE)
@@ -153,7 +156,7 @@ def _add_past_value(
     stores: Stores, owner: Owner, draft: Draft, later: Memory, now: float
 ) -> Memory:
     """Insert an older value before `later` in its history; it is restored if that is retracted."""
-    past = memory_from_draft(owner, draft, now, Status.REVOKED)
+    past = as_stored(memory_from_draft(owner, draft, now, Status.REVOKED))
     before = _predecessor(stores, later)
     while before is not None and statement_time(before) > statement_time(past):
         later, before = before, _predecessor(stores, before)
@@ -202,10 +205,10 @@ def _is_confirmed(stores: Stores, memory: Memory) -> bool:
     return any(change.event == "memory.confirm" for change in changes)
 
 
-def _without_quote(stores: Stores, memory: Memory, now: float) -> Memory:
+def _without_quote(stores: Stores, owner: Owner, memory: Memory, now: float) -> Memory:
     """Drop a quote that no remaining source contains: its text may not stay."""
     wanted = MessageFilter(ids=memory.source_message_ids)
-    rows: list[Message] = stores.messages.find(memory.owner, wanted)
+    rows: list[Message] = stores.messages.find(owner, wanted)
     if not memory.quote or any(memory.quote in row.content for row in rows):
         return memory
     unquoted = replace(memory, quote="", updated_at=now)
@@ -213,21 +216,22 @@ def _without_quote(stores: Stores, memory: Memory, now: float) -> Memory:
     return unquoted
 
 
-def _copy_to_branches(stores: Stores, new: Memory) -> None:
+def _copy_to_branches(stores: Stores, owner: Owner, new: Memory) -> None:
     """Copy the replaced value to branches that split off before the new one was stated."""
     replaced = _predecessor(stores, new)
-    branches = stores.branches.all(new.owner) if replaced is not None else ()
+    branches = stores.branches.all(owner) if replaced is not None else ()
     for branch in branches:
         if (branch.session_id, branch.parent_id) != (new.session_id, new.branch_id):
             continue
         if branch.from_message_id < first_source_message_id(new):
             assert replaced is not None
-            copy_to_branch(stores, replaced, branch.session_id, branch.branch_id)
+            copy_to_branch(stores, replaced, branch)
 
 
-def copy_to_branch(stores: Stores, memory: Memory, session_id: str, branch_id: str) -> None:
+def copy_to_branch(stores: Stores, memory: Memory, branch: Branch) -> None:
     """Copy a memory to a branch if the branch's past contains it and nothing newer exists."""
-    own = [row for row in stores.branches.all(memory.owner) if row.session_id == session_id]
+    session_id, branch_id = branch.session_id, branch.branch_id
+    own = [row for row in stores.branches.all(branch.owner) if row.session_id == session_id]
     line = BranchAncestry({session_id: branch_ancestry(own, branch_id)})
     if not line.includes(memory.session_id, memory.branch_id, first_source_message_id(memory)):
         return

@@ -147,7 +147,8 @@ def _known_rows(stores: Stores, view: Viewpoint, wanted: MemoryFilter) -> list[M
     # Candidates of another persona are confirmed there.
     statuses = set(Status if wanted.statuses is None else wanted.statuses) - {Status.CANDIDATE}
     shared = stores.memory_search.find_global(view.owner, replace(wanted, statuses=statuses))
-    rows = [*own, *(row for row in shared if row.owner != view.owner)]
+    known = {row.id for row in own}
+    rows = [*own, *(row for row in shared if row.id not in known)]
     return _sorted_rows(rows, wanted.order)[: wanted.limit]
 
 

@@ -90,18 +90,24 @@ class SearchMemories:
                 for view in views
                 for row in _visible_outlines(stores, view, wanted, None if with_expired else now)
             ]
-            matching = sorted(rows, key=lambda row: -row.id)
+            # Every persona lists a user fact.
+            once = {row.id: row for row in rows}.values()
+            matching = sorted(once, key=lambda row: -row.id)
             end = None if size is None else start + size
             return SearchPage(_load_memories(stores, matching[start:end]), len(matching))
 
         return await self.storage.read_after_expiry(work)
 
     async def list_ids(self, view: Viewpoint, wanted: SearchFilter) -> list[int]:
-        """Return the ids of all rows the filter matches, in any status and realm."""
+        """Return the ids of the persona's rows that the filter matches, in any status and realm.
+
+        A user fact belongs to the persona that was told it.
+        """
 
         def work(stores: Stores) -> list[int]:
             base = MemoryFilter(bot_id=view.bot_id, only_app=view.only_app or None)
-            return [row.id for row in wanted.filter_rows(stores, view.owner, base)]
+            rows = wanted.filter_rows(stores, view.owner, base)
+            return [row.id for row in rows if row.told_to in ("", view.owner.persona_id)]
 
         return await self.storage.read(work)
 
@@ -116,7 +122,9 @@ class SearchMemories:
             *(self._search_view(replace(query, viewpoint=view), wanted) for view in views)
         )
         found = sorted((item for results in by_view for item in results), key=_sort_key)
-        chosen = found[: query.limit]
+        # Every persona finds a user fact; the best score counts.
+        chosen = list({item.memory.id: item for item in reversed(found)}.values())[::-1]
+        chosen = sorted(chosen, key=_sort_key)[: query.limit]
         # Counted at the current time, whatever time the query asks about.
         self.recall_counts.add([item.memory for item in chosen], self.storage.clock.now())
         return chosen
@@ -209,9 +217,8 @@ def _hits_to_results(
     for memory in lines.visible_memories(stores.memory_search.core(view, query.now)):
         if section_of(memory) <= BlockSection.IDENTITY and memory.status is Status.ACTIVE:
             rows.setdefault(memory.id, memory)
-    own = {
-        row.id: row for row in rows.values() if row.owner == view.owner and is_visible(view, row)
-    }
+    homes = (view.owner, view.owner.for_all_personas)
+    own = {row.id: row for row in rows.values() if row.owner in homes and is_visible(view, row)}
     passing = wanted.filter_rows(stores, view.owner, MemoryFilter(ids=set(own)))
     created_at = {row.id: row.made_at for row in passing}
     return [

@@ -17,6 +17,7 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.rules.lifecycle.tombstones import NEVER_AGAIN, tombstone_digests
 from plastic_memories.rules.lifecycle.transitions import memory_from_draft, plan_write
+from plastic_memories.rules.lifecycle.user_facts import as_stored, is_user_fact, with_user_scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ def write_in_transaction(
     plan = _apply_write_rules(stores, _seen_by(caller, owner, draft), draft, now, learned=learned)
     if isinstance(plan, WriteOutcome):
         return plan
+    stores.personas.ensure(owner, now)
     return _store_new_row(stores, caller, plan, now)
 
 
@@ -118,7 +120,8 @@ class _WriteBatch:
             self._flush()  # the rules may need to find a buffered row
         try:
             view = _seen_by(self._caller, self._owner, draft)
-            is_new = slot not in self._live_keys
+            # Another persona may have been told a user fact.
+            is_new = slot not in self._live_keys and not is_user_fact(draft)
             plan = _apply_write_rules(
                 self._stores, view, draft, self._now, learned=False, is_new_key=is_new
             )
@@ -128,6 +131,7 @@ class _WriteBatch:
             self._outcomes[index] = plan
         elif plan.replaced:
             self._flush()  # earlier drafts get smaller ids
+            self._stores.personas.ensure(self._owner, self._now)
             self._outcomes[index] = _store_new_row(self._stores, self._caller, plan, self._now)
             self._live_keys.add(slot)
         else:
@@ -184,7 +188,7 @@ def _apply_write_rules(
     stated = not learned and draft.source_type is SourceType.USER_EXPLICIT
     if not stated and has_tombstone(stores, owner, draft):
         return WriteOutcome(None, updated=False, skipped=NEVER_AGAIN)
-    rivals = [] if is_new_key else stores.memories.find_same_key(owner, draft)
+    rivals = [] if is_new_key else stores.memories.find_same_key(owner, with_user_scope(draft))
     plan = plan_write(draft, rivals)
     replaced = plan.replaces
     if plan.status is Status.ACTIVE and draft.supersedes_id is not None:
@@ -193,11 +197,10 @@ def _apply_write_rules(
         _lift_tombstones(stores, owner, draft)
     if plan.duplicate is not None:
         return WriteOutcome(plan.duplicate, updated=False)
-    return _NewRow(memory_from_draft(owner, draft, now, plan.status), replaced)
+    return _NewRow(as_stored(memory_from_draft(owner, draft, now, plan.status)), replaced)
 
 
 def _store_new_row(stores: Stores, caller: Caller, new: _NewRow, now: float) -> WriteOutcome:
-    stores.personas.ensure(new.memory.owner, now)
     added = add_replacing(stores, new.memory, new.replaced, now)
     for row in new.replaced:
         refresh_slot(stores, caller, row, now)

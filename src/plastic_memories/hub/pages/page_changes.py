@@ -36,6 +36,7 @@ from plastic_memories.model.owner import Owner
 from plastic_memories.model.page import CORE_ID, SyncedFolder
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.lifecycle.transitions import ConfirmOptions
+from plastic_memories.rules.lifecycle.user_facts import with_user_scope
 
 PERSONA_CORE_ID = "memory://persona/core"
 _DRAFT_PENDING = "later"  # its draft is not made yet
@@ -189,7 +190,7 @@ class PageChangeApplier:
         """Return whether a line would replace the memory of another line that is still there."""
         plan = self._planned.plan
         on_page = {*plan.root_by_line.values(), *plan.conflicts.values(), *self._settled.values()}
-        rivals = self._stores.memories.find_same_key(owner, draft)
+        rivals = self._stores.memories.find_same_key(owner, with_user_scope(draft))
         return any(
             row.status is Status.ACTIVE and row.root_id in on_page and row.content != draft.content
             for row in rivals

@@ -34,43 +34,34 @@ def page_memories(
     stories, bots, sessions, apps and other speakers are left out.
     """
     owner = Owner(synced.folder.tenant_id, synced.folder.user_id, synced.target_persona_id)
-    scope = Scope.PERSONA if synced.folder.persona_id else Scope.GLOBAL
+    is_users_page = not synced.folder.persona_id
+    find = stores.memory_search.find_global if is_users_page else stores.memories.find
     wanted = MemoryFilter(
         statuses={Status.ACTIVE},
-        scope=scope,
+        scopes={Scope.GLOBAL} if is_users_page else {Scope.PERSONA, Scope.GLOBAL},
         realm=Realm.REAL,
         bot_id="",
         not_expired_at=now,
         limit=_MAX_ROWS,
     )
-    found = [
-        *_confirmed_rows(stores, owner, wanted, now),
-        *_rows_with_lines(stores, owner, wanted, roots),
-    ]
-    rows = {row.root_id: row for row in found if not row.branch_id and not row.speaker}
+    found = find(owner, wanted if is_users_page else replace(wanted, types=_TYPES))
+    if not is_users_page:
+        found += [row for row in stores.memory_search.core(Viewpoint(owner), now) if row.pinned]
+    confirmed = [row for row in found if row.type in _TYPES or row.pinned]
+    if roots:
+        confirmed += find(owner, replace(wanted, root_ids=roots, limit=None))
+    page_of = "" if is_users_page else owner.persona_id
+    rows = {row.root_id: row for row in confirmed if _is_on_page(row, page_of)}
     return dict(sorted(rows.items(), key=lambda item: (section_of(item[1]), item[0])))
 
 
-def _rows_with_lines(
-    stores: Stores, owner: Owner, wanted: MemoryFilter, roots: Collection[int]
-) -> list[Memory]:
-    if not roots:
-        return []
-    is_global = wanted.scope is Scope.GLOBAL
-    find = stores.memory_search.find_global if is_global else stores.memories.find
-    return find(owner, replace(wanted, root_ids=roots, limit=None))
+def _is_on_page(memory: Memory, persona_id: str) -> bool:
+    """Return whether a memory belongs to a persona's page, or (no persona) to the user's.
 
-
-def _confirmed_rows(stores: Stores, owner: Owner, wanted: MemoryFilter, now: float) -> list[Memory]:
-    if wanted.scope is Scope.GLOBAL:
-        rows = stores.memory_search.find_global(owner, wanted)
-        return [row for row in rows if row.type in _TYPES or row.pinned]
-    pinned = [
-        row
-        for row in stores.memory_search.core(Viewpoint(owner), now)
-        if row.pinned
-        and row.owner == owner
-        and row.scope is Scope.PERSONA
-        and row.status is Status.ACTIVE
-    ]
-    return [*stores.memories.find(owner, replace(wanted, types=_TYPES)), *pinned]
+    A user fact belongs to the page of the persona that was told it.
+    """
+    if memory.branch_id or memory.speaker or memory.status is not Status.ACTIVE:
+        return False
+    is_global = memory.scope is Scope.GLOBAL and not memory.told_to
+    home = "" if is_global else memory.told_to or memory.owner.persona_id
+    return home == persona_id and memory.scope in (Scope.PERSONA, Scope.GLOBAL)

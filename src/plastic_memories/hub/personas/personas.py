@@ -32,6 +32,7 @@ from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.template_source import TemplateSource
 from plastic_memories.rules.conversation.branch_lines import BranchAncestry
 from plastic_memories.rules.lifecycle.slot_values import build_slot
+from plastic_memories.rules.prompt.always_told import with_one_address
 
 # Nobody would read a profile with more rows than this.
 _MAX_PROFILE_ROWS = 200
@@ -112,7 +113,8 @@ class Personas:
     def reader_context(self, stores: Stores, view: Viewpoint, now: float) -> ReaderContext:
         """Read the data that every text for this reader needs."""
         lines = reader_lines(stores, view)
-        core = lines.visible_memories(stores.memory_search.core(view, now))
+        known = lines.visible_memories(stores.memory_search.core(view, now))
+        core = with_one_address(known, view.owner.persona_id)
         persona = stores.personas.get(view.owner) or Persona(owner=view.owner)
         settings = stores.personas.settings(view.owner.user)
         char = persona.display_name or view.owner.persona_id

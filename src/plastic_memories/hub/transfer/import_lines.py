@@ -25,6 +25,7 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.rules.lifecycle.tombstones import NEVER_AGAIN, tombstone_digests
+from plastic_memories.rules.lifecycle.user_facts import as_stored
 from plastic_memories.rules.prompt.always_told import as_a_strangers
 
 # One transaction holds up every other writer: it ends after so many lines, or so long.
@@ -208,9 +209,8 @@ class ImportSlice:
             self.progress.rows[_message_key(message, ts)] = message_id
 
     def _import_memory(self, owner: Owner, line: Mapping[str, Any], number: int) -> None:
-        memory = self.terms.screening.screen_memory(
-            export_lines.memory_from_line(line, owner, self.terms.now)
-        )
+        line_memory = export_lines.memory_from_line(line, owner, self.terms.now)
+        memory = as_stored(self.terms.screening.screen_memory(line_memory))
         marks = tombstone_digests(self.stores.tombstones.secret(), owner, memory)
         if self.stores.tombstones.covers(owner, marks):
             self.progress.skipped.append({"line": number, "reason": NEVER_AGAIN})
@@ -237,10 +237,10 @@ class ImportSlice:
             )
             return
         self.progress.counts["waiting"] += admitted.status is not memory.status
+        self._ensure_persona(owner)
         self._add_memory(admitted)
 
     def _add_memory(self, memory: Memory) -> None:
-        self._ensure_persona(memory.owner)
         memory_ids, message_ids = self.progress.memory_ids, self.progress.message_ids
         translated = replace(
             memory,

@@ -8,7 +8,7 @@ import json
 import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -61,7 +61,7 @@ class Transfer:
         yield {"kind": export_lines.FORMAT, "version": export_lines.VERSION, "exported_at": now}
         settings = await self.personas.settings(caller.user)
         yield {"kind": "settings", "time_zone": settings.time_zone, "language": settings.language}
-        for persona in await self._personas(caller, persona_id):
+        for number, persona in enumerate(await self._personas(caller, persona_id)):
             yield export_lines.persona_line(persona)
             card = await self._card(persona.owner)
             if card is not None:
@@ -69,7 +69,8 @@ class Transfer:
             app = caller.key.limits.source_app
             async for message in self._messages(persona.owner, app):
                 yield export_lines.message_line(message)
-            async for row in self.persona_rows(persona.owner, app):
+            # User facts belong to every persona; the first one brings them.
+            async for row in self.persona_rows(persona.owner, app, user_facts=not number):
                 yield row
 
     async def export_markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
@@ -162,10 +163,13 @@ class Transfer:
         owner = caller.owner(persona_id)
         return [persona for persona in found if persona.owner == owner]
 
-    async def persona_rows(self, owner: Owner, app: str) -> AsyncIterator[Mapping[str, Any]]:
+    async def persona_rows(
+        self, owner: Owner, app: str, *, user_facts: bool = True
+    ) -> AsyncIterator[Mapping[str, Any]]:
         """Yield the memories of a persona with their sources, and its goals."""
         async for memory in self._memories(owner, app):
-            yield export_lines.memory_line(memory)
+            if user_facts or memory.owner == owner:
+                yield export_lines.memory_line(replace(memory, owner=owner))
         for goal in await self.storage.read(lambda stores: stores.goals.find(owner, None)):
             yield export_lines.goal_line(goal)
 

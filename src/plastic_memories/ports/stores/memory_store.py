@@ -78,7 +78,7 @@ class MemoryStore(Protocol):
         ...
 
     def find(self, owner: Owner, wanted: MemoryFilter) -> list[Memory]:
-        """Return the owner's rows that match, in the order of the filter."""
+        """Return the rows of the owner and of `owner.for_all_personas` that match, in its order."""
         ...
 
     def find_same_key(self, owner: Owner, memory: Memory | Draft) -> list[Memory]:

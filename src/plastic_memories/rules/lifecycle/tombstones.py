@@ -12,6 +12,7 @@ from plastic_memories.language.text.chinese_variants import restore_script
 from plastic_memories.model.memory import Draft, Memory, MemoryType
 from plastic_memories.model.owner import Owner
 from plastic_memories.rules.lifecycle.transitions import comparable_value, value_as_written
+from plastic_memories.rules.lifecycle.user_facts import home_of
 
 # The reason a caller reads for a draft that a tombstone covers.
 NEVER_AGAIN = "forgotten, never again"
@@ -48,14 +49,18 @@ class TombstoneDigests:
 
 
 def tombstone_digests(secret: bytes, owner: Owner, memory: Memory | Draft) -> TombstoneDigests:
+    home = home_of(owner, memory)
     current, *legacy = _spelling_variants(memory)
     covers_key = memory.type is MemoryType.PROFILE
     legacy_keys = dict.fromkeys(key for key, _ in legacy if key != current[0]) if covers_key else ()
+    # Older releases stored user facts, and their tombstones, for each persona.
+    older = [(current[0], current[1]), (memory.key,)] if home != owner else []
     return TombstoneDigests(
-        value_digest=_keyed_digest(secret, owner, memory.type, *current),
-        key_digest=_keyed_digest(secret, owner, memory.type, memory.key),
+        value_digest=_keyed_digest(secret, home, memory.type, *current),
+        key_digest=_keyed_digest(secret, home, memory.type, memory.key),
         covers_key=covers_key,
         legacy_digests=(
+            *(_keyed_digest(secret, owner, memory.type, *parts) for parts in older),
             *(_keyed_digest(secret, owner, memory.type, *spelling) for spelling in legacy),
             *(_keyed_digest(secret, owner, memory.type, key) for key in legacy_keys),
         ),

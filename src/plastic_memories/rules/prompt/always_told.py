@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from plastic_memories.model.memory import Memory, MemoryType, Scope, SourceType, Status
+from plastic_memories.model.memory import (
+    ADDRESS_KEYS,
+    Memory,
+    MemoryType,
+    Scope,
+    SourceType,
+    Status,
+)
 
 SEARCH_ONLY = 0  # found by search only
 OWN_PERSONA = 1  # always recalled by its own persona
@@ -20,7 +28,7 @@ _OWN_PERSONA_TYPES = frozenset(
     }
 )
 # Names of the user; other basic facts stay with the persona that learned them.
-_NAME_KEYS = frozenset({"basic_info.name", "basic_info.address", "basic_info.nickname"})
+_NAME_KEYS = ADDRESS_KEYS | {"basic_info.name"}
 _STYLE = ("preference.style.", "preference.reply_")
 _OWN_PERSONA_KEY_PREFIXES = ("basic_info.", *_STYLE)
 
@@ -51,6 +59,15 @@ def core_level(memory: Memory) -> int:
     if memory.type is MemoryType.PROFILE and memory.key.startswith(_OWN_PERSONA_KEY_PREFIXES):
         return OWN_PERSONA
     return SEARCH_ONLY
+
+
+def with_one_address(core: Sequence[Memory], persona_id: str) -> list[Memory]:
+    """Return the core memories with one form of address: the persona's own, else the newest."""
+    addresses = [memory for memory in core if is_name(memory) and memory.key in ADDRESS_KEYS]
+    own = [memory for memory in addresses if memory.owner.persona_id == persona_id]
+    newest = max(own or addresses, key=lambda memory: memory.id, default=None)
+    left_out = {memory.id for memory in addresses if memory is not newest}
+    return [memory for memory in core if memory.id not in left_out]
 
 
 def as_a_strangers(memory: Memory) -> Memory:

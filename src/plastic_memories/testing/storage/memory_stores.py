@@ -16,7 +16,7 @@ from plastic_memories.model.memory import (
     Status,
 )
 from plastic_memories.model.owner import Owner, Realm
-from plastic_memories.ports.storage import StorageBackend
+from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter, MemoryOrder, MemoryPosition
 from plastic_memories.testing.samples import (
     HOSTILE_TEXTS,
@@ -307,6 +307,30 @@ class MemoryStoreContract:
         [second] = await store_memories(storage, memory())
 
         assert second.id > first.id
+
+    async def test_every_persona_finds_what_is_stored_for_all_of_them(
+        self, storage: StorageBackend
+    ) -> None:
+        shared = memory("海鲜", type=MemoryType.PROFILE, key="constraint.allergy.seafood")
+        shared = replace(shared, owner=MINE.for_all_personas, scope=Scope.GLOBAL, told_to="p")
+        other = replace(MINE, persona_id="another persona")
+
+        def add(stores: Stores) -> Memory:
+            stores.personas.ensure(MINE, NOW)
+            return stores.memories.add(shared)
+
+        added = await storage.write(add)
+
+        def found(stores: Stores) -> list[list[Memory]]:
+            rows = stores.memories
+            one = rows.get(other, added.id)
+            return [
+                [one] if one else [],
+                rows.find(other, MemoryFilter(key=shared.key)),
+                rows.find_same_key(other, shared),
+            ]
+
+        assert await storage.read(found) == [[added]] * 3
 
     async def test_global_rows_of_all_personas_are_found_together(
         self, storage: StorageBackend

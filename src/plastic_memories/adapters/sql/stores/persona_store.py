@@ -68,7 +68,12 @@ class SqlPersonaStore:
         row = self._session.fetch_one("get_persona", owner_params(owner))
         if row is None:
             return {}
-        memories = [memory.id for memory in self._memories.find(owner, MemoryFilter())]
+        known = self._memories.find(owner, MemoryFilter())
+        memories = [
+            memory.id
+            for memory in known
+            if memory.owner == owner or memory.told_to == owner.persona_id
+        ]
         self._memories.erase(owner, memories, now)
         messages = self._messages.erase(owner, MessageFilter(), now)
         erased = {"memories": len(memories), "messages": len(messages)}

@@ -48,7 +48,7 @@ def memory_item(found: FoundMemory) -> Json:
         "metadata": dict(memory.metadata) or None,
         "categories": _categories(memory),
         "user_id": memory.owner.user_id,
-        "agent_id": _none_if_default(DEFAULT_PERSONA, memory.owner.persona_id),
+        "agent_id": _none_if_default(DEFAULT_PERSONA, memory.told_to or memory.owner.persona_id),
         "run_id": memory.session_id or None,
         "app_id": _none_if_default(DEFAULT_APP, memory.source_app),
         "actor_id": memory.speaker or None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plastic_memories.errors import NotFound
 from plastic_memories.model.memory import Memory, MemoryOutline
@@ -25,7 +25,8 @@ class MemoryReference:
 
 def memory_item_id(memory: Memory | MemoryOutline) -> str:
     """Return the id of a memory: the id of its first version, which survives every update."""
-    return encode_id(memory.owner, memory.root_id)
+    owner = replace(memory.owner, persona_id=memory.told_to or memory.owner.persona_id)
+    return encode_id(owner, memory.root_id)
 
 
 def encode_id(owner: Owner, *rows: int) -> str:

@@ -1,4 +1,4 @@
--- The first schema of PostgreSQL: what the embedded database has with migration 5, whose numbers
+-- The first schema of PostgreSQL: what the embedded database has with migration 8, whose numbers
 -- these migrations share. Every table that holds something of someone starts with tenant and user,
 -- and so does every key, so that the tables shard by user (deploy/citus.sql).
 -- Text that was not given is '', so that unique keys can compare it; times are epoch seconds, UTC.
@@ -187,6 +187,8 @@ CREATE TABLE memory_items (
     metadata         TEXT NOT NULL DEFAULT '{}',
     attributes       TEXT NOT NULL DEFAULT '{}',
     idempotency_key  TEXT NOT NULL DEFAULT '',
+    -- What is true of the user for every persona stands under the persona '': who was told it.
+    told_to          TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_id, user_id, id)
 );
 
