@@ -21,7 +21,7 @@ from plastic_memories.adapters.postgres.queries import QUERIES
 from plastic_memories.adapters.sqlite.queries import QUERIES as SQLITE_QUERIES
 from plastic_memories.errors import InvalidInput, InvalidSetting, Unavailable
 from plastic_memories.model.job import JobStatus
-from plastic_memories.model.owner import Owner
+from plastic_memories.model.owner import Owner, User
 from plastic_memories.model.session import Conversation
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
@@ -157,6 +157,38 @@ class TestManyProcesses:
         assert [each["schema_version"] for each in described] == [migrate.current_version()] * 4
 
 
+class TestEvents:
+    async def test_what_one_process_does_is_told_by_another(
+        self, start_hub: StartHub, postgres_url: str
+    ) -> None:
+        server = {"backend": "postgres", "database_url": postgres_url}
+        here: Api = await start_hub(**server)
+        there: Api = await start_hub(**server)
+        assert there.hub is not None
+        user = User("default", "userA")
+
+        async with there.hub.storage.sink.listen(user) as events, asyncio.timeout(30):
+            await _until_listening(postgres_url, 2)
+            memory_id = await here.remember("green tea")
+            heard = await anext(events)
+
+        assert (heard.event, heard.memory_id) == ("memory.write", memory_id)
+
+    async def test_nobody_hears_twice_what_it_did_itself(
+        self, start_hub: StartHub, postgres_url: str
+    ) -> None:
+        api: Api = await start_hub(backend="postgres", database_url=postgres_url)
+        assert api.hub is not None
+
+        async with api.hub.storage.sink.listen(User("default", "userA")) as events:
+            await _until_listening(postgres_url, 1)
+            first = await api.remember("green tea", key="a")
+            second = await api.remember("black tea", key="b")
+            heard = [(await anext(events)).memory_id for _ in range(2)]
+
+        assert heard == [first, second]
+
+
 class TestOutages:
     async def test_a_server_that_comes_back_is_used_again(self) -> None:
         with private_folder() as folder:
@@ -231,6 +263,20 @@ def test_every_engine_has_the_same_statements() -> None:
     missing = set(SQLITE_QUERIES) - set(QUERIES) - own
 
     assert missing == set()
+
+
+async def _until_listening(url: str, number: int) -> None:
+    """Wait until so many processes listen: each says so by its last statement."""
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as db:
+        while True:
+            found = await db.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                "AND query LIKE 'LISTEN%' AND state = 'idle'"
+            )
+            row = await found.fetchone()
+            if row and row[0] >= number:
+                return
+            await asyncio.sleep(0.02)
 
 
 async def _answers(storage: PostgresBackend) -> Sequence[object]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeVar
 
 import psycopg
 
+from plastic_memories.adapters.postgres.commit_feed import CommitFollower, announce_commit
 from plastic_memories.adapters.postgres.connection import ConnectionOptions, connect
 from plastic_memories.adapters.postgres.database import PostgresDatabase
 from plastic_memories.adapters.postgres.migrate import (
@@ -21,6 +22,7 @@ from plastic_memories.adapters.postgres.migrate import (
 from plastic_memories.adapters.postgres.postgres_session import PostgresConnection, PostgresStores
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.language.text.tokens import TERMS_VERSION
+from plastic_memories.model.event import Event
 from plastic_memories.ports.storage import Residue, Stores
 
 logger = logging.getLogger(__name__)
@@ -44,12 +46,23 @@ class PostgresOptions(Protocol):
 class PostgresBackend:
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
+        self._follower = CommitFollower(database)
 
     async def read(self, work: Callable[[Stores], T]) -> T:
         return await self._database.read(lambda db: work(PostgresStores(db, writing=False)))
 
     async def write(self, work: Callable[[Stores], T]) -> T:
-        return await self._database.write(lambda db: work(PostgresStores(db, writing=True)))
+        def run(db: PostgresConnection) -> T:
+            stores = PostgresStores(db, writing=True)
+            result = work(stores)
+            announce_commit(stores, self._follower.name)
+            return result
+
+        return await self._database.write(run)
+
+    def follow(self) -> AsyncIterator[Sequence[Event]]:
+        """Yield the events that other processes have recorded."""
+        return self._follower.follow()
 
     async def scrub(self) -> Residue:
         return Residue(kept=KEPT)

@@ -40,11 +40,15 @@ class ConnectionOptions:
     lock_timeout_ms: int = 20_000
 
 
+def network_options(url: str) -> dict[str, Any]:
+    """Return how soon a server that does not answer is given up, unless the address says it."""
+    given = psycopg.conninfo.conninfo_to_dict(url)
+    return {name: value for name, value in _NETWORK.items() if name not in given}
+
+
 def connect(options: ConnectionOptions, *, writing: bool) -> PostgresConnection:
     """Open a connection whose transactions are writes, or else snapshots that cannot write."""
-    given = psycopg.conninfo.conninfo_to_dict(options.url)
-    network: dict[str, Any] = {name: value for name, value in _NETWORK.items() if name not in given}
-    db = psycopg.connect(options.url, **network)
+    db = psycopg.connect(options.url, **network_options(options.url))
     # One type for every number: a statement is prepared once, not once for each size.
     db.adapters.register_dumper(int, Int8Dumper)
     with db.transaction():

@@ -13,6 +13,14 @@ SELECT pg_advisory_xact_lock(hashtextextended(:tenant || chr(31) || :user, 0)),
        set_config('plastic.scope', :scope, true), set_config('plastic.tenant', :tenant, true),
        set_config('plastic.user', :user, true);
 
+-- announce --
+-- Told to whoever listens when the transaction is committed: ids only.
+SELECT pg_notify('plastic_memories', :payload);
+
+-- events_since --
+-- Of everybody: what came while nobody could listen.
+SELECT * FROM audit WHERE ts >= :since AND id > :after_id ORDER BY id LIMIT :limit;
+
 -- next_revision --
 -- Also the first: two who come at the same time get two numbers.
 INSERT INTO recall_partitions (tenant_id, user_id, partition_id, revision)
