@@ -189,6 +189,36 @@ class TestEvents:
         assert heard == [first, second]
 
 
+class TestOlderTables:
+    async def test_the_views_show_what_is_remembered(
+        self, start_hub: StartHub, postgres_url: str
+    ) -> None:
+        api: Api = await start_hub(backend="postgres", database_url=postgres_url)
+        await api.remember("小林", "profile", "basic_info.name")
+        await api.did(
+            "/memory/write", type="event", key="plan.exam", content="日语考试", importance=0.8,
+            attributes={"event_type": "plan", "title": "考试", "date": "2026-12-06"},
+        )  # fmt: skip
+        await api.say("你好", session_id="s1")
+        await api.did("/jobs/run", session_id="s1", wait=True)
+
+        with psycopg.connect(postgres_url) as db:
+            db.execute("SET plastic.scope = 'all'")
+            profile = db.execute(
+                "SELECT profile_type, profile_key, profile_value, is_deleted FROM user_profiles"
+            ).fetchall()
+            event = db.execute(
+                "SELECT event_type, event_title, event_date, importance FROM user_events"
+            ).fetchall()
+            summaries = db.execute("SELECT message_count FROM conversation_summaries").fetchall()
+            tasks = db.execute("SELECT task_type, status FROM memory_generation_tasks").fetchall()
+
+        assert profile == [("basic_info", "name", "小林", False)]
+        assert event == [("plan", "考试", "2026-12-06", 8)]
+        assert summaries in ([], [(1,)])
+        assert ("full", "completed") in tasks
+
+
 class TestOutages:
     async def test_a_server_that_comes_back_is_used_again(self) -> None:
         with private_folder() as folder:

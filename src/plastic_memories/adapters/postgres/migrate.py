@@ -53,6 +53,7 @@ def migrate_schema(db: PostgresConnection) -> list[str]:
             db.execute(sql_file(f"migrations/{name}").encode())
         if ran:
             db.execute(sql_file("row_security.sql").encode())
+            db.execute(sql_file("views.sql").encode())
             set_meta(db, "schema_version", str(current_version()))
         for number, name in migrations():
             if name in ran and "_post_" in name:
