@@ -22,6 +22,7 @@ from plastic_memories.http.app import create_app
 from plastic_memories.settings import load_settings
 
 if TYPE_CHECKING:
+    from services.mysql_server import MysqlServer
     from services.postgres_server import PostgresServer
 
 # No deadlines: a slow machine is not a bug.
@@ -80,6 +81,22 @@ def postgres_url(postgres: PostgresServer, postgres_database: str) -> Iterator[s
     """The address of a database with the schema and nothing in it."""
     yield postgres_database
     postgres.clean(postgres_database)
+
+
+@pytest.fixture(scope="session")
+def mysql() -> Iterator[MysqlServer]:
+    """A real MariaDB, started once."""
+    from services.mysql_server import mysql_server  # noqa: PLC0415 - its driver is an extra
+
+    with mysql_server() as server:
+        yield server
+
+
+@pytest.fixture
+def mysql_url(mysql: MysqlServer, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a database with the schema and nothing in it."""
+    yield mysql.url
+    mysql.clean(restart=request.config.getoption("--backend") == "mysql")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from plastic_memories.adapters.postgres.connection import ConnectionOptions, connect
+from plastic_memories.adapters.postgres.connection import PostgresEngine
 from plastic_memories.adapters.postgres.migrate import migrate_schema
 from services.real_server import free_port, not_root, private_folder, running_server
 
@@ -55,7 +55,7 @@ class PostgresServer:
             admin.execute(f"CREATE DATABASE {_TEMPLATE} OWNER {_ROLE}".encode())
         with psycopg.connect(self.admin_url, dbname=_TEMPLATE, autocommit=True) as admin:
             admin.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        db = connect(ConnectionOptions(self.url_of(_TEMPLATE)), writing=True)
+        db = PostgresEngine(self.url_of(_TEMPLATE)).connect(writing=True)
         migrate_schema(db)
         db.commit()
         db.close()

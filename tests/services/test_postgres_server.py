@@ -15,7 +15,7 @@ import pytest
 from harness import Api, StartHub, StillClock, data_of
 from plastic_memories.adapters.postgres import migrate
 from plastic_memories.adapters.postgres.backend import KEPT, PostgresBackend, open_postgres
-from plastic_memories.adapters.postgres.connection import ConnectionOptions, connect
+from plastic_memories.adapters.postgres.connection import PostgresEngine
 from plastic_memories.adapters.postgres.postgres_session import PostgresStores
 from plastic_memories.adapters.postgres.queries import QUERIES
 from plastic_memories.adapters.sqlite.queries import QUERIES as SQLITE_QUERIES
@@ -88,7 +88,7 @@ class TestRowSecurity:
                 await storage.write(move_away)
 
     async def test_every_owned_table_is_guarded(self, postgres_url: str) -> None:
-        db = connect(ConnectionOptions(postgres_url), writing=False)
+        db = PostgresEngine(postgres_url).connect(writing=False)
 
         unguarded = db.execute(
             "SELECT DISTINCT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "

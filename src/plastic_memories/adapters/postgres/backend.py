@@ -11,8 +11,7 @@ from typing import Any, Protocol, TypeVar
 import psycopg
 
 from plastic_memories.adapters.postgres.commit_feed import CommitFollower, announce_commit
-from plastic_memories.adapters.postgres.connection import ConnectionOptions, connect
-from plastic_memories.adapters.postgres.database import PostgresDatabase
+from plastic_memories.adapters.postgres.connection import PostgresEngine
 from plastic_memories.adapters.postgres.migrate import (
     get_meta,
     migrate_schema,
@@ -20,6 +19,7 @@ from plastic_memories.adapters.postgres.migrate import (
     stored_schema_version,
 )
 from plastic_memories.adapters.postgres.postgres_session import PostgresConnection, PostgresStores
+from plastic_memories.adapters.sql.server_database import ServerDatabase, first_line
 from plastic_memories.errors import InvalidSetting, Unavailable
 from plastic_memories.language.text.tokens import TERMS_VERSION
 from plastic_memories.model.event import Event
@@ -44,9 +44,9 @@ class PostgresOptions(Protocol):
 
 
 class PostgresBackend:
-    def __init__(self, database: PostgresDatabase) -> None:
+    def __init__(self, url: str, database: ServerDatabase[PostgresConnection]) -> None:
         self._database = database
-        self._follower = CommitFollower(database)
+        self._follower = CommitFollower(url, database)
 
     async def read(self, work: Callable[[Stores], T]) -> T:
         return await self._database.read(lambda db: work(PostgresStores(db, writing=False)))
@@ -79,19 +79,19 @@ async def open_postgres(options: PostgresOptions) -> AsyncIterator[PostgresBacke
     """Open the database, bring it up to date, and close it at the end."""
     if not options.database_url:
         raise InvalidSetting("PLASTIC_MEMORIES_DATABASE_URL: BACKEND=postgres needs an address.")
-    place = ConnectionOptions(options.database_url)
-    await asyncio.to_thread(_prepare, place)
-    database = PostgresDatabase(place, connections=options.database_connections)
+    engine = PostgresEngine(options.database_url)
+    await asyncio.to_thread(_prepare, engine)
+    database = ServerDatabase(engine, connections=options.database_connections)
     logger.info("db.init", extra={"fields": {"text_index": "gin"}})
     try:
-        yield PostgresBackend(database)
+        yield PostgresBackend(options.database_url, database)
     finally:
         await asyncio.to_thread(database.close)
 
 
-def _prepare(place: ConnectionOptions) -> None:
+def _prepare(engine: PostgresEngine) -> None:
     try:
-        db = connect(place, writing=True)
+        db = engine.connect(writing=True)
         try:
             migrate_schema(db)
             _index_by_current_terms(db)
@@ -99,8 +99,7 @@ def _prepare(place: ConnectionOptions) -> None:
         finally:
             db.close()
     except psycopg.Error as error:
-        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise InvalidSetting(f"The database cannot be used: {why}") from error
+        raise InvalidSetting(f"The database cannot be used: {first_line(error)}") from error
 
 
 def _index_by_current_terms(db: PostgresConnection) -> None:

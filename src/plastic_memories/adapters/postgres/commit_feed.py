@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import psycopg
 
 from plastic_memories.adapters.postgres.connection import network_options
-from plastic_memories.adapters.postgres.database import PostgresDatabase
-from plastic_memories.adapters.postgres.postgres_session import PostgresStores
+from plastic_memories.adapters.postgres.postgres_session import PostgresConnection, PostgresStores
+from plastic_memories.adapters.sql.server_database import ServerDatabase
 from plastic_memories.adapters.sql.stores.keys_and_audit import event_of
 from plastic_memories.errors import Unavailable
 from plastic_memories.model.event import Event
@@ -41,7 +41,8 @@ def announce_commit(stores: PostgresStores, sender: str) -> None:
 class CommitFollower:
     """Listens for what other processes have committed; `name` is how they know our own."""
 
-    database: PostgresDatabase
+    url: str
+    database: ServerDatabase[PostgresConnection]
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     _last_id: int = 0
     _last_ts: float = 0.0
@@ -59,8 +60,8 @@ class CommitFollower:
             pause_s = min(2 * pause_s, _MAX_PAUSE_S)
 
     async def _listen(self) -> AsyncIterator[Sequence[Event]]:
-        url = self.database.options.url
-        db = await psycopg.AsyncConnection.connect(url, autocommit=True, **network_options(url))
+        network = network_options(self.url)
+        db = await psycopg.AsyncConnection.connect(self.url, autocommit=True, **network)
         async with db:
             await db.execute("LISTEN plastic_memories")
             if missed := await self._missed_events():

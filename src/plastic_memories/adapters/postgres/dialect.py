@@ -26,6 +26,10 @@ class PostgresDialect:
     def contains(self, column: str, parameter: str) -> str:
         return f"{column} ILIKE {parameter} ESCAPE '\\'"
 
+    def starts_with(self, column: str, parameter: str) -> str:
+        # Not LIKE: there Latin letters are the same in either case, or some characters special.
+        return f"substr({column}, 1, length({parameter})) = {parameter}"
+
     def json_text(self, column: str, name: str) -> str:
         return f"({column}::json ->> '{name}')"
 

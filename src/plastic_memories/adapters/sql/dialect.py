@@ -37,6 +37,10 @@ class Dialect(Hashable, Protocol):
         """
         ...
 
+    def starts_with(self, column: str, parameter: str) -> str:
+        """Return the condition that a text begins with another, letter by letter."""
+        ...
+
     def json_text(self, column: str, name: str) -> str:
         """Return the text of one member of a JSON object in a text column; NULL if none."""
         ...

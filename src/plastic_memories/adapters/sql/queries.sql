@@ -230,7 +230,7 @@ DELETE FROM branches
    AND session_id = :session_id;
 
 -- open_job --
-INSERT INTO jobs (tenant_id, user_id, persona_id, session_ref, task_type, status, trigger,
+INSERT INTO jobs (tenant_id, user_id, persona_id, session_ref, task_type, status, "trigger",
                   retry_count, max_retries, created_at, next_try_at)
 VALUES (:tenant_id, :user_id, :persona_id, :session_ref, :task_type, :status, :trigger,
         :retry_count, :max_retries, :created_at, :next_try_at)
@@ -244,7 +244,7 @@ SELECT * FROM jobs
 
 -- save_job --
 UPDATE jobs
-   SET status = :status, trigger = :trigger, retry_count = :retry_count,
+   SET status = :status, "trigger" = :trigger, retry_count = :retry_count,
        error_message = :error_message, started_at = :started_at, completed_at = :completed_at,
        next_try_at = :next_try_at, lease_owner = :lease_owner, memory_ids = :memory_ids
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
@@ -538,14 +538,14 @@ UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
 -- The installation's own notes belong to nobody.
 
 -- get_meta --
-SELECT value FROM meta WHERE key = :key;
+SELECT value FROM meta WHERE "key" = :key;
 
 -- set_meta --
-INSERT INTO meta (key, value) VALUES (:key, :value)
-ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+INSERT INTO meta ("key", value) VALUES (:key, :value)
+ON CONFLICT ("key") DO UPDATE SET value = excluded.value;
 
 -- drop_meta --
-DELETE FROM meta WHERE key = :key;
+DELETE FROM meta WHERE "key" = :key;
 
 -- Upkeep: the server's own work, over all owners.
 

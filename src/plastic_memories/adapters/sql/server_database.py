@@ -1,4 +1,4 @@
-"""Runs work on PostgreSQL: threads that read snapshots and threads that write, each connected."""
+"""Runs work on a database server: threads that read snapshots and threads that write."""
 
 from __future__ import annotations
 
@@ -6,34 +6,55 @@ import logging
 import random
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from typing import TypeVar
+from enum import Enum, auto
+from typing import Generic, Protocol, TypeVar
 
-import psycopg
-
-from plastic_memories.adapters.postgres.connection import (
-    CONFLICT_ERRORS,
-    LIMIT_ERRORS,
-    TRANSIENT_ERRORS,
-    ConnectionOptions,
-    connect,
-)
-from plastic_memories.adapters.postgres.postgres_session import PostgresConnection
 from plastic_memories.adapters.sql.database_timings import DatabaseTimings, unavailable_error
 from plastic_memories.errors import InvalidInput, Unavailable
 from plastic_memories.runtime.threads import TaskTimeout, ThreadPool, ThreadTask
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+C = TypeVar("C")
 _DOWN = "The database does not answer."
 _MAX_PAUSE_S = 0.1
+
+
+class Failure(Enum):
+    """What an error of the driver means for the work that met it."""
+
+    CONFLICT = auto()  # two transactions stood in each other's way: run it again
+    LIMIT = auto()  # names that are too long, alone or together: never
+    AWAY = auto()  # the server is away, overloaded, starting, stopping or out of room: later
+
+
+class ServerEngine(Protocol[C]):
+    """What differs between the drivers of servers."""
+
+    def connect(self, *, writing: bool) -> C:
+        """Open a connection whose transactions are writes, or else snapshots."""
+        ...
+
+    def commit(self, connection: C) -> None: ...
+
+    def rollback(self, connection: C) -> None: ...
+
+    def close(self, connection: C) -> None:
+        """Close it; never raises."""
+        ...
+
+    def is_broken(self, connection: C) -> bool: ...
+
+    def failure(self, error: BaseException) -> Failure | None:
+        """Return what an error means; None if it is not the server's to answer for."""
+        ...
 
 
 class _Lost(Exception):
     """The connection broke before anything was asked to be stored."""
 
 
-class PostgresDatabase:
+class ServerDatabase(Generic[C]):
     """A pool of threads for reading and one for writing; each thread keeps one connection.
 
     Work runs on threads in any case, so these are the connection pool. A connection that breaks
@@ -42,46 +63,46 @@ class PostgresDatabase:
 
     def __init__(
         self,
-        options: ConnectionOptions,
+        engine: ServerEngine[C],
         *,
         connections: int = 10,
         timings: DatabaseTimings | None = None,
     ) -> None:
-        self.options = options
+        self.engine = engine
+        self.timings = timings or DatabaseTimings()
         self.failure = ""  # why the last work could not be done; empty if it could
-        self._timings = timings or DatabaseTimings()
         half = max(1, connections // 2)
-        self._readers = ThreadPool("postgres-read", half, lambda: _Worker(self, writing=False))
-        self._writers = ThreadPool("postgres-write", half, lambda: _Worker(self, writing=True))
+        self._readers = ThreadPool("database-read", half, lambda: _Worker(self, writing=False))
+        self._writers = ThreadPool("database-write", half, lambda: _Worker(self, writing=True))
         self._closed = False
 
-    async def read(self, work: Callable[[PostgresConnection], T]) -> T:
+    async def read(self, work: Callable[[C], T]) -> T:
         """Run work on a snapshot."""
         task = self._submit(self._readers, work)
         try:
-            result: T = await task.wait(self._timings.start_s, self._timings.end_s)
+            result: T = await task.wait(self.timings.start_s, self.timings.end_s)
         except TaskTimeout:
             raise Unavailable(_DOWN) from None
         return result
 
-    async def write(self, work: Callable[[PostgresConnection], T]) -> T:
+    async def write(self, work: Callable[[C], T]) -> T:
         """Run work in a transaction; return once it is stored."""
         task = self._submit(self._writers, work)
         try:
-            result: T = await task.wait(self._timings.start_s, self._timings.end_s)
+            result: T = await task.wait(self.timings.start_s, self.timings.end_s)
         except TaskTimeout as timeout:
-            raise self._timings.late_write(timeout) from None
+            raise self.timings.late_write(timeout) from None
         return result
 
     def close(self) -> None:
         """Finish the waiting work and close every connection; leave behind what hangs."""
         self._closed = True
-        self._readers.close(self._timings.close_s)
-        self._writers.close(self._timings.close_s)
+        self._readers.close(self.timings.close_s)
+        self._writers.close(self.timings.close_s)
 
     def note_failure(self, error: BaseException) -> None:
         # The first line names no data: it is about the server or the way to it.
-        failure = f"{type(error).__name__}: {str(error).strip().splitlines()[0:1]}"
+        failure = f"{type(error).__name__}: {first_line(error)}"
         if not self.failure:
             logger.error("db.failing", extra={"fields": {"err": failure}})
         self.failure = failure
@@ -91,52 +112,47 @@ class PostgresDatabase:
             logger.warning("db.recovered")
             self.failure = ""
 
-    def _submit(self, pool: ThreadPool, work: Callable[[PostgresConnection], T]) -> ThreadTask:
+    def _submit(self, pool: ThreadPool, work: Callable[[C], T]) -> ThreadTask:
         if self._closed:
             raise Unavailable("The database is closed.")
         task = ThreadTask.create(work)
         pool.submit(task)
         return task
 
-    @property
-    def retry_s(self) -> float:
-        return self._timings.start_s
 
-
-class _Worker:
+class _Worker(Generic[C]):
     """Runs work on the connection of one thread."""
 
-    def __init__(self, database: PostgresDatabase, *, writing: bool) -> None:
+    def __init__(self, database: ServerDatabase[C], *, writing: bool) -> None:
         self._database = database
+        self._engine = database.engine
         self._writing = writing
-        self._db: PostgresConnection | None = None
+        self._db: C | None = None
 
-    def run(self, work: Callable[[PostgresConnection], T]) -> T:
+    def run(self, work: Callable[[C], T]) -> T:
         """Run work in a transaction; again if another stood in its way, until its time is over."""
-        end = time.monotonic() + self._database.retry_s
+        end = time.monotonic() + self._database.timings.start_s
         pause_s = 0.001
         while True:
             try:
                 result = self._run_once(work)
-            except CONFLICT_ERRORS as error:
+            except Exception as error:
+                if self._engine.failure(error) is not Failure.CONFLICT:
+                    raise
                 if time.monotonic() > end:
                     raise unavailable_error(error, "Too many write the same thing.") from error
                 time.sleep(random.uniform(0, pause_s))  # noqa: S311 - not a secret
                 pause_s = min(2 * pause_s, _MAX_PAUSE_S)
-            except LIMIT_ERRORS as error:
-                message = "The names are too long together for this database."
-                raise InvalidInput(message) from error
             else:
                 self._database.note_success()
                 return result
 
     def close(self) -> None:
         if self._db is not None:
-            with suppress(psycopg.Error):
-                self._db.close()
+            self._engine.close(self._db)
             self._db = None
 
-    def _run_once(self, work: Callable[[PostgresConnection], T]) -> T:
+    def _run_once(self, work: Callable[[C], T]) -> T:
         was_open = self._db is not None
         try:
             return self._run_transaction(work)
@@ -149,36 +165,44 @@ class _Worker:
         except _Lost as lost:
             raise unavailable_error(lost, _DOWN) from lost.__cause__
 
-    def _run_transaction(self, work: Callable[[PostgresConnection], T]) -> T:
+    def _run_transaction(self, work: Callable[[C], T]) -> T:
         is_committing = False
         try:
             if self._db is None:
-                self._db = connect(self._database.options, writing=self._writing)
+                self._db = self._engine.connect(writing=self._writing)
             result = work(self._db)
             is_committing = self._writing
-            self._db.commit()
-        except (*CONFLICT_ERRORS, *LIMIT_ERRORS):
-            self._rollback()
-            raise
-        except TRANSIENT_ERRORS as error:
-            raise self._failed(error, may_be_stored=is_committing) from error
-        except BaseException:
-            self._rollback()
-            raise
+            self._engine.commit(self._db)
+        except BaseException as error:
+            told = self._told_error(error, may_be_stored=is_committing)
+            if told is error:
+                raise
+            raise told from error
         return result
 
-    def _failed(self, error: psycopg.Error, *, may_be_stored: bool) -> Exception:
-        """Give up after an error of the server; return what its caller is told."""
-        is_broken = self._db is None or self._db.broken or self._db.closed
-        self._database.note_failure(error)
+    def _told_error(self, error: BaseException, *, may_be_stored: bool) -> BaseException:
+        """Undo what was begun; return what the caller is told."""
+        failure = self._engine.failure(error)
+        is_broken = self._db is None or self._engine.is_broken(self._db)
         self.close() if is_broken else self._rollback()
+        if failure is Failure.LIMIT:
+            return InvalidInput("A name is too long for this database, alone or with others.")
+        if failure is not Failure.AWAY:
+            return error
+        self._database.note_failure(error)
         if may_be_stored:
             return Unavailable("The write may or may not be stored.", {"may_be_stored": True})
         return _Lost() if is_broken else Unavailable(_DOWN)
 
     def _rollback(self) -> None:
+        assert self._db is not None
         try:
-            if self._db is not None:
-                self._db.rollback()
-        except psycopg.Error:
+            self._engine.rollback(self._db)
+        except Exception:  # noqa: BLE001 - whatever it is, closing undoes what was begun
             self.close()
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
