@@ -93,7 +93,8 @@ def started_mysql(folder: Path, port: int | None = None) -> Iterator[MysqlServer
     command = [
         binary, "--no-defaults", f"--datadir={data}", "--bind-address=127.0.0.1",
         f"--port={port}", f"--socket={folder / 's'}", f"--pid-file={folder / 'pid'}",
-        "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--skip-log-bin", "--max-connections=200",
+        "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync",
+        "--skip-log-bin", "--max-connections=200",
     ]  # fmt: skip
     url = f"mysql://root@127.0.0.1:{port}/plastic_tests"
     with running_server(command, folder, lambda: _answers(port)):

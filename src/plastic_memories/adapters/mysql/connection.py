@@ -24,7 +24,7 @@ _CLIENT_ERRORS = 2
 _AWAY_CODES = frozenset({
     ER.CON_COUNT_ERROR, ER.SERVER_SHUTDOWN, ER.LOCK_WAIT_TIMEOUT, ER.DISK_FULL,
     ER.RECORD_FILE_FULL, ER.OUT_OF_RESOURCES, ER.OPTION_PREVENTS_STATEMENT, ER.QUERY_INTERRUPTED,
-    ER.CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, 1927, 1969,  # killed, or stopped for its time
+    1792, 1927, 1969,  # read-only; killed; stopped for its time
 })  # fmt: skip
 # Standard SQL: names in double quotes, a backslash is itself, nothing is cut off silently.
 _MODE = "ANSI_QUOTES,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION"
