@@ -37,6 +37,7 @@ Read by the command line and by the Python client, not by the server:
 | `{PREFIX}URL` | address of the hub (command line) |
 | `{PREFIX}USER` | the user an app key acts for (command line) |
 | `{PREFIX}PERSONA` | the persona to speak for (command line) |
+| `{PREFIX}LANGUAGE` | `zh` or `en` (command line); otherwise `LANG` decides |
 
 Without a key of their own, both look for the key file in the data folder, and only for a hub on
 this machine."""

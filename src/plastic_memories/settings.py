@@ -34,7 +34,7 @@ _WEB_SCHEMES = ("http://", "https://")
 _PERIOD_S = {"s": 1, "m": 60, "h": 3600}
 # Variables with the prefix that are no settings of the server: of clients and of tests.
 _OTHER_VARIABLES = frozenset(
-    {"CONFIG", "API_KEY", "KEY", "URL", "USER", "PERSONA", "CLIENTS", "FUZZ_EXAMPLES"}
+    {"CONFIG", "API_KEY", "KEY", "URL", "USER", "PERSONA", "LANGUAGE", "CLIENTS", "FUZZ_EXAMPLES"}
     | {"TEST_POSTGRES_URL", "TEST_MYSQL_URL"}
 )
 _POSTGRES = f"{PREFIX}BACKEND and {PREFIX}DATABASE_URL"
