@@ -60,8 +60,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "port": "port to listen at; 0 for any that is free",
     },
     "What is plugged in": {
-        "backend": "where everything is stored: `sqlite` is a file, `postgres` a server "
-        "(`docs/howto/postgres.md`)",
+        "backend": "where everything is stored: `sqlite` is a file, `postgres` and `mysql` are "
+        "servers (`docs/howto/postgres.md`)",
         "recall": "how memories are found: `keyword` is text search with bm25, recency and "
         "importance",
         "judge": "what decides what is worth keeping: `rules` needs no model; with `llm` a model "

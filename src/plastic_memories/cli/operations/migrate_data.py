@@ -10,6 +10,7 @@ import click
 
 from plastic_memories.adapters.sqlite.copying import copy_database
 from plastic_memories.cli.command_options import CliOptions, local_command
+from plastic_memories.cli.language import tr
 from plastic_memories.cli.output import Screen
 from plastic_memories.errors import InvalidSetting
 
@@ -39,8 +40,10 @@ def migrate_data(options: CliOptions, source: str, target: str) -> None:
         counts = copy_database(here, there, report)
     rows = sum(counts.values())
     if not screen.print_if_json({"rows": rows, "tables": dict(counts)}):
-        screen.line(f"✓ {rows} rows in {len(counts)} tables, compared", style="green")
-        screen.line("  Point the hub at the target: BACKEND, DATABASE_URL or DB_PATH.", style="dim")
+        done = tr("✓ {rows} rows in {tables} tables, compared", rows=rows, tables=len(counts))
+        screen.line(done, style="green")
+        then = tr("Point the hub at the target: BACKEND, DATABASE_URL or DB_PATH.")
+        screen.line(f"  {then}", style="dim")
 
 
 def _opened(address: str, how: str) -> AbstractContextManager[Any]:
