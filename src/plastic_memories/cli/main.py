@@ -54,7 +54,10 @@ COMMANDS = {
     "backup": ("operations.backup", "Copy the database to one file, while the hub runs."),
     "restore": ("operations.backup", "Replace the database with a backup."),
     "migrate": ("operations.backup", "Migrate the database to the schema of this release."),
-    "migrate-data": ("operations.migrate_data", "Move everything to another database."),
+    "migrate-data": (
+        "operations.migrate_data",
+        "Copy everything to another database, compare the two, and leave the source as it is.",
+    ),
     "doctor": ("operations.doctor", "Check this installation for problems."),
     "version": ("version", "Show the version."),
 }

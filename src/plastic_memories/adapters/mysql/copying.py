@@ -59,7 +59,7 @@ class MysqlCopyEnd(CopyEnd):
 @contextmanager
 def open_source(url: str) -> Iterator[MysqlCopyEnd]:
     """Open a database to read: one snapshot of it."""
-    with _connected(url, writing=False) as db, _connected(url, writing=False) as reader:
+    with _open_connection(url, writing=False) as db, _open_connection(url, writing=False) as reader:
         if stored_schema_version(db) != current_version():
             raise InvalidSetting("The source is of another release: start this one on it first.")
         yield MysqlCopyEnd(db, reader, writing=False)
@@ -68,14 +68,14 @@ def open_source(url: str) -> Iterator[MysqlCopyEnd]:
 @contextmanager
 def open_target(url: str) -> Iterator[MysqlCopyEnd]:
     """Open a database to write to, with its schema."""
-    with _connected(url, writing=True) as db, _connected(url, writing=False) as reader:
+    with _open_connection(url, writing=True) as db, _open_connection(url, writing=False) as reader:
         migrate_schema(db)
         db.commit()
         yield MysqlCopyEnd(db, reader, writing=True)
 
 
 @contextmanager
-def _connected(url: str, *, writing: bool) -> Iterator[MysqlConnection]:
+def _open_connection(url: str, *, writing: bool) -> Iterator[MysqlConnection]:
     engine = MysqlEngine(url, timeout_s=_TIMEOUT_S)
     try:
         db = engine.connect(writing=writing)

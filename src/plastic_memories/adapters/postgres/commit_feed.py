@@ -28,7 +28,7 @@ _SLACK_S = 60.0
 
 
 def announce_commit(stores: PostgresStores, sender: str) -> None:
-    """Tell the others, once this transaction is committed, whose events it has recorded."""
+    """Announce whose events this transaction has recorded, once it is committed."""
     ids: defaultdict[User, list[int]] = defaultdict(list)
     for event in stores.audit.recorded_events:
         ids[event.user].append(event.id)
@@ -65,10 +65,10 @@ class CommitFollower:
         async with db:
             await db.execute("LISTEN plastic_memories")
             if missed := await self._missed_events():
-                yield self._noted(missed)
+                yield self._note_events(missed)
             async for note in db.notifies():
                 if events := await self._told_events(note.payload):
-                    yield self._noted(events)
+                    yield self._note_events(events)
 
     async def _told_events(self, payload: str) -> Sequence[Event]:
         sender, tenant, user, first, last = json.loads(payload)
@@ -93,7 +93,7 @@ class CommitFollower:
         )
         return [event_of(row) for row in rows]
 
-    def _noted(self, events: Sequence[Event]) -> Sequence[Event]:
+    def _note_events(self, events: Sequence[Event]) -> Sequence[Event]:
         self._last_id = max(self._last_id, *(event.id for event in events))
         self._last_ts = max(self._last_ts, *(event.ts for event in events))
         return events

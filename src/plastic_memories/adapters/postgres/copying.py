@@ -74,7 +74,7 @@ class PostgresCopyEnd(CopyEnd):
 @contextmanager
 def open_source(url: str) -> Iterator[PostgresCopyEnd]:
     """Open a database to read: one snapshot of it."""
-    with _connected(url, writing=False) as db:
+    with _open_connection(url, writing=False) as db:
         if stored_schema_version(db) != current_version():
             raise InvalidSetting("The source is of another release: start this one on it first.")
         yield PostgresCopyEnd(db, writing=False)
@@ -83,14 +83,14 @@ def open_source(url: str) -> Iterator[PostgresCopyEnd]:
 @contextmanager
 def open_target(url: str) -> Iterator[PostgresCopyEnd]:
     """Open a database to write to, with its schema."""
-    with _connected(url, writing=True) as db:
+    with _open_connection(url, writing=True) as db:
         migrate_schema(db)
         db.commit()
         yield PostgresCopyEnd(db, writing=True)
 
 
 @contextmanager
-def _connected(url: str, *, writing: bool) -> Iterator[PostgresConnection]:
+def _open_connection(url: str, *, writing: bool) -> Iterator[PostgresConnection]:
     # Reading or indexing a large table may take its time.
     engine = PostgresEngine(url, statement_timeout_ms=0)
     try:

@@ -11,9 +11,9 @@ import psycopg
 
 from plastic_memories.adapters.postgres.consistency import consistency_problems
 from plastic_memories.adapters.postgres.dialect import POSTGRES, PostgresDialect
+from plastic_memories.adapters.postgres.gin_index import PostgresTextIndex
 from plastic_memories.adapters.postgres.queries import QUERIES
 from plastic_memories.adapters.postgres.text_codec import decode_row, encode_values
-from plastic_memories.adapters.postgres.text_index import PostgresTextIndex
 from plastic_memories.adapters.sql.bundle import SqlStores
 from plastic_memories.adapters.sql.sql_session import NO_PARAMS, Params, Row
 from plastic_memories.adapters.sql.statements import Statement

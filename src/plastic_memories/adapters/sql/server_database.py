@@ -50,7 +50,7 @@ class ServerEngine(Protocol[C]):
         ...
 
 
-class _Lost(Exception):
+class _LostConnection(Exception):
     """The connection broke before anything was asked to be stored."""
 
 
@@ -156,13 +156,13 @@ class _Worker(Generic[C]):
         was_open = self._db is not None
         try:
             return self._run_transaction(work)
-        except _Lost as lost:
+        except _LostConnection as lost:
             if not was_open:
                 raise unavailable_error(lost, _DOWN) from lost.__cause__
         try:
             # The server may have been restarted since this connection was opened.
             return self._run_transaction(work)
-        except _Lost as lost:
+        except _LostConnection as lost:
             raise unavailable_error(lost, _DOWN) from lost.__cause__
 
     def _run_transaction(self, work: Callable[[C], T]) -> T:
@@ -192,7 +192,7 @@ class _Worker(Generic[C]):
         self._database.note_failure(error)
         if may_be_stored:
             return Unavailable("The write may or may not be stored.", {"may_be_stored": True})
-        return _Lost() if is_broken else Unavailable(_DOWN)
+        return _LostConnection() if is_broken else Unavailable(_DOWN)
 
     def _rollback(self) -> None:
         assert self._db is not None

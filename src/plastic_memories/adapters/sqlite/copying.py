@@ -105,10 +105,10 @@ def table_layouts() -> list[TableLayout]:
 def _layout(db: apsw.Connection, table: str) -> TableLayout:
     columns = fetch(db, f"SELECT name, pk FROM pragma_table_info('{table}')")  # noqa: S608 - ours
     keys = sorted((row for row in columns if row["pk"]), key=lambda row: int(row["pk"]))
-    names = tuple(_quoted(row["name"]) for row in columns)
+    names = tuple(_quote_name(row["name"]) for row in columns)
     return TableLayout(table, names, tuple(row["name"] for row in keys))
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     # A word of the language elsewhere.
     return '"trigger"' if name == "trigger" else name

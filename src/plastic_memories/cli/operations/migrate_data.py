@@ -33,8 +33,8 @@ def migrate_data(options: CliOptions, source: str, target: str) -> None:
     """
     screen = Screen.for_options(options)
     with (
-        _opened(source, "open_source") as here,
-        _opened(target, "open_target") as there,
+        _open_end(source, "open_source") as here,
+        _open_end(target, "open_target") as there,
         screen.progress("copying") as report,
     ):
         counts = copy_database(here, there, report)
@@ -46,7 +46,7 @@ def migrate_data(options: CliOptions, source: str, target: str) -> None:
         screen.line(f"  {then}", style="dim")
 
 
-def _opened(address: str, how: str) -> AbstractContextManager[Any]:
+def _open_end(address: str, how: str) -> AbstractContextManager[Any]:
     """Open one end by the kind of its address; raise `InvalidSetting` for another kind."""
     scheme, _, rest = address.partition("://")
     if scheme not in _ENGINES or not rest:

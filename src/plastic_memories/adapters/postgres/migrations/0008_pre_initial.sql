@@ -395,7 +395,7 @@ CREATE INDEX audit_by_user ON audit (tenant_id, user_id, id);
 CREATE INDEX audit_by_memory ON audit (tenant_id, user_id, memory_id) WHERE memory_id IS NOT NULL;
 CREATE INDEX audit_by_age ON audit (ts);
 
--- The text index: of each row the codes of its terms (postgres/text_index.py), which say nothing
+-- The text index: of each row the codes of its terms (postgres/gin_index.py), which say nothing
 -- without the words. Row-level security leaves these tables out: with it no search could use the
 -- index, and whatever is found is read from the rows, which it guards.
 CREATE TABLE memory_terms (
