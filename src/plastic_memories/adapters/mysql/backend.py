@@ -108,7 +108,7 @@ def _describe(db: MysqlConnection) -> Mapping[str, Any]:
         "schema_version": stored_schema_version(db),
         # Not to be had here: rows are searched one by one, vectors compared in memory only.
         "text_index": "none",
-        "vector_extension": "",
+        "vectors": "bytes",
         "row_security": False,
         "live_events": False,
     }

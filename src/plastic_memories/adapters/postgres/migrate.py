@@ -7,8 +7,6 @@ import re
 import secrets
 from importlib.resources import files
 
-import psycopg
-
 from plastic_memories.adapters.postgres.postgres_session import PostgresConnection
 from plastic_memories.adapters.postgres.queries import sql_file
 from plastic_memories.errors import InvalidSetting
@@ -63,17 +61,6 @@ def migrate_schema(db: PostgresConnection) -> list[str]:
     for name in ran:
         logger.info("db.migrate", extra={"fields": {"migration": name}})
     return ran
-
-
-def enable_vectors(db: PostgresConnection) -> bool:
-    """Return whether the database has pgvector; install it there if we may."""
-    try:
-        with db.transaction():
-            db.execute("CREATE EXTENSION IF NOT EXISTS vector")
-    except psycopg.Error:
-        row = db.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone()
-        return row is not None
-    return True
 
 
 def set_meta(db: PostgresConnection, key: str, value: str) -> None:

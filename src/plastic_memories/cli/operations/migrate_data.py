@@ -26,9 +26,9 @@ _ADDRESSES = "sqlite:///path/to/file.db, postgresql://user:password@host/name or
 @click.option("--to", "target", required=True, help="The target, empty: the same kinds of address.")
 @local_command
 def migrate_data(options: CliOptions, source: str, target: str) -> None:
-    """Copy everything to another database, compare the two, and leave the source as it is.
+    """Copy everything to another database, and compare the two.
 
-    Stop the hub first: what is written meanwhile is not copied. After an interruption the same
+    The source stays as it is. Stop the hub first: what is written meanwhile is not copied. After an interruption the same
     command goes on where it was.
     """
     screen = Screen.for_options(options)
