@@ -66,6 +66,11 @@ class PostgresCopyEnd(CopyEnd):
                 )
         self.commit()
 
+    def end(self) -> None:
+        # Without numbers about the new rows the planner would read all of a user's for each.
+        self._db.execute("ANALYZE")
+        self.commit()
+
     def _see_everything(self) -> None:
         self._db.execute("SELECT set_config('plastic.scope', 'all', true)")
         self.__dict__.pop("stores", None)  # they would not know

@@ -66,6 +66,9 @@ class CopyEnd(ABC):
     def continue_numbers(self, tables: Sequence[TableLayout]) -> None:
         """Let new rows have numbers after those that were inserted."""
 
+    def end(self) -> None:  # noqa: B027 - most have nothing to do
+        """Do what a database wants after many rows have come."""
+
     def get_meta(self, key: str) -> str | None:
         row = self.stores.session.fetch_one("get_meta", {"key": key})
         return str(row["value"]) if row else None
@@ -164,6 +167,7 @@ class DatabaseCopy:
         for key in (_SOURCE_KEY, *(_POSITION_KEY + table.name for table in self.tables)):
             self.target.stores.session.execute("drop_meta", {"key": key})
         self.target.commit()
+        self.target.end()
 
     @staticmethod
     def _count(end: CopyEnd, table: TableLayout) -> int:

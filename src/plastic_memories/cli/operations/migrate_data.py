@@ -28,8 +28,8 @@ _ADDRESSES = "sqlite:///path/to/file.db, postgresql://user:password@host/name or
 def migrate_data(options: CliOptions, source: str, target: str) -> None:
     """Copy everything to another database, and compare the two.
 
-    The source stays as it is. Stop the hub first: what is written meanwhile is not copied. After an interruption the same
-    command goes on where it was.
+    The source stays as it is. Stop the hub first: what is written meanwhile is not copied. After
+    an interruption the same command goes on where it was.
     """
     screen = Screen.for_options(options)
     with (
