@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from plastic_memories.model.owner import Owner, Realm
+
+# Start and end of a part of a text, in characters; the end is not part of it.
+Span = tuple[int, int]
 
 
 class Role(StrEnum):
@@ -35,7 +38,58 @@ class Message:
     realm: Realm = Realm.REAL
     client_msg_id: str = ""
     created_at: float = 0.0
-    hidden_at: float | None = None
+    hidden_at: float | None = None  # set: no part of it may be read
+    hidden_spans: tuple[Span, ...] = ()  # forgotten sentences, in order, none beside another
+
+    @property
+    def visible_text(self) -> str:
+        """Return the text without its forgotten sentences: all that recall and rules may read."""
+        if self.hidden_at is not None:
+            return ""
+        if not self.hidden_spans:
+            return self.content
+        return _without_spans(self.content, self.hidden_spans)
+
+
+def visible_message(message: Message) -> Message:
+    """Return a message that holds only its visible text."""
+    if message.hidden_at is None and not message.hidden_spans:
+        return message
+    return replace(message, content=message.visible_text, hidden_spans=())
+
+
+def hide_spans(message: Message, spans: Iterable[Span], now: float) -> Message:
+    """Return a message with more of it hidden; wholly hidden if no word is left to read."""
+    hidden = merge_spans([*message.hidden_spans, *spans], len(message.content))
+    left = _without_spans(message.content, hidden)
+    is_empty = bool(hidden) and not any(char.isalnum() for char in left)
+    hidden_at = now if is_empty and message.hidden_at is None else message.hidden_at
+    return replace(message, hidden_spans=hidden, hidden_at=hidden_at)
+
+
+def merge_spans(spans: Iterable[Span], length: int) -> tuple[Span, ...]:
+    """Return spans of a text of this length in order, with those that touch made one.
+
+    >>> merge_spans([(4, 9), (0, 2), (2, 3)], 8)
+    ((0, 3), (4, 8))
+    """
+    merged: list[Span] = []
+    for start, end in sorted((max(0, start), min(end, length)) for start, end in spans):
+        if start >= end:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def _without_spans(text: str, hidden: Iterable[Span]) -> str:
+    pieces, place = [], 0
+    for start, end in hidden:
+        pieces.append(text[place:start])
+        place = end
+    return "".join([*pieces, text[place:]]).strip()
 
 
 @dataclass(frozen=True, slots=True)

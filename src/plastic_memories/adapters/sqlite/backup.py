@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import apsw
 
-from plastic_memories.adapters.sql.rows import owner_of
+from plastic_memories.adapters.sql.record_columns import to_json
+from plastic_memories.adapters.sql.rows import message_of, owner_of
 from plastic_memories.adapters.sql.sql_session import Row
 from plastic_memories.adapters.sqlite.connection import connect, execute, fetch, fetch_one
 from plastic_memories.adapters.sqlite.consistency import integrity_problems
@@ -31,6 +32,7 @@ from plastic_memories.adapters.sqlite.sqlite_session import SqliteStores
 from plastic_memories.errors import Conflict, InvalidInput, NotFound, Unavailable
 from plastic_memories.formats.card_memories import is_from_card
 from plastic_memories.model.memory import Memory, MemoryType
+from plastic_memories.model.message import hide_spans
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
@@ -312,11 +314,7 @@ class _ErasureReplay:
 
     def _erase_memories(self, owner: Owner, ids: set[int]) -> None:
         found = self._stores.memories.find(owner, MemoryFilter(ids=ids))
-        sources = {message for memory in found for message in memory.source_message_ids}
-        if sources:
-            summaries = MemoryFilter(types={MemoryType.SUMMARY}, source_message_ids=sources)
-            found += self._stores.memories.find(owner, summaries)
-            self._done.hidden += self._stores.messages.hide(owner, sources, self._now)
+        self._hide_pruned_sources(owner, found)
         gone = {memory.id: memory for memory in found}
         if not gone:
             return
@@ -326,6 +324,19 @@ class _ErasureReplay:
         if any(is_from_card(memory) for memory in gone.values()):
             self._stores.cards.drop(owner)
         self._done.memories += len(gone)
+
+    def _hide_pruned_sources(self, owner: Owner, forgotten: Sequence[Memory]) -> None:
+        """Hide sources that the live database has no more: it cannot say which sentences to hide.
+
+        Summaries that told it were erased with it; sources that are left are hidden later, as
+        they are in the live database.
+        """
+        stated = (memory for memory in forgotten if memory.type is not MemoryType.SUMMARY)
+        sources = {message for memory in stated for message in memory.source_message_ids}
+        ids = {"ids": to_json(sorted(sources))}
+        sql = "SELECT id FROM messages WHERE id IN (SELECT value FROM json_each(:ids))"
+        live = {row["id"] for row in fetch(self._live, sql, ids)}
+        self._done.hidden += self._stores.messages.hide(owner, sources - live, self._now)
 
     def _refresh_slot(self, memory: Memory) -> None:
         if not memory.is_slot:
@@ -345,13 +356,15 @@ class _ErasureReplay:
             self._done.personas += 1
 
     def _replay_hidden(self) -> None:
-        hidden = fetch(
-            self._live,
-            "SELECT id AS row_id, 'hidden' AS kind, tenant_id, user_id, persona_id FROM messages "
-            "WHERE hidden_at IS NOT NULL",
-        )
-        for owner, ids in _by_owner(hidden, "hidden").items():
-            self._done.hidden += self._stores.messages.hide(owner, ids, self._now)
+        """Hide what is hidden in the live database; of another text, all of it."""
+        sql = "SELECT * FROM messages WHERE hidden_at IS NOT NULL OR hidden_spans <> '[]'"
+        messages = self._stores.messages
+        for live in map(message_of, fetch(self._live, sql)):
+            for known in messages.find(live.owner, MessageFilter(ids=[live.id])):
+                is_same = known.content == live.content and live.hidden_spans
+                spans = live.hidden_spans if is_same else [(0, len(known.content))]
+                hidden = hide_spans(known, spans, self._now)
+                self._done.hidden += messages.set_visibility([hidden])
 
     def _replay_tombstones(self) -> None:
         for row in fetch(self._live, "SELECT * FROM tombstones"):

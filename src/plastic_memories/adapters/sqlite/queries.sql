@@ -71,7 +71,7 @@ SELECT id FROM messages
    AND client_msg_id = :client_msg_id AND client_msg_id <> '';
 
 -- edit_message --
-UPDATE messages SET content = :content
+UPDATE messages SET content = :content, hidden_at = :hidden_at, hidden_spans = :hidden_spans
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- move_message --
@@ -82,6 +82,10 @@ UPDATE messages SET bot_id = :bot_id, session_id = :session_id, client_msg_id = 
 UPDATE messages SET hidden_at = :now
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND id IN (SELECT value FROM json_each(:ids));
+
+-- set_message_visibility --
+UPDATE messages SET hidden_at = :hidden_at, hidden_spans = :hidden_spans
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- drop_messages --
 DELETE FROM messages

@@ -59,7 +59,9 @@ CREATE TABLE messages (
     ts            REAL NOT NULL,
     created_at    REAL NOT NULL,
     -- Set by forget: the message stays, but no recall, snippet or extraction sees it again.
-    hidden_at     REAL
+    hidden_at     REAL,
+    -- The forgotten sentences of a message that is seen otherwise: [[start, end], ...].
+    hidden_spans  TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 
 CREATE INDEX messages_by_time ON messages (tenant_id, user_id, persona_id, ts, id);

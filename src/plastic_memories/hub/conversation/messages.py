@@ -14,7 +14,7 @@ from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.model.job import Job, Trigger
 from plastic_memories.model.key import Caller
-from plastic_memories.model.message import AppendOutcome, Message, Role
+from plastic_memories.model.message import AppendOutcome, Message, Role, visible_message
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.session import Conversation, conversation_of
 from plastic_memories.ports.storage import Stores
@@ -225,9 +225,15 @@ def with_session_realm(stores: Stores, messages: Sequence[Message]) -> list[Mess
 
 
 def _with_original_text(known: Sequence[Message], talk: Sequence[Message]) -> list[Message]:
-    """Return stored messages with their original instead of their masked text."""
+    """Return stored messages with their original instead of their masked text.
+
+    Of one that is sent again after a forget, only the visible text returns.
+    """
     return [
-        replace(row, content=original.content) for row, original in zip(known, talk, strict=True)
+        visible_message(row)
+        if row.hidden_spans or row.hidden_at is not None
+        else replace(row, content=original.content)
+        for row, original in zip(known, talk, strict=True)
     ]
 
 
@@ -251,5 +257,6 @@ def _with_stored_ids(stores: Stores, owner: Owner, talk: Sequence[Message]) -> l
     for message in talk:
         same = stored[message.role, message.speaker, message.content]
         found = same.pop() if same else message
-        result.append(replace(message, id=found.id, ts=found.ts))
+        seen = replace(message, id=found.id, ts=found.ts, hidden_at=found.hidden_at)
+        result.append(replace(seen, hidden_spans=found.hidden_spans))
     return result

@@ -35,7 +35,7 @@ from plastic_memories.language.text.majority_language import majority_language
 from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.model.memory import Draft, Status
-from plastic_memories.model.message import Role
+from plastic_memories.model.message import Role, visible_message
 from plastic_memories.model.session import Session
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
@@ -257,7 +257,8 @@ def _check_unchanged(stores: Stores, reading: _DigestInput) -> None:
         raise _WindowChanged("digested meanwhile")
     ids = [message.id for message in reading.window.messages]
     rows = stores.messages.find(session.owner, MessageFilter(ids=ids, hidden=False))
-    stored = {message.id: message for message in without_injected_text(rows)}
+    visible = without_injected_text(list(map(visible_message, rows)))
+    stored = {message.id: message for message in visible}
     if any(stored.get(message.id) != message for message in reading.window.messages):
         raise _WindowChanged("edited meanwhile")
 

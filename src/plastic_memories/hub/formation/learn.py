@@ -79,7 +79,9 @@ def retract(
     for row in stores.memories.find(owner, MemoryFilter(source_message_ids=removed)):
         left = [source for source in row.source_message_ids if source not in removed]
         if row.type is not MemoryType.SUMMARY and (left or _is_confirmed(stores, row)):
-            outcome.kept.append(_without_quote(stores, stores.memories.set_sources(row, left), now))
+            outcome.kept.append(
+                without_hidden_quote(stores, stores.memories.set_sources(row, left), now)
+            )
             continue
         was_active = row.status is Status.ACTIVE
         is_live = row.status in (Status.ACTIVE, Status.CANDIDATE)
@@ -202,11 +204,11 @@ def _is_confirmed(stores: Stores, memory: Memory) -> bool:
     return any(change.event == "memory.confirm" for change in changes)
 
 
-def _without_quote(stores: Stores, memory: Memory, now: float) -> Memory:
-    """Drop a quote that no remaining source contains: its text may not stay."""
+def without_hidden_quote(stores: Stores, memory: Memory, now: float) -> Memory:
+    """Drop a quote that no remaining source shows: its text may not stay."""
     wanted = MessageFilter(ids=memory.source_message_ids)
     rows: list[Message] = stores.messages.find(memory.owner, wanted)
-    if not memory.quote or any(memory.quote in row.content for row in rows):
+    if not memory.quote or any(memory.quote in row.visible_text for row in rows):
         return memory
     unquoted = replace(memory, quote="", updated_at=now)
     stores.memories.save(unquoted)

@@ -26,6 +26,13 @@ def build_erasure(
 ) -> ErasureServices:
     storage, archive = context.storage, formation.archive
     return ErasureServices(
-        forget=ForgetMemory(storage, archive, formation.exports, pages.forget),
+        forget=ForgetMemory(
+            storage,
+            archive,
+            formation.exports,
+            pages.forget,
+            context.plugins.judge,
+            conversation.timeline,
+        ),
         delete_session=DeleteSession(storage, archive.archive, conversation.timeline),
     )
