@@ -9,7 +9,7 @@ from plastic_memories.language.text.tokens import EMOJI
 _TAIL = r"[\"”’」』)）\]】]*+\s*+"
 # In chat a smiley before a space ends a sentence like a full stop.
 _SENTENCE_END = regex(
-    rf"(?:[。！？!?；;…\n]++|(?<!\.)\.++(?=[\s\"”’)]|\Z)|[{EMOJI}\ufe0f]++(?=\s)){_TAIL}"
+    rf"(?:[。！？!?；;…\n]++|(?<!\.)\.++(?=[\s\"”’)]|\Z)|(?<![{EMOJI}\ufe0f])[{EMOJI}\ufe0f]++(?=\s)){_TAIL}"
 )
 
 

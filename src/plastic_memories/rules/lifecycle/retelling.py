@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -123,7 +123,7 @@ def told_spans(
     return merge_spans(told, len(text))
 
 
-def mentioning_sentences(text: str, statements: Collection[ForgottenStatement]) -> list[str]:
+def mentioning_sentences(text: str, statements: Sequence[ForgottenStatement]) -> list[str]:
     """Return the sentences of a text that may be about one of the statements."""
     found = (text[start:end].strip() for start, end in sentence_spans(text))
     return [
@@ -133,7 +133,7 @@ def mentioning_sentences(text: str, statements: Collection[ForgottenStatement]) 
     ]
 
 
-def shares_words(text: str, statements: Iterable[ForgottenStatement]) -> bool:
+def shares_words(text: str, statements: Sequence[ForgottenStatement]) -> bool:
     """Return whether a text has a word, or two characters in a row, of one of the statements."""
     terms = set(content_terms(text))
     return any(not terms.isdisjoint(one.terms) for one in statements)
