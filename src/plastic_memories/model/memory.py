@@ -54,6 +54,8 @@ class SourceType(StrEnum):
 SLOT_TYPES = frozenset(
     {MemoryType.IDENTITY, MemoryType.CONSTRAINTS, MemoryType.VALUES, MemoryType.PREFERENCES}
 )
+# What a row says whose words are gone with the message they came from.
+RETRACTED_TEXT = "（已撤回 · retracted）"
 # Slots that may hold several active rows at once (`coexist`).
 LIST_SLOTS = frozenset({MemoryType.PREFERENCES, MemoryType.CONSTRAINTS})
 

@@ -289,6 +289,13 @@ INSERT INTO memory_items ({memory_columns}) VALUES ({memory_values});
 UPDATE memory_items SET {memory_changes}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
+-- redact_memory --
+UPDATE memory_items
+   SET mkey = :mkey, content = :content, quote = :quote, tags = :tags, metadata = :metadata,
+       attributes = :attributes, idempotency_key = :idempotency_key
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id
+   AND status NOT IN ('active', 'candidate');
+
 -- move_memory --
 UPDATE memory_items
    SET bot_id = :bot_id, session_id = :session_id, scope_ref = :scope_ref, status = :status,

@@ -71,11 +71,13 @@ def retract(
 ) -> RetractionOutcome:
     """Retract what was learned from messages, unless another source supports it.
 
-    A value that had been replaced is restored; a summary always ends, for it may quote them.
+    A value that had been replaced is restored; a summary always ends, for it may quote them. What
+    ends keeps none of its words: the messages that said them are gone.
     """
     outcome = RetractionOutcome()
     removed = set(message_ids)
     replaced_others: list[Memory] = []
+    all_ended: list[Memory] = []
     for row in stores.memories.find(owner, MemoryFilter(source_message_ids=removed)):
         left = [source for source in row.source_message_ids if source not in removed]
         if row.type is not MemoryType.SUMMARY and (left or _is_confirmed(stores, row)):
@@ -89,6 +91,7 @@ def retract(
         # Without a successor it cannot be restored later either.
         ended = replace(end_memory(detached, now) if is_live else detached, superseded_by=None)
         stores.memories.save(ended)
+        all_ended.append(ended)
         if not is_live:
             continue
         refresh_slot(stores, caller, ended, now)
@@ -98,6 +101,8 @@ def retract(
     # Only after the loop: a restored value must not be one that is retracted as well.
     restored_rows = [_restore_previous(stores, caller, ended, now) for ended in replaced_others]
     outcome.restored.extend(row for row in restored_rows if row is not None)
+    for ended in all_ended:
+        stores.memories.redact(ended)
     return outcome
 
 
