@@ -12,6 +12,7 @@ from plastic_memories.hub.conversation.messages import MessageHistory
 from plastic_memories.hub.conversation.proxied_conversation import ProxiedConversation
 from plastic_memories.hub.conversation.sessions import SessionLifecycle
 from plastic_memories.hub.erasure.delete_session import DeleteSession
+from plastic_memories.hub.erasure.erase_user import EraseUser
 from plastic_memories.hub.erasure.forget import ForgetMemory
 from plastic_memories.hub.formation.archive_reader import ArchiveReader
 from plastic_memories.hub.formation.export_files import ExportFiles
@@ -56,6 +57,7 @@ class Hub:
     messages: MessageHistory
     timeline: ConversationTimeline
     delete_session: DeleteSession
+    erase_user: EraseUser
     sessions: SessionLifecycle
     jobs: Jobs
     job_runner: JobRunner

@@ -18,6 +18,7 @@ from plastic_memories.runtime.recall_counts import RecallCountBuffer
 logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0
 _PRUNE_BATCH = 500
+_ERASING_TASKS = frozenset({TaskType.SCRUB, TaskType.ERASE_USER})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +67,11 @@ class UpkeepLoop:
         return total
 
     async def _scrub(self, now: float) -> int:
-        """Run the jobs that clear erased bytes if formation is off: then no worker runs them."""
+        """Run the jobs that erase if formation is off: then no worker runs them."""
         if self.work.jobs.options.enabled:
             return 0
         due = await self.storage.read(lambda stores: stores.jobs.due(now, _PRUNE_BATCH))
-        waiting = [job for job in due if job.task_type is TaskType.SCRUB]
+        waiting = [job for job in due if job.task_type in _ERASING_TASKS]
         for job in waiting:
             await self.work.run_or_await(job, self.interval_s)
         return len(waiting)

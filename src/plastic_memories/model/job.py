@@ -23,6 +23,7 @@ class TaskType(StrEnum):
     FULL = "full"
     ARCHIVE = "archive"
     EXPORTS = "exports"  # rewrites the user's exports without forgotten memories
+    ERASE_USER = "erase_user"  # erases everything of a user
     SCRUB = "scrub"  # removes the bytes of erased rows from the database files
 
 

@@ -125,6 +125,7 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         proxied_conversation=conversation.proxied,
         forget=erasure.forget,
         delete_session=erasure.delete_session,
+        erase_user=erasure.erase_user,
         upkeep=build_upkeep(context, formation, recall),
         meter=meter,
         embedding=embedding,

@@ -34,12 +34,15 @@ from plastic_memories.formats.card_memories import is_from_card
 from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.message import hide_spans
 from plastic_memories.model.owner import Owner
+from plastic_memories.ports.storage import Residue
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.rules.lifecycle.slot_values import build_slot
 
 Progress = Callable[[str, int, int], None]
 
+# In the name of a database that a restore has replaced.
+KEPT_MARK = ".before-restore-"
 _PAGE_BATCH = 256
 _FILE_SUFFIXES = ("", "-wal", "-shm")
 _RAISE_SEQUENCE = "UPDATE sqlite_sequence SET seq = max(seq, :seq) WHERE name = :name"
@@ -75,6 +78,7 @@ class ErasureReplayReport:
     messages: int = 0
     hidden: int = 0
     personas: int = 0
+    users: int = 0
     tombstones: int = 0
     revoked_keys: int = 0
     kept_keys: int = 0
@@ -140,6 +144,40 @@ def restore(
         upkeep = SqliteStores(db, indexed=has_text_index(db)).upkeep
         problems = upkeep.check() if has_text_index(db) else integrity_problems(db)
         return RestoreReport(upkeep.counts(), replaced, migrations, replayed, note, problems)
+
+
+def restore_copies(database: Path) -> list[Path]:
+    """Return the databases that a restore has replaced and kept beside this one."""
+    return sorted(database.parent.glob(f"{database.name}{KEPT_MARK}*.db"))
+
+
+def forget_in_copies(database: Path, now: float) -> Residue:
+    """Carry out every forget of this database in the copies that a restore has kept.
+
+    They are somebody's memories like any other; only those of another installation are left.
+    """
+    pending, kept = [], []
+    for copy in restore_copies(database):
+        try:
+            left = _forget_in_copy(database, copy, now)
+        except FILE_ERRORS:
+            pending.append(f"copy kept by a restore: {copy.name}")
+            continue
+        what = "what was forgotten here is still in it" if left else "forgotten there as well"
+        kept.append(f"copy kept by a restore: {copy.name} ({what})")
+    return Residue(tuple(pending), tuple(kept))
+
+
+def _forget_in_copy(database: Path, copy: Path, now: float) -> bool:
+    """Return whether a copy is left as it is, because it is of another installation."""
+    with closing(connect(str(database), 5000)) as live, closing(connect(str(copy), 5000)) as db:
+        if not stored_schema_version(db) or _replay_obstacle(db, live):
+            return True
+        _migrate_copy(db, copy)
+        _replay_erasures(db, live, now)
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("VACUUM")
+    return False
 
 
 @contextmanager
@@ -290,6 +328,9 @@ class _ErasureReplay:
     def run(self) -> ErasureReplayReport:
         new = self._new_erasures()
         for row in new:
+            if row["kind"] == "user":
+                self._erase_user(row)
+        for row in new:
             if row["kind"] == "persona":
                 self._erase_persona(row)
         for owner, ids in _by_owner(new, "memory").items():
@@ -354,6 +395,13 @@ class _ErasureReplay:
         if known is not None and known["id"] == row["row_id"]:
             self._stores.personas.erase(owner_of(row), self._now)
             self._done.personas += 1
+
+    def _erase_user(self, row: Row) -> None:
+        """Erase a user that was erased since; one who came back has another number."""
+        known = fetch_one(self._staged, QUERIES["get_user"].text, row)
+        if known is not None and known["id"] == row["row_id"]:
+            self._stores.personas.erase_user(owner_of(row).user, self._now)
+            self._done.users += 1
 
     def _replay_hidden(self) -> None:
         """Hide what is hidden in the live database; of another text, all of it."""

@@ -212,6 +212,10 @@ DELETE FROM jobs
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND session_ref = :id;
 
+-- drop_jobs_of_user --
+DELETE FROM jobs
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND task_type <> 'erase_user';
+
 -- drop_session --
 DELETE FROM sessions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;

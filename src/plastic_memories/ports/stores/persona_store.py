@@ -26,6 +26,13 @@ class PersonaStore(Protocol):
         """Remove the persona with everything it holds; return how many rows of which kind."""
         ...
 
+    def erase_user(self, user: User, now: float) -> Mapping[str, int]:
+        """Remove everything of a user, of every persona; return how many rows of which kind.
+
+        Keys, the audit and the job that erases them stay; none of them holds any text of theirs.
+        """
+        ...
+
     def holdings(
         self, tenant_id: str, user_id: str | None, now: float, only_app: str = ""
     ) -> list[PersonaMemoryCount]:
