@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from plastic_memories.errors import Unavailable
@@ -18,7 +19,7 @@ from plastic_memories.runtime.recall_counts import RecallCountBuffer
 logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0
 _PRUNE_BATCH = 500
-_ERASING_TASKS = frozenset({TaskType.SCRUB, TaskType.ERASE_USER})
+_ERASING_TASKS = frozenset({TaskType.SCRUB, TaskType.ERASE_USER, TaskType.FORGET})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class UpkeepLoop:
     recall_counts: RecallCountBuffer
     retention: Retention
     work: JobRunner
+    queue_forgets: Callable[[], Awaitable[int]]  # jobs for requests that are to be made final
     interval_s: float = 15.0
 
     async def run_forever(self) -> None:
@@ -54,6 +56,7 @@ class UpkeepLoop:
             "touched": await self.recall_counts.flush(self.storage.backend),
             "expired": await self._expire(now),
             "pruned": await self._prune(now),
+            "forgotten": await self.queue_forgets(),
             "scrubbed": await self._scrub(now),
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from plastic_memories.model.owner import Owner, Realm
@@ -67,6 +67,20 @@ def hide_spans(message: Message, spans: Iterable[Span], now: float) -> Message:
     return replace(message, hidden_spans=hidden, hidden_at=hidden_at)
 
 
+def show_spans(message: Message, spans: Iterable[Span]) -> Message:
+    """Return a message in which these parts are no longer hidden."""
+    shown = set(spans)
+    left: list[Span] = []
+    for start, end in message.hidden_spans:
+        place = start
+        for first, last in sorted(span for span in shown if start < span[1] and span[0] < end):
+            left.append((place, first))
+            place = max(place, last)
+        left.append((place, end))
+    bare = replace(message, hidden_spans=(), hidden_at=None)
+    return hide_spans(bare, left, message.hidden_at or 0.0)
+
+
 def merge_spans(spans: Iterable[Span], length: int) -> tuple[Span, ...]:
     """Return spans of a text of this length in order, with those that touch made one.
 
@@ -98,6 +112,28 @@ class AppendOutcome:
 
     message_id: int
     deduped: bool
+
+
+class PendingStatus(StrEnum):
+    ASKED = "asked"  # in the inbox: it is not clear what is meant
+    PENDING = "pending"
+    UNDONE = "undone"
+    FINAL = "final"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingForget:
+    """What a request made in the chat has hidden, until it is final; `id` is 0 until stored."""
+
+    owner: Owner
+    message_id: int  # the request
+    requested_at: float
+    final_at: float
+    id: int = 0
+    status: PendingStatus = PendingStatus.PENDING
+    revoked: Mapping[int, str] = field(default_factory=dict)  # memory id → its status before
+    restored: tuple[int, ...] = ()  # earlier values that hold again
+    hidden: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)  # by message id
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,10 @@ class ForgetMemoryRequest(BotRequest):
         return [*(self.memory_ids or []), *([self.memory_id] if self.memory_id else [])]
 
 
+class UndoForgetRequest(BotRequest):
+    forget_id: Id
+
+
 class UpdateMemoryRequest(BotRequest):
     memory_id: Id
     content: NonEmptyText | None = None
@@ -462,6 +466,29 @@ class ForgetMemoryResponse(ResponseBody):
     deleted: int
     memory_ids: list[int]
     receipt: dict[str, Any]
+
+
+class PendingForgetRow(ResponseBody):
+    """What "forget that" has hidden; it can be undone until `final_at`."""
+
+    forget_id: int
+    message_id: int
+    memory_ids: list[int]
+    message_ids: list[int]
+    texts: list[str]
+    requested_at: float
+    final_at: float
+
+
+class PendingForgetsResponse(ResponseBody):
+    items: list[PendingForgetRow]
+
+
+class UndoForgetResponse(ResponseBody):
+    status: str
+    forget_id: int
+    memory_ids: list[int]
+    message_ids: list[int]
 
 
 class UpdateMemoryResponse(ReviewResponse):

@@ -520,6 +520,26 @@ DELETE FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND (digest IN (SELECT value FROM json_each(:digests)) OR key_digest = :key_digest);
 
+-- add_pending_forget --
+INSERT INTO pending_forgets (tenant_id, user_id, persona_id, message_id, status, requested_at,
+                             final_at, changes)
+VALUES (:tenant_id, :user_id, :persona_id, :message_id, :status, :requested_at, :final_at,
+        :changes);
+
+-- save_pending_forget --
+UPDATE pending_forgets SET status = :status, final_at = :final_at, changes = :changes
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- get_pending_forget --
+SELECT * FROM pending_forgets
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- find_pending_forgets --
+SELECT * FROM pending_forgets
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND (:message_id IS NULL OR message_id = :message_id)
+ ORDER BY id DESC;
+
 -- add_goal --
 INSERT INTO goals (tenant_id, user_id, persona_id, title, details, status, created_at, updated_at)
 VALUES (:tenant_id, :user_id, :persona_id, :title, :details, :status, :created_at, :updated_at);
@@ -601,6 +621,10 @@ DELETE FROM meta WHERE key = :key;
 -- Asked before every group of writes, so it must cost next to nothing.
 SELECT expires_at FROM memory_items
  WHERE expires_at IS NOT NULL AND status IN ('active', 'candidate') ORDER BY expires_at LIMIT 1;
+
+-- owners_of_due_forgets --
+SELECT DISTINCT tenant_id, user_id, persona_id FROM pending_forgets
+ WHERE status = 'pending' AND final_at <= :now LIMIT :limit;
 
 -- due_memories --
 SELECT * FROM memory_items

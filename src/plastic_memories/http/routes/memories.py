@@ -20,6 +20,7 @@ from plastic_memories.model.event import Event
 from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Message
 from plastic_memories.wire import memories as wire
+from plastic_memories.wire.fields import BotRequest
 
 router = Routes(keyed_endpoint, prefix="/memory", tags=["memory"], responses=FAILURES)
 
@@ -167,6 +168,38 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
         deleted=0 if body.dry_run else len(outcome.memory_ids),
         memory_ids=list(outcome.memory_ids),
         receipt=dict(outcome.receipt),
+    )
+    return call.reply(answer)
+
+
+@router.get("/forget/pending", answers=wire.PendingForgetsResponse)
+async def pending_forgets(query: BotRequest, call: ReadCall) -> Response:
+    """Return what "forget that" in the chat has hidden, as long as it can be undone."""
+    found = await call.hub.pending_forgets.list_pending(call.view(query))
+    items = [
+        wire.PendingForgetRow(
+            forget_id=one.pending.id,
+            message_id=one.pending.message_id,
+            memory_ids=sorted(one.pending.revoked),
+            message_ids=sorted(one.pending.hidden),
+            texts=list(one.texts),
+            requested_at=one.pending.requested_at,
+            final_at=one.pending.final_at,
+        )
+        for one in found
+    ]
+    return call.reply(wire.PendingForgetsResponse(items=items))
+
+
+@router.post("/forget/undo", answers=wire.UndoForgetResponse)
+async def undo_forget(body: wire.UndoForgetRequest, call: WriteCall) -> Response:
+    """Undo what "forget that" in the chat has hidden, before it is final."""
+    undone = await call.hub.pending_forgets.undo(call.caller, call.view(body), body.forget_id)
+    answer = wire.UndoForgetResponse(
+        status="ok",
+        forget_id=undone.id,
+        memory_ids=sorted(undone.revoked),
+        message_ids=sorted(undone.hidden),
     )
     return call.reply(answer)
 

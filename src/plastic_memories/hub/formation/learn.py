@@ -99,7 +99,7 @@ def retract(
         outcome.retracted.append(ended)
         replaced_others += [ended] if was_active else []
     # Only after the loop: a restored value must not be one that is retracted as well.
-    restored_rows = [_restore_previous(stores, caller, ended, now) for ended in replaced_others]
+    restored_rows = [restore_previous(stores, caller, ended, now) for ended in replaced_others]
     outcome.restored.extend(row for row in restored_rows if row is not None)
     for ended in all_ended:
         stores.memories.redact(ended)
@@ -184,7 +184,7 @@ def _predecessor(stores: Stores, memory: Memory) -> Memory | None:
     return stores.memories.get(memory.owner, memory.supersedes_id)
 
 
-def _restore_previous(stores: Stores, caller: Caller, ended: Memory, now: float) -> Memory | None:
+def restore_previous(stores: Stores, caller: Caller, ended: Memory, now: float) -> Memory | None:
     """Reactivate the latest value before `ended` that still has a source."""
     if any(
         row.status is Status.ACTIVE for row in stores.memories.find_same_key(ended.owner, ended)
