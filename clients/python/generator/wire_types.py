@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from plastic_memories.model.memory import Scope, SourceType
 from plastic_memories.model.owner import Realm
+from plastic_memories.wire import erasure
 from plastic_memories.wire import memories as wire
 from plastic_memories.wire import recall
 
@@ -57,7 +58,7 @@ OPTIONS = {
         wire.ListMemoriesQuery, "Filters of a memory list.", (ORIGIN - {"session_id"}) | {"cursor"}
     ),
     "ForgetFields": Options(
-        wire.ForgetMemoryRequest, "What to forget, and how.", ORIGIN | {"type", "key"}
+        erasure.ForgetMemoryRequest, "What to forget, and how.", ORIGIN | {"type", "key"}
     ),
     "RecallFields": Options(
         recall.RecallRequest,

@@ -14,6 +14,7 @@ class PageFolders(Protocol):
 
     Nothing outside the user's folder is read or written, whatever names or links say. Anything
     but a regular file is ignored. Raises `Unavailable` when the disk does not answer in time.
+    It has nine methods: six read pages in ways that differ in what a caller may wait for.
     """
 
     def may_have_pages(self, user: User) -> bool:

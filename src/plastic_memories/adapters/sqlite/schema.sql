@@ -298,7 +298,7 @@ CREATE TABLE pending_forgets (
 ) STRICT;
 
 CREATE INDEX pending_forgets_by_owner ON pending_forgets (tenant_id, user_id, persona_id, id);
-CREATE INDEX pending_forgets_by_time ON pending_forgets (final_at) WHERE status = 'pending';
+CREATE INDEX pending_forgets_by_age ON pending_forgets (final_at) WHERE status = 'pending';
 
 -- What was erased, by id: a restored backup is made to forget it again.
 CREATE TABLE erasures (

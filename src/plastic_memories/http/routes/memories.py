@@ -19,6 +19,7 @@ from plastic_memories.hub.memories.write import BatchWriteOutcome
 from plastic_memories.model.event import Event
 from plastic_memories.model.memory import Draft, Status
 from plastic_memories.model.message import Message
+from plastic_memories.wire import erasure
 from plastic_memories.wire import memories as wire
 from plastic_memories.wire.fields import BotRequest
 
@@ -149,8 +150,8 @@ async def update(body: wire.UpdateMemoryRequest, call: WriteCall) -> Response:
     return call.reply(answer)
 
 
-@router.post("/forget", answers=wire.ForgetMemoryResponse)
-async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
+@router.post("/forget", answers=erasure.ForgetMemoryResponse)
+async def forget(body: erasure.ForgetMemoryRequest, call: WriteCall) -> Response:
     """Forget for good, with a receipt; `never_again` keeps it from being learned again."""
     call.check_length(body.query, "query", call.options.max_query_chars)
     request = ForgetRequest(
@@ -163,7 +164,7 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
         include_messages=body.include_messages,
     )
     outcome = await call.hub.forget(call.caller, call.view(body), request)
-    answer = wire.ForgetMemoryResponse(
+    answer = erasure.ForgetMemoryResponse(
         status="dry_run" if body.dry_run else "ok",
         deleted=0 if body.dry_run else len(outcome.memory_ids),
         memory_ids=list(outcome.memory_ids),
@@ -172,12 +173,12 @@ async def forget(body: wire.ForgetMemoryRequest, call: WriteCall) -> Response:
     return call.reply(answer)
 
 
-@router.get("/forget/pending", answers=wire.PendingForgetsResponse)
+@router.get("/forget/pending", answers=erasure.PendingForgetsResponse)
 async def pending_forgets(query: BotRequest, call: ReadCall) -> Response:
     """Return what "forget that" in the chat has hidden, as long as it can be undone."""
     found = await call.hub.pending_forgets.list_pending(call.view(query))
     items = [
-        wire.PendingForgetRow(
+        erasure.PendingForgetRow(
             forget_id=one.pending.id,
             message_id=one.pending.message_id,
             memory_ids=sorted(one.pending.revoked),
@@ -188,14 +189,14 @@ async def pending_forgets(query: BotRequest, call: ReadCall) -> Response:
         )
         for one in found
     ]
-    return call.reply(wire.PendingForgetsResponse(items=items))
+    return call.reply(erasure.PendingForgetsResponse(items=items))
 
 
-@router.post("/forget/undo", answers=wire.UndoForgetResponse)
-async def undo_forget(body: wire.UndoForgetRequest, call: WriteCall) -> Response:
+@router.post("/forget/undo", answers=erasure.UndoForgetResponse)
+async def undo_forget(body: erasure.UndoForgetRequest, call: WriteCall) -> Response:
     """Undo what "forget that" in the chat has hidden, before it is final."""
     undone = await call.hub.pending_forgets.undo(call.caller, call.view(body), body.forget_id)
-    answer = wire.UndoForgetResponse(
+    answer = erasure.UndoForgetResponse(
         status="ok",
         forget_id=undone.id,
         memory_ids=sorted(undone.revoked),

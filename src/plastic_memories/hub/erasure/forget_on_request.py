@@ -1,4 +1,4 @@
-"""Heed "forget that", said in the chat: hide it at once, and forget it for good a day later."""
+"""Carry out "forget that", said in the chat: hide it at once, forget it for good a day later."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ class ForgetOnRequest:
     timeline: ConversationTimeline
 
     async def __call__(self, messages: Sequence[Message]) -> list[PendingForget]:
-        """Heed the requests among new messages; return what was hidden. Twice changes nothing."""
+        """Carry out the requests among new messages; return what was hidden. Twice is as once."""
         asking = [message for message in messages if may_ask(message)]
-        heeded = [await self._heed(message) for message in asking]
-        return [pending for pending in heeded if pending is not None]
+        hidden = [await self._hide_or_ask(message) for message in asking]
+        return [pending for pending in hidden if pending is not None]
 
     async def answer_question(
         self, caller: Caller, view: Viewpoint, memory_id: int
@@ -99,7 +99,7 @@ class ForgetOnRequest:
         await self.storage.write(work)
         return ReviewOutcome(replace(question, status=Status.REVOKED), updated=True)
 
-    async def _heed(self, message: Message) -> PendingForget | None:
+    async def _hide_or_ask(self, message: Message) -> PendingForget | None:
         targets = await self.storage.read(lambda stores: find_targets_of_request(stores, message))
         if targets is None or not targets.found:
             return None

@@ -62,7 +62,7 @@ def may_ask(message: Message) -> bool:
 
 
 def find_targets_of_request(stores: Stores, message: Message) -> SpokenTargets | None:
-    """Return what a message asks to forget; None if it asks nothing, or was heeded before."""
+    """Return what a message asks to forget; None if it asks nothing, or was carried out before."""
     rows = stores.messages.find(message.owner, MessageFilter(ids=[message.id], hidden=False))
     request = _own_request(rows[0]) if rows else None
     if request is None or stores.pending_forgets.find(message.owner, message_id=message.id):

@@ -10,7 +10,10 @@ from plastic_memories.model.persona import Persona, PersonaMemoryCount, UserSett
 
 
 class PersonaStore(Protocol):
-    """One transaction's view of the personas of a user."""
+    """One transaction's view of the personas of a user.
+
+    It has nine methods: a persona is erased, and a whole user.
+    """
 
     def ensure(self, owner: Owner, now: float) -> bool:
         """Make the persona exist; return whether it is new."""

@@ -140,10 +140,8 @@ class SqlMemoryStore:
 
     def redact(self, memory: Memory) -> Memory:
         before = self.get(memory.owner, memory.id)
-        if before is None:
+        if before is None or before.status in _LIVE:
             return memory
-        self._unindex(before)
-        self._entries.remove(before)
         redacted = replace(
             before,
             key=f"retracted.{before.id}",
