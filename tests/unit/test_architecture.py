@@ -28,7 +28,8 @@ BANNED = {"utils", "helpers", "common", "misc", "base", "manager", "processor", 
 UNOWNED = {"meta", "api_keys"}
 # The server's own work, over all owners.
 UPKEEP = {
-    "first_end", "owners_of_due_forgets", "due_memories", "old_messages", "crowded_personas", "prune_audit",
+    "owners_of_due_forgets",
+    "first_end", "due_memories", "old_messages", "crowded_personas", "prune_audit",
     "unembedded", "count_unembedded", "count_entries", "entries_after",
     "due_jobs", "due_jobs_by_turns", "quiet_sessions", "queue_depth", "reconcile",
     "adopt_messages",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from harness import Api, Json, StartHub, StillClock, refused
+from plastic_memories.adapters.sqlite.backup import back_up, restore
 
 SALARY = "我月薪三万"
 DAY_S = 86_400.0
@@ -240,6 +243,23 @@ async def test_nobody_else_can_undo_it(api: Api) -> None:
         undone = await stranger.post("/memory/forget/undo", forget_id=one["forget_id"])
         refused(undone, 404, "not_found")
         assert await pending(stranger) == []
+
+
+async def test_a_restored_backup_takes_it_back_again(
+    api: Api, clock: StillClock, tmp_path: Path
+) -> None:
+    await say(api, "我对芒果过敏")
+    await digest(api)
+    back_up(tmp_path / "hub.db", tmp_path / "copy.db")
+    await say(api, "刚才那个别记")
+    await digest(api)
+
+    restore(tmp_path / "copy.db", tmp_path / "hub.db", keep=tmp_path / "kept.db", now=clock.at)
+
+    assert "芒果" not in str(await api.listed())
+    assert len(await pending(api)) == 0  # the request itself is not in the backup
+    await pass_a_day(api, clock)
+    assert "芒果" not in str(await api.listed("all"))
 
 
 async def test_the_event_says_when_it_is_final(api: Api, clock: StillClock) -> None:

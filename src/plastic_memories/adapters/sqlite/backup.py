@@ -38,6 +38,7 @@ from plastic_memories.ports.storage import Residue
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.rules.lifecycle.slot_values import build_slot
+from plastic_memories.rules.lifecycle.transitions import end_memory
 
 Progress = Callable[[str, int, int], None]
 
@@ -58,6 +59,12 @@ _KEEP_KEY = (
     "INSERT INTO api_keys (id, digest, tenant_id, user_id, label, limits, created_at, revoked_at) "
     "VALUES (:id, :digest, :tenant_id, :user_id, :label, :limits, :created_at, :revoked_at) "
     "ON CONFLICT DO NOTHING"
+)
+
+_KEEP_PENDING = (
+    "INSERT INTO pending_forgets (id, tenant_id, user_id, persona_id, message_id, status, "
+    "requested_at, final_at, changes) VALUES (:id, :tenant_id, :user_id, :persona_id, "
+    ":message_id, :status, :requested_at, :final_at, :changes) ON CONFLICT DO NOTHING"
 )
 
 
@@ -339,6 +346,7 @@ class _ErasureReplay:
             gone = self._stores.messages.erase(owner, MessageFilter(ids=ids), self._now)
             self._done.messages += len(gone)
         self._replay_hidden()
+        self._replay_pending()
         self._replay_tombstones()
         self._replay_mutes()
         self._replay_keys()
@@ -413,6 +421,18 @@ class _ErasureReplay:
                 spans = live.hidden_spans if is_same else [(0, len(known.content))]
                 hidden = hide_spans(known, spans, self._now)
                 self._done.hidden += messages.set_visibility([hidden])
+
+    def _replay_pending(self) -> None:
+        """Take over what was asked for in the chat since, and revoke what it has revoked."""
+        for row in fetch(self._live, "SELECT * FROM pending_forgets"):
+            if not execute(self._staged, _KEEP_PENDING, row) or row["status"] != "pending":
+                continue
+            pending = self._stores.pending_forgets.get(owner_of(row), row["id"])
+            for memory_id in pending.revoked if pending else ():
+                memory = self._stores.memories.get(owner_of(row), memory_id)
+                if memory is not None:
+                    self._stores.memories.save(end_memory(memory, self._now))
+                    self._refresh_slot(memory)
 
     def _replay_tombstones(self) -> None:
         for row in fetch(self._live, "SELECT * FROM tombstones"):
