@@ -54,6 +54,15 @@ can you forget that?
 delete my last message
 forget i said anything
 actually, forget what i told you
+忘记我刚刚说的
+请忘记我刚才说的话
+把刚才那句删了
+那句话你就当没听见
+唔好記低頭先嗰句
+这件事别记下来
+nvm forget i said anything
+pls forget i said that lol
+don't keep that in memory
 """.strip().splitlines()
 NAMED = [
     ("工资那句当我没说", "工资"),
@@ -64,6 +73,11 @@ NAMED = [
     ("别记我工资的事", "工资"),
     ("考试那个当我没说", "考试"),
     ("刚才说的工资那句别记", "工资"),
+    ("别把我工资的事记下来", "工资"),
+    ("刚才讲的前任的事忘了吧", "前任"),
+    ("forget what i said earlier about my job", "my job"),
+    ("can you forget the salary bit", "salary"),
+    ("forget i told you my salary", "my salary"),
     ("scratch the bit about my salary", "my salary"),
     ("forget what I said about my ex", "my ex"),
     ("please delete the part about work", "work"),
@@ -133,6 +147,16 @@ delete this file
 你刚才那句什么意思
 当我没说哈哈哈你信吗
 刚才那个人别理他
+忘记我刚才说的了
+我忘记刚才说的话了
+工资那条删了
+我把刚才那句删了
+当没看见
+forget that lol
+forget the whole thing
+forget the last bit of cake
+i told you my salary
+drop the act
 """.strip().splitlines()
 
 

@@ -36,17 +36,18 @@ _ZH_JUST = (
     rf"|(?:上|前)一?(?:个|句|条|段){_ZH_WORDS}?"
     rf"|我{_ZH_SAID}(?:的|嘅)(?:那|这|嗰|呢)?{_ZH_COUNTED}?{_ZH_WORDS}?"
 )
-_ZH_POINTED = rf"(?:那|这|嗰|呢)一?(?:个|句|条|段|句话|条消息){_ZH_WORDS}?"
+_ZH_POINTED = rf"(?:那|这|嗰|呢)一?(?:个|句|条|段|句话|条消息|件事|事){_ZH_WORDS}?"
 _ZH_LAST = rf"(?:{_ZH_JUST}|{_ZH_POINTED})"
 _ZH_NOT = (
     r"(?:就|也|都|请|你|先|可以|千万){0,3}"
     r"(?:别|不要|不用|不必|唔好|唔使|咪|甭|勿|无需)再?(?:给我|帮我)?"
 )
-_ZH_RECORD = r"(?:记住|记下来?|记录|记进去|记|存下来?|存|保存)"
+_ZH_RECORD = r"(?:记住|记下来?|记低|记录|记进去|记|存下来?|存|保存)"
 _ZH_UNSAID = (
     r"(?:就|你|都){0,3}(?:就?当|当作|当做|权当)我?(?:什么都|啥都|从来|从)?(?:没有?|冇|未)"
     r"(?:说过?|讲过?|提过?|发过?)(?:那|这|嗰)?(?:个|句|话)?"
 )
+_ZH_UNHEARD = r"(?:就|你|都){0,3}(?:就?当|当作|当做)你?没(?:听见|听到|听过)"
 _ZH_FORGET = (
     r"(?:就|请|你|都|给我|帮我){0,3}"
     r"(?:忘掉|忘了吧|忘记吧|忘了它吧|忘咗佢|唔记得佢|删掉|删了吧|抹掉|撤回)"
@@ -55,23 +56,25 @@ _ZH_TOPIC = (
     r"(?:我?刚才说的?|我?头先讲嘅?|我说的?|我讲的?|关于|刚才|我的?){0,3}+(?P<topic>[^,，、]{1,12}?)"
 )
 _ZH_LINE = r"(?:的|嘅)?(?:那|这|嗰|呢)一?(?:句|条|段)(?:话)?"
-_ZH_MATTER = (
-    rf"(?:{_ZH_LINE}|(?:的|嘅)?(?:那|这|嗰)(?:个|些|件事|部分)|(?:的|嘅)(?:事情?|话|部分|内容|嘢))"
-)
+_ZH_MATTER = rf"(?:{_ZH_LINE}|(?:的|嘅)?(?:那|这|嗰)(?:个|些话?|件事|部分)|(?:的|嘅)(?:事情?|话|部分|内容|嘢))"
 _CHINESE = tuple(
     regex(_ZH_START + body + _ZH_END)
     for body in (
         rf"{_ZH_LAST}[,，]?{_ZH_NOT}{_ZH_RECORD}",
         rf"{_ZH_NOT}(?:把|将)?{_ZH_LAST}{_ZH_RECORD}?(?<!别)(?<!要)",
         rf"{_ZH_NOT}{_ZH_RECORD}{_ZH_LAST}",
-        rf"(?:{_ZH_LAST}[,，]?)?{_ZH_UNSAID}",
+        rf"(?:{_ZH_LAST}[,，]?)?(?:{_ZH_UNSAID}|{_ZH_UNHEARD})",
         rf"(?:把|将)?(?:{_ZH_JUST}|(?:那|这|嗰)一?(?:句|条|段)(?:话)?)[,，]?{_ZH_FORGET}",
-        rf"(?:把|将)(?:{_ZH_JUST})(?:忘了|忘掉|忘记)",
+        rf"(?:把|将)(?:{_ZH_JUST})(?:忘了|忘掉|忘记|删了)",
+        rf"(?!.{{0,40}}了$)忘记我(?:刚才|刚刚|刚|头先){_ZH_SAID}(?:的|嘅){_ZH_WORDS}?",
         rf"(?:忘掉|忘了|忘记)(?:{_ZH_JUST})吧",
         rf"忘掉(?:{_ZH_JUST})",
         rf"{_ZH_TOPIC}{_ZH_MATTER}[,，]?(?:{_ZH_NOT}{_ZH_RECORD}|{_ZH_UNSAID})",
         rf"(?:把|将)?{_ZH_TOPIC}{_ZH_LINE}[,，]?{_ZH_FORGET}",
         rf"{_ZH_NOT}{_ZH_RECORD}{_ZH_TOPIC}{_ZH_MATTER}",
+        rf"{_ZH_NOT}(?:把|将){_ZH_TOPIC}{_ZH_MATTER}{_ZH_RECORD}",
+        rf"我?(?:刚才|刚刚|头先)(?:说|讲)(?:的|嘅)(?P<topic>[^,，、]{{1,12}}?)"
+        rf"{_ZH_MATTER}{_ZH_FORGET}",
     )
 )
 # Words of others, and what is no topic.
@@ -83,22 +86,25 @@ _ZH_NO_TOPIC = regex(r"(?:我|你|那|这|嗰|呢|刚才|刚刚|刚|头先|上�
 _EN_START = (
     r"(?:(?:ok|okay|oh|hey|wait|actually|sorry|please|pls|plz|um|uh|hmm|no|just|well|and|but|so|"
     r"you can|can you|could you|would you|i want you to|i'd like you to|maybe|on second thought|"
-    r"never ?mind|lol no)[, ]{1,3}){0,5}+"
+    r"never ?mind|nvm|lol no)[, ]{1,3}){0,5}+"
 )
 _EN_END = (
     r"(?:,? (?:please|pls|plz|thanks|thank you|thx|ok|okay|for me|just now|earlier|"
-    r"from your memory|ever|again)){0,3}+"
+    r"from your memory|in (?:your )?memory|ever|again)){0,3}+"
 )
 _EN_THAT = r"(?:that|this|it|anything|any of (?:that|this|it)|all (?:of )?that)"
 _EN_SAID = r"(?:said|told you|mentioned|brought up|wrote|sent)"
-_EN_WHAT = rf"(?:what i(?:'ve| have)? (?:just )?{_EN_SAID}|everything i (?:just )?{_EN_SAID})"
+_EN_WHAT = (
+    rf"(?:what i(?:'ve| have)? (?:just )?{_EN_SAID}|everything i (?:just )?{_EN_SAID})"
+    r"(?: earlier| before| just now)?"
+)
 _EN_MESSAGE = (
     r"(?:my|the|that) (?:last|previous) (?:message|msg|text|thing|line|sentence|bit|part|one|"
     r"comment)"
 )
 _EN_PART = r"(?:the|that|my) (?:bit|part|thing|stuff|line|message|msg|text|comment|one)"
 _EN_PAST = r"(?:never|didn'?t|did not)"
-_EN_ABOUT = r"(?:about|on|regarding|with) (?P<topic>.{2,60}?)"
+_EN_ABOUT = r"(?:about|abt|on|regarding|with) (?P<topic>.{2,60}?)"
 _EN_VERB = r"(?:forget|scratch|drop|delete|erase|remove|disregard|strike|unlearn)"
 _EN_NO_SAVE = r"(?:don'?t|do not|no need to) (?:save|store|keep|record|memori[sz]e|log|write down)"
 _EN_NO_REMEMBER = r"(?:don'?t|do not) remember"
@@ -108,14 +114,18 @@ _ENGLISH = tuple(
     regex((_EN_PLEASE if _EN_NO_REMEMBER in body else "") + _EN_START + body + _EN_END)
     for body in (
         r"(?:forget|scratch) that",
-        rf"forget (?:that )?i (?:just |ever |even )?{_EN_SAID} {_EN_THAT}",
+        rf"forget (?:that )?i (?:just |ever |even )?{_EN_SAID} {_EN_THAT}(?: lol| haha)?",
+        r"(?:erase|delete|remove|wipe) (?:that|this) from your memory",
         rf"{_EN_VERB} (?:{_EN_WHAT}|{_EN_MESSAGE})",
         rf"pretend (?:that )?i {_EN_PAST} (?:say|said|mention(?:ed)?|tell you|told you) {_EN_THAT}",
         rf"{_EN_NO_SAVE} (?:that|this|{_EN_WHAT}|{_EN_MESSAGE})",
         rf"{_EN_NO_REMEMBER} (?:that|this|{_EN_WHAT}|{_EN_MESSAGE})",
         rf"{_EN_VERB} (?:{_EN_WHAT}|{_EN_PART}|(?:that )?i (?:ever )?{_EN_SAID}(?: anything)?) "
         rf"{_EN_ABOUT}",
-        r"forget (?:that )?i (?:ever |even )?(?:mentioned|brought up) (?P<topic>.{2,60}?)",
+        r"forget (?:that )?i (?:ever |even )?(?:mentioned|brought up|told you(?: about)?) "
+        r"(?P<topic>.{2,60}?)",
+        r"(?:forget|scratch|delete|drop) (?:the|my) "
+        r"(?P<topic>\w[\w' ]{1,30}?) (?:bit|part|comment)",
         rf"pretend (?:that )?i {_EN_PAST} (?:mention(?:ed)?|(?:say|said) anything about|"
         r"(?:tell|told) you about) (?P<topic>.{2,60}?)",
         rf"{_EN_NO_SAVE} (?:{_EN_WHAT}|{_EN_PART}|anything(?: i said)?) {_EN_ABOUT}",
