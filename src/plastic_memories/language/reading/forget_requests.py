@@ -56,7 +56,10 @@ _ZH_TOPIC = (
     r"(?:我?刚才说的?|我?头先讲嘅?|我说的?|我讲的?|关于|刚才|我的?){0,3}+(?P<topic>[^,，、]{1,12}?)"
 )
 _ZH_LINE = r"(?:的|嘅)?(?:那|这|嗰|呢)一?(?:句|条|段)(?:话)?"
-_ZH_MATTER = rf"(?:{_ZH_LINE}|(?:的|嘅)?(?:那|这|嗰)(?:个|些话?|件事|部分)|(?:的|嘅)(?:事情?|话|部分|内容|嘢))"
+_ZH_MATTER = (
+    rf"(?:{_ZH_LINE}|(?:的|嘅)?(?:那|这|嗰)(?:个|些话?|件事|部分)"
+    r"|(?:的|嘅)(?:事情?|话|部分|内容|嘢))"
+)
 _CHINESE = tuple(
     regex(_ZH_START + body + _ZH_END)
     for body in (
@@ -124,8 +127,7 @@ _ENGLISH = tuple(
         rf"{_EN_ABOUT}",
         r"forget (?:that )?i (?:ever |even )?(?:mentioned|brought up|told you(?: about)?) "
         r"(?P<topic>.{2,60}?)",
-        r"(?:forget|scratch|delete|drop) (?:the|my) "
-        r"(?P<topic>\w[\w' ]{1,30}?) (?:bit|part|comment)",
+        r"(?:forget|scratch|delete|drop) (?:the|my) (?P<topic>\w[\w' ]{1,30}?) bit",
         rf"pretend (?:that )?i {_EN_PAST} (?:mention(?:ed)?|(?:say|said) anything about|"
         r"(?:tell|told) you about) (?P<topic>.{2,60}?)",
         rf"{_EN_NO_SAVE} (?:{_EN_WHAT}|{_EN_PART}|anything(?: i said)?) {_EN_ABOUT}",
