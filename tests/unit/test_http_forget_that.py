@@ -78,6 +78,18 @@ async def test_what_is_taken_back_is_never_learned_or_recalled(
     assert one["texts"] == [said]
 
 
+async def test_a_request_does_not_wait_for_the_end_of_the_conversation(api: Api) -> None:
+    await say(api, "我对芒果过敏")
+    assert (await api.saw("/jobs"))["items"] == []
+
+    await say(api, "刚才那个别记")
+
+    assert api.hub is not None
+    await api.hub.job_runner.run_all_due("test")
+    assert "芒果" not in await told(api, "芒果")
+    assert len(await pending(api)) == 1
+
+
 async def test_what_was_learned_before_is_revoked(api: Api) -> None:
     await say(api, "我对芒果过敏")
     await digest(api)

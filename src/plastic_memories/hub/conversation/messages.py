@@ -12,6 +12,7 @@ from plastic_memories.hub.formation.jobs import FormationOptions, open_job, scru
 from plastic_memories.hub.transactions.audit_events import record_event
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
+from plastic_memories.language.reading.forget_requests import find_forget_request
 from plastic_memories.model.job import Job, Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.message import AppendOutcome, Message, Role, visible_message
@@ -123,14 +124,18 @@ class MessageHistory:
         The job is stored in the same transaction as the messages.
         """
         is_due = False
-        new = (
+        new = [
             message
             for message, outcome in zip(messages, stored, strict=True)
             if not outcome.deduped
-        )
+        ]
+        asking = {conversation_of(message) for message in new if _asks_to_forget(message)}
         for place, (number, by_user) in _message_counts(new).items():
             session = stores.sessions.record_messages(place, number, by_user, now)
-            if self._fills_window(session.rounds, by_user):
+            if place in asking:  # what is taken back does not wait for the threshold
+                open_job(stores, session, Trigger.EXPLICIT, now, self.formation)
+                is_due = True
+            elif self._fills_window(session.rounds, by_user):
                 open_job(stores, session, Trigger.THRESHOLD, now, self.formation)
                 is_due = True
         return is_due
@@ -207,6 +212,10 @@ def _message_counts(messages: Iterable[Message]) -> dict[Conversation, tuple[int
         number, by_user = counts.get(place, (0, 0))
         counts[place] = number + 1, by_user + (message.role is Role.USER)
     return counts
+
+
+def _asks_to_forget(message: Message) -> bool:
+    return message.role is Role.USER and find_forget_request(message.content) is not None
 
 
 def with_session_realm(stores: Stores, messages: Sequence[Message]) -> list[Message]:
