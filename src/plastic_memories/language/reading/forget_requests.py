@@ -5,6 +5,7 @@ Only what is plainly such a request counts: `忘了带伞` and "forget it lol" a
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from plastic_memories.language.text.lazy_regex import regex
@@ -13,6 +14,12 @@ from plastic_memories.language.text.sentences import sentence_spans
 from plastic_memories.language.text.tokens import READ_CHARS, content_terms, normalise
 from plastic_memories.model.message import Span
 
+# Every request has one of these, and few other messages have.
+_MAY_ASK = regex(
+    r"[记記忘删刪存抹撤当當]|forget|scratch|pretend|delete|erase|remove|drop|disregard|strike|"
+    r"unlearn|save|store|keep|record|memori|\blog\b|write down|remember|wipe",
+    re.IGNORECASE,
+)
 # Longer sentences say more than this.
 _MAX_CHARS = 100
 _EDGES = " \t\r\n,，.。!！?？;；:：~～…、\"'“”‘’()（）"
@@ -173,7 +180,10 @@ def find_forget_request(text: str) -> SpokenForgetRequest | None:
     >>> find_forget_request("头先嗰句唔好记"), find_forget_request("forget it lol")
     (SpokenForgetRequest(span=(0, 7), topic=''), None)
     """
-    for start, end in sentence_spans(text[:READ_CHARS]):
+    read = text[:READ_CHARS]
+    if not _MAY_ASK.search(read):
+        return None
+    for start, end in sentence_spans(read):
         if end - start <= _MAX_CHARS and (topic := _read_sentence(text[start:end])) is not None:
             return SpokenForgetRequest((start, end), topic)
     return None
