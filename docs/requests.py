@@ -534,6 +534,25 @@ OPERATIONS = [
         {"persona_id": "p3", "format": "json"},
         'body contains "lighthouse"',
     ),
+    _get(
+        "What “forget that” in the chat has hidden", "/memory/forget/pending", {}, "data.items = []"
+    ),
+    Example(
+        "Undo a “forget that”, as long as it is not final",
+        "POST",
+        "/memory/forget/undo",
+        ("status = 404", 'error.code = "not_found"'),
+        {**_KEY, **_JSON},
+        {"persona_id": "p1", "forget_id": 99},
+    ),
+    Example(
+        "Erase everything of the user",
+        "POST",
+        "/user/erase",
+        ("status = 200", "data.receipt exists"),
+        {**_KEY, **_JSON},
+        {"confirm": "userA"},
+    ),
 ]
 
 # They answer with 200 where PLASTIC_MEMORIES_PROXY_UPSTREAM_URL names a server.

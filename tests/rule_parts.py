@@ -31,6 +31,7 @@ from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType,
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner, Realm, User
 from plastic_memories.model.page import Encoding
+from plastic_memories.rules.lifecycle.retelling import ForgottenStatement, forgotten_statements
 from plastic_memories.rules.lifecycle.transitions import ConfirmOptions, memory_from_draft
 from plastic_memories.rules.prompt.blocks import BlockStyle, style_for
 
@@ -238,6 +239,7 @@ _PLAIN: dict[Any, Any] = {
     Set: frozenset(),
     frozenset: frozenset(),
     Collection: (),
+    Sequence[ForgottenStatement]: forgotten_statements([_memory("I am allergic to mango 芒果")]),
     Sequence: (),
     tuple: (),
     Callable: bool,

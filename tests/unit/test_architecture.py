@@ -28,6 +28,7 @@ BANNED = {"utils", "helpers", "common", "misc", "base", "manager", "processor", 
 UNOWNED = {"meta", "api_keys"}
 # The server's own work, over all owners.
 UPKEEP = {
+    "owners_of_due_forgets",
     "first_end", "due_memories", "old_messages", "crowded_personas", "prune_audit",
     "unembedded", "count_unembedded", "count_entries", "entries_after",
     "due_jobs", "due_jobs_by_turns", "quiet_sessions", "queue_depth", "reconcile",

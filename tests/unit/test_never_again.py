@@ -45,9 +45,12 @@ class ForbiddenWhileRead:
 
     api: Api
     statement: str
+    times_read: int = 0
 
     async def propose(self, window: TalkWindow) -> Proposal:
-        await forbid(self.api, self.statement)
+        if not self.times_read:
+            await forbid(self.api, self.statement)
+        self.times_read += 1
         return Proposal()
 
 

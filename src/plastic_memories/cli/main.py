@@ -30,6 +30,7 @@ COMMANDS = {
     "inbox": ("memories.inbox", "Review candidates that wait for confirmation."),
     "undo": ("memories.undo", "Undo a change that the hub made by itself."),
     "forget": ("memories.forget", "Forget for good, with a receipt."),
+    "erase-user": ("memories.erase_user", "Erase everything of the user, in every persona."),
     "goals": ("personas.goals", "Manage the user's goals."),
     "persona": ("personas.persona", "Manage personas: the characters that remember."),
     "markdown": ("transfer.markdown_sync", "Manage the user's Markdown pages: sync, list, show."),

@@ -26,7 +26,7 @@ from plastic_memories.model.memory import (
     SourceType,
     Status,
 )
-from plastic_memories.model.message import Message, Role
+from plastic_memories.model.message import Message, Role, visible_message
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.persona import Persona
 from plastic_memories.rules.lifecycle.transitions import memory_from_draft
@@ -65,7 +65,10 @@ def memory_line(memory: Memory) -> dict[str, Any]:
 
 
 def message_line(message: Message) -> dict[str, Any]:
-    return {"kind": "message", **_json_row(message)}
+    """Return a message without what was forgotten of it."""
+    line = _json_row(visible_message(message))
+    del line["hidden_spans"]
+    return {"kind": "message", **line}
 
 
 def goal_line(goal: Goal) -> dict[str, Any]:
@@ -137,6 +140,7 @@ def message_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Mess
         realm=_enum_field(line, "realm", Realm, Realm.REAL),
         created_at=_time_field(line, "created_at") or now,
         hidden_at=_time_field(line, "hidden_at"),
+        hidden_spans=(),
         **{name: _text_field(line, name) for name in _MESSAGE_TEXT_FIELDS},
     )
 

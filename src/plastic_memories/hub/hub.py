@@ -12,7 +12,10 @@ from plastic_memories.hub.conversation.messages import MessageHistory
 from plastic_memories.hub.conversation.proxied_conversation import ProxiedConversation
 from plastic_memories.hub.conversation.sessions import SessionLifecycle
 from plastic_memories.hub.erasure.delete_session import DeleteSession
+from plastic_memories.hub.erasure.erase_user import EraseUser
 from plastic_memories.hub.erasure.forget import ForgetMemory
+from plastic_memories.hub.erasure.forget_on_request import ForgetOnRequest
+from plastic_memories.hub.erasure.pending_forgets import PendingForgets
 from plastic_memories.hub.formation.archive_reader import ArchiveReader
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.job_runner import JobRunner
@@ -56,6 +59,10 @@ class Hub:
     messages: MessageHistory
     timeline: ConversationTimeline
     delete_session: DeleteSession
+    erase_user: EraseUser
+    # Reads new messages for "forget that"; a digest calls it, and whoever reads sooner may.
+    forget_on_request: ForgetOnRequest
+    pending_forgets: PendingForgets
     sessions: SessionLifecycle
     jobs: Jobs
     job_runner: JobRunner

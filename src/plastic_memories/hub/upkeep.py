@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from plastic_memories.errors import Unavailable
@@ -18,6 +19,7 @@ from plastic_memories.runtime.recall_counts import RecallCountBuffer
 logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0
 _PRUNE_BATCH = 500
+_ERASING_TASKS = frozenset({TaskType.SCRUB, TaskType.ERASE_USER, TaskType.FORGET})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,7 @@ class UpkeepLoop:
     recall_counts: RecallCountBuffer
     retention: Retention
     work: JobRunner
+    queue_forgets: Callable[[], Awaitable[int]]  # jobs for requests that are to be made final
     interval_s: float = 15.0
 
     async def run_forever(self) -> None:
@@ -53,6 +56,7 @@ class UpkeepLoop:
             "touched": await self.recall_counts.flush(self.storage.backend),
             "expired": await self._expire(now),
             "pruned": await self._prune(now),
+            "forgotten": await self.queue_forgets(),
             "scrubbed": await self._scrub(now),
         }
 
@@ -66,11 +70,11 @@ class UpkeepLoop:
         return total
 
     async def _scrub(self, now: float) -> int:
-        """Run the jobs that clear erased bytes if formation is off: then no worker runs them."""
+        """Run the jobs that erase if formation is off: then no worker runs them."""
         if self.work.jobs.options.enabled:
             return 0
         due = await self.storage.read(lambda stores: stores.jobs.due(now, _PRUNE_BATCH))
-        waiting = [job for job in due if job.task_type is TaskType.SCRUB]
+        waiting = [job for job in due if job.task_type in _ERASING_TASKS]
         for job in waiting:
             await self.work.run_or_await(job, self.interval_s)
         return len(waiting)

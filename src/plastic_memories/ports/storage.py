@@ -21,7 +21,7 @@ from plastic_memories.ports.stores.page_store import PageStore
 from plastic_memories.ports.stores.persona_store import PersonaStore
 from plastic_memories.ports.stores.session_store import BranchStore, SessionStore
 from plastic_memories.ports.stores.slot_store import SlotStore
-from plastic_memories.ports.stores.tombstone_store import TombstoneStore
+from plastic_memories.ports.stores.tombstone_store import PendingForgetStore, TombstoneStore
 from plastic_memories.ports.stores.vector_store import VectorStore
 
 T = TypeVar("T")
@@ -78,6 +78,8 @@ class Stores(Protocol):
     def slots(self) -> SlotStore: ...
     @property
     def tombstones(self) -> TombstoneStore: ...
+    @property
+    def pending_forgets(self) -> PendingForgetStore: ...
     @property
     def messages(self) -> MessageStore: ...
     @property

@@ -92,6 +92,7 @@ class MessageRow(ResponseBody):
     realm: Realm
     ts: float
     hidden: bool
+    hidden_spans: list[tuple[int, int]]  # forgotten sentences: start and end, in characters
 
 
 def message_row(message: Message) -> MessageRow:
@@ -109,6 +110,7 @@ def message_row(message: Message) -> MessageRow:
         realm=message.realm,
         ts=message.ts,
         hidden=message.hidden_at is not None,
+        hidden_spans=list(message.hidden_spans),
     )
 
 

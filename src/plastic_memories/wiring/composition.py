@@ -94,7 +94,7 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
     transfer = build_transfer(context, personas)
     recall = build_recall(context, personas, pages)
     conversation = build_conversation(context, formation, recall)
-    erasure = build_erasure(context, formation, pages, conversation)
+    erasure = build_erasure(context, formation, pages, conversation, memories)
     return Hub(
         storage=storage,
         screening=screening,
@@ -125,7 +125,10 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         proxied_conversation=conversation.proxied,
         forget=erasure.forget,
         delete_session=erasure.delete_session,
-        upkeep=build_upkeep(context, formation, recall),
+        erase_user=erasure.erase_user,
+        forget_on_request=erasure.forget_on_request,
+        pending_forgets=erasure.pending_forgets,
+        upkeep=build_upkeep(context, formation, recall, erasure),
         meter=meter,
         embedding=embedding,
         extractor=chosen.extractor,

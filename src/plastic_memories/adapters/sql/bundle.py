@@ -20,7 +20,10 @@ from plastic_memories.adapters.sql.stores.page_store import SqlPageStore
 from plastic_memories.adapters.sql.stores.persona_store import SqlPersonaStore
 from plastic_memories.adapters.sql.stores.session_store import SqlBranchStore, SqlSessionStore
 from plastic_memories.adapters.sql.stores.slot_store import SqlSlotStore
-from plastic_memories.adapters.sql.stores.tombstone_store import SqlTombstoneStore
+from plastic_memories.adapters.sql.stores.tombstone_store import (
+    SqlPendingForgetStore,
+    SqlTombstoneStore,
+)
 from plastic_memories.adapters.sql.stores.vector_store import SqlVectorStore
 from plastic_memories.adapters.sql.text_index import TextIndex
 from plastic_memories.adapters.sql.upkeep import SqlUpkeep
@@ -55,6 +58,10 @@ class SqlStores:
     @cached_property
     def tombstones(self) -> SqlTombstoneStore:
         return SqlTombstoneStore(self._session)
+
+    @cached_property
+    def pending_forgets(self) -> SqlPendingForgetStore:
+        return SqlPendingForgetStore(self._session)
 
     @cached_property
     def messages(self) -> SqlMessageStore:

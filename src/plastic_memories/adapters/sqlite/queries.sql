@@ -71,7 +71,7 @@ SELECT id FROM messages
    AND client_msg_id = :client_msg_id AND client_msg_id <> '';
 
 -- edit_message --
-UPDATE messages SET content = :content
+UPDATE messages SET content = :content, hidden_at = :hidden_at, hidden_spans = :hidden_spans
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- move_message --
@@ -82,6 +82,10 @@ UPDATE messages SET bot_id = :bot_id, session_id = :session_id, client_msg_id = 
 UPDATE messages SET hidden_at = :now
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND id IN (SELECT value FROM json_each(:ids));
+
+-- set_message_visibility --
+UPDATE messages SET hidden_at = :hidden_at, hidden_spans = :hidden_spans
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- drop_messages --
 DELETE FROM messages
@@ -208,6 +212,10 @@ DELETE FROM jobs
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND session_ref = :id;
 
+-- drop_jobs_of_user --
+DELETE FROM jobs
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND task_type <> 'erase_user';
+
 -- drop_session --
 DELETE FROM sessions
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
@@ -284,6 +292,13 @@ INSERT INTO memory_items ({memory_columns}) VALUES ({memory_values});
 -- save_memory --
 UPDATE memory_items SET {memory_changes}
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- redact_memory --
+UPDATE memory_items
+   SET mkey = :mkey, content = :content, quote = :quote, tags = :tags, metadata = :metadata,
+       attributes = :attributes, idempotency_key = :idempotency_key
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id
+   AND status NOT IN ('active', 'candidate');
 
 -- move_memory --
 UPDATE memory_items
@@ -505,6 +520,26 @@ DELETE FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
    AND (digest IN (SELECT value FROM json_each(:digests)) OR key_digest = :key_digest);
 
+-- add_pending_forget --
+INSERT INTO pending_forgets (tenant_id, user_id, persona_id, message_id, status, requested_at,
+                             final_at, changes)
+VALUES (:tenant_id, :user_id, :persona_id, :message_id, :status, :requested_at, :final_at,
+        :changes);
+
+-- save_pending_forget --
+UPDATE pending_forgets SET status = :status, final_at = :final_at, changes = :changes
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- get_pending_forget --
+SELECT * FROM pending_forgets
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
+
+-- find_pending_forgets --
+SELECT * FROM pending_forgets
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND (:message_id IS NULL OR message_id = :message_id)
+ ORDER BY id DESC;
+
 -- add_goal --
 INSERT INTO goals (tenant_id, user_id, persona_id, title, details, status, created_at, updated_at)
 VALUES (:tenant_id, :user_id, :persona_id, :title, :details, :status, :created_at, :updated_at);
@@ -586,6 +621,10 @@ DELETE FROM meta WHERE key = :key;
 -- Asked before every group of writes, so it must cost next to nothing.
 SELECT expires_at FROM memory_items
  WHERE expires_at IS NOT NULL AND status IN ('active', 'candidate') ORDER BY expires_at LIMIT 1;
+
+-- owners_of_due_forgets --
+SELECT DISTINCT tenant_id, user_id, persona_id FROM pending_forgets
+ WHERE status = 'pending' AND final_at <= :now LIMIT :limit;
 
 -- due_memories --
 SELECT * FROM memory_items

@@ -59,7 +59,9 @@ CREATE TABLE messages (
     ts            REAL NOT NULL,
     created_at    REAL NOT NULL,
     -- Set by forget: the message stays, but no recall, snippet or extraction sees it again.
-    hidden_at     REAL
+    hidden_at     REAL,
+    -- The forgotten sentences of a message that is seen otherwise: [[start, end], ...].
+    hidden_spans  TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 
 CREATE INDEX messages_by_time ON messages (tenant_id, user_id, persona_id, ts, id);
@@ -281,6 +283,24 @@ CREATE TABLE tombstones (
     created_at REAL NOT NULL,
     PRIMARY KEY (tenant_id, user_id, persona_id, digest)
 ) STRICT, WITHOUT ROWID;
+
+-- What users asked in the chat to forget. Until it is final it can be undone: ids and places only.
+CREATE TABLE pending_forgets (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id    TEXT NOT NULL,
+    user_id      TEXT NOT NULL,
+    persona_id   TEXT NOT NULL,
+    -- The message that asks for it.
+    message_id   INTEGER NOT NULL,
+    status       TEXT NOT NULL,
+    requested_at REAL NOT NULL,
+    final_at     REAL NOT NULL,
+    -- Which memories were revoked and restored, and which parts of which messages hidden.
+    changes      TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX pending_forgets_by_owner ON pending_forgets (tenant_id, user_id, persona_id, id);
+CREATE INDEX pending_forgets_by_age ON pending_forgets (final_at) WHERE status = 'pending';
 
 -- What was erased, by id: a restored backup is made to forget it again.
 CREATE TABLE erasures (

@@ -28,7 +28,7 @@ from plastic_memories.model.formation import TalkWindow
 from plastic_memories.model.job import Trigger
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
-from plastic_memories.model.message import Message, Role
+from plastic_memories.model.message import Message, Role, visible_message
 from plastic_memories.model.owner import Owner, Viewpoint
 from plastic_memories.model.session import Branch, Session, conversation_of
 from plastic_memories.ports.judge import JudgeEngine
@@ -89,8 +89,10 @@ class ConversationTimeline:
                 stores, caller, "messages.edit", old.owner.persona_id, now,
                 message_id=old.id, replaced=replaced, source_app=old.source_app,
             )  # fmt: skip
-            is_seen = old.hidden_at is None
-            return self._relearn(stores, replace(old, content=new.content), drafts * is_seen, now)
+            if old.content == new.content and (old.hidden_spans or old.hidden_at is not None):
+                # Nothing was edited, and what is hidden stays so.
+                return RevisionOutcome(message=old)
+            return self._relearn(stores, replace(old, content=new.content), drafts, now)
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
         # A swipe is part of the conversation, not a forget: the next scrub clears its old text.
@@ -230,7 +232,8 @@ class ConversationTimeline:
                 ids={*old.source_message_ids, *(i for d in drafts for i in d.source_message_ids)},
                 hidden=False,
             )
-            messages = without_injected_text(stores.messages.find(session.owner, wanted)[::-1])
+            found = [visible_message(row) for row in stores.messages.find(session.owner, wanted)]
+            messages = without_injected_text(found[::-1])
             draft = _summary_draft(stores, session, messages)
             if draft is not None:
                 for _, screened in self.screening.screen_drafts([draft])[0]:

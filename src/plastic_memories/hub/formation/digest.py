@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.formation.archiving import queue_archiving
@@ -35,7 +35,7 @@ from plastic_memories.language.text.majority_language import majority_language
 from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.model.memory import Draft, Status
-from plastic_memories.model.message import Role
+from plastic_memories.model.message import Message, Role, visible_message
 from plastic_memories.model.session import Session
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
@@ -80,9 +80,17 @@ class Digest:
     extractor: Extractor | None
     options: FormationOptions
     archives: bool
+    # What is done with new messages before they are read, set when other themes are assembled.
+    before_reading: list[Callable[[Sequence[Message]], Awaitable[object]]] = field(
+        default_factory=list
+    )
 
     async def __call__(self, job: Job) -> Job:
         """Run a leased job; raise `Unavailable` if the model must be asked again later."""
+        if self.before_reading:
+            messages = await self.storage.read(lambda stores: self._new_messages(stores, job))
+            for step in self.before_reading:
+                await step(messages)
         for _ in range(_MAX_ATTEMPTS):
             reading = await self.storage.read(lambda stores: self._read_window(stores, job))
             output = await self._extract(reading)
@@ -91,6 +99,12 @@ class Digest:
             except _WindowChanged:
                 continue
         raise Conflict("The conversation changes faster than it can be read.")
+
+    def _new_messages(self, stores: Stores, job: Job) -> list[Message]:
+        session = stores.sessions.get(job.owner, job.session_ref)
+        if session is None:
+            return []
+        return stores.sessions.messages_after(session, session.watermark, self.options.window)
 
     def _read_window(self, stores: Stores, job: Job) -> _DigestInput:
         session = stores.sessions.get(job.owner, job.session_ref)
@@ -257,7 +271,8 @@ def _check_unchanged(stores: Stores, reading: _DigestInput) -> None:
         raise _WindowChanged("digested meanwhile")
     ids = [message.id for message in reading.window.messages]
     rows = stores.messages.find(session.owner, MessageFilter(ids=ids, hidden=False))
-    stored = {message.id: message for message in without_injected_text(rows)}
+    visible = without_injected_text(list(map(visible_message, rows)))
+    stored = {message.id: message for message in visible}
     if any(stored.get(message.id) != message for message in reading.window.messages):
         raise _WindowChanged("edited meanwhile")
 

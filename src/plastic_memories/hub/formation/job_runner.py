@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
@@ -40,6 +40,8 @@ class JobRunner:
     exports: ExportFiles
     meter: Meter
     wakeup: WakeUp
+    # What runs the jobs of other themes, set when those are assembled.
+    handlers: dict[TaskType, Callable[[Job], Awaitable[Job]]] = field(default_factory=dict)
 
     async def run_or_await(self, job: Job, timeout_s: float) -> Job:
         """Run a given job now, or wait for the worker that runs it; return its latest state."""
@@ -150,6 +152,8 @@ class JobRunner:
             return await self._record_failure(job, f"A bug: {type(error).__name__}.")
 
     async def _step(self, job: Job) -> Job:
+        if job.task_type in self.handlers:
+            return await self.handlers[job.task_type](job)
         if job.task_type is TaskType.ARCHIVE:
             return await self.archive(job)
         if job.task_type is TaskType.EXPORTS:

@@ -195,7 +195,10 @@ class Transfer:
 
     async def _messages(self, owner: Owner, app: str) -> AsyncIterator[Message]:
         async def page(before: int | None) -> list[Message]:
-            wanted = MessageFilter(before_id=before, source_app=app or None, limit=_PAGE)
+            # Hidden messages were forgotten.
+            wanted = MessageFilter(
+                before_id=before, source_app=app or None, hidden=False, limit=_PAGE
+            )
             return await self.storage.read(lambda stores: stores.messages.find(owner, wanted))
 
         async for message in _all_pages(page):

@@ -28,18 +28,27 @@ class MessageFilter:
 
 
 class MessageStore(Protocol):
-    """One transaction's view of the messages. No method touches another owner's row."""
+    """One transaction's view of the messages. No method touches another owner's row.
+
+    It has nine methods: a message is hidden as a whole, or sentence by sentence.
+    """
 
     def append(self, messages: Sequence[Message]) -> list[AppendOutcome]:
         """Store messages of one owner; one with a known `client_msg_id` is not stored again."""
         ...
 
     def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
-        """Return the owner's messages that match, newest first."""
+        """Return the owner's messages that match, newest first, as they were stored.
+
+        What may be read of one is its `visible_text`.
+        """
         ...
 
     def edit(self, message: Message) -> None:
-        """Store the new content of a message of the same owner, and index it."""
+        """Store the new content of a message of the same owner, and index it.
+
+        Nothing of a new text is hidden.
+        """
         ...
 
     def move(self, message: Message) -> None:
@@ -51,6 +60,10 @@ class MessageStore(Protocol):
 
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
         """Keep messages out of recall, snippets and extraction; return how many."""
+        ...
+
+    def set_visibility(self, messages: Sequence[Message]) -> int:
+        """Store what is hidden of messages, and index the rest; return how many have changed."""
         ...
 
     def find_erased(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
@@ -67,7 +80,10 @@ class MessageStore(Protocol):
 
 
 class MessageSearch(Protocol):
-    """One transaction's view of the messages, as a recall quotes them. Nothing hidden is seen."""
+    """One transaction's view of the messages, as a recall quotes them. Nothing hidden is seen.
+
+    The content of a message that it returns is its visible text.
+    """
 
     def recent(
         self, view: Viewpoint, since_ts: float, limit: int, until_ts: float = math.inf

@@ -10,6 +10,7 @@ import pytest
 from plastic_memories.model.event import Event
 from plastic_memories.model.goal import Goal, GoalLink, GoalStatus
 from plastic_memories.model.key import ApiKey, KeyLimits
+from plastic_memories.model.message import PendingForget, PendingStatus
 from plastic_memories.model.owner import Owner, User
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
@@ -22,6 +23,16 @@ from plastic_memories.testing.samples import (
     create_personas,
     memory,
     store_memories,
+)
+
+PENDING = PendingForget(
+    owner=MINE,
+    message_id=7,
+    requested_at=NOW,
+    final_at=NOW + 10,
+    revoked={3: "active"},
+    restored=(2,),
+    hidden={7: ((0, 4), (9, 12))},
 )
 
 
@@ -101,6 +112,42 @@ class TombstoneStoreContract:
 
         assert len(secret) >= 16
         assert await storage.read(lambda s: s.tombstones.secret()) == secret
+
+    async def test_a_pending_forget_comes_back_as_it_was(self, storage: StorageBackend) -> None:
+        kept = await storage.write(lambda s: s.pending_forgets.add(PENDING))
+
+        done = replace(kept, status=PendingStatus.UNDONE)
+        await storage.write(lambda s: s.pending_forgets.save(done))
+
+        assert await storage.read(lambda s: s.pending_forgets.get(MINE, kept.id)) == done
+        assert await storage.read(lambda s: s.pending_forgets.find(MINE, message_id=7)) == [done]
+        assert await storage.read(lambda s: s.pending_forgets.find(MINE, message_id=8)) == []
+
+    async def test_a_pending_forget_is_due_when_its_time_has_come(
+        self, storage: StorageBackend
+    ) -> None:
+        kept = await storage.write(lambda s: s.pending_forgets.add(PENDING))
+
+        early = await storage.read(lambda s: s.pending_forgets.due_owners(NOW + 9, 10))
+        due = await storage.read(lambda s: s.pending_forgets.due_owners(NOW + 10, 10))
+        final = replace(kept, status=PendingStatus.FINAL)
+        await storage.write(lambda s: s.pending_forgets.save(final))
+
+        assert (early, due) == ([], [MINE])
+        assert await storage.read(lambda s: s.pending_forgets.due_owners(NOW + 10, 10)) == []
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_sees_and_changes_no_pending_forget(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
+        kept = await storage.write(lambda s: s.pending_forgets.add(PENDING))
+        theirs = replace(kept, owner=stranger, status=PendingStatus.UNDONE)
+
+        await storage.write(lambda s: s.pending_forgets.save(theirs))
+
+        assert await storage.read(lambda s: s.pending_forgets.get(stranger, kept.id)) is None
+        assert await storage.read(lambda s: s.pending_forgets.find(stranger)) == []
+        assert await storage.read(lambda s: s.pending_forgets.get(MINE, kept.id)) == kept
 
 
 class GoalStoreContract:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
-from plastic_memories.adapters.sql.rows import message_of, owner_params, view_params
+from plastic_memories.adapters.sql.rows import owner_params, view_params, visible_message_of
 from plastic_memories.adapters.sql.sql_session import Params, Row, SqlSession
 from plastic_memories.adapters.sql.text_index import TextIndex, TextIndexUnavailable
 from plastic_memories.language.text.tokens import index_terms
@@ -36,7 +36,7 @@ class SqlMessageSearch:
         self, view: Viewpoint, since_ts: float, limit: int, until_ts: float = math.inf
     ) -> list[Message]:
         params = {**view_params(view), "since_ts": since_ts, "until_ts": until_ts, "limit": limit}
-        return [message_of(row) for row in self._session.fetch("recent_messages", params)]
+        return [visible_message_of(row) for row in self._session.fetch("recent_messages", params)]
 
     def search(
         self,
@@ -52,7 +52,7 @@ class SqlMessageSearch:
         try:
             if self._index is not None:
                 rows = self._search_rows(self._index, partition, terms, params, within)
-                return [message_of(row) for row in rows]
+                return [visible_message_of(row) for row in rows]
         except TextIndexUnavailable as error:
             logger.warning("fts.fallback", extra={"fields": {"err": str(error)}})
         since, until = within or _ALL_TIME
@@ -72,7 +72,7 @@ class SqlMessageSearch:
     def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
         params = {**view_params(view), "session_id": message.session_id, "id": message.id}
         found = [self._session.fetch(name, params) for name in ("said_before", "said_after")]
-        return [message_of(row) for rows in found for row in rows]
+        return [visible_message_of(row) for rows in found for row in rows]
 
     def _count_documents(
         self, partition: str, terms: Sequence[str]

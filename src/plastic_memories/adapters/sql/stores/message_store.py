@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
 from plastic_memories.adapters.sql.rows import (
@@ -40,12 +41,28 @@ class SqlMessageStore:
         before = self.find(message.owner, MessageFilter(ids=[message.id]))
         if not before:
             return
+        # What was hidden in the old text says nothing about the new one.
+        is_same = before[0].content == message.content
+        edited = before[0] if is_same else replace(message, hidden_at=None, hidden_spans=())
         self._unindex(before)
-        params = {**owner_params(message.owner), "id": message.id, "content": message.content}
-        self._session.execute("edit_message", params)
+        self._session.execute("edit_message", message_params(edited))
         self._erase_words(before)
-        if before[0].hidden_at is None:
-            self._index_message(message.owner, message.id, message.content)
+        self._index_message(edited)
+
+    def set_visibility(self, messages: Sequence[Message]) -> int:
+        changed = 0
+        for message in messages:
+            before = self.find(message.owner, MessageFilter(ids=[message.id]))
+            hidden = (message.hidden_at, message.hidden_spans)
+            if not before or (before[0].hidden_at, before[0].hidden_spans) == hidden:
+                continue
+            self._unindex(before)
+            self._session.execute("set_message_visibility", message_params(message))
+            self._erase_words(before)
+            after = replace(before[0], hidden_at=hidden[0], hidden_spans=hidden[1])
+            self._index_message(after)
+            changed += 1
+        return changed
 
     def move(self, message: Message) -> None:
         params = message_params(message)
@@ -94,7 +111,7 @@ class SqlMessageStore:
         visible = self.find(owner, MessageFilter(hidden=False))
         self._unindex(visible)
         for message in visible:
-            self._index_message(message.owner, message.id, message.content)
+            self._index_message(message)
         return len(visible)
 
     def _append(self, message: Message) -> AppendOutcome:
@@ -103,13 +120,14 @@ class SqlMessageStore:
         if known is not None:
             return AppendOutcome(known["id"], deduped=True)
         message_id = self._session.insert("add_message", params)
-        self._index_message(message.owner, message_id, message.content)
+        self._index_message(replace(message, id=message_id, hidden_at=None, hidden_spans=()))
         return AppendOutcome(message_id, deduped=False)
 
-    def _index_message(self, owner: Owner, message_id: int, content: str) -> None:
-        partition = self._partitions.of_persona(owner)
-        if self._index is not None and partition:
-            self._index.put([(message_id, partition, index_terms(content))])
+    def _index_message(self, message: Message) -> None:
+        """Index what is visible of a message; one that is hidden has no entry."""
+        partition = self._partitions.of_persona(message.owner)
+        if self._index is not None and partition and message.hidden_at is None:
+            self._index.put([(message.id, partition, index_terms(message.visible_text))])
 
     def _unindex(self, messages: Sequence[Message]) -> None:
         if self._index is None or not messages:
@@ -118,7 +136,7 @@ class SqlMessageStore:
         if partition is None:
             return
         for message in messages:
-            self._index.remove(message.id, partition, message.content)
+            self._index.remove(message.id, partition, message.visible_text)
 
     def _erase_words(self, messages: Sequence[Message]) -> None:
         partition = self._partitions.of_persona(messages[0].owner) if messages else None
