@@ -34,6 +34,15 @@ class HubProblem(Exception):
         return self.code in ("unreachable", "unavailable", "rate_limited", "internal_error")
 
 
+def _session(who: Identity) -> Json:
+    """Return the fields that name a conversation: group 7 is not the private chat with user 7."""
+    return {
+        "platform": who.platform,
+        "message_type": who.message_type,
+        "session_id": who.session_id,
+    }
+
+
 class HubLink:
     """Requests of this plugin; an app key lets it act for every sender."""
 
@@ -72,7 +81,7 @@ class HubLink:
             "limit": options.max_memories,
             "budget_tokens": options.budget_tokens,
             "deadline_ms": max(1, int(options.deadline_s * 1000 * _HUBS_SHARE)),
-            "session_id": who.session_id,
+            **_session(who),
             "only_session": options.filters.use_session_filtering,
             "source_app": _SOURCE_APP,
             "recent_messages": list(recent),
@@ -85,9 +94,7 @@ class HubLink:
         body = {
             "persona_id": self._options.persona_of(who),
             "bot_id": who.bot_id,
-            "platform": who.platform,
-            "message_type": who.message_type,
-            "session_id": who.session_id,
+            **_session(who),
             "source_app": _SOURCE_APP,
             "messages": list(messages),
         }
@@ -96,7 +103,7 @@ class HubLink:
 
     async def catch_up(self, who: Identity) -> None:
         """Have the hub digest the latest messages of this session, if that does not take long."""
-        body = {**self._place(who), "session_id": who.session_id, "wait": True}
+        body = {**self._place(who), **_session(who), "wait": True}
         try:
             async with asyncio.timeout(_CATCH_UP_S):
                 await self._for(who, "POST", "/jobs/run", body)
@@ -112,7 +119,7 @@ class HubLink:
         """Return the newest memories of a sender that are visible here."""
         params: Json = {**self._place(who), "status": status, "limit": limit}
         if self._options.filters.use_session_filtering:
-            params["session_id"] = who.session_id
+            params |= _session(who)
         answer = await self._for(who, "GET", "/memory/list", params)
         # Global rows of another persona are known here, but changed and forgotten there.
         persona = params["persona_id"]
@@ -140,7 +147,7 @@ class HubLink:
                 break
         body: Json = {**self._place(who), "all": True}
         if self._options.filters.use_session_filtering:
-            body["session_id"] = who.session_id
+            body |= _session(who)
         answer = await self._for(who, "POST", "/messages/purge", body)
         return memories, int(answer["deleted"])
 

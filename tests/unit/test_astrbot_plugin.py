@@ -85,6 +85,20 @@ async def test_what_was_said_in_private_stays_out_of_the_group(api: Api) -> None
     assert "海鲜" in await known(free, IN_GROUP)
 
 
+async def test_a_group_with_the_number_of_its_member_hears_nothing_private(api: Api) -> None:
+    hub = link(api)
+    lin = replace(LIN, sender_id="555555", session_id="555555")
+    group = replace(lin, message_type="GroupMessage")
+    await told(hub, lin, "我对海鲜过敏")
+    await told(hub, group, "我喜欢爬山")
+
+    assert "海鲜" not in await known(hub, group)
+    assert "海鲜" not in str(await hub.memories(group))
+    assert "爬山" not in await known(hub, lin, "爬山")
+    await hub.reset(group)
+    assert "海鲜" in await known(hub, lin)
+
+
 async def test_personas_share_only_if_they_are_told_to(api: Api) -> None:
     free = link(api, Options(filters=Filters(use_persona_filtering=False)))
     butler = replace(LIN, persona_id="管家")
@@ -258,7 +272,8 @@ async def test_somebody_sees_and_forgets_only_their_own(api: Api) -> None:
 async def test_a_candidate_is_confirmed_and_takes_the_place_of_another(api: Api) -> None:
     hub, lin = link(api), api.as_("appkey", LIN.user_id).of("default")
     answers = Answers(Options(language="en"), hub)
-    place = {"bot_id": LIN.bot_id, "session_id": LIN.session_id}
+    session = {"platform": LIN.platform, "message_type": LIN.message_type}
+    place = {"bot_id": LIN.bot_id, "session_id": LIN.session_id, **session}
     first = await lin.remember("software developer", "identity", **place)
     second = await lin.remember("工程师", "identity", "k2", **place)
 
