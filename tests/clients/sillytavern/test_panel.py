@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
 
 from fake_upstream import FakeUpstream
 from tavern_parts import Desk, Known, Meet
+
+if TYPE_CHECKING:  # only those who test with real clients have it
+    from playwright.sync_api import Locator
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(300)]
 
@@ -110,14 +114,18 @@ def test_the_inbox_asks_and_the_user_decides(desk: Desk, known: Known, meet: Mee
         known.ask("POST", "/memory/write", persona_id=persona, **write)
 
     desk.show_panel("inbox")
-    waiting = desk.page.locator("#pm_inbox .pm-item")
-    waiting.filter(has_text="后端工程师").locator(".fa-check").click()
-    waiting.filter(has_text="后端工程师").wait_for(state="detached")
-    waiting.filter(has_text="不对的").locator(".fa-xmark").click()
-    waiting.filter(has_text="不对的").wait_for(state="detached")
-    waiting.filter(has_text="诗人").locator(".fa-check").click()
-    waiting.filter(has_text="诗人").locator(".fa-right-left").click()
-    waiting.filter(has_text="诗人").wait_for(state="detached")
+
+    def card(text: str) -> Locator:
+        told = desk.page.locator(".pm-text", has_text=text)  # not what it would replace
+        return desk.page.locator("#pm_inbox .pm-item", has=told)
+
+    card("后端工程师").locator(".fa-check").click()
+    card("后端工程师").wait_for(state="detached")
+    card("不对的").locator(".fa-xmark").click()
+    card("不对的").wait_for(state="detached")
+    card("诗人").locator(".fa-check").click()
+    card("诗人").locator(".fa-right-left").click()
+    card("诗人").wait_for(state="detached")
 
     desk.close_panel()
     assert "诗人" in known.memories(persona)
