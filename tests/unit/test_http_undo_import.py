@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from harness import Api, Json, environment, refused
 from plastic_memories.cli.main import main
+from plastic_memories.model.key import KeyLimits
 
 MESSAGE = {"kind": "message", "id": 7, "role": "user", "content": "我喜欢绿茶", "ts": 1.0,
            "session_id": "s"}  # fmt: skip
@@ -113,6 +115,27 @@ async def test_nobody_takes_back_the_import_of_another(api: Api) -> None:
     answer = await api.as_("devkey2").post("/import/undo", import_id=done["import_id"])
 
     refused(answer, 404, "not_found")
+    assert len(await api.listed(status="all")) == 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "code"),
+    [
+        (KeyLimits(source_app="ide"), 404, "not_found"),
+        (KeyLimits(persona_id="other"), 403, "forbidden"),
+        (KeyLimits(read_only=True), 403, "forbidden"),
+    ],
+)
+async def test_a_bound_key_takes_back_no_more_than_it_may_reach(
+    api: Api, limits: KeyLimits, status: int, code: str
+) -> None:
+    done = await imported(api, *ALL)
+    assert api.hub is not None
+    key, _ = await api.hub.keys.create("default", "userA", "bound", limits)
+
+    answer = await api.as_(key).post("/import/undo", import_id=done["import_id"])
+
+    refused(answer, status, code)
     assert len(await api.listed(status="all")) == 2
 
 

@@ -17,14 +17,20 @@ ROWS_ADDED = "import.rows"
 
 def start_import(stores: Stores, caller: Caller, now: float) -> int:
     """Record that an import starts; return its id."""
-    record_event(stores, caller, IMPORT_STARTED, "", now)
+    app = caller.key.limits.source_app
+    record_event(stores, caller, IMPORT_STARTED, "", now, **({"source_app": app} if app else {}))
     return stores.audit.recorded_events[-1].id
 
 
 def check_import(stores: Stores, caller: Caller, import_id: int) -> int:
-    """Return the id of an import of this user; raise `NotFound` if there is none."""
+    """Return the id of an import of this user; raise `NotFound` if there is none.
+
+    A key that is bound to an app finds only imports by keys of that app.
+    """
     found = stores.audit.find(caller.user, after_id=import_id - 1, limit=1)
-    if not found or (found[0].id, found[0].event) != (import_id, IMPORT_STARTED):
+    app = caller.key.limits.source_app
+    is_known = found and (found[0].id, found[0].event) == (import_id, IMPORT_STARTED)
+    if not is_known or app not in ("", found[0].data.get("source_app", "")):
         raise NotFound(f"There is no import {import_id}.")
     return import_id
 
