@@ -498,6 +498,14 @@ OPERATIONS = [
         '{"kind": "plastic_memories", "version": 1}\n'
         '{"kind": "persona", "persona_id": "p2", "display_name": "Two"}',
     ),
+    Example(
+        "Take an import back, by the import_id of its answer",
+        "POST",
+        "/import/undo",
+        ("status = 404", 'error.code = "not_found"'),
+        {**_KEY, **_JSON},
+        {"import_id": 999_999},
+    ),
     _get("Who changed what", "/audit", {"memory_id": 1}, 'data.items[0].event = "memory.write"'),
     _post(
         "Erase the messages of a session",

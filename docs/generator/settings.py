@@ -208,7 +208,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "proxy_rewrite_model": "the model for it, usually a small one; the request's if empty",
         "proxy_rewrite_ms": "how long it may take, besides PROXY_RECALL_MS",
         "proxy_connect_s": "how long the upstream may take to be reached",
-        "proxy_first_byte_s": "how long it may take to begin its answer",
+        "proxy_first_byte_s": "how long it may take to begin its answer, connecting included",
         "proxy_idle_s": "how long it may be silent in the middle of one",
     },
     "Embedder": {

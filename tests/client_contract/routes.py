@@ -124,4 +124,5 @@ ROUTES = [
     route("export", "GET /export", {"format": "markdown"}, "markdown"),
     route("export_file", "POST /export/file", {}),
     route("export_files", "GET /export/files", {}),
+    route("import_undo", "POST /import/undo", {"import_id": 3}, 3),
 ]  # fmt: skip

@@ -29,6 +29,7 @@ from plastic_memories.model.memory import (
 from plastic_memories.model.message import Message, Role, visible_message
 from plastic_memories.model.owner import Owner, Realm
 from plastic_memories.model.persona import Persona
+from plastic_memories.rules.conversation.session_key import plain_session_id, session_key
 from plastic_memories.rules.lifecycle.transitions import memory_from_draft
 
 FORMAT = "plastic_memories"
@@ -66,9 +67,10 @@ def memory_line(memory: Memory) -> dict[str, Any]:
 
 def message_line(message: Message) -> dict[str, Any]:
     """Return a message without what was forgotten of it."""
-    line = _json_row(visible_message(message))
-    del line["hidden_spans"]
-    return {"kind": "message", **line}
+    row = _json_row(visible_message(message))
+    del row["hidden_spans"]
+    plain = plain_session_id(message.session_id, message.platform, message.message_type)
+    return {"kind": "message", **row, "session_id": plain}
 
 
 def goal_line(goal: Goal) -> dict[str, Any]:
@@ -131,6 +133,8 @@ _MESSAGE_TEXT_FIELDS = (
 
 
 def message_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Message:
+    texts = {name: _text_field(line, name) for name in _MESSAGE_TEXT_FIELDS}
+    texts["session_id"] = session_key(texts["session_id"], texts["platform"], texts["message_type"])
     return Message(
         owner=owner,
         id=_int_field(line, "id") or 0,
@@ -141,7 +145,7 @@ def message_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Mess
         created_at=_time_field(line, "created_at") or now,
         hidden_at=_time_field(line, "hidden_at"),
         hidden_spans=(),
-        **{name: _text_field(line, name) for name in _MESSAGE_TEXT_FIELDS},
+        **texts,
     )
 
 

@@ -36,6 +36,7 @@ from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transfer.cards import CharacterCards
 from plastic_memories.hub.transfer.transfer import Transfer
+from plastic_memories.hub.transfer.undo_import import UndoImport
 from plastic_memories.hub.upkeep import UpkeepLoop
 from plastic_memories.hub.vectors.embedding import EmbeddingService
 from plastic_memories.ports.extractor import Extractor
@@ -75,6 +76,7 @@ class Hub:
     pages: PageReader
     page_sync: SyncPages
     transfer: Transfer
+    undo_import: UndoImport
     exports: ExportFiles
     archive_reader: ArchiveReader
     upkeep: UpkeepLoop

@@ -115,6 +115,7 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         goals=personas.goals,
         transfer=transfer.transfer,
         cards=transfer.cards,
+        undo_import=transfer.undo_import,
         recall=recall.recall,
         search=recall.search,
         messages=conversation.messages,

@@ -75,7 +75,9 @@ UPDATE messages SET content = :content, hidden_at = :hidden_at, hidden_spans = :
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- move_message --
-UPDATE messages SET bot_id = :bot_id, session_id = :session_id, client_msg_id = :client_msg_id
+UPDATE messages
+   SET bot_id = :bot_id, session_id = :session_id, client_msg_id = :client_msg_id,
+       platform = :platform, message_type = :message_type
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id AND id = :id;
 
 -- hide_messages --

@@ -92,7 +92,7 @@ async def write_conversation(
             content=message.content,
             ts=now if message.ts is None else message.ts,
             speaker=message.speaker or "",
-            session_id=body.session_id or "",
+            session_id=body.session_key,
             source_app=call.app(body.source_app),
             bot_id=body.bot_id or "",
         )
@@ -223,7 +223,7 @@ async def list_memories(query: wire.ListMemoriesQuery, call: ReadCall) -> Respon
         after=query.position,
         limit=query.limit,
     )
-    session_id = query.session_id or ""
+    session_id = query.session_key
     view = call.view(query, session_id=session_id, only_session=bool(session_id))
     page = await call.hub.browse.list_page(view, list_filter)
     cursor = query.cursor_at(page.next_position) if page.next_position else None
