@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from plastic_memories.language.reading.chat_spelling import spell_out
-from plastic_memories.language.reading.clause_breaks import CJK, clause_breaks
-from plastic_memories.language.reading.plain_talk import GONE, PAUSE, to_plain_talk
 from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, ENGLISH_KIN_WORD
+from plastic_memories.language.reading.typed.chat_spelling import spell_out
+from plastic_memories.language.reading.typed.clause_breaks import CJK, clause_breaks
+from plastic_memories.language.reading.typed.plain_talk import GONE, PAUSE, to_plain_talk
 from plastic_memories.language.text.lazy_regex import regex
 
 _BREAK = "\n"
@@ -324,7 +324,7 @@ def _as_request(clause: MessageClause) -> MessageClause:
     text = _OPENER.sub("", clause.text)
     polite = _POLITE.match(text)
     if polite:
-        return _reworded(clause, text[polite.end() :])
+        return _with_wish(clause, text[polite.end() :])
     asked, tagged = _ASKED_WISH.match(text), _WISH_TAG.match(text)
     if asked:
         rest = _POLITE_END.sub("", text[asked.end() :])
@@ -334,10 +334,10 @@ def _as_request(clause: MessageClause) -> MessageClause:
         text = tagged["wish"]
     else:
         return clause
-    return _reworded(clause, _POLITE_END.sub("", text))
+    return _with_wish(clause, _POLITE_END.sub("", text))
 
 
-def _reworded(clause: MessageClause, wish: str) -> MessageClause:
+def _with_wish(clause: MessageClause, wish: str) -> MessageClause:
     wish = wish.removesuffix(" please")
     return replace(clause, text=wish, display_text=wish)
 
@@ -383,7 +383,7 @@ def _split_clauses(masked: str, sentence: str, place: int) -> Iterator[MessageCl
         said = spell_out(said)
         text = _SPACE_BESIDE_CJK.sub("", said)
         # Nobody states a fact about themself in a clause of this length.
-        if 0 < len(text) <= _MAX_CLAUSE_CHARS:
+        if text and len(piece) <= _MAX_CLAUSE_CHARS:
             left = position + len(piece) - len(piece.lstrip())
             yield MessageClause(
                 text,

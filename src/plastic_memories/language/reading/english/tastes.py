@@ -14,6 +14,7 @@ from plastic_memories.language.reading.english.clause import (
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import favorite_key, slug
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 _MAX_VALUE_WORDS = 6
@@ -69,17 +70,7 @@ _VAGUE = regex(
 _REPLY = regex(
     r"^(?P<s>(?:[\w-]+,? (?:and )?){1,3}?)(?:answers?|replies|responses?|explanations?)$", _I
 )
-_TRAITS = (
-    "introverted|introvert|extroverted|extrovert|outgoing|shy|sensitive|optimistic|"
-    "optimist|pessimistic|pessimist|perfectionist|night owl|early bird|early riser|morning person|"
-    "homebody|workaholic|procrastinator|stubborn|impatient|patient|ambitious|lazy|clumsy|"
-    "forgetful|curious person|creative|organized|disorganized|easygoing|easy-going|"
-    "competitive|independent|anxious person|overthinker|people pleaser|romantic|realist|"
-    "idealist|minimalist|loner|extravert|ambivert|socially awkward|"
-    "introspective|reserved|quiet person|talkative|punctual|messy|tidy|indecisive|"
-    "superstitious|foodie|bookworm|light sleeper|heavy sleeper|hopeless romantic|"
-    "detail-oriented"
-)
+_TRAITS = any_of("lexicon", "en_trait")
 _TRAIT = regex(
     rf"^i (?:am|tend to be|have always been) (?:an? |such an? )?(?:(?:very|quite|pretty|"
     rf"rather|bit|total|real|naturally|fairly|extremely|huge|little|lifelong|somewhat|"

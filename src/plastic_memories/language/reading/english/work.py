@@ -12,6 +12,7 @@ from plastic_memories.language.reading.english.clause import (
 )
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 
@@ -19,25 +20,7 @@ _BORN_PLACE = regex(
     r"^(?:i was )?born (?:and raised )?(?:in (?:19|20)\d\d )?in (?P<v>(?-i:[A-Z])[\w' -]{2,30})$",
     _I,
 )
-JOBS = (
-    "engineer|developer|programmer|designer|teacher|professor|doctor|nurse|lawyer|"
-    "attorney|accountant|manager|director|writer|author|journalist|editor|artist|painter|"
-    "musician|singer|actor|actress|chef|cook|baker|driver|pilot|police officer|cop|"
-    "firefighter|soldier|scientist|researcher|analyst|consultant|architect|student|"
-    "freelancer|entrepreneur|founder|barista|bartender|waiter|waitress|cashier|clerk|"
-    "secretary|assistant|mechanic|electrician|plumber|carpenter|farmer|dentist|vet|"
-    "veterinarian|pharmacist|therapist|psychologist|photographer|translator|interpreter|"
-    "librarian|banker|trader|salesperson|salesman|marketer|recruiter|coach|trainer|"
-    "nanny|stay-at-home (?:mom|dad|parent)|housewife|homemaker|intern|technician|surgeon|"
-    "paramedic|biologist|chemist|physicist|mathematician|economist|historian|"
-    "philosopher|poet|novelist|streamer|youtuber|blogger|influencer|model|dancer|tutor|"
-    "lecturer|administrator|officer|operator|tester|devops|sre|product manager|"
-    "data scientist|civil servant|social worker|sailor|captain|tour guide|flight "
-    "attendant|hairdresser|tailor|florist|gardener|janitor|guard|judge|politician|priest|"
-    "undergraduate|undergrad|postgrad|phd candidate|phd student|freshman|sophomore|"
-    "animator|illustrator|composer|producer|filmmaker|carer|caregiver|small business "
-    "owner|business owner|contractor"
-)
+JOBS = any_of("lexicon", "en_job")
 # Without an article only plain words may precede it: "I am considering seeing a doctor".
 _JOB = (
     rf"(?:(?:an?|the|your|another) (?P<v>(?:[\w+#./-]+ ){{0,4}}?(?:{JOBS}))|"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.plain_talk import GONE
+from plastic_memories.language.reading.typed.plain_talk import GONE
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.word_lists import word_groups
 

@@ -36,6 +36,7 @@ _NOTHING_SAID = regex(f"{_EMOJI}|{_FACES}|{_LAUGHTER}")
 _BROKEN_LINE = regex(
     r"(?:(?<=[，,、])|(?<=\b[DM]r\.)|(?<=\bMrs\.)|(?<=\b(?:Ms|St)\.))[ \t]*+\n[ \t]*+(?=\S)"
 )
+_MAX_STRETCH = 40  # nobody stretches a word further
 _STRETCHED = regex(r"(?<![\d./])([A-Za-z\u3400-\u9fff])\1{2,}+")
 
 
@@ -58,6 +59,6 @@ def _as_space(found: re.Match[str]) -> str:
 
 
 def _as_one(found: re.Match[str]) -> str:
-    if found[1] in "wW":  # www., and laughter in Japanese
+    if found[1] in "wW" or len(found[0]) > _MAX_STRETCH:  # www., and laughter in Japanese
         return found[0]
     return found[1] + GONE * (len(found[0]) - 1)
