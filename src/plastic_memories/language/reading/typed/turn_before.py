@@ -18,11 +18,7 @@ _OTHER_ASKED = regex(
     r"[^\s，,你您我]{2,12}(?:是谁|是什么|是哪|多大|几岁|叫什么|谁[唱演写拍])|谁[唱演写拍]"
 )
 _YOU = regex(r"[你您]|\byou\b|\bu\b", re.IGNORECASE)
-_NOT_AN_ANSWER = regex(
-    r"我|你|不|没|什么|吗$|谢|嗯|哦|好的?$|对$|是的?$|哈|随便|秘密|猜|问|干嘛|为|\b(?:i|i'm|my|you|yes|no|why|not|ok|"
-    r"okay|nothing|none|idk|guess|secret|lol|thanks|same|what|who|it|the|that)\b",
-    re.IGNORECASE,
-)
+_NOT_AN_ANSWER = regex(any_of("typed_turn_before", "not_an_answer"), re.IGNORECASE)
 _LEAD = regex(r"^(?:就)?(?:是|叫做?|在|喊|it'?s |its |call me )", re.IGNORECASE)
 _PARTICLES = "啊呀哦啦吧呢的岁了"
 _MAX_CHARS = 12
