@@ -1,0 +1,216 @@
+"""Fit the heads with numpy alone: the same examples and seed give the same weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plastic_memories.language.gate.features import BUCKET_BITS, ngram_buckets
+from plastic_memories.language.gate.heads import KIND_BUCKET_BITS
+from plastic_memories.language.gate.kinds import KINDS
+
+Floats = NDArray[np.float32]
+_BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8
+
+
+@dataclass
+class Adam:
+    """The optimiser of one array."""
+
+    weights: Floats
+    rate: float
+    decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.first = np.zeros_like(self.weights)
+        self.second = np.zeros_like(self.weights)
+        self.steps = 0
+
+    def step(self, gradient: NDArray[Any]) -> None:
+        self.steps += 1
+        self.first += (1 - _BETA_1) * (gradient - self.first)
+        self.second += (1 - _BETA_2) * (gradient * gradient - self.second)
+        first = self.first / (1 - _BETA_1**self.steps)
+        second = self.second / (1 - _BETA_2**self.steps)
+        self.weights -= self.rate * (first / (np.sqrt(second) + _EPSILON))
+        self.weights -= self.rate * self.decay * self.weights
+
+
+@dataclass(frozen=True)
+class SparseTexts:
+    """The buckets of many texts, one after the other."""
+
+    buckets: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> SparseTexts:
+        rows = [ngram_buckets(text).astype(np.int64) for text in texts]
+        lengths = np.array([len(row) for row in rows])
+        return cls(np.concatenate(rows), np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
+
+    def sums(self, weights: Floats, shift: int = 0) -> Floats:
+        """Return the sum of the weights of each text's buckets, over the root of their number."""
+        gathered = weights[self.buckets >> shift]
+        sums: Floats = np.add.reduceat(gathered, self.starts) / np.sqrt(self.lengths)
+        return sums.astype(np.float32)
+
+    def gradient(self, errors: Floats, size: int, shift: int = 0) -> NDArray[np.float64]:
+        spread = np.repeat(errors / np.sqrt(self.lengths), self.lengths)
+        return np.bincount(self.buckets >> shift, weights=spread, minlength=size)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What the heads shall answer for each text: lasting, its kind (-1: unknown), its weight."""
+
+    lasting: Floats
+    kinds: NDArray[np.int64]
+    weights: Floats
+
+
+@dataclass
+class Momentum:
+    """Gradient descent with momentum. Rare buckets move little: that is the regularisation."""
+
+    weights: NDArray[np.float64]
+    rate: float
+    momentum: float = 0.95
+    decay: float = 1e-6
+
+    def __post_init__(self) -> None:
+        self.velocity = np.zeros_like(self.weights)
+
+    def step(self, gradient: NDArray[Any]) -> None:
+        self.velocity *= self.momentum
+        self.velocity -= self.rate * (gradient + self.decay * self.weights)
+        self.weights += self.velocity
+
+
+def fit_ngram_lasting(
+    texts: SparseTexts, targets: Targets, steps: int = 200, rate: float = 40.0
+) -> tuple[Floats, float]:
+    size = 1 << BUCKET_BITS
+    weights = Momentum(np.zeros(size), rate)
+    bias = Momentum(np.zeros(1), rate / 10)
+    share = targets.weights / targets.weights.sum()
+    for _ in range(steps):
+        logits = texts.sums(weights.weights.astype(np.float32)) + bias.weights[0]
+        errors = (_sigmoid(logits) - targets.lasting) * share
+        weights.step(texts.gradient(errors, size))
+        bias.step(errors.sum())
+    return weights.weights.astype(np.float32), float(bias.weights[0])
+
+
+def fit_ngram_kinds(
+    texts: SparseTexts, targets: Targets, steps: int = 120, rate: float = 40.0
+) -> tuple[Floats, Floats]:
+    """Return weights (buckets, kinds) and biases, from texts whose kind is known."""
+    size, shift = 1 << KIND_BUCKET_BITS, BUCKET_BITS - KIND_BUCKET_BITS
+    columns = [Momentum(np.zeros(size), rate) for _ in KINDS]
+    bias = Momentum(np.zeros(len(KINDS)), rate / 10)
+    share = targets.weights / targets.weights.sum()
+    wanted = np.eye(len(KINDS), dtype=np.float32)[targets.kinds]
+    for _ in range(steps):
+        logits = [texts.sums(one.weights.astype(np.float32), shift) for one in columns]
+        shares = _softmax(np.stack(logits, axis=1) + bias.weights.astype(np.float32))
+        errors = (shares - wanted) * share[:, None]
+        for kind, column in enumerate(columns):
+            column.step(texts.gradient(errors[:, kind], size, shift))
+        bias.step(errors.sum(axis=0))
+    weights = np.stack([one.weights for one in columns], axis=1)
+    return weights.astype(np.float32), bias.weights.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class VectorHead:
+    """One hidden layer over vectors; the first output is lasting, the others are the kinds."""
+
+    hidden: Floats
+    hidden_bias: Floats
+    output: Floats
+    output_bias: Floats
+
+    def outputs(self, vectors: Floats) -> Floats:
+        inner = np.maximum(vectors @ self.hidden + self.hidden_bias, 0)
+        result: Floats = inner @ self.output + self.output_bias
+        return result
+
+
+def fit_vector_head(
+    vectors: Floats, targets: Targets, seed: int, hidden: int = 64, epochs: int = 8
+) -> VectorHead:
+    rng = np.random.default_rng(seed)
+    sizes = ((vectors.shape[1], hidden), (hidden,), (hidden, 1 + len(KINDS)), (1 + len(KINDS),))
+    scales = (1.4 * (2 / vectors.shape[1]) ** 0.5 * 8, 0.0, (2 / hidden) ** 0.5, 0.0)
+    parts = [
+        Adam((rng.standard_normal(size) * scale).astype(np.float32), 1e-3, 1e-2)
+        for size, scale in zip(sizes, scales, strict=True)
+    ]
+    kind_known = (targets.kinds >= 0).astype(np.float32)
+    wanted = np.eye(len(KINDS), dtype=np.float32)[np.maximum(targets.kinds, 0)]
+    mean_weight = targets.weights.mean()
+    for _ in range(epochs):
+        order = rng.permutation(len(vectors))
+        for start in range(0, len(order), 256):
+            rows = order[start : start + 256]
+            dropped = (rng.random((len(rows), hidden)) > 0.2).astype(np.float32) / 0.8
+            _step(
+                parts,
+                vectors[rows],
+                dropped,
+                lambda out, rows=rows: _errors(
+                    out,
+                    targets.lasting[rows],
+                    wanted[rows],
+                    kind_known[rows],
+                    targets.weights[rows] / mean_weight,
+                ),
+            )
+    return VectorHead(*(part.weights for part in parts))
+
+
+def _step(
+    parts: list[Adam], batch: Floats, dropped: Floats, error: Callable[[Floats], Floats]
+) -> None:
+    hidden, hidden_bias, output, output_bias = parts
+    before = batch @ hidden.weights + hidden_bias.weights
+    inner = np.maximum(before, 0) * dropped
+    errors = error(inner @ output.weights + output_bias.weights) / len(batch)
+    back = (errors @ output.weights.T) * (before > 0) * dropped
+    output.step(inner.T @ errors)
+    output_bias.step(errors.sum(axis=0))
+    hidden.step(batch.T @ back)
+    hidden_bias.step(back.sum(axis=0))
+
+
+def _errors(
+    outputs: Floats, lasting: Floats, wanted: Floats, kind_known: Floats, weights: Floats
+) -> Floats:
+    first = (_sigmoid(outputs[:, 0]) - lasting) * weights
+    kinds = (_softmax(outputs[:, 1:]) - wanted) * (kind_known * weights)[:, None]
+    return np.concatenate((first[:, None], kinds), axis=1)
+
+
+def fit_logistic(features: Floats, labels: Floats, weights: Floats, steps: int = 3000) -> Floats:
+    """Return one weight for each column, and the bias last."""
+    inputs = np.column_stack((features, np.ones(len(features)))).astype(np.float32)
+    fitted = Adam(np.zeros(inputs.shape[1], dtype=np.float32), 0.01)
+    share = weights / weights.sum()
+    for _ in range(steps):
+        fitted.step(inputs.T @ ((_sigmoid(inputs @ fitted.weights) - labels) * share))
+    return fitted.weights
+
+
+def _sigmoid(logits: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.clip(logits, -30, 30))), dtype=np.float32)
+
+
+def _softmax(logits: Floats) -> Floats:
+    exponents = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(exponents / exponents.sum(axis=1, keepdims=True), dtype=np.float32)

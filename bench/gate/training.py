@@ -1,0 +1,141 @@
+"""Train both heads, quantise them, and write them as one file."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.gate.examples import Example
+from bench.gate.fitting import (
+    Floats,
+    SparseTexts,
+    Targets,
+    VectorHead,
+    fit_logistic,
+    fit_ngram_kinds,
+    fit_ngram_lasting,
+    fit_vector_head,
+)
+from bench.gate.vectors import VectorCache
+from plastic_memories.language.gate.heads import GateHeads
+from plastic_memories.language.gate.kinds import KINDS
+
+Arrays = dict[str, NDArray[Any]]
+_SEED = 20_261_118
+# Unlabelled sentences that a first model is sure about are chatter for the second.
+_SURELY_NOTHING = 0.25
+_KIND_MIX = 0.5
+# Clipped rather than rounded: a few large weights would make all others coarse.
+_CLIP_QUANTILE = 0.9999
+_ENGLISH = frozenset({"msc_persona", "byu_chitchat", "written_en"})
+
+
+def train_heads(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
+    """Return the weights of both heads, trained in two rounds."""
+    vectors.embed(one.text for one in examples)
+    known = [one for one in examples if one.lasting is not None]
+    first = GateHeads(_train_once(known, vectors))
+    unknown = [one for one in examples if one.lasting is None and not one.is_held]
+    rows = vectors.rows([one.text for one in unknown])
+    for one, row in zip(unknown, rows, strict=True):
+        if first.assess(one.text, row).lasting < _SURELY_NOTHING:
+            known.append(replace(one, lasting=0))
+    return _train_once(known, vectors)
+
+
+def write_arrays(arrays: Arrays, file: Path) -> None:
+    """Write the arrays as an .npz file whose bytes depend on them alone."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(arrays):
+            content = io.BytesIO()
+            np.save(content, arrays[name], allow_pickle=False)
+            entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content.getvalue())
+
+
+def _train_once(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
+    fitted = [one for one in examples if not one.is_held]
+    held = [one for one in examples if one.is_held]
+    targets, texts = _targets(fitted), SparseTexts.of([one.text for one in fitted])
+    rows = vectors.rows([one.text for one in fitted])
+    weights, bias = fit_ngram_lasting(texts, targets)
+    with_kind = [one for one in fitted if one.lasting and one.kind]
+    kind_targets = _kind_targets(with_kind)
+    kinds, kind_bias = fit_ngram_kinds(SparseTexts.of([one.text for one in with_kind]), kind_targets)
+    head = fit_vector_head(rows, targets, _SEED)
+    arrays = {
+        **_quantised_vector("ngram_weights", "ngram_scale", weights),
+        "ngram_bias": np.float32(bias),
+        **_quantised_columns("kind_weights", "kind_scales", kinds),
+        "kind_bias": kind_bias,
+        **_quantised_head(head),
+        "kind_mix": np.float32(_KIND_MIX),
+        "embedder_model": np.array(vectors.model),
+    }
+    return {name: np.asarray(array) for name, array in (arrays | _mixture(arrays, held, vectors)).items()}
+
+
+def _targets(examples: Sequence[Example]) -> Targets:
+    """Return the targets; lasting and not lasting weigh the same in each language."""
+    lasting = np.array([one.lasting for one in examples], dtype=np.float32)
+    weights = np.array([one.weight for one in examples], dtype=np.float32)
+    english = np.array([one.corpus in _ENGLISH for one in examples])
+    for language in (english, ~english):
+        for label in (lasting == 1, lasting == 0):
+            group = language & label
+            weights[group] *= len(examples) / max(1.0, 4 * float(weights[group].sum()))
+    kinds = [KINDS.index(one.kind) if one.lasting and one.kind else -1 for one in examples]
+    return Targets(lasting, np.array(kinds), weights)
+
+
+def _kind_targets(examples: Sequence[Example]) -> Targets:
+    """Return the targets of the kinds; a rare kind weighs more than its number."""
+    kinds = np.array([KINDS.index(one.kind) for one in examples])
+    weights = np.array([one.weight for one in examples], dtype=np.float32)
+    totals = np.bincount(kinds, weights=weights, minlength=len(KINDS))
+    weights *= (1 / np.sqrt(np.maximum(totals, 1.0)))[kinds].astype(np.float32)
+    return Targets(np.ones(len(kinds), dtype=np.float32), kinds, weights)
+
+
+def _mixture(arrays: Arrays, held: Sequence[Example], vectors: VectorCache) -> Arrays:
+    """Fit how the heads are mixed, on conversations that neither was trained on."""
+    heads = GateHeads(arrays)
+    targets = _targets(held)
+    rows = vectors.rows([one.text for one in held])
+    alone = np.array([_logit(heads.lasting_score(one.text)) for one in held], dtype=np.float32)
+    by_vector = np.array([heads.vector_logit(row) for row in rows], dtype=np.float32)
+    mixed = fit_logistic(np.stack((alone, by_vector), axis=1), targets.lasting, targets.weights)
+    return {"mix": mixed}
+
+
+def _logit(share: float) -> float:
+    return float(np.log(share / (1 - share)))
+
+
+def _quantised_vector(name: str, scale_name: str, weights: Floats) -> Arrays:
+    quantised = _quantised_columns(name, scale_name, weights[:, None])
+    return {name: quantised[name][:, 0], scale_name: quantised[scale_name][0]}
+
+
+def _quantised_columns(name: str, scale_name: str, weights: Floats) -> Arrays:
+    limits = np.maximum(np.quantile(np.abs(weights), _CLIP_QUANTILE, axis=0), 1e-9)
+    scales = (limits / 127).astype(np.float32)
+    rounded = np.clip(np.round(weights / scales), -127, 127).astype(np.int8)
+    return {name: rounded, scale_name: scales}
+
+
+def _quantised_head(head: VectorHead) -> Arrays:
+    return {
+        **_quantised_columns("hidden_weights", "hidden_scales", head.hidden),
+        "hidden_bias": head.hidden_bias,
+        **_quantised_columns("output_weights", "output_scales", head.output),
+        "output_bias": head.output_bias,
+    }
