@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from plastic_memories.language.reading.plain_talk import GONE, PAUSE, to_plain_talk
 from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, ENGLISH_KIN_WORD
-from plastic_memories.language.text.chinese_variants import to_rule_chinese
 from plastic_memories.language.text.lazy_regex import regex
 
 CJK = "\u3400-\u9fff"
@@ -37,6 +37,7 @@ _CALLED_BEFORE = regex(r"(?:叫|名叫|称呼|喊)(?:我|做|作)?\s*$")
 _SPEECH_INSIDE = regex(r"[我你，。！？!?,]|\b(?:i|i'm|my|you)\b", re.IGNORECASE)
 _LABEL_LENGTH = 20
 _MAX_CLAUSE_CHARS = 200
+_SENTENCE_END = f"。！？!?；;….~～ \n{PAUSE}{GONE}"
 
 _SENTENCE = regex(
     r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bSt)\.(?=\s[A-Z])|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
@@ -200,6 +201,12 @@ class MessageClause:
     quote: str
     opens_sentence: bool  # first of its sentence
     is_followed_by_colon: bool = False  # a request before a colon is about the text after it
+    start: int = 0  # where the quote stands in the message
+    joined_from: int | None = None  # start of the clause before, if this one completes it
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.quote)
 
     @property
     def is_unsure(self) -> bool:
@@ -222,15 +229,15 @@ def believable_sentences(
     content: str, *, in_story: bool = False
 ) -> Iterator[tuple[str, Iterator[MessageClause]]]:
     """Yield the sentences of a message, as written, each with its clauses that state something."""
-    masked = _mask_unsaid(to_rule_chinese(content))
+    masked = _mask_unsaid(to_plain_talk(content))
     for start, end in _sentence_spans(masked):
-        if _SARCASM.search(masked, start, end):
+        if _SARCASM.search(content, start, end):
             continue
         if not in_story and _FICTION.search(masked, start, end):
             # A story goes on to the end of the message.
             return
         sentence = content[start:end]
-        yield sentence, _stated_clauses(sentence, masked[start:end])
+        yield sentence, _stated_clauses(sentence, masked[start:end], start)
 
 
 def _sentence_spans(masked: str) -> Iterator[tuple[int, int]]:
@@ -294,9 +301,9 @@ def _unquote_label(text: str, start: int, end: int) -> str:
     return f" {inner} " if label and not said else _BREAK * (end - start)
 
 
-def _stated_clauses(sentence: str, masked: str) -> Iterator[MessageClause]:
+def _stated_clauses(sentence: str, masked: str, place: int) -> Iterator[MessageClause]:
     asks = bool(re.search(r"[?？]", masked))
-    clauses = list(_split_clauses(masked.rstrip("。！？!?；;….~～ \n"), sentence))
+    clauses = list(_split_clauses(masked.rstrip(_SENTENCE_END), sentence, place))
     if not clauses:
         return
     if asks:
@@ -355,19 +362,23 @@ def _is_reported_or_hypothetical(text: str) -> bool:
     return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)
 
 
-def _split_clauses(masked: str, sentence: str) -> Iterator[MessageClause]:
-    position = 0
+def _split_clauses(masked: str, sentence: str, place: int) -> Iterator[MessageClause]:
+    position, is_first = 0, True
     for found in [*_CLAUSE_BREAK.finditer(masked), None]:
         end = found.start() if found else len(masked)
         piece = masked[position:end]
-        said = re.sub(r"\s+", " ", piece.strip()).replace("’", "'")
+        said = re.sub(r"\s+", " ", piece.replace(GONE, "").strip()).replace("’", "'")
         text = _SPACE_BESIDE_CJK.sub("", said)
         # Nobody states a fact about themself in a clause of this length.
         if 0 < len(text) <= _MAX_CLAUSE_CHARS:
             left = position + len(piece) - len(piece.lstrip())
-            quote = sentence[left : left + len(piece.strip())]
-            introduces = found is not None and found[0] in {":", "："}
             yield MessageClause(
-                text, said, quote, opens_sentence=position == 0, is_followed_by_colon=introduces
+                text,
+                said,
+                quote=sentence[left : left + len(piece.strip())],
+                opens_sentence=is_first,
+                is_followed_by_colon=found is not None and found[0] in {":", "："},
+                start=place + left,
             )
+        is_first = is_first and not text
         position = found.end() if found else end

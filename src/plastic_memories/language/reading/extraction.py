@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 
 from plastic_memories.language.dates.time_zones import zone_or_utc
 from plastic_memories.language.reading.group_members import attribute_to_speaker, is_from_bot
 from plastic_memories.language.reading.message_reading import (
+    ReadClause,
     latest_by_key,
     message_drafts,
+    read_clauses,
 )
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message, Role
@@ -24,6 +27,23 @@ def extract_drafts(talk: Sequence[Message], time_zone: str = "UTC") -> list[Draf
     """
     zone = zone_or_utc(time_zone)
     return latest_by_key(draft for message in talk for draft in _message_drafts(message, zone))
+
+
+def read_window(talk: Sequence[Message], time_zone: str = "UTC") -> list[ReadClause]:
+    """Return the clauses in which users state something, in order, with what the rules read.
+
+    Clauses without findings are those that no rule can read.
+    """
+    zone = zone_or_utc(time_zone)
+    return [
+        replace(
+            clause,
+            findings=tuple(attribute_to_speaker(message, draft) for draft in clause.findings),
+        )
+        for message in talk
+        if message.role is Role.USER and not is_from_bot(message)
+        for clause in read_clauses(message, zone)
+    ]
 
 
 def _message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -43,6 +44,48 @@ _IMPORTANCE_BY_PREFIX = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ReadClause:
+    """A clause in which a user states something, and what the rules read in it.
+
+    `text` is literally `message.content[start:end]`. No findings: no rule can read it.
+    """
+
+    message: Message
+    text: str
+    start: int
+    end: int
+    realm: Realm
+    findings: tuple[Draft, ...] = ()
+
+
+def read_clauses(message: Message, zone: tzinfo) -> list[ReadClause]:
+    """Return the clauses of one message that state something, as if its speaker were the user."""
+    realm = detect_realm(message.content, message.realm)
+    now = datetime.fromtimestamp(message.ts, zone)
+    clauses = stated_clauses(message, realm)
+    found = [
+        (_read_from(clause), clause.end, item_draft(message, clause, item, now, realm))
+        for clause, item in _read_items(clauses, message.content, now)
+    ]
+    return [
+        ReadClause(
+            message,
+            clause.quote,
+            clause.start,
+            clause.end,
+            realm,
+            # Clauses that a correction joined share what was read in them.
+            tuple(draft for start, end, draft in found if start < clause.end and clause.start < end),
+        )
+        for clause in clauses
+    ]
+
+
+def _read_from(clause: MessageClause) -> int:
+    return clause.start if clause.joined_from is None else clause.joined_from
+
+
 def message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
     """Yield the drafts of one message, as if its speaker were the user."""
     realm = detect_realm(message.content, message.realm)
@@ -55,10 +98,20 @@ def extract_items(
     message: Message, now: datetime, realm: Realm
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     """Yield the items that the rules of both languages find, clause by clause."""
+    return _read_items(stated_clauses(message, realm), message.content, now)
+
+
+def stated_clauses(message: Message, realm: Realm) -> list[MessageClause]:
+    """Return the clauses of a message that state something; positions are those of its content."""
     content = without_injected_lines(message.content[:READ_CHARS])
     if realm is Realm.OOC:
         content = without_ooc_marks(content)
-    clauses = list(believable_clauses(content, in_story=realm is Realm.STORY))
+    return list(believable_clauses(content, in_story=realm is Realm.STORY))
+
+
+def _read_items(
+    clauses: Sequence[MessageClause], content: str, now: datetime
+) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     if _CHINESE.search(content):
         yield from chinese_reader.read_chinese_clauses(clauses, now)
     if _LATIN.search(content):

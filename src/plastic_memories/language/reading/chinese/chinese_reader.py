@@ -136,4 +136,10 @@ def _apply_inner_correction(clause: MessageClause) -> MessageClause:
 
 
 def _with_text(first: MessageClause, last: MessageClause, text: str) -> MessageClause:
-    return replace(last, text=text, display_text=text, opens_sentence=first.opens_sentence)
+    return replace(
+        last,
+        text=text,
+        display_text=text,
+        opens_sentence=first.opens_sentence,
+        joined_from=first.start,
+    )
