@@ -12,14 +12,32 @@ from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner
 from talk_table import NOON, NOTHING, SAYING, ZONE, items
 
-_PAUSES = re.compile(r"\s*[，,。.；;！!]+(?=\s|$)|\s*[，。；！]+")
+_PAUSES = re.compile(
+    r"[，。；！]+\s*|[.!]+(?=$)|,\s+(?=(?:i|i'm|my|he|she|it|we|they|her|his)\b)", re.IGNORECASE
+)
+_HAN = re.compile("[\u4e00-\u9fff]")
 _AFTER_A_PAUSE = re.compile(r"(?<=[，。；！])|(?<=[,.;!] )")
+_APOSTROPHE = re.compile(
+    r"(?<=\bi)['’](?=(?:m|ve|ll)\b)|(?<=n)['’](?=t\b)|(?<=\bit)['’](?=s\b)|(?<=\bwe)['’](?=re\b)",
+    re.IGNORECASE,
+)
 
 TYPED = {
     "an emoji at the end": lambda said: f"{said}😭",
     "emoji after a space": lambda said: f"{said} 🥺🥺",
     "a kaomoji": lambda said: f"{said} (｡･ω･｡)",
+    "Chinese laughter after it": lambda said: f"{said} 哈哈哈哈",
+    "Chinese laughter before it": lambda said: f"哈哈哈 {said}",
+    "English laughter after it": lambda said: f"{said} lol",
+    "English laughter before it": lambda said: f"hahaha {said}",
+    "a line break in the middle": lambda said: _AFTER_A_PAUSE.sub("\n", said, count=1),
     "a line break at the end": lambda said: f"{said}\n",
+    "spaces instead of punctuation": lambda said: _PAUSES.sub(" ", said).strip(),
+    "apostrophes left out": lambda said: _APOSTROPHE.sub("", said),
+    "chatter in the lines around it": lambda said: f"今天好累啊\n{said}\nok gtg",
+    "chatter in one line with it": lambda said: (
+        f"今天好累啊 {said} 先不说了" if _HAN.search(said) else f"ok so {said} anyway gtg"
+    ),
 }
 
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from plastic_memories.language.reading.chat_spelling import spell_out
+from plastic_memories.language.reading.clause_breaks import CJK, clause_breaks
 from plastic_memories.language.reading.plain_talk import GONE, PAUSE, to_plain_talk
 from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, ENGLISH_KIN_WORD
 from plastic_memories.language.text.lazy_regex import regex
 
-CJK = "\u3400-\u9fff"
 _BREAK = "\n"
 
 _UNSAID_TEXT = regex(
@@ -40,28 +41,8 @@ _MAX_CLAUSE_CHARS = 200
 _SENTENCE_END = f"。！？!?；;….~～ \n{PAUSE}{GONE}"
 
 _SENTENCE = regex(
-    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bSt)\.(?=\s[A-Z])|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
+    r"(?:[^。！？!?；;\n….]|(?<=\bDr)\.|(?<=\bSt)\.(?=\s\u2060*[A-Z])|(?<=\bMrs)\.|(?<=\bM[rs])\.|\.(?!\s|$))+[。！？!?；;….~～]*",
     re.MULTILINE,
-)
-_ITEM = r"(?!(?:i|i'm|my|you|he|she|we|they|it|please|but|so|am|is)\b)[\w'-]+(?:\s[\w'-]+){0,2}"
-# The commas of an enumeration do not end a clause: "tea, coffee and cake".
-_LISTING = rf"(?!\s(?:{_ITEM},\s){{0,8}}(?:{_ITEM},?\s)?(?:and|or)\s{_ITEM}\s*$)"
-_CLAUSE_BREAK = regex(
-    rf"(?<!\d)[，,](?!\s?(?:19|20)\d\d\b){_LISTING}|[，,](?!\d|\s?(?:19|20)\d\d\b){_LISTING}"
-    rf"|(?<!\d)(?<!名字)(?<!姓名)(?<!昵称)(?<!生日)(?<!年龄)(?<!职业)(?<!爱好)(?<!过敏原)"
-    rf"(?<!过敏源)"
-    r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
-    rf"|(?<=[{CJK}\w])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|是一?[个名]|坐标|但|因为|"
-    rf"所以|请|以后|目前))"
-    rf"|(?<=[{CJK}]{{2}})(?=我(?:爸爸?|妈妈?|哥|姐|弟|妹|老公|老婆)(?:是|叫|在|今年))"
-    # In chat a space between Chinese words replaces a comma, unless a value follows.
-    rf"|(?<=[{CJK}])(?<![叫是我在欢爱厌对和跟的把给住为于说用])\s+(?=[{CJK}])"
-    r"|(?:(?<=不[吃喝抽碰熬赌][一-龥])|(?<=不[吃喝抽碰熬赌][一-龥]{2}))(?=不[吃喝抽碰熬赌])"
-    r"|(?=但是|但我|不过我|可是我|然后我|所以我|因为我|而且我|并且我|而我)"
-    r"|\s(?:but|because|although|though|while|whereas)\s|\s(?:and|so)\s(?=(?:i|i'm|i've|"
-    r"my|you|we|he|she|they|no|please|don't|am|live|work|hate|love|enjoy|prefer|have|study|don't|can't|"
-    r"moved|was born)\b)",
-    re.IGNORECASE,
 )
 _SPACE_BESIDE_CJK = regex(rf"(?<=[{CJK}])[ \t　]++|(?<![ \t　])[ \t　]++(?=[{CJK}])")
 
@@ -76,6 +57,7 @@ _FICTION = regex(
     r"\bonce upon a time\b|\bin a past life\b|\bas a character\b",
     re.IGNORECASE,
 )
+_PRETENDED = regex(r"[（(【\[*](?:假装|扮演|演戏|角色扮演|pretend)[^）)】\]*\n]{0,12}[）)】\]*]")
 _HYPOTHETICAL = regex(
     r"^(?:.{0,6}?)(?:如果|要是|假如|假设|倘若|万一|若是|假使|设想|想象|比如|例如|譬如|"
     r"就算|即使|哪怕|除非|只要|"
@@ -158,7 +140,7 @@ _ASKING_OPENING = regex(
 _CONFIRM_TAG = regex(
     r"^(?:对吧|对吗|是吗|是吧|是不是|没错吧|对不对|你说呢|是这样吗|真的吗|right|correct|"
     r"yes|is(?:n't)? (?:it|that)"
-    r"(?: right| true)?|don't i|do i|am i|aren't i|is that so|no)$",
+    r"(?: right| true)?|don'?t i|do i|am i|aren't i|is that so|no)$",
     re.IGNORECASE,
 )
 # A request phrased as a question is still a request: "could you call me Bob?".
@@ -187,6 +169,11 @@ _FORBIDDEN = regex(
     r"(?:(?:told|advised|ordered|warned) me (?:not to|never to|to stop|to avoid)|"
     r"(?:says?|said)(?: that)? i (?:can'?t|cannot|can not|must not|mustn't|shouldn'?t|should not))"
     r" (?P<en>(?:eat|drink|have|touch|eating|drinking|having).*)$",
+    re.IGNORECASE,
+)
+_OPENER = regex(
+    r"^(?:(?:ok|okay|so|hey|hi|hello|well|um+|uh+|oh|yo|btw|and|but|also|like|anyways?|yeah|alright|"
+    r"then|wait|plus)[\s,]+)+",
     re.IGNORECASE,
 )
 _POLITE_END = regex(r"吗$|(?:好|行|可以)(?:吗|不)$| please$", re.IGNORECASE)
@@ -229,8 +216,12 @@ def believable_sentences(
     content: str, *, in_story: bool = False
 ) -> Iterator[tuple[str, Iterator[MessageClause]]]:
     """Yield the sentences of a message, as written, each with its clauses that state something."""
-    masked = _mask_unsaid(to_plain_talk(content))
+    plain = to_plain_talk(content)
+    masked = _mask_unsaid(plain)
+    pretended = None if in_story else _PRETENDED.search(plain)
     for start, end in _sentence_spans(masked):
+        if pretended and pretended.start() < start:
+            return
         if _SARCASM.search(content, start, end):
             continue
         if not in_story and _FICTION.search(masked, start, end):
@@ -311,7 +302,7 @@ def _stated_clauses(sentence: str, masked: str, place: int) -> Iterator[MessageC
     for clause in map(_as_own_restriction, map(_without_question_tag, clauses)):
         if _is_reported_or_hypothetical(clause.text):
             return
-        if not _QUESTION.search(clause.text) and not clause.is_unsure:
+        if not _QUESTION.search(_OPENER.sub("", clause.text)) and not clause.is_unsure:
             yield clause
 
 
@@ -346,9 +337,10 @@ def _plain_verb(found: re.Match[str]) -> str:
 def _without_question_clause(clauses: list[MessageClause]) -> list[MessageClause]:
     """Return what a question sentence states besides asking: "I'm a vegan, can I eat this?"."""
     last = clauses[-1]
-    polite = _POLITE.search(last.text)
+    asked = _OPENER.sub("", last.text)
+    polite = _POLITE.search(asked)
     if polite:
-        wish = _POLITE_END.sub("", last.text[polite.end() :])
+        wish = _POLITE_END.sub("", asked[polite.end() :])
         return [*clauses[:-1], replace(last, text=wish, display_text=wish)]
     if _ASKING_OPENING.search(clauses[0].text) or _CONFIRM_TAG.search(last.text):
         return []
@@ -357,17 +349,21 @@ def _without_question_clause(clauses: list[MessageClause]) -> list[MessageClause
 
 def _is_reported_or_hypothetical(text: str) -> bool:
     """Return whether the sentence, from this clause on, is reported, cited or hypothetical."""
-    if _HYPOTHETICAL.search(text) or _MATERIAL.search(text) or _CITATION.search(text):
+    if (
+        _HYPOTHETICAL.search(text)
+        or _MATERIAL.search(_OPENER.sub("", text))
+        or _CITATION.search(text)
+    ):
         return True
     return bool(_REPORT.search(text)) and not _OWN_REPORT.search(text)
 
 
 def _split_clauses(masked: str, sentence: str, place: int) -> Iterator[MessageClause]:
     position, is_first = 0, True
-    for found in [*_CLAUSE_BREAK.finditer(masked), None]:
-        end = found.start() if found else len(masked)
+    for end, after in [*clause_breaks(masked), (len(masked), len(masked))]:
         piece = masked[position:end]
         said = re.sub(r"\s+", " ", piece.replace(GONE, "").strip()).replace("’", "'")
+        said = spell_out(said)
         text = _SPACE_BESIDE_CJK.sub("", said)
         # Nobody states a fact about themself in a clause of this length.
         if 0 < len(text) <= _MAX_CLAUSE_CHARS:
@@ -377,8 +373,8 @@ def _split_clauses(masked: str, sentence: str, place: int) -> Iterator[MessageCl
                 said,
                 quote=sentence[left : left + len(piece.strip())],
                 opens_sentence=is_first,
-                is_followed_by_colon=found is not None and found[0] in {":", "："},
+                is_followed_by_colon=masked[end:after] in {":", "："},
                 start=place + left,
             )
         is_first = is_first and not text
-        position = found.end() if found else end
+        position = after

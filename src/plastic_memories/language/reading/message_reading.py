@@ -9,7 +9,8 @@ from typing import Any
 
 from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.chinese import chinese_reader
-from plastic_memories.language.reading.clauses import CJK, MessageClause, believable_clauses
+from plastic_memories.language.reading.clause_breaks import CJK
+from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
 from plastic_memories.language.reading.english import english_reader
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.injected_text import without_injected_lines
@@ -23,6 +24,7 @@ from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Realm
 
 _CHINESE = regex(f"[{CJK}]")
+_ENGLISH_WORDS = regex(rf"(?=[^A-Za-z]*+[A-Za-z][\w'-]*+ \W*+[A-Za-z])[^{CJK}]+")
 _LATIN = regex(r"[A-Za-z]")
 _IMPORTANCE_BY_PREFIX = (
     ("constraint.", 0.95),
@@ -76,7 +78,9 @@ def read_clauses(message: Message, zone: tzinfo) -> list[ReadClause]:
             clause.end,
             realm,
             # Clauses that a correction joined share what was read in them.
-            tuple(draft for start, end, draft in found if start < clause.end and clause.start < end),
+            tuple(
+                draft for start, end, draft in found if start < clause.end and clause.start < end
+            ),
         )
         for clause in clauses
     ]
@@ -113,7 +117,9 @@ def _read_items(
     clauses: Sequence[MessageClause], content: str, now: datetime
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     if _CHINESE.search(content):
-        yield from chinese_reader.read_chinese_clauses(clauses, now)
+        # English clauses among Chinese ones are no Chinese without a subject.
+        own = [clause for clause in clauses if not _ENGLISH_WORDS.fullmatch(clause.text)]
+        yield from chinese_reader.read_chinese_clauses(own, now)
     if _LATIN.search(content):
         yield from english_reader.read_english_clauses(clauses, now)
 

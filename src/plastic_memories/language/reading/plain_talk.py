@@ -29,9 +29,13 @@ _LAUGHTER = (
     r"(?<![A-Za-z])(?:[hH]{2,}|[hH]*(?:[hH][aAeE]){2,}[hH]?|[lL][mM][fF]?[aA][oO]+|[rR][oO][tT]?[fF][lL]|"
     r"[aA][wW][sS][lL]|[uU]+[gG]+[hH]+|[oO][mM][fF]?[gG]|[iI][jJ][bB][oO][lL]|💀)(?![A-Za-z])|"
     # In Chinese it may be the name of a game: 我喜欢玩lol.
-    r"(?<![A-Za-z玩打看欢爱是的上开])(?<![玩打看欢爱是的上开]\s)[lL]+[oO]+[lL]+(?![A-Za-z])"
+    r"(?<![A-Za-z玩打看欢爱是上开])(?<![玩打]\s)[lL]+[oO]+[lL]+(?![A-Za-z])"
 )
 _NOTHING_SAID = regex(f"{_EMOJI}|{_FACES}|{_LAUGHTER}")
+# A line that ends in a comma or a title goes on in the next one.
+_BROKEN_LINE = regex(
+    r"(?:(?<=[，,、])|(?<=\b[DM]r\.)|(?<=\bMrs\.)|(?<=\b(?:Ms|St)\.))[ \t]*+\n[ \t]*+(?=\S)"
+)
 _STRETCHED = regex(r"(?<![\d./])([A-Za-z\u3400-\u9fff])\1{2,}+")
 
 
@@ -42,11 +46,15 @@ def to_plain_talk(content: str) -> str:
     ('我对海鲜过敏', 'i love tea \\t\\t\\t')
     """
     text = _NOTHING_SAID.sub(_as_pause, to_rule_chinese(content))
-    return _STRETCHED.sub(_as_one, text)
+    return _STRETCHED.sub(_as_one, _BROKEN_LINE.sub(_as_space, text))
 
 
 def _as_pause(found: re.Match[str]) -> str:
     return PAUSE * len(found[0])
+
+
+def _as_space(found: re.Match[str]) -> str:
+    return " " + GONE * (len(found[0]) - 1)
 
 
 def _as_one(found: re.Match[str]) -> str:

@@ -39,7 +39,7 @@ _BUT = regex(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P
 # 我叫小红不是小明: the text after "not" is a correction.
 _BUT_NOT = regex(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$")
 _NO_NOUN = regex(
-    r"在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
+    r"今天|今晚|今早|明天|昨天|昨晚|刚才|刚刚|真|好|太|又|还|就|快|先|在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
     r"和|给|把|从|到|吃|喝|看|听|玩|买|做|说|写|学|开始|住|养|面试|上班|下班|毕业|搬"
 )
 # 我改名了，现在叫林一: the next clause has the new value.
@@ -60,12 +60,15 @@ def read_chinese_clauses(
     clauses: Sequence[MessageClause], now: datetime
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     """Yield the items of the clauses of one message; a subject carries over to the next clause."""
-    subject, topic = ChineseSubject.NONE, ""
+    subject, topic, is_named = ChineseSubject.NONE, "", False
     for clause in _apply_corrections(clauses):
+        if clause.opens_sentence and not is_named:
+            subject = ChineseSubject.NONE if subject is ChineseSubject.OTHER else subject
         parsed = parse_chinese_clause(clause, now, subject, topic)
         items = [item for finder in _FINDERS for item in finder(parsed)]
         for item in items:
             yield clause, item
+        is_named = not parsed.is_subject_implied
         subject, topic = _carried_subject(parsed, bool(items)), _carried_topic(parsed, items)
 
 

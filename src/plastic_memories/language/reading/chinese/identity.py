@@ -52,6 +52,7 @@ _NAME_WORDS = {
     "乳名": "nickname",
     "艺名": "nickname",
 }
+_ONLY_PEOPLE = frozenset("真名 本名 全名 网名 英文名 中文名 小名 艺名 笔名".split())
 _CALLED = regex(rf"(?:(?:户口本|身份证|护照)上)?(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
 _NAMED = regex(
     rf"(?:户口本|身份证|护照)?上?的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
@@ -156,6 +157,7 @@ def _names(parsed: ChineseClause) -> Iterator[ExtractedItem]:
                 parsed.is_subject_implied
                 and parsed.subject is ChineseSubject.NONE
                 and not parsed.clause.opens_sentence
+                and not (named and named["w"] in _ONLY_PEOPLE)
             ):
                 return
             key = _NAME_WORDS[named["w"]] if named else "name"

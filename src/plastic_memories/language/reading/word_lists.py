@@ -1,0 +1,27 @@
+"""Word lists of the rules, kept as data and read once."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "data"
+
+
+@cache
+def data_lines(name: str) -> tuple[str, ...]:
+    """Return the lines of a list, without comments and empty lines."""
+    lines = (_FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+@cache
+def word_groups(name: str) -> dict[str, tuple[str, ...]]:
+    """Return the groups of a list: a line has a name, a space, and words separated by bars."""
+    pairs = (line.split(" ", 1) for line in data_lines(name))
+    return {group: tuple(words.split("|")) for group, words in pairs}
+
+
+def any_of(name: str, group: str) -> str:
+    """Return the words of a group as the alternatives of a regular expression, longest first."""
+    return "|".join(sorted(word_groups(name)[group], key=len, reverse=True))
