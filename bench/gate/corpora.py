@@ -14,6 +14,7 @@ TRAINED_ON = ("dulemon", "msc_persona", "byu_chitchat", "kdconv", "hkcancor", "k
 CHATTER = ("lccc_weibo", "nus_sms_zh", "nus_sms_en", "nps_chat")
 _SENTENCE = re.compile(r"(?:[^。！？!?；;\n….]|\.(?!\s|$|\.))+[。！？!?；;….~～]*")
 _HELD_SHARE = 5
+NOTHING = "nothing"
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,16 @@ class Talk:
 
 @dataclass(frozen=True)
 class WrittenSentence:
-    """A sentence written for this project: what it tells, of which kind; `none` is nothing."""
+    """A sentence written for this project: what it tells, of which kind; `nothing` if it is chatter."""
 
     text: str
     kind: str
     language: str
-    trap: str = ""
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether the sentence only helps to mix the heads, not to fit them."""
+        return _checksum(self.text) % _HELD_SHARE == 0
 
 
 def read_talk(folder: Path, corpus: str) -> Iterator[Talk]:
@@ -64,6 +69,15 @@ def read_talk(folder: Path, corpus: str) -> Iterator[Talk]:
                     for one in row["facts"]
                 ),
             )
+
+
+def read_sentences(folder: Path, half: str) -> list[WrittenSentence]:
+    """Return the sentences of one half (`train` or `aside`), Chinese ones first."""
+    rows = []
+    for language in ("zh", "en"):
+        lines = (folder / f"{half}_{language}.jsonl").read_text("utf-8").splitlines()
+        rows += [json.loads(line) for line in lines if line.strip()]
+    return [WrittenSentence(row["text"], row["kind"], row["lang"]) for row in rows]
 
 
 def sentences(text: str) -> list[str]:

@@ -6,19 +6,23 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from bench.gate.corpora import Talk, read_talk, sentences
+from bench.gate.corpora import NOTHING, Talk, WrittenSentence, read_talk, sentences
 from bench.gate.vectors import VectorCache
 from bench.gate.weak_labels import is_passing, kind_of_fact
 
+T = TypeVar("T")
 # Cosines between a fact and a sentence: the sentence tells it, or has nothing to do with it.
 _TELLS = 0.5
 _UNRELATED = 0.3
 _MIN_CHARS = 2
 _MAX_CHARS = 200
-_CHATTER_LIMIT = 14_000
+_CHATTER_LIMIT = 5_000
+_TALK_LIMIT = 400
+_WRITTEN_WEIGHT = 4.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ def corpus_examples(folder: Path, vectors: VectorCache) -> list[Example]:
     """Return the examples of every corpus that may be trained on, in a fixed order."""
     found: list[Example] = []
     for corpus in ("dulemon", "msc_persona"):
-        talks = list(read_talk(folder, corpus))
+        talks = _some(list(read_talk(folder, corpus)), _TALK_LIMIT)
         vectors.embed(_texts_to_compare(talks))
         for talk in talks:
             found += _fact_examples(talk, vectors)
@@ -49,6 +53,26 @@ def corpus_examples(folder: Path, vectors: VectorCache) -> list[Example]:
     ):
         found += _chatter_examples(folder, corpus, label, weight)
     return [one for one in found if _MIN_CHARS <= len(one.text) <= _MAX_CHARS]
+
+
+def written_examples(written: Iterable[WrittenSentence]) -> list[Example]:
+    """Return the sentences that were written here; one of them weighs as much as several found."""
+    return [
+        Example(
+            one.text,
+            int(one.kind != NOTHING),
+            "" if one.kind == NOTHING else one.kind,
+            _WRITTEN_WEIGHT,
+            f"written_{one.language}",
+            one.is_held,
+        )
+        for one in written
+    ]
+
+
+def _some(rows: list[T], limit: int) -> list[T]:
+    """Return at most `limit` rows, always the same."""
+    return random.Random(7).sample(rows, min(limit, len(rows)))
 
 
 def _texts_to_compare(talks: Iterable[Talk]) -> Iterator[str]:
@@ -138,6 +162,5 @@ def _chatter_examples(
         for _, text in talk.turns
         for piece in sentences(text)
     ]
-    random.Random(7).shuffle(texts)
-    for text, is_held in texts[:_CHATTER_LIMIT]:
+    for text, is_held in _some(texts, _CHATTER_LIMIT):
         yield Example(text, label, "", weight, corpus, is_held)

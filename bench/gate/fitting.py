@@ -108,7 +108,7 @@ def fit_ngram_lasting(
 
 
 def fit_ngram_kinds(
-    texts: SparseTexts, targets: Targets, steps: int = 120, rate: float = 40.0
+    texts: SparseTexts, targets: Targets, steps: int = 80, rate: float = 60.0
 ) -> tuple[Floats, Floats]:
     """Return weights (buckets, kinds) and biases, from texts whose kind is known."""
     size, shift = 1 << KIND_BUCKET_BITS, BUCKET_BITS - KIND_BUCKET_BITS

@@ -30,7 +30,7 @@ from plastic_memories.language.gate.kinds import KINDS
 Arrays = dict[str, NDArray[Any]]
 _SEED = 20_261_118
 # Unlabelled sentences that a first model is sure about are chatter for the second.
-_SURELY_NOTHING = 0.25
+_NOTHING = -1.1
 _KIND_MIX = 0.5
 # Clipped rather than rounded: a few large weights would make all others coarse.
 _CLIP_QUANTILE = 0.9999
@@ -38,16 +38,19 @@ _ENGLISH = frozenset({"msc_persona", "byu_chitchat", "written_en"})
 
 
 def train_heads(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
-    """Return the weights of both heads, trained in two rounds."""
+    """Return the weights of both heads.
+
+    A first head over vectors judges the unlabelled sentences: what it takes for nothing is chatter
+    for the final heads.
+    """
     vectors.embed(one.text for one in examples)
     known = [one for one in examples if one.lasting is not None]
-    first = GateHeads(_train_once(known, vectors))
+    fitted = [one for one in known if not one.is_held]
+    first = fit_vector_head(_rows(fitted, vectors), _targets(fitted), _SEED)
     unknown = [one for one in examples if one.lasting is None and not one.is_held]
-    rows = vectors.rows([one.text for one in unknown])
-    for one, row in zip(unknown, rows, strict=True):
-        if first.assess(one.text, row).lasting < _SURELY_NOTHING:
-            known.append(replace(one, lasting=0))
-    return _train_once(known, vectors)
+    logits = first.outputs(_rows(unknown, vectors))[:, 0]
+    found = [replace(unknown[index], lasting=0) for index in np.flatnonzero(logits < _NOTHING)]
+    return _train_all([*known, *found], vectors)
 
 
 def write_arrays(arrays: Arrays, file: Path) -> None:
@@ -61,17 +64,16 @@ def write_arrays(arrays: Arrays, file: Path) -> None:
             archive.writestr(entry, content.getvalue())
 
 
-def _train_once(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
+def _train_all(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
     fitted = [one for one in examples if not one.is_held]
     held = [one for one in examples if one.is_held]
-    targets, texts = _targets(fitted), SparseTexts.of([one.text for one in fitted])
-    rows = vectors.rows([one.text for one in fitted])
-    weights, bias = fit_ngram_lasting(texts, targets)
+    targets = _targets(fitted)
+    weights, bias = fit_ngram_lasting(SparseTexts.of([one.text for one in fitted]), targets)
     with_kind = [one for one in fitted if one.lasting and one.kind]
-    kind_targets = _kind_targets(with_kind)
-    kinds, kind_bias = fit_ngram_kinds(SparseTexts.of([one.text for one in with_kind]), kind_targets)
-    head = fit_vector_head(rows, targets, _SEED)
-    arrays = {
+    kind_texts = SparseTexts.of([one.text for one in with_kind])
+    kinds, kind_bias = fit_ngram_kinds(kind_texts, _kind_targets(with_kind))
+    head = fit_vector_head(_rows(fitted, vectors), targets, _SEED)
+    arrays: Arrays = {
         **_quantised_vector("ngram_weights", "ngram_scale", weights),
         "ngram_bias": np.float32(bias),
         **_quantised_columns("kind_weights", "kind_scales", kinds),
@@ -80,7 +82,12 @@ def _train_once(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
         "kind_mix": np.float32(_KIND_MIX),
         "embedder_model": np.array(vectors.model),
     }
-    return {name: np.asarray(array) for name, array in (arrays | _mixture(arrays, held, vectors)).items()}
+    arrays |= _mixture(arrays, held, vectors)
+    return {name: np.asarray(array) for name, array in arrays.items()}
+
+
+def _rows(examples: Sequence[Example], vectors: VectorCache) -> Floats:
+    return vectors.rows([one.text for one in examples])
 
 
 def _targets(examples: Sequence[Example]) -> Targets:
@@ -109,7 +116,7 @@ def _mixture(arrays: Arrays, held: Sequence[Example], vectors: VectorCache) -> A
     """Fit how the heads are mixed, on conversations that neither was trained on."""
     heads = GateHeads(arrays)
     targets = _targets(held)
-    rows = vectors.rows([one.text for one in held])
+    rows = _rows(held, vectors)
     alone = np.array([_logit(heads.lasting_score(one.text)) for one in held], dtype=np.float32)
     by_vector = np.array([heads.vector_logit(row) for row in rows], dtype=np.float32)
     mixed = fit_logistic(np.stack((alone, by_vector), axis=1), targets.lasting, targets.weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.formation.archiving import queue_archiving
@@ -19,6 +19,7 @@ from plastic_memories.hub.formation.jobs import (
     open_job,
 )
 from plastic_memories.hub.formation.learn import end_summaries, store_learned_draft
+from plastic_memories.hub.formation.unread_clauses import UnreadClauses
 from plastic_memories.hub.memories.write import has_tombstone
 from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
@@ -80,6 +81,7 @@ class Digest:
     extractor: Extractor | None
     options: FormationOptions
     archives: bool
+    unread_clauses: UnreadClauses = field(default_factory=UnreadClauses)
 
     async def __call__(self, job: Job) -> Job:
         """Run a leased job; raise `Unavailable` if the model must be asked again later."""
@@ -163,7 +165,9 @@ class Digest:
         found: list[Draft] = []
         for start in range(0, len(window.messages), _RULE_BATCH):
             batch = window.messages[start : start + _RULE_BATCH]
-            found += await asyncio.to_thread(self.judge.extract, batch, window.time_zone)
+            read = await asyncio.to_thread(self.judge.extract, batch, window.time_zone)
+            unread = await self.unread_clauses.drafts(batch, read, window.time_zone)
+            found += [*read, *unread]
         return latest_by_key(found)
 
     async def _proposal(self, window: TalkWindow) -> Proposal:
