@@ -22,7 +22,7 @@ _MIN_CHARS = 2
 _MAX_CHARS = 200
 _CHATTER_LIMIT = 5_000
 _TALK_LIMIT = 400
-_WRITTEN_WEIGHT = 4.0
+_WRITTEN_WEIGHT = 10.0
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,7 @@ def _label_sentences(
             (index in nearest and similar[best] > _UNRELATED) or similar[best] > _TELLS + 0.1
         ):
             yield piece, 1, kind_of_fact([*lasting, *loose][best]).value
-        elif is_complete and (not lines or (similar.max() < _UNRELATED)):
-            yield piece, 0, ""
-        elif asks and not lines:
+        elif (is_complete and (not lines or (similar.max() < _UNRELATED))) or (asks and not lines):
             yield piece, 0, ""
         else:
             yield piece, None, ""

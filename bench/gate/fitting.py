@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plastic_memories.language.gate.features import BUCKET_BITS, ngram_buckets
-from plastic_memories.language.gate.heads import KIND_BUCKET_BITS
-from plastic_memories.language.gate.kinds import KINDS
+from plastic_memories.language.gate.heads import KIND_BUCKET_BITS, KIND_OUTPUTS
 
 Floats = NDArray[np.float32]
+_BATCH, _DROPOUT = 256, 0.2
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8
 
 
@@ -67,11 +67,20 @@ class SparseTexts:
 
 @dataclass(frozen=True)
 class Targets:
-    """What the heads shall answer for each text: lasting, its kind (-1: unknown), its weight."""
+    """What the heads shall answer for each text, and how much each answer weighs.
+
+    A text whose kind is unknown has kind weight 0.
+    """
 
     lasting: Floats
     kinds: NDArray[np.int64]
     weights: Floats
+    kind_weights: Floats
+
+    def of(self, rows: NDArray[Any]) -> Targets:
+        return Targets(
+            self.lasting[rows], self.kinds[rows], self.weights[rows], self.kind_weights[rows]
+        )
 
 
 @dataclass
@@ -108,14 +117,14 @@ def fit_ngram_lasting(
 
 
 def fit_ngram_kinds(
-    texts: SparseTexts, targets: Targets, steps: int = 80, rate: float = 60.0
+    texts: SparseTexts, targets: Targets, steps: int = 100, rate: float = 60.0
 ) -> tuple[Floats, Floats]:
     """Return weights (buckets, kinds) and biases, from texts whose kind is known."""
     size, shift = 1 << KIND_BUCKET_BITS, BUCKET_BITS - KIND_BUCKET_BITS
-    columns = [Momentum(np.zeros(size), rate) for _ in KINDS]
-    bias = Momentum(np.zeros(len(KINDS)), rate / 10)
-    share = targets.weights / targets.weights.sum()
-    wanted = np.eye(len(KINDS), dtype=np.float32)[targets.kinds]
+    columns = [Momentum(np.zeros(size), rate) for _ in range(KIND_OUTPUTS)]
+    bias = Momentum(np.zeros(KIND_OUTPUTS), rate / 10)
+    share = targets.kind_weights / targets.kind_weights.sum()
+    wanted = np.eye(KIND_OUTPUTS, dtype=np.float32)[targets.kinds]
     for _ in range(steps):
         logits = [texts.sums(one.weights.astype(np.float32), shift) for one in columns]
         shares = _softmax(np.stack(logits, axis=1) + bias.weights.astype(np.float32))
@@ -146,54 +155,42 @@ def fit_vector_head(
     vectors: Floats, targets: Targets, seed: int, hidden: int = 64, epochs: int = 8
 ) -> VectorHead:
     rng = np.random.default_rng(seed)
-    sizes = ((vectors.shape[1], hidden), (hidden,), (hidden, 1 + len(KINDS)), (1 + len(KINDS),))
+    sizes = ((vectors.shape[1], hidden), (hidden,), (hidden, 1 + KIND_OUTPUTS), (1 + KIND_OUTPUTS,))
     scales = (1.4 * (2 / vectors.shape[1]) ** 0.5 * 8, 0.0, (2 / hidden) ** 0.5, 0.0)
     parts = [
         Adam((rng.standard_normal(size) * scale).astype(np.float32), 1e-3, 1e-2)
         for size, scale in zip(sizes, scales, strict=True)
     ]
-    kind_known = (targets.kinds >= 0).astype(np.float32)
-    wanted = np.eye(len(KINDS), dtype=np.float32)[np.maximum(targets.kinds, 0)]
-    mean_weight = targets.weights.mean()
+    scaled = replace(
+        targets,
+        weights=targets.weights / targets.weights.mean(),
+        kind_weights=targets.kind_weights / targets.kind_weights.mean(),
+    )
     for _ in range(epochs):
         order = rng.permutation(len(vectors))
-        for start in range(0, len(order), 256):
-            rows = order[start : start + 256]
-            dropped = (rng.random((len(rows), hidden)) > 0.2).astype(np.float32) / 0.8
-            _step(
-                parts,
-                vectors[rows],
-                dropped,
-                lambda out, rows=rows: _errors(
-                    out,
-                    targets.lasting[rows],
-                    wanted[rows],
-                    kind_known[rows],
-                    targets.weights[rows] / mean_weight,
-                ),
-            )
+        for start in range(0, len(order), _BATCH):
+            rows = order[start : start + _BATCH]
+            kept = (rng.random((len(rows), hidden)) > _DROPOUT).astype(np.float32)
+            _step(parts, vectors[rows], kept / (1 - _DROPOUT), scaled.of(rows))
     return VectorHead(*(part.weights for part in parts))
 
 
-def _step(
-    parts: list[Adam], batch: Floats, dropped: Floats, error: Callable[[Floats], Floats]
-) -> None:
+def _step(parts: list[Adam], batch: Floats, kept: Floats, targets: Targets) -> None:
     hidden, hidden_bias, output, output_bias = parts
     before = batch @ hidden.weights + hidden_bias.weights
-    inner = np.maximum(before, 0) * dropped
-    errors = error(inner @ output.weights + output_bias.weights) / len(batch)
-    back = (errors @ output.weights.T) * (before > 0) * dropped
+    inner = np.maximum(before, 0) * kept
+    errors = _errors(inner @ output.weights + output_bias.weights, targets) / len(batch)
+    back = (errors @ output.weights.T) * (before > 0) * kept
     output.step(inner.T @ errors)
     output_bias.step(errors.sum(axis=0))
     hidden.step(batch.T @ back)
     hidden_bias.step(back.sum(axis=0))
 
 
-def _errors(
-    outputs: Floats, lasting: Floats, wanted: Floats, kind_known: Floats, weights: Floats
-) -> Floats:
-    first = (_sigmoid(outputs[:, 0]) - lasting) * weights
-    kinds = (_softmax(outputs[:, 1:]) - wanted) * (kind_known * weights)[:, None]
+def _errors(outputs: Floats, targets: Targets) -> Floats:
+    first = (_sigmoid(outputs[:, 0]) - targets.lasting) * targets.weights
+    wanted = np.eye(KIND_OUTPUTS, dtype=np.float32)[targets.kinds]
+    kinds = (_softmax(outputs[:, 1:]) - wanted) * targets.kind_weights[:, None]
     return np.concatenate((first[:, None], kinds), axis=1)
 
 

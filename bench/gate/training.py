@@ -24,14 +24,18 @@ from bench.gate.fitting import (
     fit_vector_head,
 )
 from bench.gate.vectors import VectorCache
-from plastic_memories.language.gate.heads import GateHeads
-from plastic_memories.language.gate.kinds import KINDS
+from plastic_memories.language.gate.heads import KIND_OUTPUTS, GateHeads
+from plastic_memories.language.gate.kinds import KINDS, StatementKind
 
 Arrays = dict[str, NDArray[Any]]
 _SEED = 20_261_118
 # Unlabelled sentences that a first model is sure about are chatter for the second.
 _NOTHING = -1.1
 _KIND_MIX = 0.5
+# A kind that a person gave, against one found by words; and how much rare kinds gain.
+_WRITTEN_KIND = 20.0
+_RARITY = 0.8
+_NOTHING_SHARE = 0.7
 # Clipped rather than rounded: a few large weights would make all others coarse.
 _CLIP_QUANTILE = 0.9999
 _ENGLISH = frozenset({"msc_persona", "byu_chitchat", "written_en"})
@@ -65,14 +69,19 @@ def write_arrays(arrays: Arrays, file: Path) -> None:
 
 
 def _train_all(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
-    fitted = [one for one in examples if not one.is_held]
+    """Fit without the held examples to learn how to mix the heads, then again with them."""
     held = [one for one in examples if one.is_held]
-    targets = _targets(fitted)
-    weights, bias = fit_ngram_lasting(SparseTexts.of([one.text for one in fitted]), targets)
-    with_kind = [one for one in fitted if one.lasting and one.kind]
-    kind_texts = SparseTexts.of([one.text for one in with_kind])
-    kinds, kind_bias = fit_ngram_kinds(kind_texts, _kind_targets(with_kind))
-    head = fit_vector_head(_rows(fitted, vectors), targets, _SEED)
+    mixture = _mixture(_fit([one for one in examples if not one.is_held], vectors), held, vectors)
+    return _fit(examples, vectors) | mixture
+
+
+def _fit(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
+    targets = _targets(examples)
+    weights, bias = fit_ngram_lasting(SparseTexts.of([one.text for one in examples]), targets)
+    has_kind = np.flatnonzero(targets.kind_weights)
+    kind_texts = SparseTexts.of([examples[row].text for row in has_kind])
+    kinds, kind_bias = fit_ngram_kinds(kind_texts, targets.of(has_kind))
+    head = fit_vector_head(_rows(examples, vectors), targets, _SEED)
     arrays: Arrays = {
         **_quantised_vector("ngram_weights", "ngram_scale", weights),
         "ngram_bias": np.float32(bias),
@@ -82,7 +91,6 @@ def _train_all(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
         "kind_mix": np.float32(_KIND_MIX),
         "embedder_model": np.array(vectors.model),
     }
-    arrays |= _mixture(arrays, held, vectors)
     return {name: np.asarray(array) for name, array in arrays.items()}
 
 
@@ -99,17 +107,26 @@ def _targets(examples: Sequence[Example]) -> Targets:
         for label in (lasting == 1, lasting == 0):
             group = language & label
             weights[group] *= len(examples) / max(1.0, 4 * float(weights[group].sum()))
-    kinds = [KINDS.index(one.kind) if one.lasting and one.kind else -1 for one in examples]
-    return Targets(lasting, np.array(kinds), weights)
+    kinds = np.array([KINDS.index(one.kind) if one.kind else len(KINDS) for one in examples])
+    return Targets(lasting, kinds, weights, _kind_weights(examples, kinds))
 
 
-def _kind_targets(examples: Sequence[Example]) -> Targets:
-    """Return the targets of the kinds; a rare kind weighs more than its number."""
-    kinds = np.array([KINDS.index(one.kind) for one in examples])
-    weights = np.array([one.weight for one in examples], dtype=np.float32)
-    totals = np.bincount(kinds, weights=weights, minlength=len(KINDS))
-    weights *= (1 / np.sqrt(np.maximum(totals, 1.0)))[kinds].astype(np.float32)
-    return Targets(np.ones(len(kinds), dtype=np.float32), kinds, weights)
+def _kind_weights(examples: Sequence[Example], kinds: NDArray[np.int64]) -> Floats:
+    """Return how much each kind weighs: rare ones more, weak labels less, unknown ones nothing."""
+    weights = np.array([_kind_certainty(one) for one in examples])
+    totals = np.bincount(kinds, weights=weights, minlength=KIND_OUTPUTS)
+    balanced = weights / np.maximum(totals, 1.0)[kinds] ** _RARITY
+    is_nothing = kinds == len(KINDS)
+    balanced[is_nothing] *= _NOTHING_SHARE * balanced[~is_nothing].sum() / balanced[is_nothing].sum()
+    return np.asarray(balanced, dtype=np.float32)
+
+
+def _kind_certainty(example: Example) -> float:
+    if example.corpus.startswith("written"):
+        return _WRITTEN_KIND
+    if not example.lasting:
+        return example.weight
+    return 0.0 if example.kind in ("", StatementKind.OTHER.value) else example.weight
 
 
 def _mixture(arrays: Arrays, held: Sequence[Example], vectors: VectorCache) -> Arrays:

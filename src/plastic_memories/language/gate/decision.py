@@ -43,7 +43,7 @@ def decide(assessment: Assessment, *, by_both_heads: bool) -> Decision | None:
 
 def keep_score(assessment: Assessment, keep_as: KeepAs) -> float:
     """Return how likely a statement is lasting and of a kind that is kept in this way."""
-    return assessment.lasting * assessment.share(*_KINDS_OF[keep_as])
+    return assessment.share(*_KINDS_OF[keep_as])
 
 
 def _likeliest(assessment: Assessment, keep_as: KeepAs) -> StatementKind:

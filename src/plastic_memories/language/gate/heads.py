@@ -16,6 +16,8 @@ from plastic_memories.language.gate.kinds import KINDS, StatementKind
 
 Floats = NDArray[np.float32]
 WEIGHTS_FILE = "weights.npz"
+# The kinds of statements, and nothing.
+KIND_OUTPUTS = len(KINDS) + 1
 # The kinds need fewer buckets: only statements are told apart.
 KIND_BUCKET_BITS = 14
 _KIND_SHIFT = np.uint64(BUCKET_BITS - KIND_BUCKET_BITS)
@@ -26,14 +28,14 @@ class Assessment:
     """How likely a text says something lasting about its speaker, and of which kind."""
 
     lasting: float
-    kinds: Floats  # a share for each of KINDS; they sum to 1
+    kinds: Floats  # a share for each of KINDS, then that of nothing; they sum to 1
 
     def share(self, *kinds: StatementKind) -> float:
         return float(sum(self.kinds[KINDS.index(kind)] for kind in kinds))
 
     @property
     def kind(self) -> StatementKind:
-        return KINDS[int(np.argmax(self.kinds))]
+        return KINDS[int(np.argmax(self.kinds[: len(KINDS)]))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,9 +50,7 @@ class UnreadStatement:
 def unread_statements(read: Sequence[ReadClause]) -> list[UnreadStatement]:
     """Return the statements that no rule reads, in order; at most 200 of a window."""
     real = [clause for clause in read if clause.realm is Realm.REAL]
-    found = (
-        statement for sentence in _sentences(real) for statement in _unread_runs(sentence)
-    )
+    found = (statement for sentence in _sentences(real) for statement in _unread_runs(sentence))
     kept = [one for one in found if len(comparable_text(one.text)) >= _MIN_CHARS]
     return kept[:_MAX_STATEMENTS]
 
