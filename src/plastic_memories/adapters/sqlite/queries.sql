@@ -606,11 +606,12 @@ SELECT * FROM jobs
 SELECT * FROM jobs j
  WHERE status IN ('pending', 'failed', 'processing') AND next_try_at <= :now
    AND (tenant_id, user_id) > (:tenant_id, :user_id)
-   AND NOT EXISTS (
+   AND (:only = '' OR task_type = :only)
+   AND (task_type = 'profile' OR NOT EXISTS (
        SELECT 1 FROM jobs b
         WHERE b.tenant_id = j.tenant_id AND b.user_id = j.user_id AND b.persona_id = j.persona_id
           AND b.session_ref = j.session_ref AND b.status = 'processing' AND b.next_try_at > :now
-          AND b.status IN ('pending', 'failed', 'processing'))
+          AND b.status IN ('pending', 'failed', 'processing')))
  ORDER BY tenant_id, user_id, next_try_at, id LIMIT :limit;
 
 -- quiet_sessions --
@@ -619,7 +620,7 @@ SELECT s.* FROM sessions s
    AND NOT EXISTS (
        SELECT 1 FROM jobs j
         WHERE j.tenant_id = s.tenant_id AND j.user_id = s.user_id AND j.persona_id = s.persona_id
-          AND j.session_ref = s.id AND j.task_type <> 'archive'
+          AND j.session_ref = s.id AND j.task_type NOT IN ('archive', 'profile')
           AND (j.status IN ('pending', 'failed', 'processing')
                OR (j.status = 'dead' AND j.completed_at >= s.last_active)))
  ORDER BY s.last_active LIMIT :limit;
@@ -669,7 +670,7 @@ SELECT count(*) AS messages,
    AND s.session_id = m.session_id AND s.bot_id = m.bot_id AND s.source_app = m.source_app
    AND s.branch_id = m.branch_id
   LEFT JOIN (SELECT DISTINCT session_ref FROM jobs
-              WHERE status = 'dead' AND task_type <> 'archive') d ON d.session_ref = s.id
+              WHERE status = 'dead' AND task_type NOT IN ('archive', 'profile')) d ON d.session_ref = s.id
  WHERE m.hidden_at IS NULL;
 
 -- adopt_messages --

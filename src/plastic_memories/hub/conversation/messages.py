@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from plastic_memories.hub.formation.archiving import queue_archiving
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import FormationOptions, open_job, scrub
+from plastic_memories.hub.formation.learn_at_once import (
+    is_worth_reading_at_once,
+    queue_reading_at_once,
+)
 from plastic_memories.hub.transactions.audit_events import record_event
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
@@ -45,7 +49,9 @@ class MessageHistory:
         ]
 
         stored, is_due = await self.storage.write(
-            lambda stores: self._append_in_transaction(stores, caller, owner, masked, now)
+            lambda stores: self._append_in_transaction(
+                stores, caller, owner, masked, now, read_at_once=True
+            )
         )
         if is_due:
             self.wakeup.notify()
@@ -99,7 +105,14 @@ class MessageHistory:
         return known, is_due
 
     def _append_in_transaction(
-        self, stores: Stores, caller: Caller, owner: Owner, masked: Sequence[Message], now: float
+        self,
+        stores: Stores,
+        caller: Caller,
+        owner: Owner,
+        masked: Sequence[Message],
+        now: float,
+        *,
+        read_at_once: bool = False,  # else the caller has the rules read them
     ) -> tuple[list[AppendOutcome], bool]:
         stores.personas.ensure(owner, now)
         placed = with_session_realm(stores, masked) if self.formation.enabled else masked
@@ -109,29 +122,30 @@ class MessageHistory:
                 stores, caller, "messages.append", owner.persona_id, now,
                 message_ids=new, source_app=app,
             )  # fmt: skip
-        return stored, self.formation.enabled and self._count_waiting(stores, masked, stored, now)
+        if not self.formation.enabled:
+            return stored, False
+        fresh = [
+            message for message, outcome in zip(masked, stored, strict=True) if not outcome.deduped
+        ]
+        light = filter(is_worth_reading_at_once, fresh) if read_at_once else ()
+        at_once = {conversation_of(message) for message in light}
+        return stored, self._count_waiting(stores, fresh, at_once, now)
 
     def _count_waiting(
-        self,
-        stores: Stores,
-        messages: Sequence[Message],
-        stored: Sequence[AppendOutcome],
-        now: float,
+        self, stores: Stores, new: Sequence[Message], at_once: Set[Conversation], now: float
     ) -> bool:
         """Count the waiting messages of each conversation; return whether a job is due.
 
         The job is stored in the same transaction as the messages.
         """
         is_due = False
-        new = (
-            message
-            for message, outcome in zip(messages, stored, strict=True)
-            if not outcome.deduped
-        )
         for place, (number, by_user) in _message_counts(new).items():
             session = stores.sessions.record_messages(place, number, by_user, now)
             if self._fills_window(session.rounds, by_user):
                 open_job(stores, session, Trigger.THRESHOLD, now, self.formation)
+                is_due = True
+            if place in at_once:
+                queue_reading_at_once(stores, session, now, self.formation)
                 is_due = True
         return is_due
 

@@ -36,7 +36,8 @@ from plastic_memories.language.text.majority_language import majority_language
 from plastic_memories.model.formation import Proposal, Summary, TalkWindow
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.model.memory import Draft, Status
-from plastic_memories.model.message import Role
+from plastic_memories.model.message import Message, Role
+from plastic_memories.model.owner import Owner
 from plastic_memories.model.session import Session
 from plastic_memories.ports.extractor import Extractor
 from plastic_memories.ports.judge import JudgeEngine
@@ -110,7 +111,7 @@ class Digest:
             language=settings.language or majority_language(message.content for message in talk),
         )
         upto = messages[-1].id if messages else session.watermark
-        return _DigestInput(session, window, upto, _recalled_texts(stores, window))
+        return _DigestInput(session, window, upto, recalled_texts(stores, job.owner, talk))
 
     async def _extract(self, reading: _DigestInput) -> _DigestOutput:
         window = reading.window
@@ -235,15 +236,15 @@ class Digest:
             open_job(stores, session, done.trigger, now, self.options, task_type=TaskType.ARCHIVE)
 
 
-def _recalled_texts(stores: Stores, window: TalkWindow) -> list[str]:
+def recalled_texts(stores: Stores, owner: Owner, talk: Sequence[Message]) -> list[str]:
     """Return texts that may have been injected before the first of these messages."""
-    if not window.messages:
+    if not talk:
         return []
-    before = window.messages[0].created_at
+    before = talk[0].created_at
     wanted = MemoryFilter(statuses={Status.ACTIVE}, limit=_MAX_RECALLED)
     return [
         row.content
-        for row in stores.memories.find(window.owner, wanted)
+        for row in stores.memories.find(owner, wanted)
         if row.last_recalled_at is not None and row.created_at <= before
     ]
 

@@ -16,6 +16,7 @@ from plastic_memories.hub.formation.archiving import ArchiveConversation
 from plastic_memories.hub.formation.digest import Digest
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import Jobs, complete_job
+from plastic_memories.hub.formation.learn_at_once import LearnAtOnce
 from plastic_memories.model.job import Job, JobStatus, TaskType
 from plastic_memories.ports.meter import Meter
 from plastic_memories.runtime.metered_storage import current_tenant
@@ -75,7 +76,7 @@ class JobRunner:
         running: set[asyncio.Task[None]] = set()
         try:
             while True:
-                while len(running) < self._places and (job := await self.jobs.lease(worker)):
+                while job := await self._lease_next(worker, len(running)):
                     running.add(asyncio.create_task(self._run_and_rest(job, rest)))
                 if not running:
                     return done
@@ -89,6 +90,14 @@ class JobRunner:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
+
+    async def _lease_next(self, worker: str, running: int) -> Job | None:
+        """Lease a due job; while every place is taken, one more light job may run beside them."""
+        if running < self._places:
+            return await self.jobs.lease(worker)
+        if running == self._places > 1:
+            return await self.jobs.lease(worker, TaskType.PROFILE)
+        return None
 
     @property
     def _places(self) -> int:
@@ -156,6 +165,8 @@ class JobRunner:
             return await self.exports(job)
         if job.task_type is TaskType.SCRUB:
             return await self._scrub(job)
+        if job.task_type is TaskType.PROFILE:
+            return await LearnAtOnce(self.digest)(job)
         return await self.digest(job)
 
     async def _scrub(self, job: Job) -> Job:

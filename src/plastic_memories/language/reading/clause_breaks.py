@@ -21,13 +21,14 @@ _CLAUSE_BREAK = regex(
     r"(?<![Nn]ame)[:：](?!\d)|——|—|\s-\s|\t"
     rf"|(?<=[{CJK}\w》」”])\s+(?=(?:我|你|他|她|今年|住在|喜欢|不喜欢|来自|讨厌|叫我|是一?[个名]|坐标|但|因为|"
     rf"所以|请|以后|目前|在|主要|先不|然后|反正|总之|不过|其实|今天|昨天|明天|最近|现在|真的|算了|对了|话说|顺便|"
-    rf"[中英][文]名|真名|本名|全名|小名|网名|\d{{2,4}}年|\d{{1,2}}月|\d{{1,2}}\.\d|[{CJK}]{{2}}座))"
+    rf"[中英][文]名|真名|本名|全名|小名|网名|[{CJK}]{{2}}座))"
     rf"|(?<=[{CJK}])\s+(?=(?:please|i|i'm|im|my|call|don't|dont|you|u)\s)"
-    r"|(?<=[男女])\s+(?=\d\d\b)|(?<=[A-Za-z0-9])\s+(?=[A-Za-z]{2,}是)"
+    rf"|(?<=[{CJK}\d])(?<![是在到从于])\s+(?=\d{{2,4}}年|\d{{1,2}}月|\d{{1,2}}\.\d)"
+    r"|(?<=[男女])\s+(?=\d\d\b)|(?-i:(?<=[A-Z])\s+(?=[a-z]{2,}是))"
     # Typed or spoken without a pause: 先自我介绍一下我叫罗丽你叫我罗姐就行.
     rf"|(?<=[{CJK}]{{2}})(?=我(?:爸爸?|妈妈?|哥|姐|弟|妹|老公|老婆)(?:是|叫|在|今年))"
     rf"|(?<=[{CJK}]{{2}})(?<![叫让给跟和对把被比起问找诉陪帮教喊当果为以说得想道的是像除等让使令管天周月年晚上午早时候前后号日"
-    r"末底初岁次里季春夏秋冬节之在与同过])(?=我(?:叫|是|住|对|有|不|最|养|姓|属|今年|现在|平时|从小|喜欢|讨厌|的)"
+    r"末底初岁次里季春夏秋冬节之在与同过点聊提谈讲及论旬听])(?=我(?:叫|是|住|对|有|最|养|姓|属|今年|现在|平时|从小)"
     rf"[{CJK}A-Za-z\d]{{2}})"
     r"|(?=你(?:可以|就|以后|直接)?(?:叫|喊|称呼)我)"
     r"|(?<=的)\s+(?=主要|天天|后来|不|但|还|就|平时|现在|以前|每|也|都|经常|已经|刚|从|有|没)"
@@ -68,7 +69,9 @@ _GOES_ON = frozenset(
     "call calls called name named dont don't cant can't me him her you us them suspect suspects doubt "
     "insist insists claim claims assume assumes joke jokes imagine pretend dream dreamed dreamt worry "
     "worried convinced noticed found learned discovered figured decided agree agreed agreed prove "
-    "explain show understand whoever however".split()
+    "explain show understand whoever however today tomorrow tonight yesterday morning afternoon "
+    "evening night weekend week month year monday tuesday wednesday thursday friday saturday sunday "
+    "now then later lately recently usually sometimes actually honestly personally".split()
 )
 _DETERMINERS = frozenset(
     "a an the this that these those my your his her our their any every some no first last best "
@@ -82,6 +85,13 @@ _STARTS_ANEW = regex(
 )
 
 
+# "whenever i drink milk i get sick" is one statement.
+_SUBORDINATE = regex(
+    r"\s*(?:(?:and|but|so|ok|well|hey) )*(?:when|whenever|if|once|every time|each time|after|before|until|unless)\b",
+    re.IGNORECASE,
+)
+
+
 def clause_breaks(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of what separates clauses, in order, without overlaps.
 
@@ -91,10 +101,12 @@ def clause_breaks(text: str) -> Iterator[tuple[int, int]]:
     """
     marked = [found.span() for found in _CLAUSE_BREAK.finditer(text)]
     place = 0
-    for start, end in sorted([*marked, *_run_on_breaks(text)]):
-        if start >= place:
-            yield start, end
-            place = end
+    unmarked = set(_run_on_breaks(text))
+    for start, end in sorted([*marked, *unmarked]):
+        if start < place or ((start, end) in unmarked and _SUBORDINATE.match(text, place)):
+            continue
+        yield start, end
+        place = end
 
 
 def _run_on_breaks(text: str) -> Iterator[tuple[int, int]]:

@@ -109,7 +109,9 @@ _MATERIAL = regex(
 _OWN_REPORT = regex(
     r"^(?:刚才|之前|昨天|早就)*(?:我|(?=跟|和|对))(?:刚才|之前|昨天|早就|已经)*"
     r"(?:(?:跟|和|对)(?:你|您))?(?:说过?了?|讲过?了?|提过|告诉过?了?)(?:你|您)?(?:了|的)?"
-    r"|^i(?:'ve| have)? (?:already |just )?(?:told|said to) you\b|^as i said\b",
+    r"|^你(?:之前|上次)?说过(?:要|会|等|以后|一定)"
+    r"|^i(?:'ve| have)? (?:already |just )?(?:told|said to) you\b|^as i said\b"
+    r"|^you (?:said|told me) (?:last night |once )?you(?:'d| would)\b",
     re.IGNORECASE,
 )
 _UNSURE = regex(
@@ -143,22 +145,28 @@ _CONFIRM_TAG = regex(
     r"(?: right| true)?|don'?t i|do i|am i|aren't i|is that so|no)$",
     re.IGNORECASE,
 )
-# A request phrased as a question is still a request: "could you call me Bob?".
+# A request phrased as a question is still a request: "could you call me Bob?", 能不能别老用感叹号.
 _POLITE = regex(
-    r"^(?:以后|今后)?(?:你|您)?(?:以后)?(?:能不能|能否|可不可以|可否|能|可以)(?:请你?)?"
-    r"(?=(?:以后|都|一直)*(?:叫我|称呼我|用.{1,6}(?:回答|回复|交流|聊天|说话|沟通)))"
-    r"|^(?:can|could|would|will) you (?:please )?(?=(?:always )?(?:call me|(?:answer|"
-    r"reply|respond|speak|talk) "
-    r"(?:to me |with me )?in ))",
+    r"^(?:can|could|would|will) (?:you|we) (?:please |just |maybe |also |always |kindly )*"
+    r"(?=(?:not|stop|never|always|keep|call me|use|talk|speak|reply|answer|respond|type|correct|remind|wake|"
+    r"ask me|tell me to|ping|check (?:on|in)|be|avoid|explain things|leave)\b)",
     re.IGNORECASE,
 )
-_WISH_TAG = regex(
-    r"^(?P<wish>(?:你|请|以后|麻烦|拜托|别|不要|回[答复]|说话|叫我).{2,24}?)"
-    r"(?P<tag>(?:好不好|行不行|可以不|好不|好吗|行吗|可以吗|好嘛|成吗)[呀啊嘛呢]?)$"
+_WISHED = (
+    r"(?:请|以后|都|一直|先|稍微)*(?:别|不要|不用|少|多|用|说话|讲|叫我|喊我|称呼我|提醒我|催我|一条|短|直接|简|慢|温柔|"
+    r"具体|像|跟我|和我|给我讲)"
 )
 _ASKED_WISH = regex(
-    r"^(?P<who>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
+    r"^(?P<who>(?:你|您|以后|今后|拜托|麻烦)*(?:(?:跟我|和我)?(?:回答|回复|说话|讲话|说事|解释|语气|发消息|聊天)"
+    r"(?:的时候|时)?)?)"
+    rf"(?:以后|今后)?(?:能不能|可不可以|能否|可否|能|可以)(?={_WISHED})"
+    r"|^(?P<topic>(?:你|您|以后)*(?:回答|回复|说话|讲话|解释|语气)(?:的时候|时)?)(?:能不能|可不可以|能否|可否)"
 )
+_WISH_TAG = regex(
+    r"^(?P<wish>(?=.{0,12}(?:你|请|以后|麻烦|拜托|别|不要|不许|回[答复]|说话|叫我|提醒我|喊我|催我|用|少|多)).{3,28}?)"
+    r"(?P<tag>(?:好不好|行不行|可不可以|可以不|行不|好不|成不|好吗|行吗|可以吗|好嘛|成吗)[呀啊嘛呢]?)$"
+)
+_WHAT = regex(r"什么|谁|哪|怎么|几|多少|吗$|为什么")
 # What a doctor has forbidden binds the user, although another person said it.
 _DOCTOR = r"^(?:我的?)?(?:主治)?(?:医生|大夫|营养师|牙医)(?:又|都|已经|昨天|今天)?"
 _FORBIDDEN = regex(
@@ -297,27 +305,40 @@ def _stated_clauses(sentence: str, masked: str, place: int) -> Iterator[MessageC
     clauses = list(_split_clauses(masked.rstrip(_SENTENCE_END), sentence, place))
     if not clauses:
         return
-    if asks:
-        clauses = _without_question_clause(clauses)
-    for clause in map(_as_own_restriction, map(_without_question_tag, clauses)):
+    requests = [_as_request(clause) for clause in clauses]
+    if asks and requests[-1] is clauses[-1]:
+        requests = _without_question_clause(requests)
+    for clause in map(_as_own_restriction, requests):
         if _is_reported_or_hypothetical(clause.text):
             return
         if not _QUESTION.search(_OPENER.sub("", clause.text)) and not clause.is_unsure:
             yield clause
 
 
-def _without_question_tag(clause: MessageClause) -> MessageClause:
-    """Return a request without its question tag: 你回复短一点好不好, 你回答能不能简洁些."""
-    asked_wish = _ASKED_WISH.match(clause.text)
-    if asked_wish:
-        wish = asked_wish["who"] + clause.text[asked_wish.end() :]
-        return replace(clause, text=wish, display_text=wish)
-    found = _WISH_TAG.match(clause.text)
-    if not found:
+def _as_request(clause: MessageClause) -> MessageClause:
+    """Return a request that is phrased as a question without what makes it one.
+
+    你回复短一点好不好, 你回答能不能简洁些, "can you keep it short".
+    """
+    text = _OPENER.sub("", clause.text)
+    polite = _POLITE.match(text)
+    if polite:
+        return _reworded(clause, text[polite.end() :])
+    asked, tagged = _ASKED_WISH.match(text), _WISH_TAG.match(text)
+    if asked:
+        rest = _POLITE_END.sub("", text[asked.end() :])
+        if not _WHAT.search(rest):
+            text = (asked["who"] or asked["topic"] or "") + rest
+    elif tagged and not _WHAT.search(tagged["wish"]):
+        text = tagged["wish"]
+    else:
         return clause
-    return replace(
-        clause, text=found["wish"], display_text=clause.display_text[: -len(found["tag"])].rstrip()
-    )
+    return _reworded(clause, _POLITE_END.sub("", text))
+
+
+def _reworded(clause: MessageClause, wish: str) -> MessageClause:
+    wish = wish.removesuffix(" please")
+    return replace(clause, text=wish, display_text=wish)
 
 
 def _as_own_restriction(clause: MessageClause) -> MessageClause:
@@ -337,11 +358,6 @@ def _plain_verb(found: re.Match[str]) -> str:
 def _without_question_clause(clauses: list[MessageClause]) -> list[MessageClause]:
     """Return what a question sentence states besides asking: "I'm a vegan, can I eat this?"."""
     last = clauses[-1]
-    asked = _OPENER.sub("", last.text)
-    polite = _POLITE.search(asked)
-    if polite:
-        wish = _POLITE_END.sub("", asked[polite.end() :])
-        return [*clauses[:-1], replace(last, text=wish, display_text=wish)]
     if _ASKING_OPENING.search(clauses[0].text) or _CONFIRM_TAG.search(last.text):
         return []
     return clauses[:-1]

@@ -16,12 +16,14 @@ def data_lines(name: str) -> tuple[str, ...]:
 
 
 @cache
-def word_groups(name: str) -> dict[str, tuple[str, ...]]:
-    """Return the groups of a list: a line has a name, a space, and words separated by bars."""
-    pairs = (line.split(" ", 1) for line in data_lines(name))
-    return {group: tuple(words.split("|")) for group, words in pairs}
+def word_groups(name: str) -> dict[str, str]:
+    """Return the groups of a list: a line has a name, a space, and words separated by bars.
+
+    The words are the alternatives of a regular expression; of two the first one counts.
+    """
+    return dict(line.split(" ", 1) for line in data_lines(name))
 
 
 def any_of(name: str, group: str) -> str:
-    """Return the words of a group as the alternatives of a regular expression, longest first."""
-    return "|".join(sorted(word_groups(name)[group], key=len, reverse=True))
+    """Return the words of a group as an expression."""
+    return f"(?:{word_groups(name)[group]})"

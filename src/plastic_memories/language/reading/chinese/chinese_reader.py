@@ -10,9 +10,12 @@ from plastic_memories.language.reading.chinese import (
     constraints,
     events,
     identity,
+    medication,
     people,
     reactions,
+    speaking,
     tastes,
+    together,
     work,
 )
 from plastic_memories.language.reading.chinese.clause import (
@@ -31,9 +34,12 @@ _FINDERS = (
     tastes.find_tastes,
     constraints.find_constraints,
     reactions.find_reactions,
+    medication.find_medication,
     people.find_people,
+    together.find_together,
     events.find_events,
 )
+_WISHES = ("preference.reply_", "constraint.", "relationship.with_persona.", "basic_info.")
 _NOT_BUT = regex(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)(?P<old>[^，,]{1,15})$")
 _BUT = regex(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
 # 我叫小红不是小明: the text after "not" is a correction.
@@ -66,6 +72,8 @@ def read_chinese_clauses(
             subject = ChineseSubject.NONE if subject is ChineseSubject.OTHER else subject
         parsed = parse_chinese_clause(clause, now, subject, topic)
         items = [item for finder in _FINDERS for item in finder(parsed)]
+        if not any(item.key.startswith(_WISHES) for item in items):
+            items += speaking.find_speaking(parsed)
         for item in items:
             yield clause, item
         is_named = not parsed.is_subject_implied
@@ -120,6 +128,8 @@ def _apply_corrections(clauses: Sequence[MessageClause]) -> list[MessageClause]:
 
 def _join_correction(first: MessageClause, clause: MessageClause) -> MessageClause | None:
     """Return two clauses joined into one, if the second completes the first."""
+    if medication.is_medicine(first.text) and medication.is_dose(clause.text):
+        return _with_text(first, clause, f"{first.text} {clause.text}")
     if _BIRTHDAY_OPEN.search(first.text) and _DAY_ONLY.match(clause.text):
         return _with_text(first, clause, f"我的生日是{_DAY_ONLY.sub('', clause.text)}")
     before, but = _NOT_BUT.match(first.text), _BUT.match(clause.text)

@@ -10,9 +10,12 @@ from plastic_memories.language.reading.english import (
     constraints,
     events,
     identity,
+    medication,
     people,
     reactions,
+    speaking,
     tastes,
+    together,
     work,
 )
 from plastic_memories.language.reading.english.clause import EnglishSubject, parse_english_clause
@@ -24,9 +27,12 @@ _FINDERS = (
     tastes.find_tastes,
     constraints.find_constraints,
     reactions.find_reactions,
+    medication.find_medication,
     people.find_people,
+    together.find_together,
     events.find_events,
 )
+_WISHES = ("preference.reply_", "constraint.", "relationship.with_persona.", "basic_info.")
 
 
 def read_english_clauses(
@@ -37,6 +43,8 @@ def read_english_clauses(
     for clause in clauses:
         parsed = parse_english_clause(clause, now, subject)
         items = [item for finder in _FINDERS for item in finder(parsed)]
+        if not any(item.key.startswith(_WISHES) for item in items):
+            items += speaking.find_speaking(parsed)
         if somebody and not items:
             items = list(people.find_later_name(parsed, somebody))
         for item in items:
