@@ -44,7 +44,7 @@ class Talk:
 
 @dataclass(frozen=True)
 class WrittenSentence:
-    """A sentence written for this project: what it tells, of which kind; `nothing` if it is chatter."""
+    """A sentence written for this project, and the kind of what it tells; chatter is `nothing`."""
 
     text: str
     kind: str
@@ -52,7 +52,7 @@ class WrittenSentence:
 
     @property
     def is_held(self) -> bool:
-        """Return whether the sentence only helps to mix the heads, not to fit them."""
+        """Return whether the sentence is kept out while ways to train are compared."""
         return _checksum(self.text) % _HELD_SHARE == 0
 
 

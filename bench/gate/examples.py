@@ -55,8 +55,13 @@ def corpus_examples(folder: Path, vectors: VectorCache) -> list[Example]:
     return [one for one in found if _MIN_CHARS <= len(one.text) <= _MAX_CHARS]
 
 
-def written_examples(written: Iterable[WrittenSentence]) -> list[Example]:
-    """Return the sentences that were written here; one of them weighs as much as several found."""
+def written_examples(
+    written: Iterable[WrittenSentence], *, hold_some: bool = False
+) -> list[Example]:
+    """Return the sentences that were written here; one of them weighs as much as several found.
+
+    `hold_some` keeps a fifth of them out of the training, to compare ways to train.
+    """
     return [
         Example(
             one.text,
@@ -64,7 +69,7 @@ def written_examples(written: Iterable[WrittenSentence]) -> list[Example]:
             "" if one.kind == NOTHING else one.kind,
             _WRITTEN_WEIGHT,
             f"written_{one.language}",
-            one.is_held,
+            hold_some and one.is_held,
         )
         for one in written
     ]

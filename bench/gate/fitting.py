@@ -69,13 +69,17 @@ class SparseTexts:
 class Targets:
     """What the heads shall answer for each text, and how much each answer weighs.
 
-    A text whose kind is unknown has kind weight 0.
+    The kind after the last one is nothing.
     """
 
     lasting: Floats
     kinds: NDArray[np.int64]
     weights: Floats
     kind_weights: Floats
+
+    def unweighted(self) -> Targets:
+        ones = np.ones_like(self.weights)
+        return replace(self, weights=ones, kind_weights=ones)
 
     def of(self, rows: NDArray[Any]) -> Targets:
         return Targets(
@@ -99,6 +103,21 @@ class Momentum:
         self.velocity *= self.momentum
         self.velocity -= self.rate * (gradient + self.decay * self.weights)
         self.weights += self.velocity
+
+
+def side_by_side(lasting: VectorHead, kinds: VectorHead) -> VectorHead:
+    """Return one head: lasting by the first, the kinds by the second."""
+    return VectorHead(
+        np.concatenate((lasting.hidden, kinds.hidden), axis=1),
+        np.concatenate((lasting.hidden_bias, kinds.hidden_bias)),
+        np.concatenate(
+            (
+                np.pad(lasting.output[:, :1], ((0, 0), (0, KIND_OUTPUTS))),
+                np.pad(kinds.output[:, 1:], ((0, 0), (1, 0))),
+            )
+        ),
+        np.concatenate((lasting.output_bias[:1], kinds.output_bias[1:])),
+    )
 
 
 def fit_ngram_lasting(

@@ -22,9 +22,10 @@ from bench.gate.fitting import (
     fit_ngram_kinds,
     fit_ngram_lasting,
     fit_vector_head,
+    side_by_side,
 )
 from bench.gate.vectors import VectorCache
-from plastic_memories.language.gate.heads import KIND_OUTPUTS, GateHeads
+from plastic_memories.language.gate.heads import GateHeads
 from plastic_memories.language.gate.kinds import KINDS, StatementKind
 
 Arrays = dict[str, NDArray[Any]]
@@ -32,10 +33,9 @@ _SEED = 20_261_118
 # Unlabelled sentences that a first model is sure about are chatter for the second.
 _NOTHING = -1.1
 _KIND_MIX = 0.5
-# A kind that a person gave, against one found by words; and how much rare kinds gain.
-_WRITTEN_KIND = 20.0
-_RARITY = 0.8
-_NOTHING_SHARE = 0.7
+# A kind that a person gave, against one found by words; and how many of the latter there are.
+_WRITTEN_KIND = 10.0
+_STATED, _CHATTER = 3_000, 10_000
 # Clipped rather than rounded: a few large weights would make all others coarse.
 _CLIP_QUANTILE = 0.9999
 _ENGLISH = frozenset({"msc_persona", "byu_chitchat", "written_en"})
@@ -69,19 +69,21 @@ def write_arrays(arrays: Arrays, file: Path) -> None:
 
 
 def _train_all(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
-    """Fit without the held examples to learn how to mix the heads, then again with them."""
-    held = [one for one in examples if one.is_held]
-    mixture = _mixture(_fit([one for one in examples if not one.is_held], vectors), held, vectors)
-    return _fit(examples, vectors) | mixture
+    """Fit the heads, then, on conversations that were held back, how to mix them."""
+    arrays = _fit([one for one in examples if not one.is_held], vectors)
+    return arrays | _mixture(arrays, [one for one in examples if one.is_held], vectors)
 
 
 def _fit(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
-    targets = _targets(examples)
+    targets, rows = _targets(examples), _rows(examples, vectors)
     weights, bias = fit_ngram_lasting(SparseTexts.of([one.text for one in examples]), targets)
-    has_kind = np.flatnonzero(targets.kind_weights)
-    kind_texts = SparseTexts.of([examples[row].text for row in has_kind])
-    kinds, kind_bias = fit_ngram_kinds(kind_texts, targets.of(has_kind))
-    head = fit_vector_head(_rows(examples, vectors), targets, _SEED)
+    chosen = _rows_for_kinds(examples)
+    kind_texts = SparseTexts.of([examples[row].text for row in chosen])
+    kinds, kind_bias = fit_ngram_kinds(kind_texts, targets.of(chosen))
+    lasting_head = fit_vector_head(rows, targets, _SEED)
+    repeated = np.repeat(chosen, targets.kind_weights[chosen].astype(np.int64))
+    kind_head = fit_vector_head(rows[repeated], targets.of(repeated).unweighted(), _SEED, epochs=10)
+    head = side_by_side(lasting_head, kind_head)
     arrays: Arrays = {
         **_quantised_vector("ngram_weights", "ngram_scale", weights),
         "ngram_bias": np.float32(bias),
@@ -108,25 +110,27 @@ def _targets(examples: Sequence[Example]) -> Targets:
             group = language & label
             weights[group] *= len(examples) / max(1.0, 4 * float(weights[group].sum()))
     kinds = np.array([KINDS.index(one.kind) if one.kind else len(KINDS) for one in examples])
-    return Targets(lasting, kinds, weights, _kind_weights(examples, kinds))
+    by_hand = np.array([one.corpus.startswith("written") for one in examples])
+    kind_weights = np.where(by_hand, _WRITTEN_KIND, 1.0).astype(np.float32)
+    return Targets(lasting, kinds, weights, kind_weights)
 
 
-def _kind_weights(examples: Sequence[Example], kinds: NDArray[np.int64]) -> Floats:
-    """Return how much each kind weighs: rare ones more, weak labels less, unknown ones nothing."""
-    weights = np.array([_kind_certainty(one) for one in examples])
-    totals = np.bincount(kinds, weights=weights, minlength=KIND_OUTPUTS)
-    balanced = weights / np.maximum(totals, 1.0)[kinds] ** _RARITY
-    is_nothing = kinds == len(KINDS)
-    balanced[is_nothing] *= _NOTHING_SHARE * balanced[~is_nothing].sum() / balanced[is_nothing].sum()
-    return np.asarray(balanced, dtype=np.float32)
+def _rows_for_kinds(examples: Sequence[Example]) -> NDArray[np.int64]:
+    """Return what the kinds are learned from: all that was written here, and some of the corpora.
 
-
-def _kind_certainty(example: Example) -> float:
-    if example.corpus.startswith("written"):
-        return _WRITTEN_KIND
-    if not example.lasting:
-        return example.weight
-    return 0.0 if example.kind in ("", StatementKind.OTHER.value) else example.weight
+    The words of a fact show its kind only weakly; all of them would drown the written sentences.
+    """
+    rng = np.random.default_rng(_SEED)
+    written, stated, nothing = [], [], []
+    for row, one in enumerate(examples):
+        if one.corpus.startswith("written"):
+            written.append(row)
+        elif not one.lasting:
+            nothing.append(row)
+        elif one.kind not in ("", StatementKind.OTHER.value):
+            stated.append(row)
+    some = rng.choice(stated, _STATED, replace=False), rng.choice(nothing, _CHATTER, replace=False)
+    return np.concatenate((written, *some)).astype(np.int64)
 
 
 def _mixture(arrays: Arrays, held: Sequence[Example], vectors: VectorCache) -> Arrays:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plastic_memories.language.gate.heads import Assessment
+from plastic_memories.language.gate.heads import Assessment, trained_heads
 from plastic_memories.language.gate.kinds import KEPT_AS, KINDS, KeepAs, StatementKind
 
 # Chosen so that of real chatter at most one utterance in a thousand is told in every prompt, and
 # at most one in twelve leaves a note; docs/explanation/gate.md has the figures.
-_THRESHOLDS: Mapping[bool, Mapping[KeepAs, float]] = {
-    True: {KeepAs.CONSTRAINT: 0.6, KeepAs.STYLE: 0.6, KeepAs.IDENTITY: 0.6, KeepAs.NOTE: 0.6},
-    False: {KeepAs.CONSTRAINT: 0.6, KeepAs.STYLE: 0.6, KeepAs.IDENTITY: 0.6, KeepAs.NOTE: 0.6},
+_TOLD, _IDENTITY, _NOTE = "told", "identity", "note"
+_THRESHOLDS: Mapping[bool, Mapping[str, float]] = {
+    True: {_TOLD: 0.8, _IDENTITY: 0.6, _NOTE: 0.75},
+    False: {_TOLD: 0.8, _IDENTITY: 0.7, _NOTE: 0.75},
 }
+# Rather read for nothing than too late.
+_MAY_BE_TOLD = 0.2
 _KINDS_OF = {
     keep_as: tuple(kind for kind in KINDS if KEPT_AS.get(kind, KeepAs.NOTE) is keep_as)
     for keep_as in KeepAs
 }
-_TOLD_FIRST = (KeepAs.CONSTRAINT, KeepAs.STYLE, KeepAs.IDENTITY)
-
-
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Keep a statement in this way; `lasting` is how likely it says something lasting."""
@@ -33,18 +33,36 @@ class Decision:
 def decide(assessment: Assessment, *, by_both_heads: bool) -> Decision | None:
     """Return how to keep a statement; None if it is not worth it."""
     thresholds = _THRESHOLDS[by_both_heads]
-    for keep_as in _TOLD_FIRST:
-        if keep_score(assessment, keep_as) >= thresholds[keep_as]:
-            return Decision(keep_as, _likeliest(assessment, keep_as), assessment.lasting)
-    if assessment.lasting < thresholds[KeepAs.NOTE]:
-        return None
-    return Decision(KeepAs.NOTE, assessment.kind, assessment.lasting)
+    # A taboo and a wish about speaking are hard to tell apart: together they are certain enough.
+    limit, wish = (keep_score(assessment, one) for one in (KeepAs.CONSTRAINT, KeepAs.STYLE))
+    if limit + wish >= thresholds[_TOLD]:
+        return _decision(assessment, KeepAs.CONSTRAINT if limit > wish else KeepAs.STYLE)
+    if keep_score(assessment, KeepAs.IDENTITY) >= thresholds[_IDENTITY]:
+        return _decision(assessment, KeepAs.IDENTITY)
+    return _decision(assessment, KeepAs.NOTE) if assessment.lasting >= thresholds[_NOTE] else None
+
+
+def may_be_told(text: str) -> bool:
+    """Return whether a message is worth reading at once; by its n-grams, in microseconds.
+
+    >>> may_be_told("i take lithium every night"), may_be_told("哈哈哈")
+    (True, False)
+    """
+    assessment = trained_heads().assess(text)
+    limit, wish = (keep_score(assessment, one) for one in (KeepAs.CONSTRAINT, KeepAs.STYLE))
+    return limit + wish >= _MAY_BE_TOLD
+
+
+def lasting_score(text: str) -> float:
+    """Return how likely a message says something lasting; by its n-grams, in microseconds."""
+    return trained_heads().lasting_score(text)
 
 
 def keep_score(assessment: Assessment, keep_as: KeepAs) -> float:
-    """Return how likely a statement is lasting and of a kind that is kept in this way."""
+    """Return how likely a statement is of a kind that is kept in this way."""
     return assessment.share(*_KINDS_OF[keep_as])
 
 
-def _likeliest(assessment: Assessment, keep_as: KeepAs) -> StatementKind:
-    return max(_KINDS_OF[keep_as], key=assessment.share)
+def _decision(assessment: Assessment, keep_as: KeepAs) -> Decision:
+    kinds = KINDS if keep_as is KeepAs.NOTE else _KINDS_OF[keep_as]
+    return Decision(keep_as, max(kinds, key=assessment.share), assessment.lasting)

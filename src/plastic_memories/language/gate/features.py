@@ -56,7 +56,8 @@ def ngram_buckets(text: str) -> NDArray[np.uint64]:
     hashes = [_span_hashes(sums, 0, length) for length in _CHAR_LENGTHS]
     hashes += _word_hashes(codes, sums)
     mixed = np.concatenate(hashes) * _MIX
-    return (mixed ^ (mixed >> np.uint64(29))) * _MIX >> _SHIFT
+    buckets: NDArray[np.uint64] = (mixed ^ (mixed >> np.uint64(29))) * _MIX >> _SHIFT
+    return buckets
 
 
 def _codes(text: str) -> NDArray[np.uint64]:

@@ -79,12 +79,12 @@ class GateHeads:
 
     def _ngram_logit(self, buckets: NDArray[np.uint64]) -> float:
         total = int(self.arrays["ngram_weights"][buckets].sum(dtype=np.int64))
-        scaled = total * self._scale("ngram_scale") / len(buckets) ** 0.5
+        scaled = total * self._scale("ngram_scale") / float(np.sqrt(len(buckets)))
         return scaled + self._scale("ngram_bias")
 
     def _ngram_kinds(self, buckets: NDArray[np.uint64]) -> Floats:
         rows = self.arrays["kind_weights"][buckets >> _KIND_SHIFT].sum(axis=0, dtype=np.int64)
-        scaled = rows * self.arrays["kind_scales"] / len(buckets) ** 0.5
+        scaled = rows * self.arrays["kind_scales"] / np.sqrt(len(buckets))
         logits: Floats = scaled.astype(np.float32) + self.arrays["kind_bias"]
         return logits
 
