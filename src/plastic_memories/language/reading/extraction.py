@@ -26,7 +26,11 @@ def extract_drafts(talk: Sequence[Message], time_zone: str = "UTC") -> list[Draf
     of its own: never part of the user's profile.
     """
     zone = zone_or_utc(time_zone)
-    return latest_by_key(draft for message in talk for draft in _message_drafts(message, zone))
+    return latest_by_key(
+        attribute_to_speaker(message, draft)
+        for message, before in _user_turns(talk)
+        for draft in message_drafts(message, zone, before)
+    )
 
 
 def read_window(talk: Sequence[Message], time_zone: str = "UTC") -> list[ReadClause]:
@@ -40,15 +44,16 @@ def read_window(talk: Sequence[Message], time_zone: str = "UTC") -> list[ReadCla
             clause,
             findings=tuple(attribute_to_speaker(message, draft) for draft in clause.findings),
         )
-        for message in talk
-        if message.role is Role.USER and not is_from_bot(message)
-        for clause in read_clauses(message, zone)
+        for message, before in _user_turns(talk)
+        for clause in read_clauses(message, zone, before)
     ]
 
 
-def _message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
-    # A bot whose own messages come back from a group is not a member.
-    if message.role is not Role.USER or is_from_bot(message):
-        return
-    for draft in message_drafts(message, zone):
-        yield attribute_to_speaker(message, draft)
+def _user_turns(talk: Sequence[Message]) -> Iterator[tuple[Message, str]]:
+    """Yield the messages of people, each with what the persona said just before."""
+    before = ""
+    for message in talk:
+        # A bot whose own messages come back from a group is not a member.
+        if message.role is Role.USER and not is_from_bot(message):
+            yield message, before
+        before = message.content if message.role is Role.ASSISTANT else ""

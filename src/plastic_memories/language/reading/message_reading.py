@@ -16,6 +16,7 @@ from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.injected_text import without_injected_lines
 from plastic_memories.language.reading.memory_keys import opposite_key
 from plastic_memories.language.reading.realm_detection import detect_realm, without_ooc_marks
+from plastic_memories.language.reading.turn_before import answer_as_statement, is_about_others
 from plastic_memories.language.text.chinese_variants import restore_script
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import READ_CHARS
@@ -61,14 +62,17 @@ class ReadClause:
     findings: tuple[Draft, ...] = ()
 
 
-def read_clauses(message: Message, zone: tzinfo) -> list[ReadClause]:
-    """Return the clauses of one message that state something, as if its speaker were the user."""
+def read_clauses(message: Message, zone: tzinfo, before: str = "") -> list[ReadClause]:
+    """Return the clauses of one message that state something, as if its speaker were the user.
+
+    `before` is what the other side said just before.
+    """
     realm = detect_realm(message.content, message.realm)
     now = datetime.fromtimestamp(message.ts, zone)
     clauses = stated_clauses(message, realm)
     found = [
         (_read_from(clause), clause.end, item_draft(message, clause, item, now, realm))
-        for clause, item in _read_items(clauses, message.content, now)
+        for clause, item in _read_items(clauses, message.content, now, before)
     ]
     return [
         ReadClause(
@@ -90,19 +94,19 @@ def _read_from(clause: MessageClause) -> int:
     return clause.start if clause.joined_from is None else clause.joined_from
 
 
-def message_drafts(message: Message, zone: tzinfo) -> Iterator[Draft]:
+def message_drafts(message: Message, zone: tzinfo, before: str = "") -> Iterator[Draft]:
     """Yield the drafts of one message, as if its speaker were the user."""
     realm = detect_realm(message.content, message.realm)
     now = datetime.fromtimestamp(message.ts, zone)
-    for clause, item in extract_items(message, now, realm):
+    for clause, item in extract_items(message, now, realm, before):
         yield item_draft(message, clause, item, now, realm)
 
 
 def extract_items(
-    message: Message, now: datetime, realm: Realm
-) -> Iterator[tuple[MessageClause, ExtractedItem]]:
+    message: Message, now: datetime, realm: Realm, before: str = ""
+) -> Iterable[tuple[MessageClause, ExtractedItem]]:
     """Yield the items that the rules of both languages find, clause by clause."""
-    return _read_items(stated_clauses(message, realm), message.content, now)
+    return _read_items(stated_clauses(message, realm), message.content, now, before)
 
 
 def stated_clauses(message: Message, realm: Realm) -> list[MessageClause]:
@@ -114,12 +118,24 @@ def stated_clauses(message: Message, realm: Realm) -> list[MessageClause]:
 
 
 def _read_items(
-    clauses: Sequence[MessageClause], content: str, now: datetime
+    clauses: Sequence[MessageClause], content: str, now: datetime, before: str
+) -> list[tuple[MessageClause, ExtractedItem]]:
+    found = list(_read_both(clauses, content, now, before))
+    if clauses and not any(clause.start == clauses[0].start for clause, _ in found):
+        answer = answer_as_statement(before, clauses[0])
+        if answer:
+            return list(_read_both([answer, *clauses[1:]], answer.text + content, now, ""))
+    return found
+
+
+def _read_both(
+    clauses: Sequence[MessageClause], content: str, now: datetime, before: str
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     if _CHINESE.search(content):
         # English clauses among Chinese ones are no Chinese without a subject.
         own = [clause for clause in clauses if not _ENGLISH_WORDS.fullmatch(clause.text)]
-        yield from chinese_reader.read_chinese_clauses(own, now)
+        about_others = is_about_others(before, content)
+        yield from chinese_reader.read_chinese_clauses(own, now, about_others=about_others)
     if _LATIN.search(content):
         yield from english_reader.read_english_clauses(clauses, now)
 

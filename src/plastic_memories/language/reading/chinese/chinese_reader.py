@@ -63,13 +63,17 @@ _NOT_BUT_INSIDE = regex(r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?
 
 
 def read_chinese_clauses(
-    clauses: Sequence[MessageClause], now: datetime
+    clauses: Sequence[MessageClause], now: datetime, *, about_others: bool = False
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
-    """Yield the items of the clauses of one message; a subject carries over to the next clause."""
-    subject, topic, is_named = ChineseSubject.NONE, "", False
+    """Yield the items of the clauses of one message; a subject carries over to the next clause.
+
+    `about_others`: the talk is about somebody else, so that an omitted subject is not the user.
+    """
+    omitted = ChineseSubject.OTHER if about_others else ChineseSubject.NONE
+    subject, topic, is_named = omitted, "", False
     for clause in _apply_corrections(clauses):
         if clause.opens_sentence and not is_named:
-            subject = ChineseSubject.NONE if subject is ChineseSubject.OTHER else subject
+            subject = omitted if subject is ChineseSubject.OTHER else subject
         parsed = parse_chinese_clause(clause, now, subject, topic)
         items = [item for finder in _FINDERS for item in finder(parsed)]
         if not any(item.key.startswith(_WISHES) for item in items):

@@ -124,6 +124,12 @@ _ADVERBS = regex(
 )
 
 
+# 又是东北人, 都是好演员, 可惜不吃: a remark on what was said, not a statement about the speaker.
+_REMARK = regex(
+    r"(?:都|更|又|也|就|还|尤其|确实|果然|才|不愧)是|是(?:那|这|不想|您|你)|那些|可惜|首先|难怪|怪不得|还有[一二三两几\d]|只有"
+)
+
+
 def parse_chinese_clause(
     clause: MessageClause, now: datetime, before: ChineseSubject, topic: str = ""
 ) -> ChineseClause:
@@ -147,6 +153,8 @@ def parse_chinese_clause(
         return ChineseClause(
             _without_adverbs(whose[1]), whole, stated, ChineseSubject.KIN, clause, now, kin=whose[0]
         )
+    if subject is ChineseSubject.NONE and before is not ChineseSubject.USER:
+        before = ChineseSubject.OTHER if _REMARK.match(whole) else before
     if subject is ChineseSubject.NONE:
         stated = content if "我" in content else f"我{content}"
         return ChineseClause(

@@ -26,7 +26,7 @@ _NAME_END = (
     r"哈$|~|～|$)"
 )
 _NOT_A_NAME = at_start(
-    r"(?:他|她|它|你|您|我|谁|什么|啥|不|别|没|了|过|着|起床|起来|吃|喝|去|回[家去来]|做|"
+    r"(?:个|内心|他|她|它|你|您|我|谁|什么|啥|不|别|没|了|过|着|起床|起来|吃|喝|去|回[家去来]|做|"
     r"干|帮|给|把|出[去来门]|进[来去]|上[班学课]|下[楼课班]|"
     r"看|听|买|写|说|讲|滚|走|停|等|加班|过[去来]|早[起点]|早睡|外卖|车|救护车|滴滴|人|"
     r"大家|别人|一声|一下|醒|打|开|学|醒来|服务员|快递|苦|好|这个|那个|"
@@ -59,7 +59,7 @@ _NAMED = regex(
 )
 _NAMED_PLAINLY = regex(
     r"的?(?P<w>大名|中文名|英文名|小名|网名|艺名|笔名)"
-    r"(?P<v>(?!很|挺|太|有|没|不|的|真|好|在)[\u4e00-\u9fff]{2,3}|[A-Za-z]{2,12})$"
+    r"(?P<v>(?!很|挺|太|有|没|不|的|真|好|在|鼎)[\u4e00-\u9fff]{2,3}|[A-Za-z]{2,12})$"
 )
 _SURNAME = regex(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
 _I_AM_NAME = regex(r"是(?P<v>[小阿][\u4e00-\u9fff]{1,2}|[A-Z][a-z]{2,12})$")
@@ -110,6 +110,21 @@ _GENDER = regex(
 )
 
 
+_LONG_NAME = 6  # Chinese characters
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a name may be one: 我叫个鸡翅还要送红包 has none."""
+    if not name or _NOT_A_NAME.match(name):
+        return False
+    han = [char for char in name if "\u4e00" <= char <= "\u9fff"]
+    if len(han) != len(name):
+        return True
+    return len(han) <= _LONG_NAME and (
+        len(han) <= 3 or not re.search("[的个每给还要把是有很]", name)
+    )
+
+
 def find_identity(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     """Yield the user's identity facts."""
     yield from _address(parsed)
@@ -131,7 +146,7 @@ def _address(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     if not found or _REFUSED.search(parsed.whole):
         return
     name = clean_value(found["v"])
-    if name and not _NOT_A_NAME.match(name) and not re.search(r"[何就怎哪啥吗]", name):
+    if _is_name(name) and not re.search(r"[何就怎哪啥吗]", name):
         yield ExtractedItem("basic_info.address", name, _as_imperative(parsed))
 
 
@@ -151,7 +166,7 @@ def _names(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     found = named or called
     if found:
         name = clean_value(found["v"])
-        if name and not _NOT_A_NAME.match(name):
+        if _is_name(name):
             # After "我住的小区不错" the name that follows is not the user's.
             if (
                 parsed.is_subject_implied
@@ -179,7 +194,9 @@ def _names(parsed: ChineseClause) -> Iterator[ExtractedItem]:
 
 def _birthday(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     whole = parsed.whole
-    if not _BIRTHDAY.search(whole) or re.search(r"不是|礼物|蛋糕|派对|聚会|快乐|不过生日", whole):
+    if not _BIRTHDAY.search(whole) or re.search(
+        r"不是|礼物|蛋糕|派对|聚会|快乐|不过生日|他|她", whole
+    ):
         return
     if re.search(r"(?<!出)生日", whole) and not _OWN_BIRTHDAY.search(whole):
         return
@@ -240,7 +257,7 @@ def _age_and_birth_year(parsed: ChineseClause) -> Iterator[ExtractedItem]:
 def _zodiac_and_gender(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     for key, pattern in (("zodiac", _ZODIAC), ("star_sign", _STAR), ("gender", _GENDER)):
         found = pattern.match(parsed.predicate)
-        if found:
+        if found and (key != "gender" or "才" not in parsed.whole):
             value = (
                 re.sub(r"(?:的|生|性|孩子|孩)$", "", found["v"]) if key == "gender" else found["v"]
             )

@@ -26,9 +26,10 @@ _OFTEN = regex(
 _DOSE = regex(rf"{_NUMBER}(?:粒|片|颗|次|针|顿|包|支|毫升|mg|毫克)|早上|晚上|朝早|夜晚|中午")
 _ONCE = regex(r"吃了|喝了|打了|服了|刚吃|吃过|买|开了|拿药|抓药")
 _NOT_TAKEN = regex(
-    r"吃错药|后悔药|毒药|农药|火药|药店|药房|医药|药丸$|没吃|忘|保证|发誓|答应|以后|不吃药|该吃药|吃药了|过敏|不能用|你|他|她|"
+    r"吃错药|后悔药|毒药|农药|火药|药店|药房|医药|药丸$|没吃|忘|保证|发誓|答应|以后|不吃药|该吃药|吃药了|过敏|不能用|抓|你|您|他|她|"
     rf"{CHINESE_KIN_WORD}"
 )
+_ADVICE = regex(r"(?:你|要|记得|该|快|多|别|请|注意|先|可以|赶紧|得)")
 _STOPPED = regex(r"停(?:药|了|的)|断药|不吃了|停掉")
 
 
@@ -37,7 +38,7 @@ def find_medication(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     if parsed.subject not in {ChineseSubject.USER, ChineseSubject.NONE}:
         return
     text = parsed.whole
-    if _NOT_TAKEN.search(text):
+    if _NOT_TAKEN.search(text) or _ADVICE.match(parsed.clause.text):
         return
     named = _MEDICINE.search(text)
     if named and not _is_taken(text):

@@ -143,7 +143,7 @@ def _work(parsed: ChineseClause) -> Iterator[ExtractedItem]:
         value = clean_value(next(part for part in found.groupdict().values() if part))
         value = value.rsplit("的", 1)[-1]
         if value and not re.search(
-            r"你|他|她|自己|好事|坏事|这个|那个|这行|什么|一样|喜欢|(?<!撰稿)(?<!主持)(?<!经纪)(?<!媒体)(?<!音乐)(?<!投资)(?<!合伙)(?<!创始)人$|对$|大事|不|玩笑|开心|着玩|作业",
+            r"你|他|她|自己|好事|坏事|这个|那个|这行|什么|一样|喜欢|(?<!撰稿)(?<!主持)(?<!经纪)(?<!媒体)(?<!音乐)(?<!投资)(?<!合伙)(?<!创始)人$|对$|大事|不|得|会员|一回事|玩笑|开心|着玩|作业",
             value,
         ):
             yield ExtractedItem(
@@ -197,6 +197,8 @@ def _place(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     hometown = _HOMETOWN.match(text)
     if hometown:
         value = clean_value(hometown["v"] or hometown["w"] or hometown["x"]).removesuffix("人")
+        if parsed.is_subject_implied and hometown["w"] and text.endswith("的"):
+            return
         if value and not _NOT_A_PLACE.search(value):
             yield ExtractedItem(
                 "basic_info.hometown", value, parsed.content, confidence=_confidence(parsed)
@@ -212,6 +214,9 @@ def _place(parsed: ChineseClause) -> Iterator[ExtractedItem]:
         and not settled
         and not re.fullmatch(rf"在{PLACE}(?:这边|那边)?", text)
     ):
+        return
+    # Who is somewhere need not live there.
+    if parsed.is_subject_implied and text.startswith("在") and not settled:
         return
     value = re.sub(r"^(?:了|在)|(?:这个小区|这个地方)$", "", clean_value(lives["v"]))
     if len(value) > 1 and not _NOT_A_PLACE.search(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -20,6 +21,7 @@ from plastic_memories.language.reading.english import (
 )
 from plastic_memories.language.reading.english.clause import EnglishSubject, parse_english_clause
 from plastic_memories.language.reading.finding import ExtractedItem
+from plastic_memories.language.text.lazy_regex import regex
 
 _FINDERS = (
     identity.find_identity,
@@ -32,6 +34,7 @@ _FINDERS = (
     together.find_together,
     events.find_events,
 )
+_GREETING = regex(r"(?:hi|hey|hello|hiya|yo|good (?:morning|evening))\b", re.IGNORECASE)
 _WISHES = ("preference.reply_", "constraint.", "relationship.with_persona.", "basic_info.")
 
 
@@ -40,11 +43,14 @@ def read_english_clauses(
 ) -> Iterator[tuple[MessageClause, ExtractedItem]]:
     """Yield the items of the clauses of one message; a subject carries over to the next clause."""
     subject, somebody = EnglishSubject.NONE, ""
+    greeted = bool(clauses) and _GREETING.match(clauses[0].text) is not None
     for clause in clauses:
         parsed = parse_english_clause(clause, now, subject)
         items = [item for finder in _FINDERS for item in finder(parsed)]
         if not any(item.key.startswith(_WISHES) for item in items):
             items += speaking.find_speaking(parsed)
+        if greeted and not items:
+            items = list(identity.find_signed_name(parsed))
         if somebody and not items:
             items = list(people.find_later_name(parsed, somebody))
         for item in items:

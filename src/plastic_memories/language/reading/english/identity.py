@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.english.clause import EnglishClause, EnglishSubject
+from plastic_memories.language.reading.english.work import JOBS
 from plastic_memories.language.reading.finding import (
     CERTAIN_CONFIDENCE,
     LIKELY_CONFIDENCE,
@@ -35,7 +36,8 @@ _GO_BY = regex(
 )
 _I_AM_NAME = regex(r"^I am (?P<v>(?-i:[A-Z][a-z]{2,})(?: (?-i:[A-Z][a-z]+)){0,2})$", _I)
 _NOT_A_NAME = regex(
-    r"^(?:not|what|the|a|an|later|back|tomorrow|when|if|at|on|in|crazy|maybe|old|up|"
+    r"^(?:now|woman|man|x|asap|soon|anytime|whenever|away|out|over|samoan|girl|boy|baby|for|from|once|then|today|"
+    r"and|or|with|not|what|the|a|an|later|back|tomorrow|when|if|at|on|in|crazy|maybe|old|up|"
     r"again|tonight|by|after|before|important|unknown|whatever|"
     r"anything|something|that|this|it|names|stupid|lazy|tea|coffee|short|long|concise|"
     r"brief|to|working|being|cats|dogs|sure|fine|sorry|here|"
@@ -43,7 +45,8 @@ _NOT_A_NAME = regex(
     _I,
 )
 _NOT_A_PERSON = regex(
-    r"^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|vegan|vegetarian|"
+    rf"^(?:{JOBS}|male|female|filipin[oa]|gay|lesbian|bi|queer|trans|irish|christian|hindu|sikh|atheist|autistic|"
+    r"disabled|pregnant|drunk|broke|serious|kidding|monday|tuesday|wednesday|thursday|friday|saturday|sunday|vegan|vegetarian|"
     r"catholic|muslim|buddhist|jewish|french|dutch|greek|american|asian|black|white|"
     r"tired|happy|sad|hungry|sick|bored|single|married|sorry|glad|fine|good|great|ready|"
     r"back|home|here|done|busy|late|new|aware|excited|afraid|infp|infj|intj|intp|enfp|"
@@ -83,6 +86,23 @@ def find_identity(parsed: EnglishClause) -> Iterator[ExtractedItem]:
     yield from _age(parsed)
     if star := _STAR.match(parsed.text):
         yield _identity_item("star_sign", star["v"], parsed)
+
+
+# "hey girl, chelsea here": after a greeting a name, else rather the weather.
+_SIGNED = regex(r"^(?:it is |this is )?(?P<v>[A-Za-z][a-z]{2,14}) here$", _I)
+_NOT_SIGNED = regex(
+    r"^(?:same|new|right|over|still|not|hot|cold|back|nobody|anyone|everyone|someone|stuck|good|all|fine|late|"
+    r"early|nothing|also|just|only|morning|night|evening|you|i|am|raining|snowing|welcome|out|live|down|being|"
+    r"\w+ing|\w+ed)$",
+    _I,
+)
+
+
+def find_signed_name(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield the name with which a greeting is signed."""
+    found = _SIGNED.match(parsed.text)
+    if found and not _NOT_SIGNED.match(found["v"]):
+        yield _identity_item("name", found["v"].title(), parsed, LIKELY_CONFIDENCE)
 
 
 def _identity_item(

@@ -21,6 +21,7 @@ _ASKING = (
     r"(?: you)?(?: to)? |you (?:should|must|can|have to) |(?:let us|let's|we) |never ever |(?:can|could) we )*"
 )
 _NOT = r"(?:do not|did not|never|stop|avoid|no more|no|not|quit|less|fewer)"
+_STOP = r"(?:do not(?! you)|not(?= \w+ing| do| use| be)|never|stop|avoid|no more|quit|less|fewer)"
 _SPEAK = (
     r"(?:mention(?:ing)?|bring(?:ing)? up|talk(?:ing)?(?: to me)? about|ask(?:ing)?(?: me)? about|ask(?:ing)? me when|"
     r"discuss(?:ing)?|speak(?:ing)? of|joke(?:s)? about|joking about|jokes? on|remind(?:ing)? me of|"
@@ -38,7 +39,7 @@ _TABOOS = tuple(
     )
 )
 _VAGUE = regex(
-    r"^(?:it|this|that|them|him|her|anything|everything|things|you|me|how|what|why|who|too much)\b(?!.*\b(?:again|ever)\b.*\w{4})|"
+    r"^(?:it|this|that|them|him|her|anything|everything|things|you|me|how|what|why|who|too much)\b|"
     r"\bthis\b|\bjinx\b|\btoo much\b",
     _I,
 )
@@ -52,12 +53,13 @@ _STYLES = tuple(
     regex(pattern, _I)
     for pattern in (
         # "do not end every message with a question", "less exclamation marks".
-        rf"{_ASKING}{_NOT} (?:\w+ ){{0,6}}?(?:{_WAY}|{_UNWANTED})\b(?: \w+){{0,6}}$",
+        rf"{_ASKING}{_STOP} (?:\w+ ){{0,6}}?(?:{_WAY}|{_UNWANTED})\b(?: \w+){{0,6}}$",
+        rf"^(?:please )?no (?:more )?(?:{_WAY}|{_UNWANTED})(?: please| with me| max| ever| \d lines max)*$",
         # "keep your answers short", "use lowercase like me", "correct my english when i slip".
         rf"{_ASKING}(?:use|keep|talk|speak|write|reply|answer|respond|text|type|be|stay|sound|correct|explain|"
         rf"stick to)\b (?:\w+[/']?\w* ){{0,5}}?(?:{_WAY})\b(?: [\w']+){{0,8}}$",
         rf"^(?:when|if) i am (?:sad|down|upset|angry|quiet|crying) .{{0,20}}(?:{_WAY})\b.*$",
-        r"^(?:just listen|only listen)(?: do not fix| no advice)?.{0,20}$",
+        r"^(?:just|only) listen(?: to me)?(?: please| do not fix| no advice)*$",
     )
 )
 _NOT_CALLED = regex(
