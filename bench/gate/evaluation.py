@@ -13,7 +13,12 @@ from bench.gate.vectors import VectorCache
 from plastic_memories.language.gate.decision import Decision, decide
 from plastic_memories.language.gate.heads import trained_heads
 from plastic_memories.language.gate.kinds import KEPT_AS, KeepAs, StatementKind
-from plastic_memories.language.gate.unread_statements import unread_draft, unread_statements
+from plastic_memories.language.gate.unread_statements import (
+    UnreadStatement,
+    is_unread,
+    unread_draft,
+    unread_statements,
+)
 from plastic_memories.language.reading.extraction import extract_drafts, read_window
 from plastic_memories.language.text.tokens import content_terms
 from plastic_memories.model.memory import Draft, MemoryType
@@ -23,6 +28,7 @@ from plastic_memories.model.owner import Owner
 _OWNER = Owner("bench", "user", "persona")
 _NOW = 1_794_900_000.0
 _COVERED = 0.6
+_IN_EVERY_PROMPT = ("constraint.", "preference.style", "preference.reply", "basic_info.")
 _TOLD = (KeepAs.CONSTRAINT, KeepAs.STYLE)
 
 
@@ -43,7 +49,7 @@ class Reader:
             for message, statements in zip(talk, unread, strict=True)
         ]
 
-    def _gated(self, statements: Iterable[object]) -> Iterator[Draft]:
+    def _gated(self, statements: Iterable[UnreadStatement]) -> Iterator[Draft]:
         for statement in statements:
             decision = self.decision(statement.text)
             if decision is not None:
@@ -101,15 +107,11 @@ def chatter_alarms(reader: Reader, folder: Path, limit: int) -> dict[str, dict[s
 def _way(draft: Draft) -> str:
     if draft.type is MemoryType.NOTE:
         return "note"
-    gate = "gate" if ".unread." in draft.key else "rules"
-    told = draft.key.startswith(
-        ("constraint.", "preference.style", "preference.reply", "basic_info.")
-    )
-    return (
-        f"{gate}.{'told' if told else 'other'}"
-        if gate == "rules"
-        else f"gate.{draft.key.split('.')[0]}"
-    )
+    source = "gate" if is_unread(draft) else "rules"
+    if not draft.key.startswith(_IN_EVERY_PROMPT):
+        return f"{source}.other"
+    is_told = source == "rules" or not draft.key.startswith("basic_info.")
+    return f"{source}.told" if is_told else f"{source}.waiting"
 
 
 @dataclass
@@ -150,7 +152,7 @@ def _cover_talk(reader: Reader, talk: Talk, coverage: Coverage) -> None:
         if len(wanted) < _COVERED * len(_terms(text)) or not wanted:
             continue
         coverage.said += 1
-        by_rules = [one for one in drafts[turn] if "unread." not in one.key]
+        by_rules = [one for one in drafts[turn] if not is_unread(one)]
         coverage.by_rules += _is_covered(wanted, by_rules)
         is_covered = _is_covered(wanted, drafts[turn])
         coverage.by_all += is_covered

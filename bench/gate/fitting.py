@@ -13,7 +13,7 @@ from plastic_memories.language.gate.features import BUCKET_BITS, ngram_buckets
 from plastic_memories.language.gate.heads import KIND_BUCKET_BITS, KIND_OUTPUTS
 
 Floats = NDArray[np.float32]
-_BATCH, _DROPOUT = 256, 0.2
+_BATCH, _HIDDEN = 256, 64
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8
 
 
@@ -105,21 +105,6 @@ class Momentum:
         self.weights += self.velocity
 
 
-def side_by_side(lasting: VectorHead, kinds: VectorHead) -> VectorHead:
-    """Return one head: lasting by the first, the kinds by the second."""
-    return VectorHead(
-        np.concatenate((lasting.hidden, kinds.hidden), axis=1),
-        np.concatenate((lasting.hidden_bias, kinds.hidden_bias)),
-        np.concatenate(
-            (
-                np.pad(lasting.output[:, :1], ((0, 0), (0, KIND_OUTPUTS))),
-                np.pad(kinds.output[:, 1:], ((0, 0), (1, 0))),
-            )
-        ),
-        np.concatenate((lasting.output_bias[:1], kinds.output_bias[1:])),
-    )
-
-
 def fit_ngram_lasting(
     texts: SparseTexts, targets: Targets, steps: int = 200, rate: float = 40.0
 ) -> tuple[Floats, float]:
@@ -170,10 +155,23 @@ class VectorHead:
         return result
 
 
+def side_by_side(lasting: VectorHead, kinds: Sequence[VectorHead]) -> VectorHead:
+    """Return one head: lasting by the first, the kinds by the mean of the others."""
+    averaged = [np.pad(one.output[:, 1:], ((0, 0), (1, 0))) / len(kinds) for one in kinds]
+    first = np.pad(lasting.output[:, :1], ((0, 0), (0, KIND_OUTPUTS)))
+    bias = np.mean([one.output_bias[1:] for one in kinds], axis=0)
+    return VectorHead(
+        np.concatenate([one.hidden for one in (lasting, *kinds)], axis=1),
+        np.concatenate([one.hidden_bias for one in (lasting, *kinds)]),
+        np.concatenate((first, *averaged)).astype(np.float32),
+        np.concatenate((lasting.output_bias[:1], bias)).astype(np.float32),
+    )
+
+
 def fit_vector_head(
-    vectors: Floats, targets: Targets, seed: int, hidden: int = 64, epochs: int = 8
+    vectors: Floats, targets: Targets, seed: int, *, epochs: int = 8, dropout: float = 0.2
 ) -> VectorHead:
-    rng = np.random.default_rng(seed)
+    rng, hidden = np.random.default_rng(seed), _HIDDEN
     sizes = ((vectors.shape[1], hidden), (hidden,), (hidden, 1 + KIND_OUTPUTS), (1 + KIND_OUTPUTS,))
     scales = (1.4 * (2 / vectors.shape[1]) ** 0.5 * 8, 0.0, (2 / hidden) ** 0.5, 0.0)
     parts = [
@@ -189,8 +187,8 @@ def fit_vector_head(
         order = rng.permutation(len(vectors))
         for start in range(0, len(order), _BATCH):
             rows = order[start : start + _BATCH]
-            kept = (rng.random((len(rows), hidden)) > _DROPOUT).astype(np.float32)
-            _step(parts, vectors[rows], kept / (1 - _DROPOUT), scaled.of(rows))
+            kept = (rng.random((len(rows), hidden)) > dropout).astype(np.float32)
+            _step(parts, vectors[rows], kept / (1 - dropout), scaled.of(rows))
     return VectorHead(*(part.weights for part in parts))
 
 

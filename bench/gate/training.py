@@ -32,7 +32,9 @@ Arrays = dict[str, NDArray[Any]]
 _SEED = 20_261_118
 # Unlabelled sentences that a first model is sure about are chatter for the second.
 _NOTHING = -1.1
-_KIND_MIX = 0.5
+# How much of the kinds is by vectors; and how many small heads are averaged for them.
+_KIND_MIX = 0.9
+_KIND_HEADS = 4
 # A kind that a person gave, against one found by words; and how many of the latter there are.
 _WRITTEN_KIND = 10.0
 _STATED, _CHATTER = 3_000, 10_000
@@ -82,8 +84,12 @@ def _fit(examples: Sequence[Example], vectors: VectorCache) -> Arrays:
     kinds, kind_bias = fit_ngram_kinds(kind_texts, targets.of(chosen))
     lasting_head = fit_vector_head(rows, targets, _SEED)
     repeated = np.repeat(chosen, targets.kind_weights[chosen].astype(np.int64))
-    kind_head = fit_vector_head(rows[repeated], targets.of(repeated).unweighted(), _SEED, epochs=10)
-    head = side_by_side(lasting_head, kind_head)
+    wanted = targets.of(repeated).unweighted()
+    kind_heads = [
+        fit_vector_head(rows[repeated], wanted, seed, epochs=10, dropout=0.5)
+        for seed in range(_SEED, _SEED + _KIND_HEADS)
+    ]
+    head = side_by_side(lasting_head, kind_heads)
     arrays: Arrays = {
         **_quantised_vector("ngram_weights", "ngram_scale", weights),
         "ngram_bias": np.float32(bias),

@@ -21,6 +21,8 @@ _KINDS_OF = {
     keep_as: tuple(kind for kind in KINDS if KEPT_AS.get(kind, KeepAs.NOTE) is keep_as)
     for keep_as in KeepAs
 }
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Keep a statement in this way; `lasting` is how likely it says something lasting."""
