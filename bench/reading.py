@@ -142,31 +142,31 @@ def _holds(text: str, groups: Sequence[Sequence[str]]) -> bool:
 def _measure_evening(path: Path, *, verbose: bool) -> None:
     wanted: Counter[str] = Counter()
     found: Counter[str] = Counter()
-    wrong, before = 0, ""
+    wrong = 0
+    for said, before in _user_messages(path):
+        drafts = _learned(said["text"], before)
+        for label in said.get("labels", []):
+            hit = any(_holds(f"{draft.content} {draft.quote}", label["all_of"]) for draft in drafts)
+            kind = label.get("cat", "")
+            wanted[kind] += label["kind"] == "keep"
+            found[kind] += label["kind"] == "keep" and hit
+            wrong += label["kind"] == "forbid" and hit
+            if verbose and hit is not (label["kind"] != "forbid"):
+                print(
+                    f"    {label['kind']} {kind} | {said['text']} | {[one.key for one in drafts]}"
+                )
+    print(f"{path}: {found.total()} of {wanted.total()} facts, {wrong} forbidden")
+    print("  " + ", ".join(f"{kind} {found[kind]}/{number}" for kind, number in wanted.items()))
+
+
+def _user_messages(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the user's messages of the dev split, each with the reply before it."""
+    before = ""
     for line in path.read_text("utf-8").splitlines():
         message = json.loads(line)
-        if message.get("split") == "test":
-            continue
-        if message["role"] != "user":
-            before = message["text"]
-            continue
-        drafts = _learned(message["text"], before)
-        before = ""
-        for label in message.get("labels", []):
-            hit = any(_holds(f"{draft.content} {draft.quote}", label["all_of"]) for draft in drafts)
-            if label["kind"] == "keep":
-                wanted[label.get("cat", "")] += 1
-                found[label.get("cat", "")] += hit
-                if verbose and not hit:
-                    print(f"    missed {label.get('cat')} | {message['text']}")
-            elif label["kind"] == "forbid" and hit:
-                wrong += 1
-                if verbose:
-                    print(f"    forbidden | {message['text']} | {[one.content for one in drafts]}")
-    print(f"{path}: {found.total()} of {wanted.total()} facts, {wrong} forbidden")
-    print(
-        "  " + ", ".join(f"{cat} {found[cat]}/{number}" for cat, number in sorted(wanted.items()))
-    )
+        if message.get("split") != "test" and message["role"] == "user":
+            yield message, before
+        before = message["text"] if message["role"] == "assistant" else ""
 
 
 def main(folders: Sequence[str], *, verbose: bool) -> None:

@@ -54,15 +54,18 @@ class LearnAtOnce:
 
     async def __call__(self, job: Job) -> Job:
         """Store what must always be known of the messages since the job was stored."""
-        storage = self.digest.storage
         for _ in range(_MAX_ATTEMPTS):
-            talk = await storage.read(lambda stores: self._read(stores, job))
-            unread = await self.digest.unread_clauses.drafts(talk.messages, (), talk.time_zone)
-            drafts = await asyncio.to_thread(self._extract, talk, unread)
-            done = await storage.write(lambda stores: self._store(stores, job, talk, drafts))
+            done = await self._attempt(job)
             if done is not None:
                 return done
         raise Conflict("The conversation changes faster than it can be read.")
+
+    async def _attempt(self, job: Job) -> Job | None:
+        storage = self.digest.storage
+        talk = await storage.read(lambda stores: self._read(stores, job))
+        unread = await self.digest.unread_clauses.drafts(talk.messages, (), talk.time_zone)
+        drafts = await asyncio.to_thread(self._extract, talk, unread)
+        return await storage.write(lambda stores: self._store(stores, job, talk, drafts))
 
     def _read(self, stores: Stores, job: Job) -> _NewTalk:
         session = stores.sessions.get(job.owner, job.session_ref)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from plastic_memories.language.reading.word_lists import data_lines
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import data_lines
 
 _KEYS = regex(
     r"constraint\.|preference\.(?:style\.|reply_)|relationship\.with_persona\."

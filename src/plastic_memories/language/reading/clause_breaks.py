@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from plastic_memories.language.reading.plain_talk import GONE
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import word_groups
 
 CJK = "\u3400-\u9fff"
 
@@ -29,7 +30,7 @@ _CLAUSE_BREAK = regex(
     rf"|(?<=[{CJK}]{{2}})(?=我(?:爸爸?|妈妈?|哥|姐|弟|妹|老公|老婆)(?:是|叫|在|今年))"
     rf"|(?<=[{CJK}]{{2}})(?<![叫让给跟和对把被比起问找诉陪帮教喊当果为以说得想道的是像除等让使令管天周月年晚上午早时候前后号日"
     r"末底初岁次里季春夏秋冬节之在与同过点聊提谈讲及论旬听])(?=我(?:叫|是|住|对|有|最|养|姓|属|今年|现在|平时|从小)"
-    rf"[{CJK}A-Za-z\d]{{2}})"
+    rf"[{CJK}A-Za-z\d]{{2}}|我姓[{CJK}])"
     r"|(?=你(?:可以|就|以后|直接)?(?:叫|喊|称呼)我)"
     r"|(?<=的)\s+(?=主要|天天|后来|不|但|还|就|平时|现在|以前|每|也|都|经常|已经|刚|从|有|没)"
     # In chat a space between Chinese words replaces a comma, unless a value follows.
@@ -43,9 +44,14 @@ _CLAUSE_BREAK = regex(
 )
 # Voice-to-text and hurried typing: "i have a cat her name is Olive i love her".
 _SUBJECT = regex(
-    r"(?<!\s)\s++(?=(?P<i>i(?:'m|'ve|'d|'ll|m|ve)?\b(?!'))|(?:he|she|we|they|it|u|you)(?:'s|'re|s|re)?\s(?P<verb>\w+)"
-    r"|(?P<whose>(?:his|her|its|their) (?:name|birthday)|my \w+(?: \w+)?) (?:is|are|was|has|'s)\b"
-    r"|(?P<chat>(?:how|what) about (?:you|u)|wbu|hbu|anyways?|gtg|g2g|ttyl|brb|gotta go)\b)",
+    r"(?<!\s)\s++(?=it'?s \w+ with an?\b|(?P<i>i(?:'m|'ve|'d|'ll|m|ve)?\b(?!'))|(?:he|she|we|"
+    r"they|it|u|you)(?:'s|'re|s|re)?\s(?P<verb>\w+)"
+    r"|(?:(?:his|her|its|their) (?:name|birthday)|my \w+(?: \w+)?) (?:is|are|was|has|'s)\b"
+    r")",
+    re.IGNORECASE,
+)
+_CHATTER = regex(
+    r"(?<=\w)\s(?=(?:(?:how|what) about (?:you|u)|wbu|hbu|anyways?|gtg|g2g|ttyl|brb|gotta go)\b)",
     re.IGNORECASE,
 )
 _BEFORE = regex(r"(?:(?P<first>[\w']+)\s+)?(?P<last>[\w']+)$")
@@ -56,29 +62,11 @@ _VERB = regex(
     re.IGNORECASE,
 )
 # After these words a subject goes on with the clause: "the day i", "i think she", "because we".
-_GOES_ON = frozenset(
-    "that which who whom whose what where when how why if because cos cuz bc since while until till "
-    "before after as than and or but so nor yet for with of to in on at by from about like think "
-    "thinks thought know knew believe feel guess hope wish bet swear mean say says said tell told "
-    "sure glad happy sad sorry afraid do does did am is are was were be have has had can could will "
-    "would should shall may might must not only even whenever wherever whatever once unless though "
-    "although whether maybe perhaps everything anything something nothing someone anyone everyone "
-    "thing things place time times day days way one ones all least moment minute reason person "
-    "people where's what's that's the a an my your his her our their this these those no any every "
-    "some make makes made let lets see saw hear heard watch remember forget realize promise "
-    "call calls called name named dont don't cant can't me him her you us them suspect suspects doubt "
-    "insist insists claim claims assume assumes joke jokes imagine pretend dream dreamed dreamt worry "
-    "worried convinced noticed found learned discovered figured decided agree agreed agreed prove "
-    "explain show understand whoever however today tomorrow tonight yesterday morning afternoon "
-    "evening night weekend week month year monday tuesday wednesday thursday friday saturday sunday "
-    "now then later lately recently usually sometimes actually honestly personally".split()
-)
-_DETERMINERS = frozenset(
-    "a an the this that these those my your his her our their any every some no first last best "
-    "only favorite favourite new old same next".split()
-)
+_GOES_ON = frozenset(word_groups("clause_words")["goes_on"].split("|"))
+_DETERMINERS = frozenset(word_groups("clause_words")["determiners"].split("|"))
 _STARTS_ANEW = regex(
-    r"\s+(?:i'?m\b|i am\b|i'?ve\b|i have an?\b|i (?:do|can|did|would) ?n[o']t\b|i (?:dont|cant|cannot)\b|"
+    r"\s+(?:i'?m\b|i am\b|i'?ve\b|i have an?\b|i (?:do|can|did|would) ?n[o']t\b|i (?:dont|cant|"
+    r"cannot)\b|"
     r"i (?:also|just|prefer|moved|hate|love|live|work|swim|never|always)\b(?! in\b(?! \w))|"
     r"(?:he|she|it|we|they|my|his|her|its|their|how|what|wbu|hbu|anyways?|gtg|g2g|ttyl|brb|gotta)\b)",
     re.IGNORECASE,
@@ -87,7 +75,8 @@ _STARTS_ANEW = regex(
 
 # "whenever i drink milk i get sick" is one statement.
 _SUBORDINATE = regex(
-    r"\s*(?:(?:and|but|so|ok|well|hey) )*(?:when|whenever|if|once|every time|each time|after|before|until|unless)\b",
+    r"\s*(?:(?:and|but|so|ok|well|hey) )*(?:when|whenever|if|once|every time|each time|after|"
+    r"before|until|unless)\b",
     re.IGNORECASE,
 )
 
@@ -99,8 +88,10 @@ def clause_breaks(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[start:end] for start, end in clause_breaks(text)]
     [' ', ' because ']
     """
-    marked = [found.span() for found in _CLAUSE_BREAK.finditer(text)]
     place = 0
+    marked = [
+        found.span() for pattern in (_CLAUSE_BREAK, _CHATTER) for found in pattern.finditer(text)
+    ]
     unmarked = set(_run_on_breaks(text))
     for start, end in sorted([*marked, *unmarked]):
         if start < place or ((start, end) in unmarked and _SUBORDINATE.match(text, place)):
@@ -115,9 +106,7 @@ def _run_on_breaks(text: str) -> Iterator[tuple[int, int]]:
         if found["verb"] and not _VERB.match(found["verb"]):
             continue
         before = _BEFORE.search(text, max(0, start - _LOOK_BACK), start)
-        if before is None or found["chat"]:
-            if before:
-                yield found.span()
+        if before is None:
             continue
         last, first = before["last"].lower(), (before["first"] or "").lower()
         if last in _GOES_ON or (first in _DETERMINERS and not _STARTS_ANEW.match(text, start)):

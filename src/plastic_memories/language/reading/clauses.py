@@ -148,7 +148,8 @@ _CONFIRM_TAG = regex(
 # A request phrased as a question is still a request: "could you call me Bob?", 能不能别老用感叹号.
 _POLITE = regex(
     r"^(?:can|could|would|will) (?:you|we) (?:please |just |maybe |also |always |kindly )*"
-    r"(?=(?:not|stop|never|always|keep|call me|use|talk|speak|reply|answer|respond|type|correct|remind|wake|"
+    r"(?=(?:not|stop|never|always|keep|call me|use|talk|speak|reply|answer|respond|type|correct|"
+    r"remind|wake|"
     r"ask me|tell me to|ping|check (?:on|in)|be|avoid|explain things|leave)\b)",
     re.IGNORECASE,
 )

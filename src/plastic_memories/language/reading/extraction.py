@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import tzinfo
 
 from plastic_memories.language.dates.time_zones import zone_or_utc
 from plastic_memories.language.reading.group_members import attribute_to_speaker, is_from_bot

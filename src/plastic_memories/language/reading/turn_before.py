@@ -8,9 +8,9 @@ from functools import cache
 from plastic_memories.language.reading.chinese.lexicon import JOB, PLACE
 from plastic_memories.language.reading.clauses import MessageClause
 from plastic_memories.language.reading.english.work import JOBS
-from plastic_memories.language.reading.word_lists import data_lines
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.scripts import to_simplified
+from plastic_memories.language.text.word_lists import data_lines
 
 # Only the end of a long reply is answered.
 _TAIL_CHARS = 200
@@ -26,10 +26,8 @@ _NOT_AN_ANSWER = regex(
     r"okay|nothing|none|idk|guess|secret|lol|thanks|same|what|who|it|the|that)\b",
     re.IGNORECASE,
 )
-_EDGES = regex(
-    r"^(?:就)?(?:是|叫|在|叫做|喊|it'?s |its |call me )|(?:啊|呀|哦|啦|吧|呢|的|岁|了|就行|就好| please)+$",
-    re.IGNORECASE,
-)
+_LEAD = regex(r"^(?:就)?(?:是|叫做?|在|喊|it'?s |its |call me )", re.IGNORECASE)
+_PARTICLES = "啊呀哦啦吧呢的岁了"
 _MAX_CHARS = 12
 _MAX_WORDS = 3
 
@@ -55,7 +53,8 @@ def answer_as_statement(before: str, clause: MessageClause) -> MessageClause | N
     is_short = len(clause.text) <= _MAX_CHARS or (
         len(words) <= _MAX_WORDS and clause.text.isascii()
     )
-    answer = _EDGES.sub("", clause.text).strip()
+    answer = _LEAD.sub("", clause.text).removesuffix("就行").removesuffix("就好").rstrip(_PARTICLES)
+    answer = answer.removesuffix(" please").strip()
     if not before or not is_short or not answer or _NOT_AN_ANSWER.search(answer):
         return None
     last = _last_sentence(before)
@@ -79,7 +78,7 @@ def _last_sentence(before: str) -> str:
 
 @cache
 def _questions() -> list[tuple[re.Pattern[str], str, re.Pattern[str]]]:
-    """Return for each question the statement that an answer makes, and what an answer looks like."""
+    """Return for each question what an answer states, and what an answer looks like."""
     lists = {"{place}": f"(?:{PLACE}){{1,2}}", "{job}": JOB, "{job_en}": f"(?:[a-z]+ )?(?:{JOBS})"}
     rows = (line.split("\t") for line in data_lines("answered_questions"))
     return [

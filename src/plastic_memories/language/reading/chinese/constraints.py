@@ -18,6 +18,7 @@ from plastic_memories.language.reading.finding import (
 )
 from plastic_memories.language.reading.memory_keys import slug, style_key
 from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.word_lists import any_of
 
 _DEGREE = (
     r"(?:都|也|是|会|很|非常|特别|严重|重度|轻度|中度|有点儿?|轻微|极度|一直|从小就?|天生|"
@@ -26,8 +27,8 @@ _DEGREE = (
 _ALLERGY = at_start(
     rf"(?:对|吃了?|喝了?|碰到?|闻到?|一(?:吃|喝|碰|闻)到?|"
     rf"接触)(?P<v>[^，,不没]{{1,20}}?){_DEGREE}(?:就)?(?:会|要)?(?:起)?过敏(?:体质|"
-    rf"反应)?的?(?:了|啊|哦|呢|的)?$"
-    rf"|有?(?P<w>[^，,不没对]{{1,12}}?){_DEGREE}过敏(?:症|史)?(?:的|啊|哦|呢|[挺很比较特别非常还]*(?:严重|厉害)的?)?$"
+    rf"反应)?的?(?:了|啊|哦|呢|的|(?:所以|你敢信|这个?千万|记住|千万)[^，,]{{0,10}})?$"
+    rf"|有?(?P<w>[^，,不没对]{{1,12}}?){_DEGREE}过敏(?:症|史)?(?:的|啊|哦|呢|[挺很比较特别非常还]*(?:严重|厉害)的?|(?:所以|你敢信|这个?千万|记住|千万)[^，,]{{0,10}})?$"
     r"|(?:的)?过敏[原源](?:是|有|包括|[:：])(?P<x>.{1,20})$"
     rf"|对(?P<y>[^，,不没]{{1,20}}?)有{_DEGREE}的?过敏(?:反应|史|症)?$"
     r"|(?:是|am|is)?\s?allergic to\s?(?P<z>[^，,]{1,12})$"
@@ -58,19 +59,16 @@ _NOT_FOOD = regex(
     r"|你|他|她|以后|一起|什么|的时候|今天|明天|了吧$|怎么|一套|吃了|喝了"
 )
 _DIET = at_start(
-    r"(?:是|在|一直|坚持|常年|改)*(?:个|一个|一名)?(?P<v>素食主义者|素食者|纯素食主义者|"
-    r"纯素食者|纯素食|纯素|吃素|吃全素|吃清真|吃斋|清真饮食|生酮饮食|低碳饮食|无麸质饮食|"
-    r"vegan|vegetarian|奶素|蛋奶素)(?:的|饮食|者)?$",
+    rf"(?:是|在|正在|一直|坚持|常年|改|开始)*(?:个|一个|"
+    rf"一名)?(?P<v>{any_of('health', 'zh_diet')})(?:的|饮食|者)?"
+    rf"(?P<tail>[一二两三四五六七八九十半几第\d]{{1,3}}(?:个月|年|天|周)[多了]*)?$",
     re.IGNORECASE,
 )
 _ILLNESS = at_start(
-    r"(?:患)?(?:有|得了|患有|得过|是|确诊了?|被诊断(?:出|为)?|查出)?(?:轻度|重度|中度|"
-    r"严重的?|先天性?|遗传性?|慢性|点|轻微的?|家族)*(?P<v>(?!没|无|"
-    r"不)(?:先天性|过敏性|类风湿性?|支气管|甲状腺|浅表性|萎缩性|地中海|缺铁性|季节性|一型|二型|[12]型|双相|产后|慢性|急性|高度){0,2}(?:糖尿病|高血压|低血压|低血糖|高血脂|心脏病|哮喘|"
-    r"抑郁症|焦虑症|躁郁症|双相情感障碍|双相|失眠症?|胃病|胃炎|鼻炎|关节炎|痛风|癫痫|"
-    r"偏头痛|贫血|甲亢|甲减|湿疹|色盲|色弱|近视|夜盲症?|多动症|ADHD|"
-    r"阅读障碍|腰间盘突出|腰椎间盘突出|颈椎病|蚕豆病|晕车|晕船|晕机|肾病|肾结石|乙肝|"
-    r"白癜风|自闭症|听力障碍|耳鸣))(?:患者|的)?$",
+    r"(?P<has>(?:患)?(?:有|得了|患有|得过|是|确诊了?|被诊断(?:出|为|出来)?|查出来?了?))?(?:轻度|重度|中度|严重的?|遗传性?|"
+    r"点|轻微的?|家族|长期|老)*(?P<v>(?!没|无|不)(?:先天性|过敏性|类风湿性?|支气管|浅表性|萎缩性|地中海|缺铁性|季节性|一型|"
+    rf"二型|[12]型|产后|慢性|急性|高度){{0,2}}{any_of('health', 'zh_illness')})"
+    r"(?:患者|的|了)?(?P<tail>(?:快|都|已经|有|从小就?有?|遗传|[\d一二两三四五六七八九十几半])[^，,吗]{0,10})?$",
     re.IGNORECASE,
 )
 _TABOO = at_start(
@@ -156,6 +154,9 @@ _ONE_OFF = regex(
     r"(?:不用|别|甭)(?:这么|那么|太|跟我)?客气|这次|这个|这段|这句|这道|这篇|那个|那道|一下(?!子)|帮我|刚才|上面|下面|怎么说|翻译|"
     r"写一|这首|下一|太(?:长|短|简单)了"
 )
+
+
+_SHORT_ILLNESS = 3
 
 
 def find_constraints(parsed: ChineseClause) -> Iterator[ExtractedItem]:
@@ -281,7 +282,13 @@ def _forbidden_foods(text: str, parsed: ChineseClause) -> Iterator[ExtractedItem
 def _illnesses(parsed: ChineseClause) -> Iterator[ExtractedItem]:
     found = _ILLNESS.match(parsed.predicate)
     # 失眠 alone may be anybody's, or last night's.
-    if found and not (parsed.is_subject_implied and found["v"] == parsed.whole):
+    told = found and (
+        found["has"]
+        or found["tail"]
+        or not parsed.is_subject_implied
+        or len(found["v"]) > _SHORT_ILLNESS
+    )
+    if found and told:
         yield ExtractedItem(
             f"constraint.health.{slug(found['v'])}",
             found["v"],

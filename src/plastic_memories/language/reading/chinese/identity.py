@@ -52,13 +52,15 @@ _NAME_WORDS = {
     "乳名": "nickname",
     "艺名": "nickname",
 }
-_ONLY_PEOPLE = frozenset("真名 本名 全名 网名 英文名 中文名 小名 艺名 笔名".split())
+_ONLY_PEOPLE = frozenset(
+    ["真名", "本名", "全名", "网名", "英文名", "中文名", "小名", "艺名", "笔名"]
+)
 _CALLED = regex(rf"(?:(?:户口本|身份证|护照)上)?(?:名叫|叫做|叫作|叫)(?!我){_NAME}{_NAME_END}")
 _NAMED = regex(
     rf"(?:户口本|身份证|护照)?上?的?(?P<w>{'|'.join(_NAME_WORDS)})字?(?:就)?(?:是|叫做|叫|[:：]){_NAME}{_NAME_END}"
 )
 _NAMED_PLAINLY = regex(
-    r"的?(?P<w>大名|中文名|英文名|小名|网名|艺名|笔名)"
+    r"的?(?P<w>大名|全名|真名|本名|中文名|英文名|小名|网名|艺名|笔名)"
     r"(?P<v>(?!很|挺|太|有|没|不|的|真|好|在|鼎)[\u4e00-\u9fff]{2,3}|[A-Za-z]{2,12})$"
 )
 _SURNAME = regex(r"姓(?P<v>[\u4e00-\u9fff]{1,2})(?:名(?P<n>[\u4e00-\u9fff]{1,2}))?$")
@@ -110,7 +112,7 @@ _GENDER = regex(
 )
 
 
-_LONG_NAME = 6  # Chinese characters
+_USUAL_NAME, _LONG_NAME = 3, 6  # Chinese characters
 
 
 def _is_name(name: str) -> bool:
@@ -121,7 +123,7 @@ def _is_name(name: str) -> bool:
     if len(han) != len(name):
         return True
     return len(han) <= _LONG_NAME and (
-        len(han) <= 3 or not re.search("[的个每给还要把是有很]", name)
+        len(han) <= _USUAL_NAME or not re.search("[的个每给还要把是有很]", name)
     )
 
 

@@ -12,8 +12,8 @@ from plastic_memories.language.reading.finding import (
 )
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD
-from plastic_memories.language.reading.word_lists import any_of
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _MEDICINE = regex(any_of("medicines", "zh"))
 _PLAIN = regex(any_of("medicines", "zh_plain"))

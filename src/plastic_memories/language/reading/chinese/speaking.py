@@ -11,8 +11,8 @@ from plastic_memories.language.reading.chinese.clause import (
 )
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
-from plastic_memories.language.reading.word_lists import any_of
 from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.word_lists import any_of
 
 _WISHING = (
     r"(?:请|以后|今后|之后|千万|求你|求求你|拜托|麻烦|你|您|记住|再也|最好|都|可以|希望|就|也|平时|"
@@ -39,7 +39,7 @@ _TABOO_AFTER = at_start(
     rf"(?:提起?|问|聊|谈|讲|念叨|翻出来|拿出来说|说)(?:我|了|起|到)?(?:怎么来的)?){_END}"
 )
 _VAGUE = regex(
-    r"^(?:你|您|我$|他|她|它|快|求|真|千万|先|就|都|也|还|可|那|这|哈|哎|唉|啊|算|拜托|麻烦|以后|咱|大家|人家|能|请|"
+    r"^(?:你|您|我$|他|她|它|快|求|真|千万|先|就|都|也|还|可|那(?![只件次段天年])|这(?![只件次段])|哈|哎|唉|啊|算|拜托|麻烦|以后|咱|大家|人家|能|请|"
     r"所以|但|反正|好|话|什么|废话|价|问|要求|意见|建议|笑话|道理|一下|吧|出|到|了|我了|再|太|别|不|没|谁|怎|又|想|"
     r"东|多|往事|过去|问题|有的|有些|其他|最|因|如|那么|这么|自己)|什么|怎么|多少|几|吗$|啥|这个|那个|问题$"
 )

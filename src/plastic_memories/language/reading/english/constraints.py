@@ -12,8 +12,9 @@ from plastic_memories.language.reading.english.clause import (
     split_list,
 )
 from plastic_memories.language.reading.finding import ExtractedItem
-from plastic_memories.language.reading.memory_keys import slug, style_key
+from plastic_memories.language.reading.memory_keys import is_known_thing, slug, style_key
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 _ALLERGIC = regex(
@@ -24,9 +25,11 @@ _ALLERGIC = regex(
 )
 _INTOLERANT = regex(r"^i am (?P<v>\w+)[- ]intolerant$|^i have (?:an? )?(?P<w>\w+) intolerance$", _I)
 _DIET = regex(
-    r"^i (?:am|have been|eat|became|went|follow|keep)(?: on)? (?:an? |the |only |strictly |mostly "
-    r")?(?P<v>vegan|vegetarian|pescatarian|kosher|halal|gluten-free|keto|paleo|"
-    r"dairy-free|plant-based)(?: diet| food| \w+ years)?(?: (?:for|since) .*)?$",
+    r"^(?:i (?:am|have been|eat|became|went|follow|keep)(?: on)? )?(?:an? |the |only |strictly |"
+    r"mostly )*"
+    rf"(?P<v>{any_of('health', 'en_diet')})(?: diet| food| \w+ years| only| here| for me|"
+    rf" at home| thing)*"
+    r"(?: (?:for|since|now|till|until) .*)?$",
     _I,
 )
 _NO_FOOD = regex(
@@ -43,15 +46,43 @@ _NOT_FOOD = regex(
     _I,
 )
 _ILLNESS = regex(
-    r"^i (?:have|suffer from|was diagnosed with|live with|am) (?:an? |type [12] |severe |"
-    r"mild |chronic |bad )*(?P<v>diabetes|diabetic|asthma|asthmatic|adhd|autism|autistic|"
-    r"depression|anxiety|ocd|ptsd|bipolar disorder|epilepsy|epileptic|celiac disease|"
-    r"coeliac disease|crohn's disease|high blood pressure|hypertension|a heart condition|"
-    r"heart condition|migraines|insomnia|dyslexia|dyslexic|color ?blind|colour ?blind|"
-    r"arthritis|eczema|hay fever|ibs|hemophilia|tinnitus|motion sickness|wheelchair user|"
-    r"deaf|hard of hearing|nearsighted|coeliac|celiac|anemic|"
-    r"lactose intolerance)(?: and [\w ]+)?$",
+    r"^(?:i (?:have(?: got| had)?|suffer from|was (?:just |finally |recently )?diagnosed with|"
+    r"got diagnosed(?: with)?|"
+    r"live with|am|get)|(?:was |got |been )?diagnosed(?: with)?) "
+    r"(?:an? |type [12] |severe |mild |chronic |bad |really |super |basically )*"
+    rf"(?P<v>{any_of('health', 'en_illness')})"
+    r"(?P<tail> (?:and|since|with|in|on|when|whenever|from|like|so|basically|last|this|every|"
+    r"red|\d|always|still|have|which)\b.*)?$",
     _I,
+)
+# "egg allergy here", "no nuts for me", "i can not do dairy", "shellfish is a no go".
+_FRAGMENTS = tuple(
+    (regex(pattern, _I), kind)
+    for pattern, kind in (
+        (
+            r"^(?:severe |bad |mild |big )?(?P<v>[a-z]+(?: [a-z]+)?) allergy(?: here|"
+            r" unfortunately| too)?$",
+            "allergy",
+        ),
+        (
+            r"^i (?:get hives|break out|get a rash|react) (?:from|to) (?P<v>[a-z]+(?: [a-z]+)?)$",
+            "allergy",
+        ),
+        (r"^i had anaphylaxis from (?:an? )?(?P<v>[a-z]+)\b.*$", "allergy"),
+        (
+            r"^(?:strictly )?no (?P<v>[a-z]+(?: [a-z]+)?) (?:for me|at all)(?: ever| please|"
+            r" while .*| anymore)*$",
+            "diet",
+        ),
+        (r"^(?:i )?can not (?:do|have) (?P<v>[a-z]+(?: [a-z]+)?)$", "diet"),
+        (r"^(?P<v>[a-z]+) is (?:a|an absolute|a total) no[- ]go(?: for me)?$", "diet"),
+        (
+            r"^(?:i (?:stopped eating|gave up|quit|am off)|"
+            r"off) (?P<v>[a-z]+(?: [a-z]+)?)(?: (?:since|after|for good|because)\b.*)?$",
+            "diet",
+        ),
+        (r"^(?:do not|never) (?:eat|drink) (?P<v>[a-z]+(?: [a-z]+)?)$", "diet"),
+    )
 )
 _TABOO = regex(
     r"^(?:please |kindly )?(?:do not|never|stop|avoid|i do not want to|i would rather "
@@ -137,12 +168,10 @@ def find_constraints(parsed: EnglishClause) -> Iterator[ExtractedItem]:
     """Yield constraints, and how the user wants to be addressed and answered."""
     wished = list(_wishes(parsed))
     yield from wished or _taboos(parsed)
-    if parsed.subject is EnglishSubject.USER or re.match(r"allergic to", parsed.text, _I):
-        if parsed.is_past:
-            return
-        yield from _allergies(parsed)
-        if not parsed.is_temporary:
-            yield from _diets(parsed)
+    if parsed.is_past or parsed.subject not in {EnglishSubject.USER, EnglishSubject.NONE}:
+        return
+    told = [*_allergies(parsed), *(() if parsed.is_temporary else _diets(parsed))]
+    yield from told or ([] if parsed.is_temporary else _fragments(parsed))
 
 
 def _wishes(parsed: EnglishClause) -> Iterator[ExtractedItem]:
@@ -192,6 +221,16 @@ def _allergies(parsed: EnglishClause) -> Iterator[ExtractedItem]:
             yield ExtractedItem(
                 f"constraint.allergy.{slug(value)}", value, parsed.with_item(item, text)
             )
+
+
+def _fragments(parsed: EnglishClause) -> Iterator[ExtractedItem]:
+    """Yield allergies and diets told without a whole sentence, of things that are known as food."""
+    for pattern, kind in _FRAGMENTS:
+        found = pattern.match(parsed.text)
+        if found and is_known_thing(found["v"]):
+            value = found["v"].lower()
+            yield ExtractedItem(f"constraint.{kind}.{slug(value)}", value, parsed.content)
+            return
 
 
 def _diets(parsed: EnglishClause) -> Iterator[ExtractedItem]:

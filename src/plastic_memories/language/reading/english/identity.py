@@ -16,6 +16,7 @@ from plastic_memories.language.reading.finding import (
 )
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.numerals import en_number
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 _NAME = r"(?P<v>[\u3400-\u9fff]{1,6}|[A-Za-z][\w'-]*\.?(?: (?-i:[A-Z])[\w'-]*){0,3})"
@@ -30,11 +31,18 @@ _GO_BY = regex(
     rf"^(?:i go by|i (?:prefer|like|want) to be called|i prefer|i am known as|"
     rf"(?:(?:please|just|always|you|can|may|could|so|feel free to|my|friends|family|"
     rf"people|folks|everyone|everybody|most|they|all|usually|simply|colleagues) )*(?:calls? me|"
-    rf"address me as|refer to me as)) {_NAME}(?: instead(?: of \w+)?| please| from now on|"
+    rf"address me as|refer to me as)) {_NAME}(?: not \w+| now| at work| online| at home|"
+    rf" when .*| instead(?: of \w+)?| please| from now on|"
     rf" for short|, okay)?$",
     _I,
 )
 _I_AM_NAME = regex(r"^I am (?P<v>(?-i:[A-Z][a-z]{2,})(?: (?-i:[A-Z][a-z]+)){0,2})$", _I)
+_I_AM_COMMON_NAME = regex(
+    rf"^(?:i am|it is|this is|last name is|full name is|"
+    rf"first name is) (?P<v>{any_of('first_names', 'en')})"
+    r"(?: [a-z]{3,14})?(?: with an? .*| here| by the way)?$",
+    _I,
+)
 _NOT_A_NAME = regex(
     r"^(?:now|woman|man|x|asap|soon|anytime|whenever|away|out|over|samoan|girl|boy|baby|for|from|once|then|today|"
     r"and|or|with|not|what|the|a|an|later|back|tomorrow|when|if|at|on|in|crazy|maybe|old|up|"
@@ -129,9 +137,13 @@ def _names(parsed: EnglishClause) -> Iterator[ExtractedItem]:
             return
         yield _identity_item(_name_key(named, called), name, parsed)
         return
-    plain = _I_AM_NAME.match(text)
+    plain = _I_AM_NAME.match(text) or _I_AM_COMMON_NAME.match(text)
     if plain and not _NOT_A_PERSON.match(plain["v"]) and not _NOT_A_NAME.search(plain["v"]):
-        yield _identity_item("name", plain["v"], parsed, LIKELY_CONFIDENCE)
+        yield _identity_item("name", _written_name(plain["v"]), parsed, LIKELY_CONFIDENCE)
+
+
+def _written_name(name: str) -> str:
+    return name.title() if name.islower() else name
 
 
 def _name_key(named: re.Match[str] | None, called: re.Match[str] | None) -> str:

@@ -9,22 +9,28 @@ from plastic_memories.language.reading.english.clause import EnglishClause, Engl
 from plastic_memories.language.reading.finding import LIKELY_CONFIDENCE, ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.reading.relation_words import ENGLISH_KIN_WORD
-from plastic_memories.language.reading.word_lists import any_of
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 _MEDICINE = regex(any_of("medicines", "en"), _I)
 _PLAIN = regex(any_of("medicines", "en_plain"), _I)
 _TAKES = regex(
-    r"^i (?:have (?:to |been )?|am |still |need to |must )?(?:take|taking|use|using|inject|injecting|on|"
-    r"carry|get|have|need|started|switched|came off|went off|stopped taking)\b|^my\b|^(?:on|taking|been on|"
-    r"started|came off|switched|off)\b|\b(?:doc|doctor|psychiatrist|gp) (?:upped|lowered|changed|put me on)",
+    r"^i (?:have (?:to |been )?|am |still |need to |must )?(?:take|taking|use|using|inject|"
+    r"injecting|on|"
+    r"carry|get|have|need|started|switched|came off|went off|stopped taking)\b|^my\b|^(?:on|"
+    r"taking|been on|"
+    r"started|came off|switched|off)\b|\b(?:doc|doctor|psychiatrist|gp) (?:upped|lowered|"
+    r"changed|put me on)",
     _I,
 )
 _DOSE = regex(
-    r"\b(?:every|each|once|twice|thrice|daily|weekly|nightly|monthly|at (?:night|bedtime|noon|\d{1,2})|"
-    r"\d{1,2} ?(?:am|pm|x|times)|three times|(?:in the )?mornings?|(?:and|at) night|before (?:bed|meals?|"
-    r"every meal|sleep)|with (?:breakfast|food|lunch|dinner)|after (?:breakfast|lunch|dinner|meals?)|"
+    r"\b(?:every|each|once|twice|thrice|daily|weekly|nightly|monthly|at (?:night|bedtime|noon|"
+    r"\d{1,2})|"
+    r"\d{1,2} ?(?:am|pm|x|times)|three times|(?:in the )?mornings?|(?:and|at) night|"
+    r"before (?:bed|meals?|"
+    r"every meal|sleep)|with (?:breakfast|food|lunch|dinner)|after (?:breakfast|lunch|dinner|"
+    r"meals?)|"
     r"\d+ ?mg|a day|per day|empty stomach|first thing|same time|everywhere|always|since)\b",
     _I,
 )

@@ -12,7 +12,8 @@ from plastic_memories.language.text.lazy_regex import regex
 
 _I = re.IGNORECASE
 _SWELLS = (
-    r"(?:itch(?:y|es)?|swells?(?: up)?|swell(?:ing)?(?: up)?|hives|a rash|break out(?: in \w+)?|"
+    r"(?:(?:a )?rash|blisters|puff up|go crazy|itch(?:y|es)?|swells?(?: up)?|"
+    r"swell(?:ing)?(?: up)?|hives|a rash|break out(?: in \w+)?|"
     r"wheez(?:e|y)|can not breathe|(?:closes?|tightens?)(?: up)?|go into anaphylaxis|sneeze)"
 )
 _UPSETS = r"(?:throw up|vomit|sick(?: to my stomach)?|nauseous|bloated|stomach ?aches?|diarrhea)"
@@ -38,7 +39,9 @@ _NOT_A_THING = regex(
     _I,
 )
 _EXPECTING = regex(
-    r"^i am (?:\w+ (?:weeks|months) )?(?:pregnant|expecting(?: a baby| twins)?)$", _I
+    r"^i am (?:\w+ (?:weeks|months) )?(?:pregnant|expecting(?: a baby| twins)?)(?: (?:nobody|"
+    r"and|with|but|since|now)\b.*)?$",
+    _I,
 )
 _PHOBIA = regex(
     r"^i (?:have|suffer from) (?:an? )?(?:bad |severe |mild )?"

@@ -12,26 +12,32 @@ from plastic_memories.language.reading.english.clause import (
 )
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
-from plastic_memories.language.reading.word_lists import any_of
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 _ASKING = (
-    r"^(?:please |kindly |just |also |always |and |so |i (?:would )?(?:rather|prefer|like|want|need)(?: it)?(?: if)?"
-    r"(?: you)?(?: to)? |you (?:should|must|can|have to) |(?:let us|let's|we) |never ever |(?:can|could) we )*"
+    r"^(?:please |kindly |just |also |always |and |so |i (?:would )?(?:rather|prefer|like|want|"
+    r"need)(?: it)?(?: if)?"
+    r"(?: you)?(?: to)? |you (?:should|must|can|have to) |(?:let us|let's|we) |never ever |"
+    r"(?:can|could) we )*"
 )
 _NOT = r"(?:do not|did not|never|stop|avoid|no more|no|not|quit|less|fewer)"
 _STOP = r"(?:do not(?! you)|not(?= \w+ing| do| use| be)|never|stop|avoid|no more|quit|less|fewer)"
 _SPEAK = (
-    r"(?:mention(?:ing)?|bring(?:ing)? up|talk(?:ing)?(?: to me)? about|ask(?:ing)?(?: me)? about|ask(?:ing)? me when|"
-    r"discuss(?:ing)?|speak(?:ing)? of|joke(?:s)? about|joking about|jokes? on|remind(?:ing)? me of|"
+    r"(?:mention(?:ing)?|bring(?:ing)? up|talk(?:ing)?(?: to me)? about|"
+    r"ask(?:ing)?(?: me)? about|ask(?:ing)? me when|"
+    r"discuss(?:ing)?|speak(?:ing)? of|joke(?:s)? about|joking about|jokes? on|"
+    r"remind(?:ing)? me of|"
     r"hear(?:ing)? about|compare me to|comparing me to|spoil(?:ing)?)"
 )
 _TABOOS = tuple(
     regex(pattern, _I)
     for pattern in (
-        rf"{_ASKING}{_NOT}(?: ever| even| want to| ready to| want you to)* (?:a |any )?{_SPEAK} (?P<v>.+)$",
-        r"^(?P<v>[\w' ]{3,40}?) (?:is|are) (?:a |strictly )?(?:taboo|off[- ]limits|banned|not a topic|"
+        rf"{_ASKING}{_NOT}(?: ever| even| want to| ready to| want you to)* (?:a |"
+        rf"any )?{_SPEAK} (?P<v>.+)$",
+        r"^(?P<v>[\w' ]{3,40}?) (?:is|are) (?:a |strictly )?(?:taboo|off[- ]limits|banned|"
+        r"not a topic|"
         r"(?:a )?(?:sensitive|touchy|sore) (?:topic|subject|spot|thing))(?: for me| ok| okay)*$",
         rf"{_ASKING}leave (?P<v>[\w' ]{{3,30}}) out of (?:it|this|our \w+)$",
         r"^(?:please )?no (?P<v>politics|religion|diet advice|jokes about [\w' ]{3,30})"
@@ -44,7 +50,8 @@ _VAGUE = regex(
     _I,
 )
 _TAIL = regex(
-    r"^(?:the topic of|my|the) | (?:to|around|with|near) me\b.*$| (?:again|ever|at all|on weekends|ok|okay)\b.*$",
+    r"^(?:the topic of|my|the) | (?:to|around|with|near) me\b.*$| (?:again|ever|at all|"
+    r"on weekends|ok|okay)\b.*$",
     _I,
 )
 _WAY = any_of("ways_of_speaking", "en")
@@ -54,7 +61,8 @@ _STYLES = tuple(
     for pattern in (
         # "do not end every message with a question", "less exclamation marks".
         rf"{_ASKING}{_STOP} (?:\w+ ){{0,6}}?(?:{_WAY}|{_UNWANTED})\b(?: \w+){{0,6}}$",
-        rf"^(?:please )?no (?:more )?(?:{_WAY}|{_UNWANTED})(?: please| with me| max| ever| \d lines max)*$",
+        rf"^(?:please )?no (?:more )?(?:{_WAY}|{_UNWANTED})(?: please| with me| max| ever|"
+        rf" \d lines max)*$",
         # "keep your answers short", "use lowercase like me", "correct my english when i slip".
         rf"{_ASKING}(?:use|keep|talk|speak|write|reply|answer|respond|text|type|be|stay|sound|correct|explain|"
         rf"stick to)\b (?:\w+[/']?\w* ){{0,5}}?(?:{_WAY})\b(?: [\w']+){{0,8}}$",
@@ -63,7 +71,8 @@ _STYLES = tuple(
     )
 )
 _NOT_CALLED = regex(
-    rf"{_ASKING}(?:do not|never|stop)(?: ever| even)? (?:call(?:ing)?|address(?:ing)?) me (?P<v>[\w' ]{{2,20}}?)"
+    rf"{_ASKING}(?:do not|never|stop)(?: ever| even)? (?:call(?:ing)?|"
+    rf"address(?:ing)?) me (?P<v>[\w' ]{{2,20}}?)"
     r"(?: again| anymore| please| ever)*$",
     _I,
 )
@@ -72,7 +81,8 @@ _NO_NAME = regex(
     _I,
 )
 _ONE_OFF = regex(
-    r"\b(?:this|these|following|above|translate|next|essay about|email|just once|for once|homework|today|tonight|"
+    r"\b(?:this|these|following|above|translate|next|essay about|email|just once|for once|"
+    r"homework|today|tonight|"
     r"him|them|she|he|they say|question (?:is|was)|my friend|my boyfriend|my girlfriend)\b",
     _I,
 )

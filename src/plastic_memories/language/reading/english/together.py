@@ -17,7 +17,8 @@ _WHEN = (
     r"thursday|friday|saturday|sunday|daily|each)\b"
 )
 _REMIND = regex(
-    r"^(?:please |also |and |just |you (?:can|should|have to) )*(?:(?P<sure>remind me(?: to| about| that| of| at| on|"
+    r"^(?:please |also |and |just |you (?:can|should|have to) )*(?:(?P<sure>remind me(?: to|"
+    r" about| that| of| at| on|"
     r" every| tomorrow)|do not let me|never let me|tell me to|hold me to|make sure i|nudge me)|"
     r"(?P<timed>wake me(?: up)?|ping me|ask me|check (?:on|in on|in with) me|text me|message me))\b"
     r"(?P<v>(?: [\w',:/-]+){1,16})$",
@@ -26,7 +27,8 @@ _REMIND = regex(
 _PROMISES = tuple(
     regex(pattern, _I)
     for pattern in (
-        r"^you (?:literally |once |already |also )*(?:promised|swore)(?: me)?(?: that)?(?: to| you would| you will|"
+        r"^you (?:literally |once |already |also )*(?:promised|swore)(?: me)?(?: that)?(?: to|"
+        r" you would| you will|"
         r" not to)? (?P<v>.{4,80})$",
         r"^you said (?:last night |once )?you would (?P<v>.{4,80})$",
         r"^(?:you owe me|i owe you) (?P<v>.{3,60})$",
@@ -38,12 +40,14 @@ _PROMISES = tuple(
 )
 _NAMES_PERSONA = (
     regex(
-        r"^(?:from now on |so |ok |i (?:am going to |will |want to |just )?)*(?:call|named|name|nicknamed) you "
+        r"^(?:from now on |so |ok |i (?:am going to |will |want to |just )?)*(?:call|named|name|"
+        r"nicknamed) you "
         r"(?P<v>[\w'-]{2,20}(?: [\w'-]{2,20})?)(?: and .*| now| because .*| after .*)?$",
         _I,
     ),
     regex(
-        r"^(?:from now on )?your (?:new |real )?(?:nick)?name is (?P<v>[\w'-]{2,20}(?: [\w'-]{2,20})?)(?: now)?$",
+        r"^(?:from now on )?your (?:new |"
+        r"real )?(?:nick)?name is (?P<v>[\w'-]{2,20}(?: [\w'-]{2,20})?)(?: now)?$",
         _I,
     ),
 )
@@ -59,13 +63,15 @@ _MET = regex(
     _I,
 )
 _OURS = regex(
-    r"^our (?:little |secret |inside )?(?P<k>song|thing|ritual|motto|joke|code ?word|secret|rule|lore|"
+    r"^our (?:little |secret |inside )?(?P<k>song|thing|ritual|motto|joke|code ?word|secret|"
+    r"rule|lore|"
     r"safe ?word|place|game) is (?P<v>.{2,60})$",
     _I,
 )
 _ROLE = regex(
     r"^you are (?:like |basically |literally |kinda |kind of |now |honestly |really )*(?:like )?my "
-    r"(?:(?:best|only|closest|big|little|two|favorite|dear|own) )*(?P<v>friends?|girlfriend|boyfriend|wife|husband|"
+    r"(?:(?:best|only|closest|big|little|two|favorite|dear|own) )*(?P<v>friends?|girlfriend|"
+    r"boyfriend|wife|husband|"
     r"partner|person|mentor|brother|bro|sister|mom|dad|family|therapist|teacher|soulmate|assistant|companion|wizard|"
     r"buddy|bestie|confidant|coach|muse)\b.*$|^i see you as my (?P<w>[\w ]{3,30})$",
     _I,

@@ -1,11 +1,11 @@
-"""Word lists of the rules, kept as data and read once."""
+"""Word lists, kept as data and read once."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
 
-_FOLDER = Path(__file__).parent / "data"
+_FOLDER = Path(__file__).parents[1] / "data"
 
 
 @cache
