@@ -57,7 +57,7 @@ class Reader:
 
     def decision(self, text: str) -> Decision | None:
         row = None if self.vectors is None else self.vectors.rows([text])[0]
-        return decide(trained_heads().assess(text, row), by_both_heads=row is not None)
+        return decide(text, trained_heads().assess(text, row), by_both_heads=row is not None)
 
 
 @dataclass

@@ -63,7 +63,7 @@ def test_both_scripts_have_one_score() -> None:
 
 
 def test_an_empty_text_is_nothing() -> None:
-    assert decide(trained_heads().assess(""), by_both_heads=False) is None
+    assert decide("", trained_heads().assess(""), by_both_heads=False) is None
 
 
 def test_a_statement_is_what_stands_in_the_message() -> None:

@@ -63,7 +63,10 @@ def _unread_in(
 def _gated_drafts(statements: Sequence[UnreadStatement], vectors: Floats | None) -> list[Draft]:
     heads = trained_heads()
     assessed = heads.assess_all([one.text for one in statements], vectors)
-    decided = [decide(one, by_both_heads=vectors is not None) for one in assessed]
+    decided = [
+        decide(statement.text, assessment, by_both_heads=vectors is not None)
+        for statement, assessment in zip(statements, assessed, strict=True)
+    ]
     drafts = {
         draft.key: draft
         for statement, decision in zip(statements, decided, strict=True)
