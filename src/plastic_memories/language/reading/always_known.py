@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.word_lists import data_lines
+from plastic_memories.language.text.word_lists import any_of, data_lines
 
-_KEYS = regex(
-    r"constraint\.|preference\.(?:style\.|reply_)|relationship\.with_persona\."
-    r"|basic_info\.(?:name|address|nickname|english_name|surname|pronouns|birthday|gender)$"
-)
+_KEYS = regex(any_of("always_known", "keys"))
 _CUES = regex("|".join(data_lines("always_known_cues")), re.IGNORECASE)
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
 from plastic_memories.language.dates import mentions
 from plastic_memories.language.reading.chinese import chinese_reader
-from plastic_memories.language.reading.clause_breaks import CJK
 from plastic_memories.language.reading.clauses import MessageClause, believable_clauses
 from plastic_memories.language.reading.english import english_reader
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.injected_text import without_injected_lines
 from plastic_memories.language.reading.memory_keys import opposite_key
 from plastic_memories.language.reading.realm_detection import detect_realm, without_ooc_marks
-from plastic_memories.language.reading.turn_before import answer_as_statement, is_about_others
+from plastic_memories.language.reading.typed.clause_breaks import CJK
+from plastic_memories.language.reading.typed.turn_before import answer_as_statement, is_about_others
 from plastic_memories.language.text.chinese_variants import restore_script
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import READ_CHARS
@@ -122,9 +122,10 @@ def _read_items(
 ) -> list[tuple[MessageClause, ExtractedItem]]:
     found = list(_read_both(clauses, content, now, before))
     if clauses and not any(clause.start == clauses[0].start for clause, _ in found):
-        answer = answer_as_statement(before, clauses[0])
+        answer = answer_as_statement(before, clauses[0].text)
         if answer:
-            return list(_read_both([answer, *clauses[1:]], answer.text + content, now, ""))
+            stated = replace(clauses[0], text=answer, display_text=answer)
+            return list(_read_both([stated, *clauses[1:]], answer + content, now, ""))
     return found
 
 

@@ -10,9 +10,9 @@ _FOLDER = Path(__file__).parents[1] / "data"
 
 @cache
 def data_lines(name: str) -> tuple[str, ...]:
-    """Return the lines of a list, without comments and empty lines."""
-    lines = (_FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
-    return tuple(line for line in lines if line and not line.startswith("#"))
+    """Return the lines of a list, without comments; a line that begins with a tab continues one."""
+    text = (_FOLDER / f"{name}.txt").read_text("utf-8").replace("\n\t", "")
+    return tuple(line for line in text.split("\n") if line and not line.startswith("#"))
 
 
 @cache

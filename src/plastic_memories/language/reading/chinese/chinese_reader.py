@@ -27,6 +27,7 @@ from plastic_memories.language.reading.clauses import MessageClause
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD, CHINESE_PET_WORD
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _FINDERS = (
     identity.find_identity,
@@ -44,10 +45,7 @@ _NOT_BUT = regex(r"^(?P<head>.*?)(?:并)?不(?P<verb>是|叫|在|住在|姓|对)
 _BUT = regex(r"^(?:而|其实|应该|准确地说)*(?:是|叫|姓|在|住在)(?P<new>.{1,20})$")
 # 我叫小红不是小明: the text after "not" is a correction.
 _BUT_NOT = regex(r"^(?P<head>.*(?:是|叫|在|住|喜欢|讨厌|对|来自).{0,11}?[^的])(?:而)?不是.{1,12}$")
-_NO_NOUN = regex(
-    r"今天|今晚|今早|明天|昨天|昨晚|刚才|刚刚|真|好|太|又|还|就|快|先|在|是|有|去|来|想|要|会|能|刚|原来|原先|以前|之前|曾|没|不|已经|正在|打算|准备|最近|每|终于|被|跟|"
-    r"和|给|把|从|到|吃|喝|看|听|玩|买|做|说|写|学|开始|住|养|面试|上班|下班|毕业|搬"
-)
+_NO_NOUN = regex(any_of("chinese_chinese_reader", "no_noun"))
 # 我改名了，现在叫林一: the next clause has the new value.
 _CHANGED = regex(r"(?:改名|改行|转行|跳槽|换工作)了?$")
 # 我最喜欢的颜色不是红色: no value is stated yet.
@@ -55,10 +53,7 @@ _HEAD_ONLY = regex(r"(?:喜欢|爱)的[^的是]{1,5}$")
 _SOMEBODY = regex(f"{CHINESE_KIN_WORD}|{CHINESE_PET_WORD}")
 # 我生日快到了，就是下周一: the day comes in a clause of its own.
 _BIRTHDAY_OPEN = regex(r"^(?:其实|不对)?我(?:的|不是.{1,4})?生日(?!.*(?:不|礼物|蛋糕|愿望|派对))")
-_DAY_ONLY = regex(
-    r"^(?:具体|准确)?(?:来说|地说)?(?:就|也就)?(?:是|在)?(?=(?:\d{1,2}|[一二三四五六七八九十]{1,2})月.{1,4}$|"
-    r"[明后]天$|下?下?个?(?:周|星期|礼拜)[一二三四五六日天]$)"
-)
+_DAY_ONLY = regex(any_of("chinese_chinese_reader", "day_only"))
 _NOT_BUT_INSIDE = regex(r"^(?P<head>.{0,8}?)不是(?P<old>[^是]{1,10}?)(?:而)?是(?P<new>.{1,15})$")
 
 

@@ -14,10 +14,7 @@ from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.word_lists import any_of
 
-_WISHING = (
-    r"(?:请|以后|今后|之后|千万|求你|求求你|拜托|麻烦|你|您|记住|再也|最好|都|可以|希望|就|也|平时|"
-    r"[跟和同对](?:我|你)?(?:聊天|说话|讲话|聊)?(?:的?时候?)?)*"
-)
+_WISHING = any_of("chinese_speaking", "wishing")
 _NOT = r"(?:不要|别|不许|不准|禁止|勿|不可以|少|不用|甭)"
 _AGAIN = r"(?:再|总是?|老是?|随便|轻易|主动|一直|动不动就?|每次都?|天天)*+"
 _TO_ME = r"(?:[跟和对向在同给]我?(?:面前|聊天时|的面)?)?"
@@ -38,11 +35,7 @@ _TABOO_AFTER = at_start(
     rf"(?:(?:打住|免谈|绕开)|(?:不聊|不谈|不提)|{_NOT}{_AGAIN}{_TO_ME}"
     rf"(?:提起?|问|聊|谈|讲|念叨|翻出来|拿出来说|说)(?:我|了|起|到)?(?:怎么来的)?){_END}"
 )
-_VAGUE = regex(
-    r"^(?:你|您|我$|他|她|它|快|求|真|千万|先|就|都|也|还|可|那(?![只件次段天年])|这(?![只件次段])|哈|哎|唉|啊|算|拜托|麻烦|以后|咱|大家|人家|能|请|"
-    r"所以|但|反正|好|话|什么|废话|价|问|要求|意见|建议|笑话|道理|一下|吧|出|到|了|我了|再|太|别|不|没|谁|怎|又|想|"
-    r"东|多|往事|过去|问题|有的|有些|其他|最|因|如|那么|这么|自己)|什么|怎么|多少|几|吗$|啥|这个|那个|问题$"
-)
+_VAGUE = regex(any_of("chinese_speaking", "vague"))
 _SPOKEN_OF = regex(r"提|问|聊|谈|念叨")
 
 _WAY = any_of("ways_of_speaking", "zh")
@@ -58,10 +51,7 @@ _NOT_CALLED = at_start(
 _NO_NAME = regex(
     r"^(?:我|起|去|来|吃|喝|做|帮|给|出|回|加|上|下|买|拿|写|等|走|看|再|别|先|到|过|滚|停|不|这|那|什么|外卖|车|人|醒)"
 )
-_ONE_OFF = regex(
-    r"客气|这次|这段|这句|这道|这篇|那道|一下(?!子)|帮我|刚才|上面|下面|怎么说|翻译|写一|今天|今晚|现在|"
-    r"^(?:请|帮我)?用[^跟和对]{1,5}[说讲写念]$|再说|一遍|他|她|老师|老板|同学|大家|哈哈|为什么|是不是"
-)
+_ONE_OFF = regex(any_of("chinese_speaking", "one_off"))
 
 
 def find_speaking(parsed: ChineseClause) -> Iterator[ExtractedItem]:

@@ -14,6 +14,7 @@ from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.reading.relation_words import CHINESE_KIN_WORD
 from plastic_memories.language.text.lazy_regex import at_start, regex
+from plastic_memories.language.text.word_lists import any_of
 
 _PREFIX = "relationship.with_persona"
 _WE = r"(?:我们俩?|咱们?俩?|我俩|我[跟和同]你|你[跟和同]我)"
@@ -29,19 +30,9 @@ _NAMES_PERSONA = at_start(
     rf"|你(?:以后|现在|今后|从今天起)?(?:就|改)*(?:叫|名字(?:就)?(?:是|"
     rf"叫)){_NAME.replace('<v>', '<w>')}{_END}"
 )
-_NO_NAME = regex(
-    r"^(?:起|去|来|吃|喝|做|帮|给|出|回|加|上|下|买|拿|写|等|走|看|再|别|先|到|过|滚|停|不|这|那|什么|啥|一声|一下|别人|"
-    r"我|你|他|她|的|了|吗|多|早|晚|说|闭|好好|赶|快|把|爸|妈)|什么|怎么|干嘛|吗$"
-)
-_ROLE = at_start(
-    r"你(?:就|一直|永远|现在)*是我(?:的|唯一的?|最好的|心里的?|一个人的?)*(?P<v>[\u4e00-\u9fff]{1,8}?)"
-    r"(?:就这么定|一样|了|啦|呀|啊|哦|的)*$"
-    r"|我(?:一直|就)?把你当(?:成|作)?(?:我的?)?(?P<w>[\u4e00-\u9fff]{1,8}?)(?:了|看|看待|的)*$"
-)
-_ROLES = regex(
-    r"哥|姐|弟|妹|朋友|老公|老婆|男友|女友|对象|恋人|爱人|师父|师傅|徒弟|老师|树洞|家人|亲人|主人|宝|知己|闺蜜|兄弟|搭子|"
-    r"管家|助手|秘书|爸|妈|孩子|女儿|儿子|偶像|伙伴|搭档|同桌|人$"
-)
+_NO_NAME = regex(any_of("chinese_together", "no_name"))
+_ROLE = at_start(any_of("chinese_together", "role"))
+_ROLES = regex(any_of("chinese_together", "roles"))
 _OURS = at_start(
     rf"(?:{_WE})的(?P<k>暗号|暗语|梗|老梗|口头禅|口号|秘密基地|规矩|约定|歌|仪式|秘密|昵称|专属\w{{1,3}})"
     r"(?:就|一直)?(?:是|叫)(?P<v>[^，,]{1,24})$"
@@ -50,10 +41,7 @@ _OURS = at_start(
 _REMIND = regex(
     r"(?:提醒|记得叫|喊|叫|催|盯着?|监督|督促)我(?P<v>[^，,我]{1,24}?)(?:一定|好不好|好吗|行吗|可以吗|啊|哦|呀|吧|啦|哈|了)*$"
 )
-_ASKED_TO = regex(
-    r"(?:提醒我|监督我|督促我|盯着我)|(?:叫|喊|催)我(?:起床|起来|起身|吃药|吃饭|喝水|睡觉|睡|去|收|出门|开会|运动|健身|跑步|学习|背|写|"
-    r"交|拿|取|接|打卡|下班|早睡|关|买|还|抢|看)"
-)
+_ASKED_TO = regex(any_of("chinese_together", "asked_to"))
 _TOLD = regex(
     r"^(?:我(?!要|想)|他|她|有人|闹钟|老师|老板|同事|手机|系统|刚)|过我|了我|我妈|我爸|老公|老婆|室友|没(?:人)?(?:叫|喊|提醒)"
 )

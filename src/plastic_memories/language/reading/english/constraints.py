@@ -17,12 +17,7 @@ from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
-_ALLERGIC = regex(
-    r"^(?:i (?:am|have been)(?: \w+ly)? |i )?allergic to (?P<v>.+)$|^i have (?:an? "
-    r")?(?:\w+ )?allerg(?:y|ies) to (?P<w>.+)$|^i have (?:an? )?(?:severe |bad |serious |"
-    r"mild )?(?P<x>[\w ]{2,20}?) allerg(?:y|ies)$|^my allergies are (?P<y>.+)$",
-    _I,
-)
+_ALLERGIC = regex(any_of("english_constraints", "allergic"), _I)
 _INTOLERANT = regex(r"^i am (?P<v>\w+)[- ]intolerant$|^i have (?:an? )?(?P<w>\w+) intolerance$", _I)
 _DIET = regex(
     r"^(?:i (?:am|have been|eat|became|went|follow|keep)(?: on)? )?(?:an? |the |only |strictly |"
@@ -32,19 +27,8 @@ _DIET = regex(
     r"(?: (?:for|since|now|till|until) .*)?$",
     _I,
 )
-_NO_FOOD = regex(
-    r"^i (?:do not|can not|never|will not|must not|am not allowed to|should not) (?:ever "
-    r"|really |usually |even )?(?:eat|drink|consume|touch|(?<!do not )(?<!never )have) "
-    r"(?P<v>.+)$|^i (?:avoid|stay away from|abstain from) (?:eating |drinking "
-    r")?(?P<w>.+)$",
-    _I,
-)
-_NOT_FOOD = regex(
-    r"^(?:it|this|that|you|them|time|to|any(?:thing)?$|much|a |an |enough|my|breakfast|"
-    r"lunch|dinner|your|the |money|idea|plans|siblings|kids|brothers|sisters|pets|"
-    r"conflict|people|driving|talking|going|crowds)|\byou\b",
-    _I,
-)
+_NO_FOOD = regex(any_of("english_constraints", "no_food"), _I)
+_NOT_FOOD = regex(any_of("english_constraints", "not_food"), _I)
 _ILLNESS = regex(
     r"^(?:i (?:have(?: got| had)?|suffer from|was (?:just |finally |recently )?diagnosed with|"
     r"got diagnosed(?: with)?|"
@@ -84,28 +68,14 @@ _FRAGMENTS = tuple(
         (r"^(?:do not|never) (?:eat|drink) (?P<v>[a-z]+(?: [a-z]+)?)$", "diet"),
     )
 )
-_TABOO = regex(
-    r"^(?:please |kindly )?(?:do not|never|stop|avoid|i do not want to|i would rather "
-    r"not|i never want to|no)(?: ever| you)? (?:mention|mentioning|bring up|bringing up|"
-    r"talk(?:ing)?(?: to me)? about|ask(?:ing)? me about|discuss(?:ing)?|speak(?:ing)? "
-    r"of|remind(?:ing)? me of|spoiling|spoil|joking about|joke about|hear about) "
-    r"(?P<v>.+)$",
-    _I,
-)
+_TABOO = regex(any_of("english_constraints", "taboo"), _I)
 _TABOO_SUBJECT = regex(
     r"^(?P<v>[\w' ]{3,30}) (?:is|are) (?:a )?(?:taboo|off[- ]limits|a sensitive (?:topic|"
     r"subject)|a touchy subject)(?: for me)?$",
     _I,
 )
-_TABOO_VAGUE = regex(
-    r"^(?:it|this|that|them|him|her|anything|everything|things)\b(?!.*\w{4})|\bthis\b|\bthat again",
-    _I,
-)
-_LANG = (
-    r"(?P<v>(?:simplified |traditional |british |american )?(?:english|chinese|mandarin|"
-    r"cantonese|japanese|korean|french|german|spanish|italian|russian|portuguese|中文|英文|"
-    r"日语))"
-)
+_TABOO_VAGUE = regex(any_of("english_constraints", "taboo_vague"), _I)
+_LANG = any_of("english_constraints", "lang")
 _ASK = (
     r"^(?:please |always |kindly |from now on |i (?:would )?(?:want|like|prefer|need) (?:you "
     r"to |it if you )?|you should |you must |just |try to |only |could you |can you )*"
@@ -118,15 +88,7 @@ _LANGUAGE = regex(
     rf"replying) to me)*$|^my preferred language is (?P<w>\w+)$",
     _I,
 )
-_STYLE_WORDS = (
-    r"(?:briefly|concisely|formally|informally|casually|politely|directly|bluntly|honestly|"
-    r"in detail|in depth|step by step|simply|short|concise|brief|formal|informal|casual|"
-    r"friendly|polite|direct|blunt|honest|detailed|funny|humorous|sarcastic|professional|"
-    r"gentle|kind|technical|simple|serious|playful|to the point|straightforward|succinct|"
-    r"precise|patient|warm|in bullet points|with examples|with bullet points|in plain "
-    r"english|in simple terms|like a friend|like an engineer|less formal|less verbose|more "
-    r"concise|more detailed|more casual|more formal|more direct|short and sweet)"
-)
+_STYLE_WORDS = any_of("english_constraints", "style_words")
 _STYLES = tuple(
     regex(pattern, _I)
     for pattern in (

@@ -43,15 +43,7 @@ _I_AM_COMMON_NAME = regex(
     r"(?: [a-z]{3,14})?(?: with an? .*| here| by the way)?$",
     _I,
 )
-_NOT_A_NAME = regex(
-    r"^(?:now|woman|man|x|asap|soon|anytime|whenever|away|out|over|samoan|girl|boy|baby|for|from|once|then|today|"
-    r"and|or|with|not|what|the|a|an|later|back|tomorrow|when|if|at|on|in|crazy|maybe|old|up|"
-    r"again|tonight|by|after|before|important|unknown|whatever|"
-    r"anything|something|that|this|it|names|stupid|lazy|tea|coffee|short|long|concise|"
-    r"brief|to|working|being|cats|dogs|sure|fine|sorry|here|"
-    r"and|so|very|your|my|his|her|their|names?)\b|(?:an|ese|ish|ian|ing)$",
-    _I,
-)
+_NOT_A_NAME = regex(any_of("english_identity", "not_a_name"), _I)
 _NOT_A_PERSON = regex(
     rf"^(?:{JOBS}|male|female|filipin[oa]|gay|lesbian|bi|queer|trans|irish|christian|hindu|sikh|atheist|autistic|"
     r"disabled|pregnant|drunk|broke|serious|kidding|monday|tuesday|wednesday|thursday|friday|saturday|sunday|vegan|vegetarian|"
@@ -62,27 +54,11 @@ _NOT_A_PERSON = regex(
     r"sagittarius|thai|swiss|welsh|czech|iraqi|pakistani|israeli)$",
     _I,
 )
-_BIRTHDAY = regex(
-    r"^(?:(?:it|today) is my (?:birthday|bday)|"
-    r"my (?:birthday|date of birth|birth ?date|bday) (?:is|falls)|birthday: |i was "
-    r"born (?:on|in)|(?:.{3,24}) is my (?:birthday|bday)$)",
-    _I,
-)
+_BIRTHDAY = regex(any_of("english_identity", "birthday"), _I)
 _BORN_YEAR = regex(r"^i was born in (?P<y>(?:19|20)\d\d)(?: in (?-i:[A-Z])[\w' -]{2,30})?$", _I)
-_AGE = regex(
-    r"^(?:i am|i have turned|i turned|i just turned|i have just turned|my age is|age: "
-    r")\s*(?:just )?(?P<n>\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty)(?:[ "
-    r"-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:thir|four|fif|six|seven|"
-    r"eigh|nine)teen|twelve|eleven|ten)(?: ?(?:years? old|yrs? old|years? of age|"
-    r"y/?o))?(?: (?:this year|now|today|yesterday|last \w+|not \d+))?$",
-    _I,
-)
+_AGE = regex(any_of("english_identity", "age"), _I)
 
-_STAR = regex(
-    r"^(?:i am an?|my (?:star )?sign is) (?P<v>aries|taurus|gemini|cancer|leo|virgo|libra|scorpio|"
-    r"sagittarius|capricorn|aquarius|pisces)$",
-    _I,
-)
+_STAR = regex(any_of("english_identity", "star"), _I)
 
 
 def find_identity(parsed: EnglishClause) -> Iterator[ExtractedItem]:
@@ -98,12 +74,7 @@ def find_identity(parsed: EnglishClause) -> Iterator[ExtractedItem]:
 
 # "hey girl, chelsea here": after a greeting a name, else rather the weather.
 _SIGNED = regex(r"^(?:it is |this is )?(?P<v>[A-Za-z][a-z]{2,14}) here$", _I)
-_NOT_SIGNED = regex(
-    r"^(?:same|new|right|over|still|not|hot|cold|back|nobody|anyone|everyone|someone|stuck|good|all|fine|late|"
-    r"early|nothing|also|just|only|morning|night|evening|you|i|am|raining|snowing|welcome|out|live|down|being|"
-    r"\w+ing|\w+ed)$",
-    _I,
-)
+_NOT_SIGNED = regex(any_of("english_identity", "not_signed"), _I)
 
 
 def find_signed_name(parsed: EnglishClause) -> Iterator[ExtractedItem]:

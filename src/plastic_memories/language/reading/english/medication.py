@@ -15,25 +15,8 @@ from plastic_memories.language.text.word_lists import any_of
 _I = re.IGNORECASE
 _MEDICINE = regex(any_of("medicines", "en"), _I)
 _PLAIN = regex(any_of("medicines", "en_plain"), _I)
-_TAKES = regex(
-    r"^i (?:have (?:to |been )?|am |still |need to |must )?(?:take|taking|use|using|inject|"
-    r"injecting|on|"
-    r"carry|get|have|need|started|switched|came off|went off|stopped taking)\b|^my\b|^(?:on|"
-    r"taking|been on|"
-    r"started|came off|switched|off)\b|\b(?:doc|doctor|psychiatrist|gp) (?:upped|lowered|"
-    r"changed|put me on)",
-    _I,
-)
-_DOSE = regex(
-    r"\b(?:every|each|once|twice|thrice|daily|weekly|nightly|monthly|at (?:night|bedtime|noon|"
-    r"\d{1,2})|"
-    r"\d{1,2} ?(?:am|pm|x|times)|three times|(?:in the )?mornings?|(?:and|at) night|"
-    r"before (?:bed|meals?|"
-    r"every meal|sleep)|with (?:breakfast|food|lunch|dinner)|after (?:breakfast|lunch|dinner|"
-    r"meals?)|"
-    r"\d+ ?mg|a day|per day|empty stomach|first thing|same time|everywhere|always|since)\b",
-    _I,
-)
+_TAKES = regex(any_of("english_medication", "takes"), _I)
+_DOSE = regex(any_of("english_medication", "dose"), _I)
 _ONCE = regex(r"\bi (?:took|had|got|bought|tried)\b|\b(?:today|tonight|yesterday|just took)\b", _I)
 _NOT_TAKEN = regex(
     rf"\b(?:not|never|can not|no|allergic|allergy|forgot|you|your|{ENGLISH_KIN_WORD})\b", _I

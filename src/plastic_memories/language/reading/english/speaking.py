@@ -24,13 +24,7 @@ _ASKING = (
 )
 _NOT = r"(?:do not|did not|never|stop|avoid|no more|no|not|quit|less|fewer)"
 _STOP = r"(?:do not(?! you)|not(?= \w+ing| do| use| be)|never|stop|avoid|no more|quit|less|fewer)"
-_SPEAK = (
-    r"(?:mention(?:ing)?|bring(?:ing)? up|talk(?:ing)?(?: to me)? about|"
-    r"ask(?:ing)?(?: me)? about|ask(?:ing)? me when|"
-    r"discuss(?:ing)?|speak(?:ing)? of|joke(?:s)? about|joking about|jokes? on|"
-    r"remind(?:ing)? me of|"
-    r"hear(?:ing)? about|compare me to|comparing me to|spoil(?:ing)?)"
-)
+_SPEAK = any_of("english_speaking", "speak")
 _TABOOS = tuple(
     regex(pattern, _I)
     for pattern in (
@@ -44,16 +38,8 @@ _TABOOS = tuple(
         r"(?: with me| please| ok| ever)*$",
     )
 )
-_VAGUE = regex(
-    r"^(?:it|this|that|them|him|her|anything|everything|things|you|me|how|what|why|who|too much)\b|"
-    r"\bthis\b|\bjinx\b|\btoo much\b",
-    _I,
-)
-_TAIL = regex(
-    r"^(?:the topic of|my|the) | (?:to|around|with|near) me\b.*$| (?:again|ever|at all|"
-    r"on weekends|ok|okay)\b.*$",
-    _I,
-)
+_VAGUE = regex(any_of("english_speaking", "vague"), _I)
+_TAIL = regex(any_of("english_speaking", "tail"), _I)
 _WAY = any_of("ways_of_speaking", "en")
 _UNWANTED = any_of("ways_of_speaking", "en_unwanted")
 _STYLES = tuple(
@@ -76,16 +62,8 @@ _NOT_CALLED = regex(
     r"(?: again| anymore| please| ever)*$",
     _I,
 )
-_NO_NAME = regex(
-    r"^(?:that|this|it|him|back|at|on|in|now|later|tomorrow|before|after|when|if|until|so|every|for|again|up)\b",
-    _I,
-)
-_ONE_OFF = regex(
-    r"\b(?:this|these|following|above|translate|next|essay about|email|just once|for once|"
-    r"homework|today|tonight|"
-    r"him|them|she|he|they say|question (?:is|was)|my friend|my boyfriend|my girlfriend)\b",
-    _I,
-)
+_NO_NAME = regex(any_of("english_speaking", "no_name"), _I)
+_ONE_OFF = regex(any_of("english_speaking", "one_off"), _I)
 _MAX_WORDS = 16
 
 

@@ -9,21 +9,12 @@ from plastic_memories.language.reading.english.clause import EnglishClause, clea
 from plastic_memories.language.reading.finding import ExtractedItem
 from plastic_memories.language.reading.memory_keys import slug
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.word_lists import any_of
 
 _I = re.IGNORECASE
 _PREFIX = "relationship.with_persona"
-_WHEN = (
-    r"\b(?:at|on|every|tomorrow|tonight|after|before|when|next|in|this|by|monday|tuesday|wednesday|"
-    r"thursday|friday|saturday|sunday|daily|each)\b"
-)
-_REMIND = regex(
-    r"^(?:please |also |and |just |you (?:can|should|have to) )*(?:(?P<sure>remind me(?: to|"
-    r" about| that| of| at| on|"
-    r" every| tomorrow)|do not let me|never let me|tell me to|hold me to|make sure i|nudge me)|"
-    r"(?P<timed>wake me(?: up)?|ping me|ask me|check (?:on|in on|in with) me|text me|message me))\b"
-    r"(?P<v>(?: [\w',:/-]+){1,16})$",
-    _I,
-)
+_WHEN = any_of("english_together", "when")
+_REMIND = regex(any_of("english_together", "remind"), _I)
 _PROMISES = tuple(
     regex(pattern, _I)
     for pattern in (
@@ -51,31 +42,10 @@ _NAMES_PERSONA = (
         _I,
     ),
 )
-_NO_NAME = regex(
-    r"^(?:back|later|tomorrow|tonight|today|now|when|if|after|before|at|on|in|again|and|so|then|for|because|up|"
-    r"names|what|that|this|when|once|the|an?|to)\b",
-    _I,
-)
-_MET = regex(
-    r"^(?:you and i|we) (?:first )?(?:met|started talking|became friends|matched)\b.*|"
-    r"^i first (?:talked|spoke|chatted|messaged|met|texted|found)(?: to| with)? you\b.*|"
-    r"^the first time (?:i talked to you|we (?:talked|spoke|chatted))\b.*",
-    _I,
-)
-_OURS = regex(
-    r"^our (?:little |secret |inside )?(?P<k>song|thing|ritual|motto|joke|code ?word|secret|"
-    r"rule|lore|"
-    r"safe ?word|place|game) is (?P<v>.{2,60})$",
-    _I,
-)
-_ROLE = regex(
-    r"^you are (?:like |basically |literally |kinda |kind of |now |honestly |really )*(?:like )?my "
-    r"(?:(?:best|only|closest|big|little|two|favorite|dear|own) )*(?P<v>friends?|girlfriend|"
-    r"boyfriend|wife|husband|"
-    r"partner|person|mentor|brother|bro|sister|mom|dad|family|therapist|teacher|soulmate|assistant|companion|wizard|"
-    r"buddy|bestie|confidant|coach|muse)\b.*$|^i see you as my (?P<w>[\w ]{3,30})$",
-    _I,
-)
+_NO_NAME = regex(any_of("english_together", "no_name"), _I)
+_MET = regex(any_of("english_together", "met"), _I)
+_OURS = regex(any_of("english_together", "ours"), _I)
+_ROLE = regex(any_of("english_together", "role"), _I)
 
 
 _JOKES = frozenset({"breathe", "exist", "live"})

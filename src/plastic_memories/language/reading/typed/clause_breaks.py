@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plastic_memories.language.reading.plain_talk import GONE
+from plastic_memories.language.reading.typed.plain_talk import GONE
 from plastic_memories.language.text.lazy_regex import regex
-from plastic_memories.language.text.word_lists import word_groups
+from plastic_memories.language.text.word_lists import any_of, word_groups
 
 CJK = "\u3400-\u9fff"
 
@@ -43,42 +43,18 @@ _CLAUSE_BREAK = regex(
     re.IGNORECASE,
 )
 # Voice-to-text and hurried typing: "i have a cat her name is Olive i love her".
-_SUBJECT = regex(
-    r"(?<!\s)\s++(?=it'?s \w+ with an?\b|(?P<i>i(?:'m|'ve|'d|'ll|m|ve)?\b(?!'))|(?:he|she|we|"
-    r"they|it|u|you)(?:'s|'re|s|re)?\s(?P<verb>\w+)"
-    r"|(?:(?:his|her|its|their) (?:name|birthday)|my \w+(?: \w+)?) (?:is|are|was|has|'s)\b"
-    r")",
-    re.IGNORECASE,
-)
-_CHATTER = regex(
-    r"(?<=\w)\s(?=(?:(?:how|what) about (?:you|u)|wbu|hbu|anyways?|gtg|g2g|ttyl|brb|gotta go)\b)",
-    re.IGNORECASE,
-)
+_SUBJECT = regex(any_of("typed_clause_breaks", "subject"), re.IGNORECASE)
+_CHATTER = regex(any_of("typed_clause_breaks", "chatter"), re.IGNORECASE)
 _BEFORE = regex(r"(?:(?P<first>[\w']+)\s+)?(?P<last>[\w']+)$")
-_VERB = regex(
-    r"(?:am|is|are|was|were|has|have|had|lives?|works?|likes?|loves?|hates?|can|cant|can't|cannot|"
-    r"does|doesnt|doesn't|dont|don't|got|makes?|lost|died|passed|wants?|just|also|never|always|"
-    r"\w+ed)\b",
-    re.IGNORECASE,
-)
+_VERB = regex(any_of("typed_clause_breaks", "verb"), re.IGNORECASE)
 # After these words a subject goes on with the clause: "the day i", "i think she", "because we".
 _GOES_ON = frozenset(word_groups("clause_words")["goes_on"].split("|"))
 _DETERMINERS = frozenset(word_groups("clause_words")["determiners"].split("|"))
-_STARTS_ANEW = regex(
-    r"\s+(?:i'?m\b|i am\b|i'?ve\b|i have an?\b|i (?:do|can|did|would) ?n[o']t\b|i (?:dont|cant|"
-    r"cannot)\b|"
-    r"i (?:also|just|prefer|moved|hate|love|live|work|swim|never|always)\b(?! in\b(?! \w))|"
-    r"(?:he|she|it|we|they|my|his|her|its|their|how|what|wbu|hbu|anyways?|gtg|g2g|ttyl|brb|gotta)\b)",
-    re.IGNORECASE,
-)
+_STARTS_ANEW = regex(any_of("typed_clause_breaks", "starts_anew"), re.IGNORECASE)
 
 
 # "whenever i drink milk i get sick" is one statement.
-_SUBORDINATE = regex(
-    r"\s*(?:(?:and|but|so|ok|well|hey) )*(?:when|whenever|if|once|every time|each time|after|"
-    r"before|until|unless)\b",
-    re.IGNORECASE,
-)
+_SUBORDINATE = regex(any_of("typed_clause_breaks", "subordinate"), re.IGNORECASE)
 
 
 def clause_breaks(text: str) -> Iterator[tuple[int, int]]:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from plastic_memories.language.reading.chinese.lexicon import JOB, PLACE
-from plastic_memories.language.reading.clauses import MessageClause
-from plastic_memories.language.reading.english.work import JOBS
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.scripts import to_simplified
-from plastic_memories.language.text.word_lists import data_lines
+from plastic_memories.language.text.word_lists import any_of, data_lines
 
 # Only the end of a long reply is answered.
 _TAIL_CHARS = 200
@@ -21,11 +18,7 @@ _OTHER_ASKED = regex(
     r"[^\s，,你您我]{2,12}(?:是谁|是什么|是哪|多大|几岁|叫什么|谁[唱演写拍])|谁[唱演写拍]"
 )
 _YOU = regex(r"[你您]|\byou\b|\bu\b", re.IGNORECASE)
-_NOT_AN_ANSWER = regex(
-    r"我|你|不|没|什么|吗$|谢|嗯|哦|好的?$|对$|是的?$|哈|随便|秘密|猜|问|干嘛|为|\b(?:i|i'm|my|you|yes|no|why|not|ok|"
-    r"okay|nothing|none|idk|guess|secret|lol|thanks|same|what|who|it|the|that)\b",
-    re.IGNORECASE,
-)
+_NOT_AN_ANSWER = regex(any_of("typed_turn_before", "not_an_answer"), re.IGNORECASE)
 _LEAD = regex(r"^(?:就)?(?:是|叫做?|在|喊|it'?s |its |call me )", re.IGNORECASE)
 _PARTICLES = "啊呀哦啦吧呢的岁了"
 _MAX_CHARS = 12
@@ -47,28 +40,22 @@ def is_about_others(before: str, content: str) -> bool:
     return not _YOU.search(last) and _OTHER_ASKED.search(last) is not None
 
 
-def answer_as_statement(before: str, clause: MessageClause) -> MessageClause | None:
-    """Return a short answer with the words of the question: "what's your name?", "chelsea"."""
-    words = clause.text.split()
-    is_short = len(clause.text) <= _MAX_CHARS or (
-        len(words) <= _MAX_WORDS and clause.text.isascii()
-    )
-    answer = _LEAD.sub("", clause.text).removesuffix("就行").removesuffix("就好").rstrip(_PARTICLES)
+def answer_as_statement(before: str, said: str) -> str:
+    """Return a short answer with the words of the question, or "" if it is none.
+
+    >>> answer_as_statement("Hi! What's your name?", "chelsea")
+    'my name is Chelsea'
+    """
+    is_short = len(said) <= _MAX_CHARS or (len(said.split()) <= _MAX_WORDS and said.isascii())
+    answer = _LEAD.sub("", said).removesuffix("就行").removesuffix("就好").rstrip(_PARTICLES)
     answer = answer.removesuffix(" please").strip()
     if not before or not is_short or not answer or _NOT_AN_ANSWER.search(answer):
-        return None
+        return ""
     last = _last_sentence(before)
     for question, statement, shape in _questions():
         if question.search(last) and shape.fullmatch(answer) and not _SOMEBODY.search(last):
-            text = statement.format(answer.title() if statement.isascii() else answer)
-            return MessageClause(
-                text,
-                text,
-                clause.quote,
-                opens_sentence=True,
-                start=clause.start,
-            )
-    return None
+            return statement.format(answer.title() if statement.isascii() else answer)
+    return ""
 
 
 def _last_sentence(before: str) -> str:
@@ -79,7 +66,11 @@ def _last_sentence(before: str) -> str:
 @cache
 def _questions() -> list[tuple[re.Pattern[str], str, re.Pattern[str]]]:
     """Return for each question what an answer states, and what an answer looks like."""
-    lists = {"{place}": f"(?:{PLACE}){{1,2}}", "{job}": JOB, "{job_en}": f"(?:[a-z]+ )?(?:{JOBS})"}
+    lists = {
+        "{place}": f"{any_of('lexicon', 'zh_place')}{{1,2}}[省市区县]?",
+        "{job}": rf"[\u4e00-\u9fff]{{0,6}}{any_of('lexicon', 'zh_job')}",
+        "{job_en}": f"(?:[a-z]+ )?{any_of('lexicon', 'en_job')}",
+    }
     rows = (line.split("\t") for line in data_lines("answered_questions"))
     return [
         (
