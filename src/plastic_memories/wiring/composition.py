@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from plastic_memories import logs
 from plastic_memories.adapters.prometheus.meter import PrometheusMeter
 from plastic_memories.hub.api_keys import ApiKeys
+from plastic_memories.hub.formation.unread_clauses import UnreadClauses
 from plastic_memories.hub.hub import Hub
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
@@ -86,7 +87,9 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         opened.storage, chosen.events, clock, embedding.wake, embedding.write_throttle
     )
     screening = Screening(chosen.sensitive, chosen.judge)
-    context = ServiceContext(settings, storage, screening, chosen, meter)
+    context = ServiceContext(
+        settings, storage, screening, chosen, meter, UnreadClauses(embedding)
+    )
     memories = build_memories(context)
     formation = build_formation(context)
     pages = build_pages(context)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from plastic_memories.hub.conversation.messages import MessageHistory, with_session_realm
 from plastic_memories.hub.conversation.unread_statements import unread_sentence_notes
+from plastic_memories.hub.formation.unread_clauses import UnreadClauses
 from plastic_memories.hub.memories.review import confirm_in_transaction
 from plastic_memories.hub.memories.write import (
     BatchWriteOutcome,
@@ -31,6 +32,7 @@ class LearnFromConversation:
     storage: AuditedStorage
     screening: Screening
     judge: JudgeEngine
+    unread_clauses: UnreadClauses
     message_history: MessageHistory | None = None  # stores the messages for a model to read later
 
     async def __call__(
@@ -65,7 +67,8 @@ class LearnFromConversation:
         )
         found = self.judge.extract(placed, settings.time_zone)
         if not keep_rest:
-            return found
+            unread = await self.unread_clauses.drafts(placed, found, settings.time_zone)
+            return [*found, *unread]
         return [*found, *await asyncio.to_thread(self._rest_of, placed, settings.time_zone)]
 
     def _rest_of(self, talk: Sequence[Message], time_zone: str) -> list[Draft]:

@@ -19,6 +19,7 @@ from plastic_memories.hub.formation.jobs import (
     open_job,
 )
 from plastic_memories.hub.formation.learn import end_summaries, store_learned_draft
+from plastic_memories.hub.formation.unread_clauses import UnreadClauses
 from plastic_memories.hub.memories.write import has_tombstone
 from plastic_memories.hub.transactions.audit_events import hub_caller
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
@@ -81,6 +82,7 @@ class Digest:
     extractor: Extractor | None
     options: FormationOptions
     archives: bool
+    unread_clauses: UnreadClauses = field(default_factory=UnreadClauses)
     # What is done with new messages before they are read, set when other themes are assembled.
     before_reading: list[Callable[[Sequence[Message]], Awaitable[object]]] = field(
         default_factory=list
@@ -178,7 +180,9 @@ class Digest:
         found: list[Draft] = []
         for start in range(0, len(window.messages), _RULE_BATCH):
             batch = window.messages[start : start + _RULE_BATCH]
-            found += await asyncio.to_thread(self.judge.extract, batch, window.time_zone)
+            read = await asyncio.to_thread(self.judge.extract, batch, window.time_zone)
+            unread = await self.unread_clauses.drafts(batch, read, window.time_zone)
+            found += [*read, *unread]
         return latest_by_key(found)
 
     async def _proposal(self, window: TalkWindow) -> Proposal:

@@ -16,6 +16,7 @@ from plastic_memories.hub.formation.jobs import (
 )
 from plastic_memories.hub.formation.learn import store_learned_draft
 from plastic_memories.hub.transactions.audit_events import hub_caller
+from plastic_memories.language.gate.decision import may_be_told
 from plastic_memories.language.reading.always_known import is_always_known, may_tell_always_known
 from plastic_memories.language.reading.injected_text import fingerprints
 from plastic_memories.language.reading.talk_window import is_injected_echo, without_injected_text
@@ -31,7 +32,9 @@ _MAX_ATTEMPTS = 5
 
 def is_worth_reading_at_once(message: Message) -> bool:
     """Return whether a new message may tell what must always be known."""
-    return message.role is Role.USER and may_tell_always_known(message.content)
+    if message.role is not Role.USER:
+        return False
+    return may_tell_always_known(message.content) or may_be_told(message.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ class LearnAtOnce:
     async def _attempt(self, job: Job) -> Job | None:
         storage = self.digest.storage
         talk = await storage.read(lambda stores: self._read(stores, job))
-        drafts = await asyncio.to_thread(self._extract, talk)
+        unread = await self.digest.unread_clauses.drafts(talk.messages, (), talk.time_zone)
+        drafts = await asyncio.to_thread(self._extract, talk, unread)
         return await storage.write(lambda stores: self._store(stores, job, talk, drafts))
 
     def _read(self, stores: Stores, job: Job) -> _NewTalk:
@@ -85,12 +89,12 @@ class LearnAtOnce:
             yield from page
             message_id = page[-1].id
 
-    def _extract(self, talk: _NewTalk) -> list[Draft]:
+    def _extract(self, talk: _NewTalk, unread: Sequence[Draft]) -> list[Draft]:
         if not talk.messages:
             return []
         known = fingerprints(talk.recalled)
         found = self.digest.judge.extract(talk.messages, talk.time_zone)
-        needed = [draft for draft in found if is_always_known(draft.key)]
+        needed = [draft for draft in (*found, *unread) if is_always_known(draft.key)]
         accepted = (draft for _, draft in self.digest.screening.screen_drafts(needed)[0])
         return [draft for draft in accepted if not is_injected_echo(draft, known)]
 
