@@ -21,7 +21,7 @@ from plastic_memories.ports.stores.message_store import MessageFilter
 # What a persona holds besides memories and messages, which have index entries to remove first.
 _OWNED_TABLES = (
     "persona_slots", "goal_links", "goals", "sessions", "branches", "jobs", "page_folders",
-    "page_lines", "persona_cards",
+    "page_lines", "persona_cards", "message_corrections",
 )  # fmt: skip
 
 

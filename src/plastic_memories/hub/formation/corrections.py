@@ -1,0 +1,306 @@
+"""Apply corrections: what a user takes back or changes is ended and marked, and can be restored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from plastic_memories.hub.memories.write import write_in_transaction
+from plastic_memories.hub.transactions.audit_events import app_of, record_event, record_memory
+from plastic_memories.language.corrections.matching import (
+    StatedMemory,
+    TermRarity,
+    ends_memory,
+    has_clause_like,
+    match_score,
+)
+from plastic_memories.language.corrections.statement_kinds import (
+    keys_of_kind,
+    kinds_of_key,
+    states_kind,
+)
+from plastic_memories.language.corrections.statements import (
+    CorrectionStatement,
+    find_corrections,
+    split_clauses,
+)
+from plastic_memories.language.reading.summary_sentences import quotes_any, without_sentences
+from plastic_memories.language.text.tokens import READ_CHARS, normalise_script
+from plastic_memories.model.key import Caller
+from plastic_memories.model.memory import Draft, Memory, MemoryType, Status, base_fields
+from plastic_memories.model.message import CorrectedIds, Message, Role
+from plastic_memories.model.owner import Owner, Realm, Viewpoint
+from plastic_memories.ports.storage import Stores
+from plastic_memories.ports.stores.memory_store import MemoryFilter
+from plastic_memories.ports.stores.message_store import MessageFilter
+from plastic_memories.rules.conversation.corrections import corrected_messages, echoes_of
+from plastic_memories.rules.lifecycle.transitions import (
+    comparable_value,
+    end_memory,
+    value_as_written,
+)
+
+CORRECT_EVENT = "memory.correct"
+# Messages of the same conversation that are compared, and those that a search adds.
+_LAST_MESSAGES = 60
+_FOUND_MESSAGES = 40
+_LIVE = (Status.ACTIVE, Status.CANDIDATE)
+_LEARNED_TYPES = frozenset(
+    {MemoryType.PROFILE, MemoryType.EVENT, MemoryType.NOTE, MemoryType.FACT, MemoryType.STABLE_FACT}
+)
+
+
+def apply_corrections(
+    stores: Stores, caller: Caller, owner: Owner, messages: Sequence[Message], now: float
+) -> list[Memory]:
+    """End what the messages correct, mark the corrected messages, and return the ended memories.
+
+    It may be run again for the same messages: what was undone since stays as it is. Messages that
+    correct one of these and were read before it are applied again, for what was learned meanwhile.
+    """
+    ids = [message.id for message in messages]
+    later = stores.corrections.find_correcting(owner, ids) - set(ids)
+    again = stores.messages.find(owner, MessageFilter(ids=later, hidden=False)) if later else []
+    ended: list[Memory] = []
+    for message in sorted([*messages, *again], key=lambda one: one.id):
+        if message.role is Role.USER and message.realm is Realm.REAL:
+            ended += _MessageCorrections(stores, caller, owner, message, now).apply()
+    return ended
+
+
+def link_replaced(stores: Stores, owner: Owner, pairs: Iterable[tuple[int, int]]) -> None:
+    """Note that messages state a newer value of the same thing: (old message, new message)."""
+    for old_id, new_id in pairs:
+        if 0 < old_id < new_id:
+            stores.corrections.add(owner, new_id, CorrectedIds(frozenset({old_id})))
+
+
+def possible_old_statements(draft: Draft, messages: Iterable[Message]) -> list[Message]:
+    """Return earlier messages that may give the key of a draft an older value."""
+    kinds = kinds_of_key(draft.key) if draft.source_message_ids else ()
+    return [
+        message
+        for message in messages
+        if message.role is Role.USER
+        and kinds
+        and message.id < max(draft.source_message_ids)
+        and message.id not in draft.source_message_ids
+        and any(states_kind(normalise_script(message.content[:READ_CHARS]), kind) for kind in kinds)
+    ]
+
+
+def states_another_value(old: Draft, new: Draft) -> bool:
+    """Return whether two drafts give one key two values."""
+    is_same_key = (old.type, old.key, old.realm) == (new.type, new.key, new.realm)
+    return is_same_key and comparable_value(old) != comparable_value(new)
+
+
+def link_predecessors(stores: Stores, owner: Owner, memories: Iterable[Memory]) -> None:
+    """Note the messages whose value these memories replace, and those that replaced theirs."""
+    for memory in memories:
+        if memory.type in _LEARNED_TYPES:
+            before = _neighbour(stores, memory, memory.supersedes_id)
+            after = _neighbour(stores, memory, memory.superseded_by)
+            pairs = [(before, memory)] if before else []
+            pairs += [(memory, after)] if after else []
+            link_replaced(stores, owner, _source_pairs(pairs))
+
+
+def _neighbour(stores: Stores, memory: Memory, memory_id: int | None) -> Memory | None:
+    return stores.memories.get(memory.owner, memory_id) if memory_id else None
+
+
+def _source_pairs(pairs: Iterable[tuple[Memory, Memory]]) -> Iterable[tuple[int, int]]:
+    for old, new in pairs:
+        if new.source_message_ids:
+            last = max(new.source_message_ids)
+            yield from ((one, last) for one in old.source_message_ids)
+
+
+def restore_corrected(
+    stores: Stores, caller: Caller, owner: Owner, message_ids: Collection[int], now: float
+) -> list[Memory]:
+    """Restore what these messages have ended: they were edited, erased or left behind."""
+    restored: list[Memory] = []
+    for memory_id in sorted(stores.corrections.remove(owner, message_ids)):
+        memory = stores.memories.get(owner, memory_id)
+        if memory is not None and _may_return(stores, memory, now):
+            status = Status(memory.attributes.get("status_before", Status.ACTIVE.value))
+            back = replace(memory, status=status, attributes=_without_mark(memory), updated_at=now)
+            stores.memories.save(back)
+            record_memory(stores, caller, "memory.restore", back, now)
+            restored.append(back)
+    return restored
+
+
+def _may_return(stores: Stores, memory: Memory, now: float) -> bool:
+    is_ended = memory.status is Status.REVOKED and "corrected_by" in memory.attributes
+    if not is_ended or memory.is_expired_at(now):
+        return False
+    same_key = stores.memories.find_same_key(memory.owner, memory)
+    return all(row.status is not Status.ACTIVE for row in same_key)
+
+
+def _without_mark(memory: Memory) -> dict[str, Any]:
+    marks = ("corrected_by", "status_before")
+    return {name: value for name, value in memory.attributes.items() if name not in marks}
+
+
+@dataclass(frozen=True, slots=True)
+class _MessageCorrections:
+    """The corrections of one message."""
+
+    stores: Stores
+    caller: Caller
+    owner: Owner
+    message: Message
+    now: float
+
+    def apply(self) -> list[Memory]:
+        statements = find_corrections(self.message.content)
+        if not statements:
+            return []
+        known = self.stores.corrections.find(self.owner, self.message.id)
+        earlier = self._earlier_messages(statements)
+        rarity = self._rarity(statements)
+        links: set[int] = set()
+        ended: dict[int, Memory] = {}
+        done: set[str] = set()  # clauses whose meaning is found
+        for statement in statements:
+            if statement.clause in done:
+                continue
+            found = corrected_messages(
+                statement, earlier, rarity, self.message.session_id, sorted(links)
+            )
+            rows = self._memories_ended_by(statement, found, rarity)
+            if found or rows:
+                done.add(statement.clause)
+            links |= {one.id for one in [*found, *echoes_of(statement, found, earlier)]}
+            new = {row.id: row for row in rows if row.id not in known.memory_ids}
+            ended |= new
+            self._trim_summaries(statement, found, list(new.values()), rarity)
+        corrected = CorrectedIds(frozenset(links), frozenset(ended))
+        self.stores.corrections.add(self.owner, self.message.id, corrected)
+        return [self._end(row) for row in ended.values()]
+
+    def _earlier_messages(self, statements: Sequence[CorrectionStatement]) -> list[Message]:
+        """Return what may be corrected, oldest first: the conversation, and what shares words."""
+        message = self.message
+        same_session = MessageFilter(
+            session_id=message.session_id,
+            bot_id=message.bot_id,
+            before_id=message.id,
+            hidden=False,
+            limit=_LAST_MESSAGES,
+        )
+        rows = self.stores.messages.find(self.owner, same_session)
+        view = Viewpoint(owner=self.owner, bot_id=message.bot_id)
+        terms = list(dict.fromkeys(term for one in statements for term in one.search_terms))
+        rows += self.stores.message_search.search(view, terms, _FOUND_MESSAGES) if terms else []
+        rows += self._sources_of_kinds(statements)
+        by_id = {row.id: row for row in rows if self._may_be_corrected(row)}
+        return [by_id[one] for one in sorted(by_id)]
+
+    def _sources_of_kinds(self, statements: Sequence[CorrectionStatement]) -> list[Message]:
+        kinds = {kind for one in statements for kind in one.kinds}
+        ids = {one for row in self._memories_of(kinds) for one in row.source_message_ids}
+        wanted = MessageFilter(ids=ids, hidden=False)
+        return self.stores.messages.find(self.owner, wanted) if ids else []
+
+    def _may_be_corrected(self, row: Message) -> bool:
+        message = self.message
+        if row.id >= message.id or row.realm is not Realm.REAL or row.bot_id != message.bot_id:
+            return False
+        if row.session_id == message.session_id and row.branch_id != message.branch_id:
+            return False
+        return row.role is Role.ASSISTANT or (
+            row.role is Role.USER and row.speaker == message.speaker
+        )
+
+    def _rarity(self, statements: Sequence[CorrectionStatement]) -> TermRarity:
+        terms = list(dict.fromkeys(term for one in statements for term in one.search_terms))
+        return TermRarity(self.stores.message_search.document_counts(self.owner, terms).counts)
+
+    def _memories_ended_by(
+        self, statement: CorrectionStatement, found: Sequence[Message], rarity: TermRarity
+    ) -> list[Memory]:
+        rows = self._memories_of(statement.kinds)
+        if found:
+            wanted = MemoryFilter(statuses=_LIVE, source_message_ids={one.id for one in found})
+            rows += self.stores.memories.find(self.owner, wanted)
+        distinct = {row.id: row for row in rows if self._may_be_ended(row)}
+        return [row for row in distinct.values() if ends_memory(statement, _stated(row), rarity)]
+
+    def _memories_of(self, kinds: Collection[str]) -> list[Memory]:
+        return [
+            row
+            for kind in sorted(kinds)
+            for prefix in keys_of_kind(kind)
+            for row in self.stores.memories.find(
+                self.owner,
+                MemoryFilter(statuses=_LIVE, types={MemoryType.PROFILE}, key_prefix=prefix),
+            )
+        ]
+
+    def _may_be_ended(self, row: Memory) -> bool:
+        message = self.message
+        is_earlier = all(one < message.id for one in row.source_message_ids)
+        is_same = (row.bot_id, row.realm) == (message.bot_id, Realm.REAL)
+        was_known = row.occurred_at is None or row.occurred_at <= message.ts
+        return row.type in _LEARNED_TYPES and is_earlier and is_same and was_known
+
+    def _end(self, row: Memory) -> Memory:
+        marks = {"corrected_by": self.message.id, "status_before": row.status.value}
+        ended = replace(end_memory(row, self.now), attributes={**row.attributes, **marks})
+        self.stores.memories.save(ended)
+        record_event(
+            self.stores, self.caller, CORRECT_EVENT, self.owner.persona_id, self.now,
+            memory_id=row.id, type=row.type.value, status=ended.status.value,
+            message_id=self.message.id, was=row.status.value, **app_of(row),
+        )  # fmt: skip
+        return ended
+
+    def _trim_summaries(
+        self,
+        statement: CorrectionStatement,
+        found: Sequence[Message],
+        ended: Sequence[Memory],
+        rarity: TermRarity,
+    ) -> None:
+        """Leave what is corrected out of the summaries that tell it."""
+        sources = {one.id for one in found} | {i for row in ended for i in row.source_message_ids}
+        if not sources:
+            return
+        drafts = [Draft(**base_fields(row)) for row in ended]
+        clauses = [
+            clause
+            for one in found
+            for clause in split_clauses(one.content)
+            if match_score(statement, clause, rarity)
+        ]
+        wanted = MemoryFilter(
+            statuses={Status.ACTIVE}, types={MemoryType.SUMMARY}, source_message_ids=sources
+        )
+        for row in self.stores.memories.find(self.owner, wanted):
+            text = without_sentences(
+                row.content, lambda one: quotes_any(one, drafts) or has_clause_like(one, clauses)
+            )
+            if text != row.content:
+                self._replace_summary(row, text)
+
+    def _replace_summary(self, row: Memory, text: str) -> None:
+        if text:
+            draft = replace(Draft(**base_fields(row)), content=text, idempotency_key="")
+            write_in_transaction(
+                self.stores, self.caller, self.owner, draft, self.now, learned=True
+            )
+            return
+        ended = end_memory(row, self.now)
+        self.stores.memories.save(ended)
+        record_memory(self.stores, self.caller, "memory.retract", ended, self.now)
+
+
+def _stated(row: Memory) -> StatedMemory:
+    date = str(row.attributes.get("date") or "")
+    return StatedMemory(row.key, value_as_written(row), f"{row.content} {row.quote} {date}")

@@ -1,0 +1,163 @@
+"""Decide which earlier statement a correction means. Pure: no I/O, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from plastic_memories.language.corrections.cues import CorrectionCue
+from plastic_memories.language.corrections.statement_kinds import (
+    has_key_of,
+    states_kind,
+    value_types,
+)
+from plastic_memories.language.corrections.statements import (
+    CorrectionStatement,
+    split_clauses,
+    topic_terms,
+)
+from plastic_memories.language.text.tokens import content_terms, normalise_script
+
+# At least so much of the named old value must be in the earlier statement.
+_NAMED_SHARE = 0.6
+_MIN_SCORE = 1.0
+# Two statements of what somebody is called need less in common.
+_MIN_SCORE_OF_KIND = 0.4
+_SAME_VALUE_TYPE_BONUS = 0.5
+_SAME_KIND_BONUS = 0.5
+_NAMED_BONUS = 2.0
+# The weight of a shared term by the number of messages that have it.
+_RARITY = ((3, 1.0), (6, 0.7), (12, 0.4))
+_COMMON_WEIGHT = 0.15
+# A person has several names at a time.
+_NAMES = "name"
+# Keys of facts that a correction of something else must not end.
+_SINGLE_FACTS = ("basic_info.", "relationship.", "constraint.")
+
+
+@dataclass(frozen=True, slots=True)
+class TermRarity:
+    """How many messages of the talk have each term."""
+
+    counts: Mapping[str, int]
+
+    def weight(self, term: str) -> float:
+        count = self.counts.get(term, 0)
+        return next((weight for most, weight in _RARITY if count <= most), _COMMON_WEIGHT)
+
+
+def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -> float:
+    """Return how well an earlier text fits as what the statement corrects; 0 if it does not."""
+    plain = normalise_script(text)
+    has_type = bool(statement.value_types & value_types(plain))
+    has_kind = any(states_kind(plain, kind) for kind in statement.kinds)
+    if statement.cue is CorrectionCue.NAMED:
+        if not statement.old_terms or named_share(statement, plain) < _NAMED_SHARE:
+            return 0.0
+        return _NAMED_BONUS + _shared(statement, plain, rarity) + _bonus(has_type, has_kind)
+    if statement.kinds and not has_kind:
+        return 0.0
+    shared = _shared(statement, plain, rarity)
+    is_single = any(kind != _NAMES and states_kind(plain, kind) for kind in statement.kinds)
+    if is_single and not statement.is_about_other:
+        # Of these kinds one holds at a time, so that no common word is needed.
+        shared = max(shared, _MIN_SCORE)
+    if statement.value_types and not has_type and named_share(statement, plain) < _NAMED_SHARE:
+        shared = shared if has_kind else 0.0
+    least = _MIN_SCORE_OF_KIND if has_kind and _NAMES in statement.kinds else _MIN_SCORE
+    return shared + _bonus(has_type, has_kind) if shared >= least else 0.0
+
+
+def _bonus(has_type: bool, has_kind: bool) -> float:
+    return _SAME_VALUE_TYPE_BONUS * has_type + _SAME_KIND_BONUS * has_kind
+
+
+def _shared(statement: CorrectionStatement, plain: str, rarity: TermRarity) -> float:
+    # Who made a mistake repeats the wrong number or day.
+    is_mistake = statement.cue is CorrectionCue.MISTAKE
+    terms = set(content_terms(plain) if is_mistake else topic_terms(plain))
+    weights = statement.topic_terms
+    return sum(weights[term] * rarity.weight(term) for term in weights if term in terms)
+
+
+def named_share(statement: CorrectionStatement, plain: str) -> float:
+    """Return which share of the named old value a normalised text has."""
+    if not statement.old_terms:
+        return 0.0
+    terms = set(content_terms(plain))
+    return len(statement.old_terms & terms) / len(statement.old_terms)
+
+
+def follows_directly(statement: CorrectionStatement, text: str) -> bool:
+    """Return whether a correction without a topic can mean the statement just before it."""
+    if statement.cue is not CorrectionCue.MISTAKE:
+        return False
+    return bool(statement.value_types & value_types(normalise_script(text)))
+
+
+@dataclass(frozen=True, slots=True)
+class StatedMemory:
+    """What of a memory is compared: its key, its value, and its words with their date."""
+
+    key: str
+    value: str
+    text: str
+
+
+def ends_memory(statement: CorrectionStatement, memory: StatedMemory, rarity: TermRarity) -> bool:
+    """Return whether the memory is what the statement corrects, and not another fact beside it.
+
+    The memory was learned from a message that the statement corrects, or from none.
+    """
+    plain = normalise_script(memory.text)
+    is_kind = any(has_key_of(memory.key, kind) for kind in statement.kinds)
+    is_named = named_share(statement, plain) >= _NAMED_SHARE
+    if memory.key.startswith(_SINGLE_FACTS):
+        return (is_kind and _may_end_kind(statement, memory, is_named)) or _has_value(
+            statement, memory
+        )
+    if statement.kinds and not any(states_kind(plain, kind) for kind in statement.kinds):
+        return False
+    if statement.cue is CorrectionCue.NAMED:
+        return is_named
+    if statement.value_types and not (is_named or statement.value_types & value_types(plain)):
+        return False
+    return _shared(statement, plain, rarity) >= _MIN_SCORE or follows_directly(statement, plain)
+
+
+def _may_end_kind(statement: CorrectionStatement, memory: StatedMemory, is_named: bool) -> bool:
+    """Return whether a statement that changes this kind ends a memory of it.
+
+    A person has several names: only the one that is spoken of ends.
+    """
+    if is_named:
+        return True
+    if statement.old_terms or statement.is_about_other:
+        return False
+    if not has_key_of(memory.key, _NAMES):
+        return True
+    value = set(content_terms(memory.value))
+    return bool(value) and value <= statement.topic_terms.keys()
+
+
+def _has_value(statement: CorrectionStatement, memory: StatedMemory) -> bool:
+    """Return whether the statement says of the memory's own value that it does not hold."""
+    value = set(content_terms(memory.value))
+    return bool(value) and bool(statement.old_terms) and value <= statement.old_terms
+
+
+def best_matches(scores: Mapping[int, float], share: float) -> list[int]:
+    """Return the ids of the best score and of those close to it, newest first."""
+    best = max(scores.values(), default=0.0)
+    near = [one for one, score in scores.items() if score and score >= share * best]
+    return sorted(near, reverse=True)
+
+
+def has_clause_like(text: str, old: Sequence[str]) -> bool:
+    """Return whether a text repeats one of the old texts, word for word or nearly."""
+    terms = set(content_terms(normalise_script(text)))
+    for clause in (clause for one in old for clause in split_clauses(one)):
+        wanted = set(content_terms(clause))
+        if len(wanted) > 1 and len(wanted & terms) >= 0.8 * len(wanted):
+            return True
+    return False
