@@ -45,6 +45,8 @@ CORRECT_EVENT = "memory.correct"
 # Messages of the same conversation that are compared, and those that a search adds.
 _LAST_MESSAGES = 60
 _FOUND_MESSAGES = 40
+# Messages read for a statement of the same kind.
+_KIND_MESSAGES = 300
 _LIVE = (Status.ACTIVE, Status.CANDIDATE)
 _LEARNED_TYPES = frozenset(
     {MemoryType.PROFILE, MemoryType.EVENT, MemoryType.NOTE, MemoryType.FACT, MemoryType.STABLE_FACT}
@@ -203,10 +205,24 @@ class _MessageCorrections:
         return [by_id[one] for one in sorted(by_id)]
 
     def _sources_of_kinds(self, statements: Sequence[CorrectionStatement]) -> list[Message]:
+        """Return messages of the kinds that are changed: they need no word in common."""
         kinds = {kind for one in statements for kind in one.kinds}
+        if not kinds:
+            return []
         ids = {one for row in self._memories_of(kinds) for one in row.source_message_ids}
-        wanted = MessageFilter(ids=ids, hidden=False)
-        return self.stores.messages.find(self.owner, wanted) if ids else []
+        last = MessageFilter(
+            bot_id=self.message.bot_id,
+            before_id=self.message.id,
+            hidden=False,
+            limit=_KIND_MESSAGES,
+        )
+        rows = self.stores.messages.find(self.owner, last)
+        rows += self.stores.messages.find(self.owner, MessageFilter(ids=ids, hidden=False))
+        return [
+            row
+            for row in rows
+            if any(states_kind(normalise_script(row.content[:READ_CHARS]), one) for one in kinds)
+        ]
 
     def _may_be_corrected(self, row: Message) -> bool:
         message = self.message
@@ -220,7 +236,8 @@ class _MessageCorrections:
 
     def _rarity(self, statements: Sequence[CorrectionStatement]) -> TermRarity:
         terms = list(dict.fromkeys(term for one in statements for term in one.search_terms))
-        return TermRarity(self.stores.message_search.document_counts(self.owner, terms).counts)
+        known = self.stores.message_search.document_counts(self.owner, terms)
+        return TermRarity(known.counts, known.messages)
 
     def _memories_ended_by(
         self, statement: CorrectionStatement, found: Sequence[Message], rarity: TermRarity
@@ -291,7 +308,9 @@ class _MessageCorrections:
 
     def _replace_summary(self, row: Memory, text: str) -> None:
         if text:
-            draft = replace(Draft(**base_fields(row)), content=text, idempotency_key="")
+            draft = replace(
+                Draft(**base_fields(row)), content=text, supersedes_id=None, idempotency_key=""
+            )
             write_in_transaction(
                 self.stores, self.caller, self.owner, draft, self.now, learned=True
             )

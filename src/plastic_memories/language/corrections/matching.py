@@ -20,15 +20,17 @@ from plastic_memories.language.text.tokens import content_terms, normalise_scrip
 
 # At least so much of the named old value must be in the earlier statement.
 _NAMED_SHARE = 0.6
-_MIN_SCORE = 1.0
+_MIN_SCORE = 0.75
+# Another date or number of the same type is evidence by itself.
+_MIN_SCORE_WITH_TYPE = 0.5
 # Two statements of what somebody is called need less in common.
 _MIN_SCORE_OF_KIND = 0.4
 _SAME_VALUE_TYPE_BONUS = 0.5
 _SAME_KIND_BONUS = 0.5
 _NAMED_BONUS = 2.0
-# The weight of a shared term by the number of messages that have it.
-_RARITY = ((3, 1.0), (6, 0.7), (12, 0.4))
-_COMMON_WEIGHT = 0.15
+# The weight of a shared term by the number, or the share, of messages that have it.
+_RARITY = ((4, 0.004, 1.0), (10, 0.01, 0.8), (25, 0.02, 0.55))
+_COMMON_WEIGHT = 0.2
 # A person has several names at a time.
 _NAMES = "name"
 # Keys of facts that a correction of something else must not end.
@@ -37,13 +39,17 @@ _SINGLE_FACTS = ("basic_info.", "relationship.", "constraint.")
 
 @dataclass(frozen=True, slots=True)
 class TermRarity:
-    """How many messages of the talk have each term."""
+    """How many messages there are, and how many have each term."""
 
     counts: Mapping[str, int]
+    messages: int = 0
 
     def weight(self, term: str) -> float:
-        count = self.counts.get(term, 0)
-        return next((weight for most, weight in _RARITY if count <= most), _COMMON_WEIGHT)
+        count, total = self.counts.get(term, 0), self.messages
+        return next(
+            (weight for most, share, weight in _RARITY if count <= max(most, share * total)),
+            _COMMON_WEIGHT,
+        )
 
 
 def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -> float:
@@ -64,8 +70,13 @@ def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -
         shared = max(shared, _MIN_SCORE)
     if statement.value_types and not has_type and named_share(statement, plain) < _NAMED_SHARE:
         shared = shared if has_kind else 0.0
-    least = _MIN_SCORE_OF_KIND if has_kind and _NAMES in statement.kinds else _MIN_SCORE
-    return shared + _bonus(has_type, has_kind) if shared >= least else 0.0
+    return shared + _bonus(has_type, has_kind) if shared >= _least(statement, has_type) else 0.0
+
+
+def _least(statement: CorrectionStatement, has_type: bool) -> float:
+    if _NAMES in statement.kinds:
+        return _MIN_SCORE_OF_KIND
+    return _MIN_SCORE_WITH_TYPE if has_type else _MIN_SCORE
 
 
 def _bonus(has_type: bool, has_kind: bool) -> float:
@@ -122,7 +133,9 @@ def ends_memory(statement: CorrectionStatement, memory: StatedMemory, rarity: Te
         return is_named
     if statement.value_types and not (is_named or statement.value_types & value_types(plain)):
         return False
-    return _shared(statement, plain, rarity) >= _MIN_SCORE or follows_directly(statement, plain)
+    has_type = bool(statement.value_types & value_types(plain))
+    least = _least(statement, has_type)
+    return _shared(statement, plain, rarity) >= least or follows_directly(statement, plain)
 
 
 def _may_end_kind(statement: CorrectionStatement, memory: StatedMemory, is_named: bool) -> bool:
