@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from plastic_memories.hub.memories.write import write_in_transaction
 from plastic_memories.hub.transactions.audit_events import app_of, record_event, record_memory
@@ -23,6 +22,7 @@ from plastic_memories.language.corrections.statement_kinds import (
 from plastic_memories.language.corrections.statements import (
     CorrectionStatement,
     find_corrections,
+    restates_old,
     split_clauses,
 )
 from plastic_memories.language.reading.summary_sentences import quotes_any, without_sentences
@@ -35,6 +35,11 @@ from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
 from plastic_memories.rules.conversation.corrections import corrected_messages, echoes_of
+from plastic_memories.rules.lifecycle.corrected_memories import (
+    corrected_memory,
+    restored_memory,
+    was_corrected,
+)
 from plastic_memories.rules.lifecycle.transitions import (
     comparable_value,
     end_memory,
@@ -128,8 +133,7 @@ def restore_corrected(
     for memory_id in sorted(stores.corrections.remove(owner, message_ids)):
         memory = stores.memories.get(owner, memory_id)
         if memory is not None and _may_return(stores, memory, now):
-            status = Status(memory.attributes.get("status_before", Status.ACTIVE.value))
-            back = replace(memory, status=status, attributes=_without_mark(memory), updated_at=now)
+            back = restored_memory(memory, now)
             stores.memories.save(back)
             record_memory(stores, caller, "memory.restore", back, now)
             restored.append(back)
@@ -137,16 +141,10 @@ def restore_corrected(
 
 
 def _may_return(stores: Stores, memory: Memory, now: float) -> bool:
-    is_ended = memory.status is Status.REVOKED and "corrected_by" in memory.attributes
-    if not is_ended or memory.is_expired_at(now):
+    if not was_corrected(memory) or memory.is_expired_at(now):
         return False
     same_key = stores.memories.find_same_key(memory.owner, memory)
     return all(row.status is not Status.ACTIVE for row in same_key)
-
-
-def _without_mark(memory: Memory) -> dict[str, Any]:
-    marks = ("corrected_by", "status_before")
-    return {name: value for name, value in memory.attributes.items() if name not in marks}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +180,8 @@ class _MessageCorrections:
             new = {row.id: row for row in rows if row.id not in known.memory_ids}
             ended |= new
             self._trim_summaries(statement, found, list(new.values()), rarity)
+        if links:
+            ended |= {row.id: row for row in self._notes_of_old_value(known.memory_ids)}
         corrected = CorrectedIds(frozenset(links), frozenset(ended))
         self.stores.corrections.add(self.owner, self.message.id, corrected)
         return [self._end(row) for row in ended.values()]
@@ -249,6 +249,19 @@ class _MessageCorrections:
         distinct = {row.id: row for row in rows if self._may_be_ended(row)}
         return [row for row in distinct.values() if ends_memory(statement, _stated(row), rarity)]
 
+    def _notes_of_old_value(self, known: Collection[int]) -> list[Memory]:
+        """Return notes of this message that only repeat the old value: 头先话豉油六岁."""
+        wanted = MemoryFilter(
+            statuses=_LIVE, types=_LEARNED_TYPES, source_message_ids={self.message.id}
+        )
+        return [
+            row
+            for row in self.stores.memories.find(self.owner, wanted)
+            if row.id not in known
+            and row.source_message_ids == (self.message.id,)
+            and restates_old(row.content)
+        ]
+
     def _memories_of(self, kinds: Collection[str]) -> list[Memory]:
         return [
             row
@@ -268,8 +281,7 @@ class _MessageCorrections:
         return row.type in _LEARNED_TYPES and is_earlier and is_same and was_known
 
     def _end(self, row: Memory) -> Memory:
-        marks = {"corrected_by": self.message.id, "status_before": row.status.value}
-        ended = replace(end_memory(row, self.now), attributes={**row.attributes, **marks})
+        ended = corrected_memory(row, self.message.id, self.now)
         self.stores.memories.save(ended)
         record_event(
             self.stores, self.caller, CORRECT_EVENT, self.owner.persona_id, self.now,

@@ -18,12 +18,12 @@ now day days time thing things get got go goes went gone come came know knew thi
 really one ones today tomorrow yesterday tonight week weekend month year people good bad
 nice well like want need make made say said see back still never ever always much many more
 most over off out up down new old last next first second way lot bit actually turns turn
-scratch scrap meant mean mistake instead quit stop cancel change switch push move moved
-pushed switched changed put call called longer anymore guess oh yeah ok okay im its dont
-cant wont not no yes please thank sorry feel let give gave take took start started starting
-done everything something nothing everyone someone man boy girl guy morning night evening
-afternoon neither either ninety eighty seventy sixty fifty forty thirty twenty ten nine
-eight seven six five four three two wait hear heard
+scratch scrap meant mean mistake instead quit stop cancel change switch push pushed switched
+changed put call called longer anymore guess oh yeah ok okay im its dont cant wont not no
+yes please thank sorry feel let give gave take took start started starting done everything
+something nothing everyone someone man boy girl guy morning night evening afternoon neither
+either lol haha lmao btw tho though omg ninety eighty seventy sixty fifty forty thirty
+twenty ten nine eight seven six five four three two wait hear heard
 """
 COMMON_TERMS = frozenset(
     term

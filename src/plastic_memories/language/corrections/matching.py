@@ -20,9 +20,12 @@ from plastic_memories.language.text.tokens import content_terms, normalise_scrip
 
 # At least so much of the named old value must be in the earlier statement.
 _NAMED_SHARE = 0.6
+_ENDED_SHARE = 0.5
 _MIN_SCORE = 0.75
 # Another date or number of the same type is evidence by itself.
 _MIN_SCORE_WITH_TYPE = 0.5
+# Of somebody else many things are told.
+_MIN_SCORE_OF_OTHERS = 1.2
 # Two statements of what somebody is called need less in common.
 _MIN_SCORE_OF_KIND = 0.4
 _SAME_VALUE_TYPE_BONUS = 0.5
@@ -54,7 +57,7 @@ class TermRarity:
 
 def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -> float:
     """Return how well an earlier text fits as what the statement corrects; 0 if it does not."""
-    plain = normalise_script(text)
+    plain = " ".join(split_clauses(text))
     has_type = bool(statement.value_types & value_types(plain))
     has_kind = any(states_kind(plain, kind) for kind in statement.kinds)
     if statement.cue is CorrectionCue.NAMED:
@@ -62,6 +65,10 @@ def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -
             return 0.0
         return _NAMED_BONUS + _shared(statement, plain, rarity) + _bonus(has_type, has_kind)
     if statement.kinds and not has_kind:
+        return 0.0
+    # What is over is named in the same clause: 尊巴都唔跳喇, "quit bubble tea".
+    is_named = named_share(statement, plain) >= _ENDED_SHARE
+    if statement.cue is CorrectionCue.ENDED and not (has_kind or has_type or is_named):
         return 0.0
     shared = _shared(statement, plain, rarity)
     is_single = any(kind != _NAMES and states_kind(plain, kind) for kind in statement.kinds)
@@ -76,7 +83,9 @@ def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -
 def _least(statement: CorrectionStatement, has_type: bool) -> float:
     if _NAMES in statement.kinds:
         return _MIN_SCORE_OF_KIND
-    return _MIN_SCORE_WITH_TYPE if has_type else _MIN_SCORE
+    if has_type:
+        return _MIN_SCORE_WITH_TYPE
+    return _MIN_SCORE_OF_OTHERS if statement.is_about_other else _MIN_SCORE
 
 
 def _bonus(has_type: bool, has_kind: bool) -> float:
@@ -96,12 +105,15 @@ def named_share(statement: CorrectionStatement, plain: str) -> float:
     if not statement.old_terms:
         return 0.0
     terms = set(content_terms(plain))
-    return len(statement.old_terms & terms) / len(statement.old_terms)
+    found = [one for one in statement.old_terms if one in terms or (one.isdigit() and one in plain)]
+    return len(found) / len(statement.old_terms)
 
 
 def follows_directly(statement: CorrectionStatement, text: str) -> bool:
     """Return whether a correction without a topic can mean the statement just before it."""
-    if statement.cue is not CorrectionCue.MISTAKE:
+    has_topic = any(weight == 1.0 for weight in statement.topic_terms.values())
+    is_bare_change = statement.cue is CorrectionCue.CHANGED and not has_topic
+    if statement.cue is not CorrectionCue.MISTAKE and not is_bare_change:
         return False
     return bool(statement.value_types & value_types(normalise_script(text)))
 
@@ -127,10 +139,12 @@ def ends_memory(statement: CorrectionStatement, memory: StatedMemory, rarity: Te
         return (is_kind and _may_end_kind(statement, memory, is_named)) or _has_value(
             statement, memory
         )
-    if statement.kinds and not any(states_kind(plain, kind) for kind in statement.kinds):
-        return False
     if statement.cue is CorrectionCue.NAMED:
         return is_named
+    if statement.kinds and not any(states_kind(plain, kind) for kind in statement.kinds):
+        return False
+    if statement.kinds - {_NAMES} and not statement.is_about_other:
+        return True
     if statement.value_types and not (is_named or statement.value_types & value_types(plain)):
         return False
     has_type = bool(statement.value_types & value_types(plain))

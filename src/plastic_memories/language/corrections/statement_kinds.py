@@ -28,9 +28,10 @@ _KINDS = (
     StatementKind(
         "job",
         r"调岗|换(?:了)?(?:份|个)?工作|跳槽|辞(?:职|了)|离职|裸辞|被裁|转行|转岗|升职|转(?:咗)?工|劈炮|新工作"
-        r"|\bnew job\b|\bpromot\w+|\blaid off\b|\bgot fired\b|\bquit (?:my )?(?:job|work)\b"
+        r"|\bhanded in my notice\b|\bresigned\b|\bnew job\b|\bpromot\w+|\blaid off\b"
+        r"|\bgot fired\b|\bquit (?:my )?(?:job|work)\b"
         r"|\bchang\w+ jobs?\b|\bswitch\w* jobs?\b|\bstart\w* (?:working )?at\b",
-        r"(?:在|喺|搁)[^，]{1,12}(?:上班|工作|返工|做|干)|[科厂司院店行][^，]{0,4}(?:干|做|当|上班|工作|返工)"
+        r"(?:在|喺|搁)[^，]{1,12}(?:上班|工作|返工|做|干|打工|兼职|实习)|[科厂司院店行][^，]{0,4}(?:干|做|当|上班|工作|返工)"
         r"|(?:干|当|做)[^，]{1,6}(?:员|护士|师|工作)|我(?:是|系)[^，]{0,8}(?:员|师|护士|医生|司机)"
         r"|\bwork(?:s|ing|ed)? (?:at|for|in|as)\b|\bas an? \w+(?: \w+)?$|\bmy job\b"
         r"|\bi(?:'m| am|m) an? \w+(?: \w+)? (?:at|for)\b|\bi (?:run|drive|teach) \w+",
@@ -38,7 +39,8 @@ _KINDS = (
     ),
     StatementKind(
         "home",
-        r"搬(?:家|到|去|咗|了)|\bmov(?:ed|ing) (?:out|to|in|house|flat|back)\b"
+        r"搬(?:家|到|去|咗|了)"
+        r"|\b(?:i|i'm|im|i've|we|we're) (?:\w+ )?mov(?:ed|ing) (?:out|to|in|house|flat|back)\b"
         r"|\bnew (?:flat|place|apartment)\b",
         r"住|租|搬|\b(?:live|living|rent|renting|move|moving|flat|apartment)\b",
         ("basic_info.place", "basic_info.home", "basic_info.city", "basic_info.location"),
@@ -54,8 +56,8 @@ _KINDS = (
         "partner",
         r"(?:分手|掰了|离婚|分(?:了|咗)$)|(?:跟|和|同)[^，]{1,8}(?:分|散|离)(?:了|咗|手)"
         r"|\bbroke up\b|\bbroken up\b|\bsplit up\b|\bdivorced?\b|\bdumped\b",
-        r"女朋友|男朋友|女友|男友|对象|老婆|老公|拍拖|在一起|\b(?:girlfriend|boyfriend|gf|bf|wife|husband|"
-        r"dating|seeing|partner)\b",
+        r"女朋友|男朋友|女友|男友|对象|老婆|老公|拍拖|在一起|一齐|\b(?:girlfriend|boyfriend|gf|bf|wife|husband|"
+        r"dating|seeing|partner|together)\b",
         (
             "relationship.girlfriend", "relationship.boyfriend", "relationship.partner",
             "relationship.spouse", "relationship.wife", "relationship.husband",
@@ -81,18 +83,22 @@ _STATEMENTS = {kind.name: regex(kind.statement) for kind in _KINDS}
 _KEYS = {kind.name: kind.keys for kind in _KINDS}
 _VALUES = {
     "date": regex(
-        r"\d{1,2}\s?(?:月|号|日)|(?:周|礼拜|星期)[一二三四五六日天]|\d{4}-\d\d|\d+(?:st|nd|rd|th)\b"
-        r"|[一二三四五六七八九十]+(?:号|月)|初[一二三四五六七八九十](?=[，\s]|$)"
+        r"\d{1,2}\s?(?:月|号|日)|(?:周|礼拜|星期)[一二三四五六日天]|\d{4}-\d\d|(?<!\d)\d{1,2}(?:st|nd|rd|th)\b"
+        r"|[一二三四五六七八九十](?:号|月)|初[一二三四五六七八九十](?=[，\s]|$)"
         r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
         r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|tember|ober|ember)?\b"
-        r"|\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\w+teenth|"
-        r"twentieth|thirtieth|twenty[- ]\w+)\b"
+        r"|\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\w{2,6}teenth|"
+        r"twentieth|thirtieth|twenty[- ]\w{3,7})\b"
     ),
-    "clock": regex(r"[\d一二三四五六七八九十两]点|\b\d{1,2}\s?(?:am|pm)\b|\d:\d\d|\bo'?clock\b"),
+    "clock": regex(
+        r"[\d一二三四五六七八九十两]点|\b\d{1,2}\s?(?:am|pm)\b|\d:\d\d|\bo'?clock\b"
+        r"|\b(?:at|it|that) \d{1,2}\b"
+    ),
+    "count": regex(r"[两三四五六七八九十\d][只条位辆间]"),
     "age": regex(r"[\d一二三四五六七八九十廿]岁|\byears? old\b|\bturn(?:s|ed)? \d"),
     "grade": regex(r"初[一二三]|高[一二三]|大[一二三四]|年级|\b(?:year|grade) \w+"),
     "dose": regex(r"[\d一二三两半各][颗粒片次]|\b(?:mg|tablet|pill)s?\b"),
-    "money": regex(r"[\d百千万]+(?:块|元|蚊|刀)|[$£€]\d"),
+    "money": regex(r"[\d百千万](?:块|元|蚊|刀)|[$£€]\d"),
 }
 
 
@@ -136,3 +142,13 @@ def value_types(text: str) -> frozenset[str]:
     (['date'], ['age'])
     """
     return frozenset(name for name, pattern in _VALUES.items() if pattern.search(text))
+
+
+def same_date(one: str, other: str) -> bool:
+    """Return whether two texts name a date in the same words.
+
+    >>> same_date("20号护士长竞聘", "你20号早上叫我"), same_date("20号", "25号")
+    (True, False)
+    """
+    dates = {match[0] for match in _VALUES["date"].finditer(one)}
+    return any(match[0] in dates for match in _VALUES["date"].finditer(other))

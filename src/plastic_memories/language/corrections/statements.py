@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from plastic_memories.language.corrections.common_words import COMMON_TERMS
-from plastic_memories.language.corrections.cues import CUES, NOT_STATED, CorrectionCue
+from plastic_memories.language.corrections.cues import (
+    CUES,
+    NOT_STATED,
+    OF_LISTENER,
+    RESTATES_OLD,
+    CorrectionCue,
+)
 from plastic_memories.language.corrections.statement_kinds import changed_kinds, value_types
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.language.text.tokens import READ_CHARS, content_terms, normalise_script
@@ -71,6 +77,16 @@ def find_corrections(text: str) -> list[CorrectionStatement]:
     return found
 
 
+def restates_old(text: str) -> bool:
+    """Return whether a text is one clause that repeats what was said before.
+
+    >>> restates_old("头先话豉油六岁"), restates_old("头先话豉油六岁 系七岁")
+    (True, False)
+    """
+    clauses = split_clauses(text)
+    return len(clauses) == 1 and bool(RESTATES_OLD.search(clauses[0]))
+
+
 def split_clauses(text: str) -> list[str]:
     """Return the clauses of a text, in lower case and simplified characters."""
     return [clause for line in text[:READ_CHARS].splitlines() for clause in _clauses(line)]
@@ -85,7 +101,7 @@ def _clauses(line: str) -> Iterator[str]:
 
 def _cues_of(clause: str) -> Iterator[tuple[CorrectionCue, re.Match[str]]]:
     """Yield the first match of each sort of cue in a clause."""
-    if NOT_STATED.search(clause):
+    if NOT_STATED.search(clause) or OF_LISTENER.search(clause):
         return
     seen: set[CorrectionCue] = set()
     for cue, pattern in CUES:

@@ -13,6 +13,7 @@ from plastic_memories.language.corrections.matching import (
     match_score,
     named_share,
 )
+from plastic_memories.language.corrections.statement_kinds import same_date
 from plastic_memories.language.corrections.statements import CorrectionStatement, topic_terms
 from plastic_memories.language.text.tokens import normalise_script
 from plastic_memories.model.message import Message, MessageCorrection, Role
@@ -27,6 +28,8 @@ _LAST_MESSAGES = 3
 _NAMED_SHARE = 0.6
 # An assistant repeats a statement in its next messages, not later.
 _ECHO_DISTANCE = 2
+# A reminder for a date is asked for soon after the date is told.
+_DATE_DISTANCE = 3
 _MAX_SHOWN_CORRECTIONS = 2
 
 
@@ -46,15 +49,37 @@ def corrected_messages(
     by_id = {one.id: one for one in own}
     scores = {one.id: match_score(statement, one.content, rarity) for one in own}
     if _names_a_word(statement):
-        found = [one for one in sorted(scores, reverse=True) if scores[one]]
-        return [by_id[one] for one in found[:_MAX_NAMED_MATCHES]]
+        named = [one for one in sorted(scores, reverse=True) if scores[one]]
+        return [by_id[one] for one in named[:_MAX_NAMED_MATCHES]]
     if any(scores.get(one) for one in known):
         return [by_id[one] for one in known if scores.get(one)]
     best = best_matches(scores, _NEAR_BEST)[:_MAX_MATCHES]
     if best:
-        return [by_id[one] for one in best]
+        found = [by_id[one] for one in best]
+        return [*found, *_of_same_date(statement, found, own)]
     last = [one for one in own if one.session_id == session_id][-_LAST_MESSAGES:][::-1]
     return list(islice((one for one in last if follows_directly(statement, one.content)), 1))
+
+
+def _of_same_date(
+    statement: CorrectionStatement, found: Sequence[Message], own: Sequence[Message]
+) -> list[Message]:
+    """Return the messages beside the corrected ones that name the same date for the same thing."""
+    if "date" not in statement.value_types:
+        return []
+    ids = {one.id for one in found}
+    places = [place for place, one in enumerate(own) if one.id in ids]
+    return [
+        one
+        for place, one in enumerate(own)
+        if one.id not in ids
+        and any(abs(place - other) <= _DATE_DISTANCE for other in places)
+        and any(
+            one.session_id == old.session_id
+            and same_date(normalise_script(old.content), normalise_script(one.content))
+            for old in found
+        )
+    ]
 
 
 def _names_a_word(statement: CorrectionStatement) -> bool:
