@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.formation.archiving import queue_archiving
-from plastic_memories.hub.formation.corrections import (
+from plastic_memories.hub.formation.correcting_messages import (
     apply_corrections,
     link_predecessors,
     link_replaced,

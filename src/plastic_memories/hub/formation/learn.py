@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from plastic_memories.hub.formation.corrections import restore_corrected
+from plastic_memories.hub.formation.correcting_messages import restore_corrected
 from plastic_memories.hub.memories.write import WriteOutcome, has_tombstone, write_in_transaction
 from plastic_memories.hub.transactions.audit_events import record_memory
 from plastic_memories.hub.transactions.version_chain import refresh_slot

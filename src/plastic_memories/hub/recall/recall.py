@@ -15,7 +15,7 @@ from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros
 from plastic_memories.formats.pages.page_lines import bare_text, statement_of
 from plastic_memories.hub.pages.read_pages import PageReader, PersonaPages
 from plastic_memories.hub.personas.personas import Personas
-from plastic_memories.hub.recall.corrections import find_corrections, visible_corrections
+from plastic_memories.hub.recall.quote_corrections import find_corrections, visible_corrections
 from plastic_memories.hub.recall.snapshot_parts import (
     SnapshotWork,
     gather_until,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from plastic_memories.language.corrections.correction_statements import (
+    CorrectionStatement,
+    split_clauses,
+    topic_terms,
+)
 from plastic_memories.language.corrections.cues import CorrectionCue
 from plastic_memories.language.corrections.statement_kinds import (
     has_key_of,
     states_kind,
     value_types,
-)
-from plastic_memories.language.corrections.statements import (
-    CorrectionStatement,
-    split_clauses,
-    topic_terms,
 )
 from plastic_memories.language.text.tokens import content_terms, normalise_script
 
@@ -63,14 +63,14 @@ def match_score(statement: CorrectionStatement, text: str, rarity: TermRarity) -
     if statement.cue is CorrectionCue.NAMED:
         if not statement.old_terms or named_share(statement, plain) < _NAMED_SHARE:
             return 0.0
-        return _NAMED_BONUS + _shared(statement, plain, rarity) + _bonus(has_type, has_kind)
+        return _NAMED_BONUS + _shared_weight(statement, plain, rarity) + _bonus(has_type, has_kind)
     if statement.kinds and not has_kind:
         return 0.0
     # What is over is named in the same clause: 尊巴都唔跳喇, "quit bubble tea".
     is_named = named_share(statement, plain) >= _ENDED_SHARE
     if statement.cue is CorrectionCue.ENDED and not (has_kind or has_type or is_named):
         return 0.0
-    shared = _shared(statement, plain, rarity)
+    shared = _shared_weight(statement, plain, rarity)
     is_single = any(kind != _NAMES and states_kind(plain, kind) for kind in statement.kinds)
     if is_single and not statement.is_about_other:
         # Of these kinds one holds at a time, so that no common word is needed.
@@ -92,7 +92,7 @@ def _bonus(has_type: bool, has_kind: bool) -> float:
     return _SAME_VALUE_TYPE_BONUS * has_type + _SAME_KIND_BONUS * has_kind
 
 
-def _shared(statement: CorrectionStatement, plain: str, rarity: TermRarity) -> float:
+def _shared_weight(statement: CorrectionStatement, plain: str, rarity: TermRarity) -> float:
     # Who made a mistake repeats the wrong number or day.
     is_mistake = statement.cue is CorrectionCue.MISTAKE
     terms = set(content_terms(plain) if is_mistake else topic_terms(plain))
@@ -149,7 +149,7 @@ def ends_memory(statement: CorrectionStatement, memory: StatedMemory, rarity: Te
         return False
     has_type = bool(statement.value_types & value_types(plain))
     least = _least(statement, has_type)
-    return _shared(statement, plain, rarity) >= least or follows_directly(statement, plain)
+    return _shared_weight(statement, plain, rarity) >= least or follows_directly(statement, plain)
 
 
 def _may_end_kind(statement: CorrectionStatement, memory: StatedMemory, is_named: bool) -> bool:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
+from plastic_memories.language.corrections.correction_statements import (
+    CorrectionStatement,
+    topic_terms,
+)
 from plastic_memories.language.corrections.cues import CorrectionCue
 from plastic_memories.language.corrections.matching import (
     TermRarity,
@@ -14,7 +18,6 @@ from plastic_memories.language.corrections.matching import (
     named_share,
 )
 from plastic_memories.language.corrections.statement_kinds import same_date
-from plastic_memories.language.corrections.statements import CorrectionStatement, topic_terms
 from plastic_memories.language.text.tokens import normalise_script
 from plastic_memories.model.message import Message, MessageCorrection, Role
 

@@ -7,6 +7,12 @@ from dataclasses import dataclass, replace
 
 from plastic_memories.hub.memories.write import write_in_transaction
 from plastic_memories.hub.transactions.audit_events import app_of, record_event, record_memory
+from plastic_memories.language.corrections.correction_statements import (
+    CorrectionStatement,
+    find_corrections,
+    restates_old,
+    split_clauses,
+)
 from plastic_memories.language.corrections.matching import (
     StatedMemory,
     TermRarity,
@@ -19,12 +25,6 @@ from plastic_memories.language.corrections.statement_kinds import (
     kinds_of_key,
     states_kind,
 )
-from plastic_memories.language.corrections.statements import (
-    CorrectionStatement,
-    find_corrections,
-    restates_old,
-    split_clauses,
-)
 from plastic_memories.language.reading.summary_sentences import quotes_any, without_sentences
 from plastic_memories.language.text.tokens import READ_CHARS, normalise_script
 from plastic_memories.model.key import Caller
@@ -34,7 +34,7 @@ from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.memory_store import MemoryFilter
 from plastic_memories.ports.stores.message_store import MessageFilter
-from plastic_memories.rules.conversation.corrections import corrected_messages, echoes_of
+from plastic_memories.rules.conversation.corrected_talk import corrected_messages, echoes_of
 from plastic_memories.rules.lifecycle.corrected_memories import (
     corrected_memory,
     restored_memory,
@@ -247,7 +247,9 @@ class _MessageCorrections:
             wanted = MemoryFilter(statuses=_LIVE, source_message_ids={one.id for one in found})
             rows += self.stores.memories.find(self.owner, wanted)
         distinct = {row.id: row for row in rows if self._may_be_ended(row)}
-        return [row for row in distinct.values() if ends_memory(statement, _stated(row), rarity)]
+        return [
+            row for row in distinct.values() if ends_memory(statement, _compared_parts(row), rarity)
+        ]
 
     def _notes_of_old_value(self, known: Collection[int]) -> list[Memory]:
         """Return notes of this message that only repeat the old value: 头先话豉油六岁."""
@@ -332,6 +334,6 @@ class _MessageCorrections:
         record_memory(self.stores, self.caller, "memory.retract", ended, self.now)
 
 
-def _stated(row: Memory) -> StatedMemory:
+def _compared_parts(row: Memory) -> StatedMemory:
     date = str(row.attributes.get("date") or "")
     return StatedMemory(row.key, value_as_written(row), f"{row.content} {row.quote} {date}")

@@ -8,7 +8,7 @@ from plastic_memories.model.message import Message, MessageCorrection
 from plastic_memories.model.recall import RecallQuery
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.conversation.branch_lines import BranchAncestry
-from plastic_memories.rules.conversation.corrections import corrections_by_message
+from plastic_memories.rules.conversation.corrected_talk import corrections_by_message
 
 # More than a year of daily talk has; older ones are no longer beside their quotes.
 _MAX_CORRECTIONS = 1000
