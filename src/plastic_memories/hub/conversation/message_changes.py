@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from plastic_memories.errors import NotFound
 from plastic_memories.hub.formation.archiving import queue_archiving
+from plastic_memories.hub.formation.correcting_messages import apply_corrections
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import FormationOptions, open_job, scrub
 from plastic_memories.hub.formation.learn import (
@@ -89,8 +90,11 @@ class ConversationTimeline:
                 stores, caller, "messages.edit", old.owner.persona_id, now,
                 message_id=old.id, replaced=replaced, source_app=old.source_app,
             )  # fmt: skip
-            is_seen = old.hidden_at is None
-            return self._relearn(stores, replace(old, content=new.content), drafts * is_seen, now)
+            is_seen, edited = old.hidden_at is None, replace(old, content=new.content)
+            revision = self._relearn(stores, edited, drafts * is_seen, now)
+            if is_seen and not revision.waiting:
+                apply_corrections(stores, hub_caller(old.owner.user), old.owner, [edited], now)
+            return revision
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
         # A swipe is part of the conversation, not a forget: the next scrub clears its old text.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from plastic_memories.hub.memories.write import write_in_transaction
+from plastic_memories.hub.formation.summary_trimming import EndedStatements, trim_summaries
 from plastic_memories.hub.transactions.audit_events import app_of, record_event, record_memory
 from plastic_memories.language.corrections.correction_statements import (
     CorrectionStatement,
@@ -17,7 +17,6 @@ from plastic_memories.language.corrections.matching import (
     StatedMemory,
     TermRarity,
     ends_memory,
-    has_clause_like,
     match_score,
 )
 from plastic_memories.language.corrections.statement_kinds import (
@@ -25,10 +24,9 @@ from plastic_memories.language.corrections.statement_kinds import (
     kinds_of_key,
     states_kind,
 )
-from plastic_memories.language.reading.summary_sentences import quotes_any, without_sentences
 from plastic_memories.language.text.tokens import READ_CHARS, normalise_script
 from plastic_memories.model.key import Caller
-from plastic_memories.model.memory import Draft, Memory, MemoryType, Status, base_fields
+from plastic_memories.model.memory import Draft, Memory, MemoryType, Status
 from plastic_memories.model.message import CorrectedIds, Message, Role
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.ports.storage import Stores
@@ -42,7 +40,6 @@ from plastic_memories.rules.lifecycle.corrected_memories import (
 )
 from plastic_memories.rules.lifecycle.transitions import (
     comparable_value,
-    end_memory,
     value_as_written,
 )
 
@@ -103,15 +100,20 @@ def states_another_value(old: Draft, new: Draft) -> bool:
     return is_same_key and comparable_value(old) != comparable_value(new)
 
 
-def link_predecessors(stores: Stores, owner: Owner, memories: Iterable[Memory]) -> None:
-    """Note the messages whose value these memories replace, and those that replaced theirs."""
+def apply_replacements(
+    stores: Stores, caller: Caller, owner: Owner, memories: Iterable[Memory], now: float
+) -> None:
+    """Mark the messages whose value these memories replace, and those that replaced theirs."""
     for memory in memories:
-        if memory.type in _LEARNED_TYPES:
-            before = _neighbour(stores, memory, memory.supersedes_id)
-            after = _neighbour(stores, memory, memory.superseded_by)
-            pairs = [(before, memory)] if before else []
-            pairs += [(memory, after)] if after else []
-            link_replaced(stores, owner, _source_pairs(pairs))
+        if memory.type not in _LEARNED_TYPES:
+            continue
+        before = _neighbour(stores, memory, memory.supersedes_id)
+        after = _neighbour(stores, memory, memory.superseded_by)
+        pairs = [(before, memory)] if before else []
+        pairs += [(memory, after)] if after else []
+        link_replaced(stores, owner, _source_pairs(pairs))
+        ended = EndedStatements([old for old, _ in pairs])
+        trim_summaries(stores, caller, owner, ended, now)
 
 
 def _neighbour(stores: Stores, memory: Memory, memory_id: int | None) -> Memory | None:
@@ -300,38 +302,14 @@ class _MessageCorrections:
         rarity: TermRarity,
     ) -> None:
         """Leave what is corrected out of the summaries that tell it."""
-        sources = {one.id for one in found} | {i for row in ended for i in row.source_message_ids}
-        if not sources:
-            return
-        drafts = [Draft(**base_fields(row)) for row in ended]
         clauses = [
             clause
             for one in found
             for clause in split_clauses(one.content)
             if match_score(statement, clause, rarity)
         ]
-        wanted = MemoryFilter(
-            statuses={Status.ACTIVE}, types={MemoryType.SUMMARY}, source_message_ids=sources
-        )
-        for row in self.stores.memories.find(self.owner, wanted):
-            text = without_sentences(
-                row.content, lambda one: quotes_any(one, drafts) or has_clause_like(one, clauses)
-            )
-            if text != row.content:
-                self._replace_summary(row, text)
-
-    def _replace_summary(self, row: Memory, text: str) -> None:
-        if text:
-            draft = replace(
-                Draft(**base_fields(row)), content=text, supersedes_id=None, idempotency_key=""
-            )
-            write_in_transaction(
-                self.stores, self.caller, self.owner, draft, self.now, learned=True
-            )
-            return
-        ended = end_memory(row, self.now)
-        self.stores.memories.save(ended)
-        record_memory(self.stores, self.caller, "memory.retract", ended, self.now)
+        statements = EndedStatements(ended, frozenset(one.id for one in found), clauses)
+        trim_summaries(self.stores, self.caller, self.owner, statements, self.now)
 
 
 def _compared_parts(row: Memory) -> StatedMemory:

@@ -10,7 +10,7 @@ from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.formation.archiving import queue_archiving
 from plastic_memories.hub.formation.correcting_messages import (
     apply_corrections,
-    link_predecessors,
+    apply_replacements,
     link_replaced,
     possible_old_statements,
     states_another_value,
@@ -306,5 +306,5 @@ def _store_drafts(stores: Stores, job: Job, output: _DigestOutput, now: float) -
         for draft in output.repeats
     ]
     stored = [outcome.memory for outcome in written if outcome.memory is not None]
-    link_predecessors(stores, job.owner, stored)
+    apply_replacements(stores, caller, job.owner, stored, now)
     return [memory.id for memory in stored]
