@@ -163,3 +163,23 @@ async def test_a_bots_correction_is_not_told_to_another_bot(api: Api) -> None:
     found = await api.recall("when is my review", bot_id="b1")
     assert "dec 3" in found["turn_block"]["text"]
     assert "dec 8" not in found["turn_block"]["text"]
+
+
+async def test_a_correction_that_is_sent_to_be_learned_ends_what_it_corrects(api: Api) -> None:
+    await api.learn("我12月12号考六级", "我对芒果过敏")
+    assert await api.listed(type="event")
+
+    await api.learn("哦六级那个我看错了 是下周那个")
+
+    assert await api.listed(type="event") == []
+    assert await api.listed(type="profile") == ["我对芒果过敏"]
+
+
+async def test_a_correction_ends_a_written_memory(api: Api) -> None:
+    await api.remember("trip to japan in april", "note", "trip")
+    kept = await api.remember("my sister lives in york", "note", "sister")
+
+    await said(api, "japan is cancelled, visa didnt come")
+
+    assert await api.listed(type="note") == ["my sister lives in york"]
+    assert await api.status_of(kept) == "active"

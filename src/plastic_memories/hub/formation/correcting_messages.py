@@ -73,6 +73,28 @@ def apply_corrections(
     return ended
 
 
+def end_corrected_memories(
+    stores: Stores,
+    caller: Caller,
+    owner: Owner,
+    messages: Sequence[Message],
+    new: Collection[int],
+    now: float,
+) -> list[Memory]:
+    """End the memories that messages correct which are not stored; `new` were learned from them."""
+    ended: list[Memory] = []
+    for message in messages:
+        if message.role is Role.USER and message.realm is Realm.REAL:
+            said = _MessageCorrections(stores, caller, owner, message, now, frozenset(new))
+            ended += said.apply()
+    return ended
+
+
+def has_correction(messages: Iterable[Message]) -> bool:
+    """Return whether a user corrects something in these messages."""
+    return any(one.role is Role.USER and bool(find_corrections(one.content)) for one in messages)
+
+
 def link_replaced(stores: Stores, owner: Owner, pairs: Iterable[tuple[int, int]]) -> None:
     """Note that messages state a newer value of the same thing: (old message, new message)."""
     for old_id, new_id in pairs:
@@ -156,8 +178,9 @@ class _MessageCorrections:
     stores: Stores
     caller: Caller
     owner: Owner
-    message: Message
+    message: Message  # its id is 0 if it is not stored
     now: float
+    new_memory_ids: frozenset[int] = frozenset()  # learned from the message itself
 
     def apply(self) -> list[Memory]:
         statements = find_corrections(self.message.content)
@@ -185,7 +208,8 @@ class _MessageCorrections:
         if links:
             ended |= {row.id: row for row in self._notes_of_old_value(known.memory_ids)}
         corrected = CorrectedIds(frozenset(links), frozenset(ended))
-        self.stores.corrections.add(self.owner, self.message.id, corrected)
+        if self.message.id:
+            self.stores.corrections.add(self.owner, self.message.id, corrected)
         return [self._end(row) for row in ended.values()]
 
     def _earlier_messages(self, statements: Sequence[CorrectionStatement]) -> list[Message]:
@@ -194,7 +218,7 @@ class _MessageCorrections:
         same_session = MessageFilter(
             session_id=message.session_id,
             bot_id=message.bot_id,
-            before_id=message.id,
+            before_id=message.id or None,
             hidden=False,
             limit=_LAST_MESSAGES,
         )
@@ -214,7 +238,7 @@ class _MessageCorrections:
         ids = {one for row in self._memories_of(kinds) for one in row.source_message_ids}
         last = MessageFilter(
             bot_id=self.message.bot_id,
-            before_id=self.message.id,
+            before_id=self.message.id or None,
             hidden=False,
             limit=_KIND_MESSAGES,
         )
@@ -228,7 +252,9 @@ class _MessageCorrections:
 
     def _may_be_corrected(self, row: Message) -> bool:
         message = self.message
-        if row.id >= message.id or row.realm is not Realm.REAL or row.bot_id != message.bot_id:
+        if message.id and row.id >= message.id:
+            return False
+        if row.realm is not Realm.REAL or row.bot_id != message.bot_id:
             return False
         if row.session_id == message.session_id and row.branch_id != message.branch_id:
             return False
@@ -248,10 +274,27 @@ class _MessageCorrections:
         if found:
             wanted = MemoryFilter(statuses=_LIVE, source_message_ids={one.id for one in found})
             rows += self.stores.memories.find(self.owner, wanted)
+        rows += self._memories_without_messages(statement, rarity)
         distinct = {row.id: row for row in rows if self._may_be_ended(row)}
         return [
             row for row in distinct.values() if ends_memory(statement, _compared_parts(row), rarity)
         ]
+
+    def _memories_without_messages(
+        self, statement: CorrectionStatement, rarity: TermRarity
+    ) -> list[Memory]:
+        """Return the written memory that a statement means, unless several fit alike."""
+        view = Viewpoint(owner=self.owner, bot_id=self.message.bot_id)
+        terms = statement.search_terms
+        found = self.stores.memory_search.search(view, terms, _FOUND_MESSAGES, self.now).memories
+        scores = {
+            row.id: match_score(statement, row.content, rarity)
+            for row in found
+            if not row.source_message_ids and row.id not in self.new_memory_ids
+        }
+        best = max(scores.values(), default=0.0)
+        meant = [row for row in found if best and scores.get(row.id) == best]
+        return meant if len(meant) == 1 else []
 
     def _notes_of_old_value(self, known: Collection[int]) -> list[Memory]:
         """Return notes of this message that only repeat the old value: 头先话豉油六岁."""
@@ -279,7 +322,9 @@ class _MessageCorrections:
 
     def _may_be_ended(self, row: Memory) -> bool:
         message = self.message
-        is_earlier = all(one < message.id for one in row.source_message_ids)
+        is_earlier = row.id not in self.new_memory_ids
+        if message.id:
+            is_earlier = all(one < message.id for one in row.source_message_ids)
         is_same = (row.bot_id, row.realm) == (message.bot_id, Realm.REAL)
         was_known = row.occurred_at is None or row.occurred_at <= message.ts
         return row.type in _LEARNED_TYPES and is_earlier and is_same and was_known
