@@ -40,7 +40,7 @@ bench: $(STAMP)  ## Measure speed and recall beside the peers (DATA=folder, FULL
 	$(BIN)/python -m bench $(if $(DATA),--data '$(DATA)') $(if $(FULL),--full) --json build/bench.json --png build/bench.png
 
 docs: $(STAMP)  ## Generate the reference pages and the sync client of the SDK
-	$(BIN)/python -m docs.generate
+	PLASTIC_MEMORIES_LANGUAGE=en $(BIN)/python -m docs.generate
 
 clean:  ## Remove what the other commands made
 	rm -rf $(VENV) $(CLIENTS) .pytest_cache .mypy_cache .ruff_cache .hypothesis .test_tmp build dist
@@ -51,8 +51,8 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(READY): | $(VENV)/bin/python
-	@echo "Installing (once) ..."
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all]'
+	@echo "Installing (once, a minute or two) ..."
+	@$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[all]'
 	@touch $@
 
 $(STAMP): | $(VENV)/bin/python

@@ -25,6 +25,8 @@ _QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("default", deadline=None, suppress_health_check=_QUIET)
 settings.register_profile("ci", deadline=None, suppress_health_check=_QUIET, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+# Expectations are written in English, whatever the machine speaks.
+os.environ.setdefault("PLASTIC_MEMORIES_LANGUAGE", "en")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from bench.companion.companion import PromptText, StoredRow
 from bench.companion.people import Utterance
+from bench.companion.situations import GROUP
 from bench.server import HEADERS, Server, running
 
 _PERSONA = "companion"
@@ -68,6 +69,28 @@ class HubCompanion:
         total = tokens if isinstance(tokens, int) else sum(tokens.values())
         return PromptText(told, tuple(_quoted(told)), total)
 
+    def forget(self, person: str, text: str) -> None:
+        found = self._post(person, "/memory/forget", {"query": text, "dry_run": True})
+        if found["memory_ids"]:
+            chosen = {"memory_ids": found["memory_ids"], "never_again": True}
+            self._post(person, "/memory/forget", chosen)
+
+    def abandon(self, person: str, talk: Sequence[Utterance], kept: Sequence[Utterance]) -> None:
+        session = talk[0].session
+        recent = self._get(person, "/messages/recent", {"limit": 1, "session_id": session})
+        fork = {"session_id": session, "from_message_id": recent["messages"][0]["id"]}
+        self.listen(person, talk)
+        branch = self._post(person, "/messages/branch", fork)["branch_id"]
+        rows = [_message(one, session) | {"branch_id": branch} for one in kept]
+        self._post(person, "/messages/append", {"messages": rows})
+        self._post(person, "/sessions/end", {"session_id": session, "branch_id": branch})
+
+    def group_prompt(self, person: str, session: str, question: str, now: float) -> list[str]:
+        asked = {"query": question, "now": now, "session_id": session, "message_type": GROUP}
+        data = self._post(person, "/memory/recall", asked)
+        lines = [data["stable_block"]["text"], data["turn_block"]["text"]]
+        return [line for text in lines for line in text.splitlines() if line.strip()]
+
     def _listed(self, person: str, status: str) -> Iterator[dict[str, Any]]:
         cursor = ""
         while True:
@@ -111,7 +134,8 @@ def running_companion(**settings: str) -> Iterator[HubCompanion]:
 
 def _message(one: Utterance, session: str) -> dict[str, Any]:
     row = {"role": one.role, "content": one.text, "session_id": session, "ts": one.at}
-    return row | ({"speaker": one.speaker} if one.speaker else {})
+    optional = {"speaker": one.speaker, "message_type": one.message_type}
+    return row | {name: value for name, value in optional.items() if value}
 
 
 def _row_text(row: dict[str, Any]) -> str:

@@ -43,6 +43,7 @@ class Utterance:
     text: str
     labels: tuple[Label, ...]
     nothing: bool
+    message_type: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,35 +92,27 @@ def holds(text: str, groups: WordGroups) -> bool:
 
 
 def read_people(folder: Path, half: str = "") -> list[Person]:
-    """Load the people of a folder; `half` names the ones to use (`dev` or `held`)."""
+    """Load the people of a folder; `half` names the ones to use (`dev` or `test`)."""
     people: dict[str, Person] = {}
-    for row in _rows(folder / "messages.jsonl"):
+    halves: dict[str, str] = {}
+    for row in read_rows(folder / "messages.jsonl"):
+        halves[row["persona"]] = row.get("split", "")
         person = people.setdefault(row["persona"], Person(row["persona"], row["lang"]))
         person.utterances.append(_utterance(row))
-    for row in _rows(folder / "questions.jsonl"):
-        question = Question(row["question"], row["kind"], _groups(row["need"]))
+    for row in read_rows(folder / "questions.jsonl"):
+        question = Question(row["question"], row["kind"], word_groups(row["need"]))
         people[row["persona"]].questions.append(question)
-    for row in _rows(folder / "checks.jsonl"):
+    for row in read_rows(folder / "checks.jsonl"):
         people[row["persona"]].corrections.append(_correction(row))
-    halves = _halves(folder)
     return [one for one in people.values() if not half or halves.get(one.name) == half]
 
 
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
+def read_rows(file: Path) -> Iterator[dict[str, Any]]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
         yield from (json.loads(line) for line in lines if line.strip())
     except (OSError, ValueError) as error:
         raise UnreadablePeople(f"{file}: {error}") from error
-
-
-def _halves(folder: Path) -> Mapping[str, str]:
-    """Return the half of each person, from a file that lists the names of both halves."""
-    file = folder / "halves.json"
-    if not file.exists():
-        return {}
-    halves: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8"))
-    return {name: half for half, names in halves.items() for name in names}
 
 
 def _utterance(row: Mapping[str, Any]) -> Utterance:
@@ -137,7 +130,7 @@ def _utterance(row: Mapping[str, Any]) -> Utterance:
 
 def _label(row: Mapping[str, Any]) -> Label:
     dates = [[date] for date in row.get("dates", ())]
-    words = _groups(row.get("all_of", [])) or _groups(dates)
+    words = word_groups(row.get("all_of", [])) or word_groups(dates)
     return Label(row["kind"], row.get("cat", ""), words, _lowered(row.get("unless", ())))
 
 
@@ -145,13 +138,14 @@ def _correction(row: Mapping[str, Any]) -> Correction:
     return Correction(
         what=row["what"],
         question=row["question"],
-        old=_groups(row["old"]),
-        new=_groups(row["new"]),
+        old=word_groups(row["old"]),
+        new=word_groups(row["new"]),
         unless=_lowered(row.get("unless", ())),
     )
 
 
-def _groups(groups: list[list[str]]) -> WordGroups:
+def word_groups(groups: list[list[str]]) -> WordGroups:
+    """Return groups of words in lower case."""
     return tuple(_lowered(group) for group in groups)
 
 

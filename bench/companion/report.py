@@ -18,12 +18,13 @@ from bench.companion.model_server import serving
 from bench.companion.other_systems import running_system
 from bench.companion.people import Person, UnreadablePeople, read_people
 from bench.companion.run import measure
+from bench.companion.situations import Situation, read_situations
 from bench.quality.environments import Environments
 
 # A small model on one core reads a long talk for minutes.
 _MODEL_TIMEOUT_S = 900
 HUB = "hub"
-_PEOPLE = Path(__file__).parent / "people_zh", Path(__file__).parent / "people_en"
+_PEOPLE = tuple(Path(__file__).parent / "people" / language for language in ("zh", "en"))
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class RunOptions:
     no_embedder: bool
     llm: str
     gguf: Path | None
+    no_situations: bool
 
 
 def run(
@@ -46,12 +48,14 @@ def run(
     options: RunOptions,
 ) -> dict[str, Any]:
     """Measure systems on the people of these folders, by default the published ones."""
-    people = _people(folders or _PEOPLE, options.half)
+    folders = folders or _PEOPLE
+    people = _people(folders, options.half)
+    situations = [] if options.no_situations else _situations(folders, people)
     results = {}
     for name in options.only.split(",") if options.only else [HUB]:
         console.print(f"{name} ...", style="dim")
         with _started(name, options) as companion:
-            results[name] = measure(companion, people, options.others)
+            results[name] = measure(companion, people, situations, options.others)
     _show(console, results, misses=options.misses)
     return results
 
@@ -85,6 +89,11 @@ def _people(folders: tuple[Path, ...], half: str) -> list[Person]:
     if not people:
         raise click.ClickException("There are no such people.")
     return people
+
+
+def _situations(folders: tuple[Path, ...], people: list[Person]) -> list[Situation]:
+    files = [folder for folder in folders if (folder / "extras.jsonl").exists()]
+    return [one for folder in files for one in read_situations(folder, people)]
 
 
 def _show(console: Console, results: dict[str, Any], *, misses: bool) -> None:

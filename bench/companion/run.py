@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bench.companion.companion import Companion
+from bench.companion.hub import HubCompanion
 from bench.companion.people import Person
 from bench.companion.scores import (
     MONTH_S,
@@ -15,13 +16,19 @@ from bench.companion.scores import (
     score_questions,
     score_rows,
 )
+from bench.companion.situations import Situation, score_situations
 from bench.companion.small_talk import small_talk
 
 _MARGIN_S = 60.0
 
 
-def measure(companion: Companion, people: list[Person], others: int) -> dict[str, Any]:
-    """Let everybody talk, then ask: the next evening, a month later, and after other talk."""
+def measure(
+    companion: Companion, people: list[Person], situations: list[Situation], others: int
+) -> dict[str, Any]:
+    """Let everybody talk, then ask: the next evening, a month later, and after other talk.
+
+    Situations are played with systems that can forget and branch.
+    """
     scores = Scores()
     for person in people:
         companion.listen(person.name, person.utterances)
@@ -30,6 +37,8 @@ def measure(companion: Companion, people: list[Person], others: int) -> dict[str
         _score_evening(scores, companion, person)
     if others:
         _score_after_small_talk(scores, companion, people, others)
+    if isinstance(companion, HubCompanion):
+        score_situations(scores, companion, situations)
     return scores.as_json()
 
 

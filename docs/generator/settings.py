@@ -37,6 +37,7 @@ Read by the command line and by the Python client, not by the server:
 | `{PREFIX}URL` | address of the hub (command line) |
 | `{PREFIX}USER` | the user an app key acts for (command line) |
 | `{PREFIX}PERSONA` | the persona to speak for (command line) |
+| `{PREFIX}LANGUAGE` | `zh` or `en` (command line); otherwise `LANG` decides |
 
 Without a key of their own, both look for the key file in the data folder, and only for a hub on
 this machine."""
@@ -70,7 +71,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "events": "whether `/ws/events` tells what changes: `ws`, or `none`",
         "embedder": "what finds memories by meaning: `wheel`, `onnx`, `openai`, `none`; `auto` is "
         "`wheel` where that is installed. `name:model` is short for this and EMBEDDER_MODEL",
-        "archive": "where finished conversations are kept: `files`, or `none`",
+        "archive": "where finished conversations are kept: `files`, `s3`, or `none`",
         "queue": "where jobs wait: in the database, together with what they are about",
     },
     "Where things lie": {
@@ -88,6 +89,20 @@ MEANINGS: dict[str, dict[str, str]] = {
         "`users/{user_id}/.memory/` below it",
         "log_dir": "the folder of the log",
         "log_path": "the log file; wins over LOG_DIR",
+    },
+    "Archive in an object store (`ARCHIVE=s3`)": {
+        "s3_bucket": "the bucket; it must exist",
+        "s3_prefix": "a folder inside the bucket for everything of this hub",
+        "s3_endpoint": "address of the store, such as `https://tos-s3-cn-beijing.volces.com`; "
+        "empty for Amazon's",
+        "s3_region": "the region of the bucket",
+        "s3_access_key": "the key that may read, write, list and delete in the bucket; empty: "
+        "where boto3 looks, such as a role of the machine",
+        "s3_secret_key": "its secret",
+        "s3_addressing": "`virtual` puts the bucket into the host name (TOS, OSS), `path` into the "
+        "path (MinIO); `auto` decides by the address",
+        "s3_expire_days": "the store deletes archived conversations and exports after so many "
+        "days; sets one life-cycle rule of the bucket",
     },
     "The embedded database": {
         "busy_timeout_ms": "how long a statement waits for another process that holds the file",

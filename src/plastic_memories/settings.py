@@ -33,7 +33,7 @@ _WEB_SCHEMES = ("http://", "https://")
 _PERIOD_S = {"s": 1, "m": 60, "h": 3600}
 # Variables with the prefix that are no settings of the server: of clients and of tests.
 _OTHER_VARIABLES = frozenset(
-    {"CONFIG", "API_KEY", "KEY", "URL", "USER", "PERSONA", "CLIENTS", "FUZZ_EXAMPLES"}
+    {"CONFIG", "API_KEY", "KEY", "URL", "USER", "PERSONA", "LANGUAGE", "CLIENTS", "FUZZ_EXAMPLES"}
 )
 _POSTGRES = f"{PREFIX}BACKEND and {PREFIX}DATABASE_URL"
 _NO_GRAPH = "nothing: relations are memories, no graph database is needed"
@@ -113,6 +113,15 @@ class Settings(BaseModel):
     template_root: Path
     archive_dir: Path
     memory_root: Path
+
+    s3_bucket: str = ""
+    s3_prefix: str = ""
+    s3_endpoint: str = ""
+    s3_region: str = ""
+    s3_access_key: str = Field(default="", repr=False)
+    s3_secret_key: str = Field(default="", repr=False)
+    s3_addressing: Literal["auto", "path", "virtual"] = "auto"
+    s3_expire_days: Positive | None = None
 
     log_dir: Path
     log_path: Path

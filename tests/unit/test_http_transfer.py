@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -355,3 +356,14 @@ async def test_a_body_that_is_no_export_is_a_bad_request(api: Api, body: bytes) 
 
 async def test_an_empty_body_is_a_bad_request(api: Api) -> None:
     refused(await api.bring_in(""), 400, "bad_request")
+
+
+async def test_the_readable_export_is_a_diary(api: Api) -> None:
+    await api.did("/user/settings", language="zh", time_zone="Asia/Shanghai")
+    await api.learn("我对海鲜过敏")
+    await api.remember("资深工程师", "identity")
+
+    text = (await api.export("markdown")).decode()
+
+    days = re.split(r"^## \d+年\d+月\d+日 星期.$", text, flags=re.M)
+    assert [day.strip() for day in days[1:]] == ["- 我对海鲜过敏\n- 资深工程师（待确认）"]

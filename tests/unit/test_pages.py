@@ -112,3 +112,22 @@ async def test_the_key_is_kept_nowhere(browser: httpx.AsyncClient) -> None:
     script = (await browser.get("/static/docs.js")).text
 
     assert not re.search(r"localStorage|sessionStorage|cookie|indexedDB|innerHTML", script)
+
+
+async def test_the_first_page_names_the_real_address_and_key_file(
+    browser: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    text = (await browser.get("http://127.0.0.1:9009/")).text
+
+    assert "http://127.0.0.1:9009/memory/write" in text
+    assert ":8007" not in text
+    assert str(tmp_path / "key") in text
+
+
+async def test_another_machine_is_not_told_where_files_are(tmp_path: Path) -> None:
+    app = build_app(load_settings({"PLASTIC_MEMORIES_DATA_DIR": str(tmp_path)}))
+    transport = httpx.ASGITransport(app, client=("192.168.1.7", 4711))
+    async with httpx.AsyncClient(transport=transport, base_url="http://192.168.1.2") as client:
+        text = (await client.get("/")).text
+
+    assert str(tmp_path) not in text

@@ -13,6 +13,7 @@ import click
 
 from plastic_memories import __version__
 from plastic_memories.cli.command_options import shared_options
+from plastic_memories.cli.language import tr
 from plastic_memories.errors import PlasticMemoriesError
 
 _PACKAGE = "plastic_memories.cli"
@@ -78,13 +79,13 @@ class CommandGroup(click.Group):
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             near = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            ctx.fail(f"No such command {name!r}.{hint}")
+            hint = tr(" Did you mean {name}?", name=near[0]) if near else ""
+            ctx.fail(tr("No such command {name!r}.", name=name) + hint)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        with formatter.section(tr("Commands")):
+            formatter.write_dl([(name, tr(text)) for name, (_, text) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         with _one_line_errors():

@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from plastic_memories.cli.command_options import CliOptions
+from plastic_memories.cli.language import tr
 
 STATUS_STYLE = {
     "active": "green", "candidate": "yellow", "revoked": "dim", "expired": "dim",
@@ -62,7 +63,7 @@ class Screen:
         for name in columns:
             is_number = name in ("#", "score")
             table.add_column(
-                name,
+                tr(name),
                 justify="right" if is_number else "left",
                 no_wrap=is_number or name in ("status", "when"),
                 overflow="fold",

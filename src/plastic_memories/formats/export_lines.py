@@ -117,6 +117,7 @@ def memory_from_line(line: Mapping[str, Any], owner: Owner, now: float) -> Memor
         updated_at=_time_field(line, "updated_at") or now,
         last_recalled_at=_time_field(line, "last_recalled_at"),
         recall_count=_int_field(line, "recall_count") or 0,
+        told_to=_text_field(line, "told_to"),
     )
 
 

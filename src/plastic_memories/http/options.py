@@ -30,6 +30,7 @@ class ProxyOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpOptions:
     version: str
+    key_file: str = "~/.plastic_memories/key"
     plugged_in: Mapping[str, str] = field(default_factory=dict)
     max_query_chars: int = 16_000
     max_content_chars: int = 32_000

@@ -384,8 +384,6 @@ _SAME_FIELDS = [name for name in _ROW_FIELDS if _DEFAULTS[name] not in ("", ())]
 _same_values = attrgetter(*_SAME_FIELDS)
 _nullable_values = attrgetter(*_NULLABLE_FIELDS)
 _list_values = attrgetter(*_LIST_FIELDS)
-
-
 _ANY_PERSONA = "default"
 
 

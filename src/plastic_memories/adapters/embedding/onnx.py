@@ -86,7 +86,7 @@ def onnx(options: EmbeddingOptions) -> EmbedderChoice:
 def missing_packages() -> str:
     """Return which packages are missing and how to install them; empty if none is."""
     missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
-    return f"{' and '.join(missing)}: pip install 'plastic-memories[onnx]'" if missing else ""
+    return f"{' and '.join(missing)}: pip install '.[onnx]' in its source folder" if missing else ""
 
 
 def model_path(options: EmbeddingOptions) -> Path:

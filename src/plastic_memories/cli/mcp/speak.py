@@ -35,7 +35,7 @@ async def _run_pipe(options: CliOptions) -> None:
     async with open_connection(options, lasting=True) as connection:
         if connection.transport is not None and find_spec("mcp") is None:
             raise click.ClickException(
-                "The MCP door is not installed here: pip install 'plastic-memories[mcp]'."
+                "The MCP door is not installed here: pip install '.[mcp]' in its source folder."
             )
         async with _hub_client(connection) as hub:
             await StdioPipe(hub, _write_line).run(_stdin_lines())

@@ -9,6 +9,7 @@ import click
 from plastic_memories.cli.command_options import CliOptions, user_command
 from plastic_memories.cli.confirmation import confirm_or_abort
 from plastic_memories.cli.hub_connection import run_with_client
+from plastic_memories.cli.language import tr
 from plastic_memories.cli.memories import memory_rows
 from plastic_memories.cli.output import Screen, counts_text
 from plastic_memories.model.memory import MemoryType
@@ -55,7 +56,7 @@ def forget(
             return
         if not yes:
             _show_preview(screen, preview, items)
-            confirm_or_abort(f"Forget {_count_phrase(len(items))} for good?")
+            confirm_or_abort(tr("Forget {count} for good?", count=_count_phrase(len(items))))
         flags: Any = how
         gone = await client.forget_memory(memory_ids=preview.memory_ids, **flags)
         _show_receipt(screen, gone)
@@ -75,7 +76,7 @@ def _selection(
 
 
 def _count_phrase(number: int) -> str:
-    return "this memory" if number == 1 else f"these {number} memories"
+    return tr("this memory") if number == 1 else tr("these {number} memories", number=number)
 
 
 def _show_preview(screen: Screen, preview: Forgotten, items: list[MemoryItem]) -> None:
@@ -86,25 +87,25 @@ def _show_preview(screen: Screen, preview: Forgotten, items: list[MemoryItem]) -
     if items:
         memory_rows.print_memories(screen, items)
     else:
-        screen.line("There is nothing to forget.", style="dim")
+        screen.line(tr("There is nothing to forget."), style="dim")
 
 
 def _show_receipt(screen: Screen, gone: Forgotten) -> None:
     if screen.print_if_json(gone.raw):
         return
     receipt = gone.receipt if isinstance(gone.receipt, dict) else {}
-    screen.line(f"✓ Forgotten: {_id_list(gone.memory_ids)}", style="green")
-    screen.line(f"  erased     {counts_text(receipt.get('erased', {}))}")
-    screen.line(f"  hidden     {counts_text(receipt.get('hidden', {}))}")
-    screen.line(f"  remaining  {counts_text(receipt.get('remaining', {}))}")
+    screen.line(tr("✓ Forgotten: {ids}", ids=_id_list(gone.memory_ids)), style="green")
+    screen.line(f"  {tr('erased    ')} {counts_text(receipt.get('erased', {}))}")
+    screen.line(f"  {tr('hidden    ')} {counts_text(receipt.get('hidden', {}))}")
+    screen.line(f"  {tr('remaining ')} {counts_text(receipt.get('remaining', {}))}")
     if receipt.get("never_again"):
-        screen.line("  It will not be learned again.")
+        screen.line(tr("  It will not be learned again."))
     for note in receipt.get("elsewhere", ()):
-        screen.line(f"  elsewhere  {note}", style="dim")
+        screen.line(f"  {tr('elsewhere ')} {note}", style="dim")
 
 
 def _id_list(memory_ids: list[int]) -> str:
-    return ", ".join(f"#{memory_id}" for memory_id in memory_ids) or "nothing"
+    return ", ".join(f"#{memory_id}" for memory_id in memory_ids) or tr("nothing")
 
 
 COMMANDS = {"forget": forget}

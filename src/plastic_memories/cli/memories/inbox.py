@@ -10,6 +10,7 @@ import click
 from plastic_memories.cli.command_options import CliOptions, user_command
 from plastic_memories.cli.confirmation import prompt
 from plastic_memories.cli.hub_connection import run_with_client
+from plastic_memories.cli.language import tr
 from plastic_memories.cli.memories import memory_rows
 from plastic_memories.cli.output import Screen, local_time_text
 from plastic_memories.model.memory import LIST_SLOTS
@@ -27,6 +28,9 @@ _CHOICES = {
     "n": "reject, never again", "s": "skip", _QUIT: "quit",
 }  # fmt: skip
 _YES, _HELP = "y", "?"  # y is the same as c; neither is in the line of choices
+_WOULD_REPLACE = (
+    "{count} would replace a memory: review them with plastic-memories inbox, or give --replace."
+)
 _EXPLANATIONS = {
     "c": "it holds from now on (y does the same)",
     "b": "it holds beside what is there",
@@ -133,7 +137,8 @@ async def _answer_all(
         if item.error:
             screen.line(f"✗ #{item.memory_id}: {item.error['message']}", style="red")
         else:
-            screen.line(f"✓ #{item.memory_id} is {item.memory_status}", style="green")
+            done_text = tr("✓ #{id} is {status}", id=item.memory_id, status=item.memory_status)
+            screen.line(done_text, style="green")
 
 
 async def _confirm_all(
@@ -151,23 +156,19 @@ async def _confirm_all(
     answer = {"confirmed": confirmed, "left": [one.to_json() for one in left]}
     if screen.print_if_json(answer):
         return
-    screen.line(f"✓ {len(confirmed)} confirmed", style="green")
+    screen.line(tr("✓ {count} confirmed", count=len(confirmed)), style="green")
     if left:
-        screen.line(
-            f"{len(left)} would replace a memory: review them with plastic-memories inbox, "
-            "or give --replace.",
-            style="yellow",
-        )
+        screen.line(tr(_WOULD_REPLACE, count=len(left)), style="yellow")
 
 
 async def _review_each(
     screen: Screen, client: AsyncPlasticMemoriesClient, waiting: list[InboxItem]
 ) -> None:
     if not waiting:
-        screen.line("The inbox is empty.", style="dim")
+        screen.line(tr("The inbox is empty."), style="dim")
     for number, one in enumerate(waiting, start=1):
         current = await _reload(client, one)
-        _print_item(screen, current, f"{number} of {len(waiting)}")
+        _print_item(screen, current, f"{number}/{len(waiting)}")
         answer = _prompt_text(current)
         if answer == _QUIT:
             break
@@ -186,53 +187,55 @@ def _print_item(screen: Screen, one: InboxItem, place_in_line: str) -> None:
         screen.text(f"“{item.quote}”", "italic", indent=2)
     screen.text(_source_text(item), "dim", indent=2)
     for row in one.replaces:
-        screen.text(f"replaces #{row.memory_id}: {row.content}", "red", indent=2)
+        replaced = tr("replaces #{id}: {content}", id=row.memory_id, content=row.content)
+        screen.text(replaced, "red", indent=2)
 
 
 def _source_text(item: MemoryItem) -> str:
     parts = [
         item.source_type,
-        f"by {item.speaker}" if item.speaker else "",
-        f"in {item.source_app}" if item.source_app else "",
-        f"session {item.session_id}" if item.session_id else "",
+        tr("by {name}", name=item.speaker) if item.speaker else "",
+        tr("in {app}", app=item.source_app) if item.source_app else "",
+        tr("session {name}", name=item.session_id) if item.session_id else "",
         _message_list_text(item.source_message_ids),
-        f"for bot {item.bot_id}" if item.bot_id else "",
+        tr("for bot {name}", name=item.bot_id) if item.bot_id else "",
         local_time_text(item.created_at),
-        "" if item.confidence is None else f"confidence {item.confidence:.0%}",
+        "" if item.confidence is None else tr("confidence {share:.0%}", share=item.confidence),
     ]
     return ", ".join(part for part in parts if part)
 
 
 def _message_list_text(ids: list[int]) -> str:
-    return "from message " + ", ".join(f"#{one}" for one in ids) if ids else ""
+    named = ", ".join(f"#{one}" for one in ids)
+    return tr("from message {ids}", ids=named) if ids else ""
 
 
 def _prompt_text(one: InboxItem) -> str:
-    offered = {key: text for key, text in _CHOICES.items() if key != "b" or one.may_coexist}
+    offered = {key: tr(text) for key, text in _CHOICES.items() if key != "b" or one.may_coexist}
     if one.replaces:
-        offered["c"] = "confirm and replace"
-    shown = {**offered, _HELP: "help"}
+        offered["c"] = tr("confirm and replace")
+    shown = {**offered, _HELP: tr("help")}
     click.echo("  " + "  ".join(f"[{key}] {text}" for key, text in shown.items()))
     choice = click.Choice([*offered, _YES, _HELP], case_sensitive=False)
     while True:
-        answer: str = prompt("  Your answer", type=choice, default="s", show_choices=False)
+        answer: str = prompt(tr("  Your answer"), type=choice, default="s", show_choices=False)
         if answer != _HELP:
             return "c" if answer == _YES else answer
         for key, text in offered.items():
-            click.echo(f"    {key}  {text}: {_EXPLANATIONS[key]}")
+            click.echo(f"    {key}  {text}: {tr(_EXPLANATIONS[key])}")
 
 
 async def _apply_answer(client: AsyncPlasticMemoriesClient, one: InboxItem, answer: str) -> str:
     item = one.item
     if answer == "s":
-        return "  left for later"
+        return tr("  left for later")
     if answer in ("r", "n"):
         never = answer == "n"
         await client.reject(item.id, never_again=never, persona_id=one.persona_id)
-        return "  rejected" + (", and never again" if never else "")
-    content = prompt("  New text", default=item.content) if answer == "e" else None
+        return tr("  rejected, and never again") if never else tr("  rejected")
+    content = prompt(tr("  New text"), default=item.content) if answer == "e" else None
     await _confirm(client, one, content=content, coexist=answer == "b")
-    return "  ✓ confirmed"
+    return tr("  ✓ confirmed")
 
 
 async def _confirm(

@@ -8,6 +8,7 @@ import click
 
 from plastic_memories.cli.command_options import CliOptions, user_command
 from plastic_memories.cli.hub_connection import run_with_client
+from plastic_memories.cli.language import tr
 from plastic_memories.cli.memories import memory_rows
 from plastic_memories.cli.output import Screen
 from plastic_memories.model.memory import MemoryType, Scope, Status
@@ -76,7 +77,7 @@ def remember(
         return
     _print_written(screen, items)
     if _is_never_again(written):
-        screen.line(_NEVER_AGAIN_LINE, style="yellow")
+        screen.line(tr(_NEVER_AGAIN_LINE), style="yellow")
 
 
 def _is_never_again(written: WriteResult) -> bool:
@@ -102,7 +103,7 @@ def _print_written(screen: Screen, items: list[MemoryItem]) -> None:
         mark, style = ("?", "yellow") if waits else ("✓", "green")
         screen.line(f"{mark} {item.type} {item.key}: {item.content}  (#{item.id})", style=style)
     if any(item.status == "candidate" for item in items):
-        screen.line("It waits for confirmation: plastic-memories inbox", style="dim")
+        screen.line(tr("It waits for confirmation: plastic-memories inbox"), style="dim")
 
 
 @click.command()
@@ -136,22 +137,25 @@ def recall(
 async def _text_search_reason(client: AsyncPlasticMemoriesClient) -> str:
     """Return why vector search was not used."""
     seen = (await client.health()).components.get("embedder", {})
-    error = seen.get("error") or "see plastic-memories doctor"
-    return f"By text alone: the embedder is {seen.get('status', 'late')}. {error}"
+    error = seen.get("error") or tr("see plastic-memories doctor")
+    status = seen.get("status", "late")
+    return tr("By text alone: the embedder is {status}. {error}", status=status, error=error)
 
 
 def _print_recalled(screen: Screen, found: RecallResult, explain: bool) -> None:
     if found.memory_items:
         memory_rows.print_memories(screen, found.memory_items, status=False)
     else:
-        screen.line("No relevant memories.", style="dim")
+        screen.line(tr("No relevant memories."), style="dim")
     for snippet in found.chat_snippets[:5]:
         screen.text(f"{snippet.speaker or snippet.role}: {snippet.content}", "dim", indent=2)
     if explain and isinstance(found.explain, list):
         memory_rows.print_scores(screen, found.explain)
     if found.degraded:
-        screen.line(f"Without: {', '.join(found.degraded)}", style="yellow")
-    screen.line(f"{found.tokens} tokens; --block shows what a prompt would get", style="dim")
+        parts = ", ".join(found.degraded)
+        screen.line(tr("Without: {parts}", parts=parts), style="yellow")
+    size = tr("{tokens} tokens; --block shows what a prompt would get", tokens=found.tokens)
+    screen.line(size, style="dim")
 
 
 @click.command(name="list")
@@ -178,11 +182,13 @@ def list_memories(options: CliOptions, limit: int, **filters: str | None) -> Non
     ):
         return
     if not items:
-        screen.line(f"{options.persona} has no such memories.", style="dim")
+        none = tr("{persona} has no such memories.", persona=options.persona)
+        screen.line(none, style="dim")
         return
     memory_rows.print_memories(screen, items)
     if more:
-        screen.line(f"There are more; show them with --limit {limit * 4}.", style="dim")
+        more_text = tr("There are more; show them with --limit {limit}.", limit=limit * 4)
+        screen.line(more_text, style="dim")
 
 
 COMMANDS = {"remember": remember, "recall": recall, "list": list_memories}

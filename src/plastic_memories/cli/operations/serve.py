@@ -24,6 +24,7 @@ from plastic_memories.cli.installation import (
     check_folders,
     open_installed_storage,
 )
+from plastic_memories.cli.language import tr
 from plastic_memories.cli.operations.limited_protocol import limited_protocol
 from plastic_memories.cli.operations.serving_lock import serving_lock
 from plastic_memories.cli.output import Screen
@@ -148,7 +149,11 @@ def _announced_to_others(settings: Settings) -> Iterator[None]:
     with serving_lock(settings.db_path, hub_address(settings)) as other:
         if other is not None:
             click.echo(
-                f"Another hub serves {settings.db_path} already, at {other}; this one goes on.",
+                tr(
+                    "Another hub serves {path} already, at {address}; this one goes on.",
+                    path=settings.db_path,
+                    address=other,
+                ),
                 err=True,
             )
         yield
@@ -166,19 +171,19 @@ def _print_welcome(screen: Screen, settings: Settings) -> None:
     if screen.print_if_json(answer):
         sys.stdout.flush()
         return
-    screen.line("Plastic Memories is running.", style="bold green")
+    screen.line(tr("Plastic Memories is running."), style="bold green")
     screen.line()
-    screen.line(f"  open      {url}")
-    screen.line(f"  routes    {url}/docs")
-    screen.line(f"  database  {settings.db_path}")
-    screen.line(f"  log       {settings.log_path}")
+    screen.line(f"  {tr('open    ')}  {url}")
+    screen.line(f"  {tr('routes  ')}  {url}/docs")
+    screen.line(f"  {tr('database')}  {settings.db_path}")
+    screen.line(f"  {tr('log     ')}  {settings.log_path}")
     screen.line()
-    screen.line("Try it in another window:")
+    screen.line(tr("Try it in another window:"))
     screen.line()
     screen.line(f"  {_curl(url, settings)}", style="cyan")
     screen.line(f"  {_command(url)} recall '我叫什么'", style="cyan")
     screen.line()
-    screen.line("Stop with Ctrl-C.", style="dim")
+    screen.line(tr("Stop with Ctrl-C."), style="dim")
     sys.stdout.flush()
 
 

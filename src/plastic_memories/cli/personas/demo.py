@@ -19,6 +19,7 @@ from rich.text import Text
 from plastic_memories import settings as configuration
 from plastic_memories.cli.command_options import CliOptions, local_command
 from plastic_memories.cli.hub_connection import HubConnection, in_process_transport
+from plastic_memories.cli.language import tr
 from plastic_memories.cli.memories import memory_rows
 from plastic_memories.cli.output import Screen, counts_text, without_control_characters
 from plastic_memories_client import AsyncPlasticMemoriesClient, MemoryItem, Message
@@ -157,8 +158,9 @@ class _DemoStage:
         name = self._conversation.user if is_user else self._conversation.persona
         self._line(f"{name}  {turn['content']}", "bold" if is_user else "cyan")
         for item in learned:
-            again = ", replaces an earlier memory" if item.supersedes_id else ""
-            self._line(f"      ↳ remembered: {item.type} {item.key}{again}", "green")
+            again = tr(", replaces an earlier memory") if item.supersedes_id else ""
+            kept = tr("remembered: {what}", what=f"{item.type} {item.key}")
+            self._line(f"      ↳ {kept}{again}", "green")
         notes = [{"id": item.id, "type": item.type, "key": item.key} for item in learned]
         self._played.turns.append({**turn, "learned": notes})
         await asyncio.sleep(self._pause_s)
@@ -187,7 +189,8 @@ class _DemoStage:
         self._line(f"? {kind}: {text}  ({written.memory_status})", "yellow")
         await asyncio.sleep(self._pause_s)
         done = await self._client.confirm(written.memory_id)
-        self._line(f"✓ confirmed: it is {done.memory_status} now", "green")
+        confirmed = tr("✓ confirmed: it is {status} now", status=done.memory_status)
+        self._line(confirmed, "green")
         slots = [slot.model_dump(mode="json") for slot in await self._client.slots()]
         self._played.confirmed = {"memory_id": written.memory_id, "slots": slots}
 
@@ -195,7 +198,7 @@ class _DemoStage:
         self._line(f"{self._conversation.user}  {_QUESTION}", "bold")
         found = await self._client.recall(_QUESTION, include=["profile", "memory"])
         self._played.recall = {"query": _QUESTION, "injection_block": found.injection_block}
-        title = f"the block for the prompt, {found.tokens} tokens"
+        title = tr("the block for the prompt, {tokens} tokens", tokens=found.tokens)
         self._panel(found.injection_block.strip(), title)
 
     async def _forget(self) -> None:
@@ -207,31 +210,31 @@ class _DemoStage:
         await self._say(self._conversation.turns, "again")
         known, upcoming = await self._fetch_profile(), await self._fetch_upcoming()
         self._played.after_replay = {"known": known, "upcoming": upcoming}
-        state = "came back" if _FORGET_KEY in known else "stays forgotten"
-        self._line(
-            f"✓ the same {len(self._conversation.turns)} turns again: the birthday {state}", "green"
-        )
+        state = tr("came back") if _FORGET_KEY in known else tr("stays forgotten")
+        turns = len(self._conversation.turns)
+        again = tr("✓ the same {turns} turns again: the birthday {state}", turns=turns, state=state)
+        self._line(again, "green")
 
     def _receipt(self, memory_ids: list[int], receipt: dict[str, Any]) -> None:
         if self._screen.as_json:
             return
-        table = Table(title="Receipt", title_justify="left", show_header=False)
-        table.add_row("forgotten", ", ".join(f"#{one}" for one in memory_ids))
+        table = Table(title=tr("Receipt"), title_justify="left", show_header=False)
+        table.add_row(tr("forgotten"), ", ".join(f"#{one}" for one in memory_ids))
         for name in ("erased", "hidden", "remaining"):
-            table.add_row(name, counts_text(receipt[name]))
-        table.add_row("never again", "yes" if receipt["never_again"] else "no")
+            table.add_row(tr(name), counts_text(receipt[name]))
+        table.add_row(tr("never again"), tr("yes") if receipt["never_again"] else tr("no"))
         self._screen.console.print(table)
 
     def _goodbye(self) -> None:
         self._line()
-        self._line("That was the demo; nothing was kept. Now start your own:", "bold")
+        self._line(tr("That was the demo; nothing was kept. Now start your own:"), "bold")
         self._line("  plastic-memories remember '叫我小林'", "cyan")
         self._line("  plastic-memories recall '怎么称呼我'", "cyan")
         self._line("  plastic-memories serve", "cyan")
 
     def _title(self, title: str, about: str) -> None:
         self._line()
-        self._line(f"{title} · {about}", "bold magenta")
+        self._line(f"{tr(title)} · {tr(about)}", "bold magenta")
         self._line()
 
     def _line(self, text: str = "", style: str = "") -> None:

@@ -14,6 +14,7 @@ from plastic_memories.hub.transactions.audit_events import record_event
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transactions.version_chain import active_with_key, add_replacing
+from plastic_memories.language.text.majority_language import majority_language
 from plastic_memories.model.card import Card
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Draft, Memory, MemoryType, SourceType, Status
@@ -30,6 +31,15 @@ _SLICE_S = 0.05
 _REST = 0.5
 _CARD = "card"
 _NAME_CHARS = 200
+_PREFERENCES_ZH = {
+    "reply_language": "回答用的语言",
+    "reply_length": "回答的长短",
+    "reply_style": "说话的方式",
+    "emoji": "表情",
+    "quiet_hours": "安静的时段",
+    "out_of_character": "出戏的标记",
+    "pacing": "节奏",
+}
 _CARD_TYPES = {MemoryType.PERSONA, MemoryType.RULE, MemoryType.GLOSSARY}
 
 
@@ -164,8 +174,22 @@ def _template_drafts(template: Template) -> list[Draft]:
     for name, value in template.preferences.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         key = f"preference.{name}"
-        drafts.append(_template_draft(template, MemoryType.PROFILE, key, f"{name}: {text}"))
+        content = _preference_sentence(name, text)
+        drafts.append(_template_draft(template, MemoryType.PROFILE, key, content))
     return drafts
+
+
+def _preference_sentence(name: str, text: str) -> str:
+    """Return a preference as people read it.
+
+    >>> _preference_sentence("reply_style", "口语、温暖")
+    '说话的方式：口语、温暖'
+    >>> _preference_sentence("code_style", "complete and runnable")
+    'Code style: complete and runnable'
+    """
+    if majority_language([text]) == "zh":
+        return f"{_PREFERENCES_ZH.get(name, name.replace('_', ' '))}：{text}"
+    return f"{name.replace('_', ' ').capitalize()}: {text}"
 
 
 def _template_draft(template: Template, kind: MemoryType, key: str, content: str) -> Draft:

@@ -11,9 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
+from zoneinfo import ZoneInfo
 
 from plastic_memories.errors import InvalidInput, NotAllowed, Rejected
 from plastic_memories.formats import export_lines
+from plastic_memories.formats.diary import diary_lines
 from plastic_memories.formats.export_signature import ExportSigner
 from plastic_memories.formats.import_index import index_lines
 from plastic_memories.hub.personas.personas import Personas
@@ -23,6 +25,7 @@ from plastic_memories.hub.transactions.screening import Screening
 from plastic_memories.hub.transfer.import_lines import ImportTerms
 from plastic_memories.hub.transfer.import_progress import ImportReport
 from plastic_memories.hub.transfer.sliced_import import SlicedImport
+from plastic_memories.language.text.majority_language import majority_language
 from plastic_memories.model.key import Caller
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.message import Message
@@ -74,16 +77,18 @@ class Transfer:
                 yield row
 
     async def export_markdown(self, caller: Caller, persona_id: str | None) -> AsyncIterator[str]:
-        """Yield profiles and memories as one readable document."""
+        """Yield profiles and a diary as one readable document."""
+        settings = await self.personas.settings(caller.user)
+        zone = ZoneInfo(settings.time_zone)
         for persona in await self._personas(caller, persona_id):
             app = caller.key.limits.source_app
             view = Viewpoint(persona.owner, all_bots=True, source_app=app, only_app=app)
             profile = await self.personas.profile(view)
             yield (profile or f"# {persona.owner.persona_id}\n") + "\n"
-            async for memory in self._memories(persona.owner, app):
-                text = " ".join(memory.content.split())
-                yield f"- {memory.type}/{memory.key} ({memory.status}): {text}\n"
-            yield "\n"
+            memories = [row async for row in self._memories(persona.owner, app)]
+            language = settings.language or majority_language(row.content for row in memories)
+            for line in diary_lines(memories, language, zone):
+                yield line + "\n"
 
     async def export_bundle(self, caller: Caller, persona_id: str | None) -> bytes:
         """Return a ZIP archive with the export and its readable form."""

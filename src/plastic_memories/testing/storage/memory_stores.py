@@ -321,7 +321,7 @@ class MemoryStoreContract:
 
         added = await storage.write(add)
 
-        def found(stores: Stores) -> list[list[Memory]]:
+        def lookups(stores: Stores) -> list[list[Memory]]:
             rows = stores.memories
             one = rows.get(other, added.id)
             return [
@@ -330,7 +330,7 @@ class MemoryStoreContract:
                 rows.find_same_key(other, shared),
             ]
 
-        assert await storage.read(found) == [[added]] * 3
+        assert await storage.read(lookups) == [[added]] * 3
 
     async def test_global_rows_of_all_personas_are_found_together(
         self, storage: StorageBackend

@@ -29,7 +29,7 @@ def mcp_endpoint(endpoint: Endpoint) -> Handler:
     async def handle(request: Request) -> Response:
         if find_spec(_PACKAGE) is None:
             raise NotFound(
-                "The MCP door is not installed here: pip install 'plastic-memories[mcp]'."
+                "The MCP door is not installed here: pip install '.[mcp]' in its source folder."
             )
         try:
             return await serve(request)
