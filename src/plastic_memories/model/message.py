@@ -147,3 +147,19 @@ class TermDocumentCounts:
     def is_common(self, term: str) -> bool:
         """Return whether the term's count reached the cap."""
         return self.count_cap is not None and self.counts.get(term, 0) >= self.count_cap
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCorrection:
+    """A message that was corrected, and the message that corrects it."""
+
+    old_message_id: int
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedIds:
+    """What one message corrects: earlier messages, and memories that it has ended."""
+
+    message_ids: frozenset[int] = frozenset()
+    memory_ids: frozenset[int] = frozenset()

@@ -16,7 +16,11 @@ from plastic_memories.ports.stores.job_store import FormationBacklog, JobStore
 from plastic_memories.ports.stores.key_store import KeyStore
 from plastic_memories.ports.stores.memory_search import MemorySearch
 from plastic_memories.ports.stores.memory_store import MemoryStore
-from plastic_memories.ports.stores.message_store import MessageSearch, MessageStore
+from plastic_memories.ports.stores.message_store import (
+    CorrectionStore,
+    MessageSearch,
+    MessageStore,
+)
 from plastic_memories.ports.stores.page_store import PageStore
 from plastic_memories.ports.stores.persona_store import PersonaStore
 from plastic_memories.ports.stores.session_store import BranchStore, SessionStore
@@ -84,6 +88,8 @@ class Stores(Protocol):
     def messages(self) -> MessageStore: ...
     @property
     def message_search(self) -> MessageSearch: ...
+    @property
+    def corrections(self) -> CorrectionStore: ...
     @property
     def personas(self) -> PersonaStore: ...
     @property

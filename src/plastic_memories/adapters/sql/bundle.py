@@ -15,7 +15,10 @@ from plastic_memories.adapters.sql.stores.keys_and_audit import SqlAuditLog, Sql
 from plastic_memories.adapters.sql.stores.memory_search import SqlMemorySearch
 from plastic_memories.adapters.sql.stores.memory_store import SqlMemoryStore
 from plastic_memories.adapters.sql.stores.message_search import SqlMessageSearch
-from plastic_memories.adapters.sql.stores.message_store import SqlMessageStore
+from plastic_memories.adapters.sql.stores.message_store import (
+    SqlCorrectionStore,
+    SqlMessageStore,
+)
 from plastic_memories.adapters.sql.stores.page_store import SqlPageStore
 from plastic_memories.adapters.sql.stores.persona_store import SqlPersonaStore
 from plastic_memories.adapters.sql.stores.session_store import SqlBranchStore, SqlSessionStore
@@ -70,6 +73,10 @@ class SqlStores:
     @cached_property
     def message_search(self) -> SqlMessageSearch:
         return SqlMessageSearch(self._session, self._message_index, self._partitions)
+
+    @cached_property
+    def corrections(self) -> SqlCorrectionStore:
+        return SqlCorrectionStore(self._session)
 
     @cached_property
     def personas(self) -> SqlPersonaStore:

@@ -94,6 +94,39 @@ DELETE FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
    AND id IN (SELECT value FROM json_each(:ids));
 
+-- drop_corrected --
+DELETE FROM message_corrections
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND old_message_id IN (SELECT value FROM json_each(:ids));
+
+-- add_correction --
+INSERT INTO message_corrections
+    (tenant_id, user_id, persona_id, message_id, old_message_id, memory_id)
+VALUES (:tenant_id, :user_id, :persona_id, :message_id, :old_message_id, :memory_id)
+ON CONFLICT DO NOTHING;
+
+-- corrections_by --
+SELECT message_id, old_message_id, memory_id FROM message_corrections
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND message_id IN (SELECT value FROM json_each(:ids));
+
+-- corrections_of --
+SELECT message_id, old_message_id FROM message_corrections
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND old_message_id > 0 AND old_message_id IN (SELECT value FROM json_each(:ids));
+
+-- newest_corrections --
+SELECT c.old_message_id, m.* FROM message_corrections c JOIN messages m ON m.id = c.message_id
+ WHERE c.tenant_id = :tenant_id AND c.user_id = :user_id AND c.persona_id = :persona_id
+   AND m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND c.old_message_id > 0 AND m.hidden_at IS NULL
+ ORDER BY c.message_id DESC LIMIT :limit;
+
+-- remove_corrections --
+DELETE FROM message_corrections
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND message_id IN (SELECT value FROM json_each(:ids));
+
 -- recent_messages --
 SELECT * FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id

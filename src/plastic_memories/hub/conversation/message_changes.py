@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from plastic_memories.errors import NotFound
 from plastic_memories.hub.formation.archiving import queue_archiving
+from plastic_memories.hub.formation.correcting_messages import apply_corrections
 from plastic_memories.hub.formation.export_files import ExportFiles
 from plastic_memories.hub.formation.jobs import FormationOptions, open_job, scrub
 from plastic_memories.hub.formation.learn import (
@@ -92,7 +93,11 @@ class ConversationTimeline:
             if old.content == new.content and (old.hidden_spans or old.hidden_at is not None):
                 # Nothing was edited, and what is hidden stays so.
                 return RevisionOutcome(message=old)
-            return self._relearn(stores, replace(old, content=new.content), drafts, now)
+            edited = replace(old, content=new.content)
+            revision = self._relearn(stores, edited, drafts, now)
+            if not revision.waiting:
+                apply_corrections(stores, hub_caller(old.owner.user), old.owner, [edited], now)
+            return revision
 
         revision = await self.write_and_refresh_exports(which.view.owner, work)
         # A swipe is part of the conversation, not a forget: the next scrub clears its old text.

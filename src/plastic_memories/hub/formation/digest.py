@@ -8,6 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from plastic_memories.errors import Conflict, Unavailable
 from plastic_memories.hub.formation.archiving import queue_archiving
+from plastic_memories.hub.formation.correcting_messages import (
+    apply_corrections,
+    apply_replacements,
+    link_replaced,
+    possible_old_statements,
+    states_another_value,
+)
 from plastic_memories.hub.formation.covered_statements import (
     CoveredStatements,
     find_covered_statements,
@@ -72,6 +79,7 @@ class _DigestOutput:
     summary: Draft | None = None
     summarised: Sequence[Draft] = ()  # what the summary may repeat
     unavailable: Unavailable | None = None
+    replaced: Sequence[tuple[int, int]] = ()  # messages with an older and a newer value of a key
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +145,8 @@ class Digest:
         except Unavailable as error:
             # The results of the rules are stored now; the model is asked again later.
             drafts, echoes = await self._split_repeats(reading, found)
-            return _DigestOutput(drafts, echoes, unavailable=error)
+            replaced = await asyncio.to_thread(self._replaced_messages, window, found)
+            return _DigestOutput(drafts, echoes, unavailable=error, replaced=replaced)
         drafts, echoes = await self._split_repeats(reading, _merge_drafts(found, proposal.drafts))
         # A summary covers the realm of the conversation: a story told in it is left out.
         realm = window.messages[0].realm
@@ -145,7 +154,8 @@ class Digest:
         own = [one for one in drafts if one.realm is realm and one not in covered.drafts]
         summary = covered.leave_out_of(proposal.summary) or summarise_drafts(own, window.language)
         summarising = self._summary_draft(reading, summary, proposal)
-        return _DigestOutput(drafts, echoes, summarising, summarised=own)
+        replaced = await asyncio.to_thread(self._replaced_messages, window, found)
+        return _DigestOutput(drafts, echoes, summarising, summarised=own, replaced=replaced)
 
     async def _covered_statements(
         self, window: TalkWindow, proposed: Summary | None, drafts: Sequence[Draft]
@@ -185,6 +195,18 @@ class Digest:
             found += [*read, *unread]
         return latest_by_key(found)
 
+    def _replaced_messages(
+        self, window: TalkWindow, found: Sequence[Draft]
+    ) -> list[tuple[int, int]]:
+        """Return (old message, new message) where a later message gives a key another value."""
+        return [
+            (message.id, max(draft.source_message_ids))
+            for draft in found
+            for message in possible_old_statements(draft, window.messages)
+            for old in self.judge.extract([message], window.time_zone)
+            if states_another_value(old, draft)
+        ]
+
     async def _proposal(self, window: TalkWindow) -> Proposal:
         return Proposal() if self.extractor is None else await self.extractor.propose(window)
 
@@ -210,6 +232,10 @@ class Digest:
             _check_unchanged(stores, reading)
             _check_not_forgotten(stores, job, output)
             memory_ids = _store_drafts(stores, job, output, now)
+            # Last, so that what the same messages taught can be corrected as well.
+            hub, messages = hub_caller(job.owner.user), reading.window.messages
+            link_replaced(stores, job.owner, output.replaced)
+            apply_corrections(stores, hub, job.owner, messages, now)
             if output.unavailable is not None:
                 return job
             session = self._advance_watermark(stores, reading, now)
@@ -299,4 +325,6 @@ def _store_drafts(stores: Stores, job: Job, output: _DigestOutput, now: float) -
         store_learned_draft(stores, caller, job.owner, draft, now, echo=True)
         for draft in output.repeats
     ]
-    return [outcome.memory.id for outcome in written if outcome.memory is not None]
+    stored = [outcome.memory for outcome in written if outcome.memory is not None]
+    apply_replacements(stores, caller, job.owner, stored, now)
+    return [memory.id for memory in stored]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from plastic_memories.hub.formation.correcting_messages import restore_corrected
 from plastic_memories.hub.memories.write import WriteOutcome, has_tombstone, write_in_transaction
 from plastic_memories.hub.transactions.audit_events import record_memory
 from plastic_memories.hub.transactions.version_chain import refresh_slot
@@ -101,6 +102,7 @@ def retract(
     # Only after the loop: a restored value must not be one that is retracted as well.
     restored_rows = [restore_previous(stores, caller, ended, now) for ended in replaced_others]
     outcome.restored.extend(row for row in restored_rows if row is not None)
+    outcome.restored.extend(restore_corrected(stores, caller, owner, message_ids, now))
     for ended in all_ended:
         stores.memories.redact(ended)
     return outcome

@@ -15,6 +15,7 @@ from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros
 from plastic_memories.formats.pages.page_lines import bare_text, statement_of
 from plastic_memories.hub.pages.read_pages import PageReader, PersonaPages
 from plastic_memories.hub.personas.personas import Personas
+from plastic_memories.hub.recall.quote_corrections import find_corrections, visible_corrections
 from plastic_memories.hub.recall.snapshot_parts import (
     SnapshotWork,
     gather_until,
@@ -27,6 +28,7 @@ from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.memory import Memory
+from plastic_memories.model.message import Message
 from plastic_memories.model.owner import User
 from plastic_memories.model.page import CORE_NAME
 from plastic_memories.model.persona import UserSettings
@@ -104,6 +106,7 @@ class _Parts:
     structure: _CoreContext
     found: Findings
     talk: ConversationSnippets
+    corrections: Mapping[int, Sequence[Message]] = field(default_factory=dict)
 
     @property
     def length(self) -> int:
@@ -171,7 +174,8 @@ class Recall:
         found = replace(found, hits=hits, near_misses=misses)
         structure = replace(structure, pages=done.get("pages", PersonaPages()))
         talk = _on_branch_line(done.get("snippets", ConversationSnippets()), structure.lines)
-        parts = _Parts(query, structure, found, talk)
+        corrections = visible_corrections(done.get("corrections", ()), query, structure.lines)
+        parts = _Parts(query, structure, found, talk, corrections)
         recollection, unwritten = await self._compose_in_time(parts, ends_at)
         self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
         unsearched = () if structure.pages.found.is_complete else ("pages",)
@@ -188,6 +192,7 @@ class Recall:
         works: dict[str, SnapshotWork] = {"structure": self._load_core}
         if "snippets" in include:
             works["snippets"] = self.snippets.find_snippets
+            works["corrections"] = find_corrections
         done: dict[str, Any] = {}
         searched = "memory" in include and query.types != frozenset()
         if engine is not None and engine.is_backed_by(storage):
@@ -249,6 +254,7 @@ class Recall:
         stable = self._stable_block(structure, core, style, budget)
         new, duplicates, on_pages = _new_hits(found.hits, stable, style)
         turn_style = _turn_style(style, query, structure, new, talk)
+        turn_style = replace(turn_style, corrections=parts.corrections)
         room = budget - estimate_tokens(stable.text)
         page_room = min(stable.page_tokens_left, room // _PAGE_BUDGET_DIVISOR)
         said = [*stable.rows, *(hit.memory for hit in new)]

@@ -7,7 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from plastic_memories.model.message import AppendOutcome, Message, TermDocumentCounts
+from plastic_memories.model.message import (
+    AppendOutcome,
+    CorrectedIds,
+    Message,
+    MessageCorrection,
+    TermDocumentCounts,
+)
 from plastic_memories.model.owner import Owner, Viewpoint
 
 
@@ -117,4 +123,32 @@ class MessageSearch(Protocol):
 
     def neighbours(self, view: Viewpoint, message: Message) -> list[Message]:
         """Return the message before and the one after it in its session; nothing hidden."""
+        ...
+
+
+class CorrectionStore(Protocol):
+    """Which messages correct earlier messages, and which memories they have ended.
+
+    What is noted of a corrected message goes with it. What a correcting message has done stays
+    until `remove`, so that it can be taken back after the message was erased.
+    """
+
+    def add(self, owner: Owner, message_id: int, corrected: CorrectedIds) -> None:
+        """Note what a message corrects; what is known already stays."""
+        ...
+
+    def find(self, owner: Owner, message_id: int) -> CorrectedIds:
+        """Return what a message corrects."""
+        ...
+
+    def find_correcting(self, owner: Owner, old_message_ids: Collection[int]) -> set[int]:
+        """Return the ids of the messages that correct any of these."""
+        ...
+
+    def newest(self, owner: Owner, limit: int) -> list[MessageCorrection]:
+        """Return corrected messages with their corrections, newest first; nothing hidden."""
+        ...
+
+    def remove(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
+        """Remove all corrections by these messages; return the ids of the memories they ended."""
         ...

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from plastic_memories.model.message import AppendOutcome, Message, Role, hide_spans
+from plastic_memories.model.message import (
+    AppendOutcome,
+    CorrectedIds,
+    Message,
+    Role,
+    hide_spans,
+)
 from plastic_memories.model.owner import Owner, Realm, Viewpoint
 from plastic_memories.ports.storage import StorageBackend, Stores
 from plastic_memories.ports.stores.message_store import MessageFilter
@@ -330,6 +336,67 @@ class MessageStoreContract:
 
         assert await _recent(storage) == ["mine"]
         assert await storage.read(lambda stores: stores.upkeep.check()) == []
+
+
+class CorrectionStoreContract:
+    """What a message corrects is known until it is taken back, and to its owner only."""
+
+    async def test_a_correction_comes_back_with_its_message(self, storage: StorageBackend) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}), frozenset({7}))
+
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        [found] = await storage.read(lambda s: s.corrections.newest(MINE, 10))
+        assert (found.old_message_id, found.message.content) == (old, "b")
+        assert await storage.read(lambda s: s.corrections.find(MINE, new)) == corrected
+        assert await storage.read(lambda s: s.corrections.find_correcting(MINE, [old])) == {new}
+
+    async def test_what_is_removed_names_the_ended_memories(self, storage: StorageBackend) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}), frozenset({7, 8}))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        ended = await storage.write(lambda s: s.corrections.remove(MINE, [new]))
+
+        assert ended == {7, 8}
+        assert await storage.read(lambda s: s.corrections.newest(MINE, 10)) == []
+
+    async def test_a_corrected_message_takes_its_corrections_with_it(
+        self, storage: StorageBackend
+    ) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}), frozenset({7}))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        await storage.write(lambda s: s.messages.erase(MINE, MessageFilter(ids=[old]), NOW))
+
+        kept = CorrectedIds(memory_ids=frozenset({7}))
+        assert await storage.read(lambda s: s.corrections.find(MINE, new)) == kept
+
+    async def test_a_hidden_correction_is_not_quoted(self, storage: StorageBackend) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        await storage.write(lambda s: s.messages.hide(MINE, [new], NOW))
+
+        assert await storage.read(lambda s: s.corrections.newest(MINE, 10)) == []
+
+    @pytest.mark.parametrize("stranger", STRANGERS, ids=str)
+    async def test_a_stranger_sees_and_removes_no_correction(
+        self, storage: StorageBackend, stranger: Owner
+    ) -> None:
+        old, new = await store_messages(storage, message("a"), message("b"))
+        corrected = CorrectedIds(frozenset({old}), frozenset({7}))
+        await storage.write(lambda s: s.corrections.add(MINE, new, corrected))
+
+        removed = await storage.write(lambda s: s.corrections.remove(stranger, [new]))
+
+        assert removed == set()
+        assert await storage.read(lambda s: s.corrections.newest(stranger, 10)) == []
+        assert await storage.read(lambda s: s.corrections.find(stranger, new)) == CorrectedIds()
 
 
 async def _find(

@@ -36,7 +36,10 @@ from plastic_memories.testing.storage.core_memories import CoreMemoryContract
 from plastic_memories.testing.storage.entry_stores import EntryStoreContract
 from plastic_memories.testing.storage.job_stores import JobStoreContract, SessionStoreContract
 from plastic_memories.testing.storage.memory_stores import MemoryStoreContract
-from plastic_memories.testing.storage.message_stores import MessageStoreContract
+from plastic_memories.testing.storage.message_stores import (
+    CorrectionStoreContract,
+    MessageStoreContract,
+)
 from plastic_memories.testing.storage.page_stores import PageStoreContract
 from plastic_memories.testing.storage.persona_stores import PersonaStoreContract, SlotStoreContract
 from plastic_memories.testing.storage.scrubbing import ScrubContract
@@ -247,6 +250,7 @@ class StorageContract(
     EntryStoreContract,
     CoreMemoryContract,
     MessageStoreContract,
+    CorrectionStoreContract,
     PersonaStoreContract,
     SlotStoreContract,
     CardStoreContract,

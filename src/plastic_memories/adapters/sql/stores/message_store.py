@@ -15,7 +15,12 @@ from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.statement_builder import select
 from plastic_memories.adapters.sql.text_index import TextIndex
 from plastic_memories.language.text.tokens import index_terms
-from plastic_memories.model.message import AppendOutcome, Message
+from plastic_memories.model.message import (
+    AppendOutcome,
+    CorrectedIds,
+    Message,
+    MessageCorrection,
+)
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.message_store import MessageFilter
 
@@ -104,6 +109,7 @@ class SqlMessageStore:
         ids = [message.id for message in gone]
         params = {**owner_params(owner), "ids": self._session.dialect.array(ids)}
         self._session.execute("drop_messages", params)
+        self._session.execute("drop_corrected", params)
         return ids
 
     def reindex(self, owner: Owner) -> int:
@@ -142,3 +148,41 @@ class SqlMessageStore:
         partition = self._partitions.of_persona(messages[0].owner) if messages else None
         if self._index is not None and partition:
             self._index.erase_words(partition, [message.content for message in messages])
+
+
+class SqlCorrectionStore:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+
+    def add(self, owner: Owner, message_id: int, corrected: CorrectedIds) -> None:
+        pairs = [*((one, 0) for one in corrected.message_ids)]
+        pairs += [(0, one) for one in corrected.memory_ids]
+        for old_message_id, memory_id in sorted(pairs):
+            params = {"old_message_id": old_message_id, "memory_id": memory_id}
+            params |= {**owner_params(owner), "message_id": message_id}
+            self._session.execute("add_correction", params)
+
+    def find(self, owner: Owner, message_id: int) -> CorrectedIds:
+        rows = self._session.fetch("corrections_by", self._params(owner, [message_id]))
+        return CorrectedIds(
+            frozenset(row["old_message_id"] for row in rows if row["old_message_id"]),
+            frozenset(row["memory_id"] for row in rows if row["memory_id"]),
+        )
+
+    def find_correcting(self, owner: Owner, old_message_ids: Collection[int]) -> set[int]:
+        rows = self._session.fetch("corrections_of", self._params(owner, old_message_ids))
+        return {row["message_id"] for row in rows}
+
+    def newest(self, owner: Owner, limit: int) -> list[MessageCorrection]:
+        rows = self._session.fetch("newest_corrections", {**owner_params(owner), "limit": limit})
+        return [MessageCorrection(row["old_message_id"], message_of(row)) for row in rows]
+
+    def remove(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
+        params = self._params(owner, message_ids)
+        rows = self._session.fetch("corrections_by", params)
+        if rows:
+            self._session.execute("remove_corrections", params)
+        return {row["memory_id"] for row in rows if row["memory_id"]}
+
+    def _params(self, owner: Owner, ids: Collection[int]) -> dict[str, object]:
+        return {**owner_params(owner), "ids": self._session.dialect.array(ids)}

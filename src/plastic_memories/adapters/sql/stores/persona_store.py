@@ -22,7 +22,7 @@ from plastic_memories.ports.stores.message_store import MessageFilter
 # What a persona holds besides memories and messages, which have index entries to remove first.
 _OWNED_TABLES = (
     "persona_slots", "goal_links", "goals", "sessions", "branches", "jobs", "page_folders",
-    "page_lines", "persona_cards", "pending_forgets",
+    "page_lines", "persona_cards", "pending_forgets", "message_corrections",
 )  # fmt: skip
 
 # What a user holds besides personas. The job that erases them and the numbers of revisions, by
