@@ -80,6 +80,17 @@ async def test_the_realm_of_a_group_is_not_that_of_a_private_chat(api: Api) -> N
     assert "海鲜" in await known(api, **PRIVATE)
 
 
+async def test_a_program_with_its_own_session_ids_need_not_repeat_the_type(api: Api) -> None:
+    await api.say(SECRET, session_id="chat-1", message_type="private", client_msg_id="m1")
+
+    edited = await api.did(
+        "/messages/edit", session_id="chat-1", client_msg_id="m1", content="我对芒果过敏"
+    )
+
+    assert edited["message_id"]
+    assert "芒果" in await known(api, session_id="chat-1")
+
+
 async def test_a_memory_of_a_session_is_seen_there_only(api: Api) -> None:
     await api.remember("绿茶", scope="session", **PRIVATE)
 

@@ -64,7 +64,8 @@ class BotRequest(PersonaRequest):
 class SessionFields(BaseModel):
     """The conversation a request is about.
 
-    With `platform` or `message_type`, the same session id elsewhere is another conversation.
+    With `platform`, the same session id on another platform or of another message type is another
+    conversation; name both with every request, then.
     """
 
     session_id: OptionalName | None = None

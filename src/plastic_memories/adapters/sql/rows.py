@@ -18,14 +18,16 @@ _MEMORY = RecordColumns(Memory, left_out={"id", "owner", "root_id"}, renamed={"k
 _MESSAGE = RecordColumns(Message, left_out={"id", "owner", "hidden_spans"}, renamed={})
 # All columns but the id. Two of a memory are in no field: they follow from others.
 MEMORY_COLUMNS = (*OWNER_COLUMNS, *_MEMORY.columns, "root_id", "scope_ref", "core")
-MESSAGE_COLUMNS = (*OWNER_COLUMNS, *_MESSAGE.columns)
+MESSAGE_COLUMNS = (*OWNER_COLUMNS, *_MESSAGE.columns, "hidden_spans")
 # What a memory is from the first: no `save` changes it.
 _FIXED_MEMORY_COLUMNS = frozenset({
     *OWNER_COLUMNS, "type", "mkey", "scope", "scope_ref", "realm", "bot_id", "source_app",
     "session_id", "branch_id", "source_type", "source_ref", "speaker", "source_message_ids",
     "occurred_at", "created_at", "last_recalled_at", "recall_count", "idempotency_key",
 })  # fmt: skip
-_NEW_MESSAGE_COLUMNS = tuple(column for column in MESSAGE_COLUMNS if column != "hidden_at")
+_NEW_MESSAGE_COLUMNS = tuple(
+    column for column in MESSAGE_COLUMNS if column not in ("hidden_at", "hidden_spans")
+)
 _MEMORY_TYPES = {kind.value: kind for kind in MemoryType}
 
 

@@ -27,7 +27,7 @@ def parse_session_address(text: str, platform: str = "") -> BotSessionAddress:
     if not rest:
         return BotSessionAddress(bot_id)
     named, message_type, session_id = _split_session(rest)
-    kind = (platform or named) if message_type else ""
+    kind = (platform or named) if named else ""
     key = session_key(session_id, kind, message_type)
     return BotSessionAddress(bot_id, key, kind, message_type)
 
@@ -44,8 +44,10 @@ def candidate_addresses(text: str, platform: str = "") -> list[BotSessionAddress
     found = parse_session_address(text, platform)
     if found.session_id is None:
         return [found]
-    by_place = {(one.bot_id, one.session_id): one for one in reversed([*_spellings(text, found)])}
-    return list(by_place.values())[::-1]
+    by_place: dict[tuple[str, str | None], BotSessionAddress] = {}
+    for one in _spellings(text, found):
+        by_place.setdefault((one.bot_id, one.session_id), one)
+    return list(by_place.values())
 
 
 def _spellings(text: str, found: BotSessionAddress) -> Iterator[BotSessionAddress]:

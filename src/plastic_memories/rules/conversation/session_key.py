@@ -12,12 +12,13 @@ _DIGEST_CHARS = 32
 def session_key(session_id: str, platform: str = "", message_type: str = "") -> str:
     """Return the id of a session that no other platform or message type shares.
 
-    A caller that names neither platform nor type has only its session id. Group 7 and the private
-    chat with user 7 are two conversations; every comparison of sessions compares this key.
+    Group 7 and the private chat with user 7 are two conversations; every comparison of sessions
+    compares this key. A program that names no platform has session ids of its own making, which
+    no two chats share, and need not name the type with each request.
 
     >>> session_key("7", "qq", "GroupMessage"), session_key("7", "qq", "FriendMessage")
     ('qq:GroupMessage:7', 'qq:FriendMessage:7')
-    >>> session_key("tavern-1"), session_key("", "qq", "GroupMessage")
+    >>> session_key("tavern-1", "", "private"), session_key("", "qq", "GroupMessage")
     ('tavern-1', '')
     """
     if not session_id:
@@ -36,9 +37,7 @@ def plain_session_id(key: str, platform: str = "", message_type: str = "") -> st
 
 
 def _prefix(platform: str, message_type: str) -> str:
-    if not platform and not message_type:
-        return ""
-    return f"{_part(platform)}:{_part(message_type)}:"
+    return f"{_part(platform)}:{_part(message_type)}:" if platform else ""
 
 
 def _part(text: str) -> str:
