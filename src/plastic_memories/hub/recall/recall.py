@@ -27,6 +27,7 @@ from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.token_count import estimate_tokens
 from plastic_memories.model.memory import Memory
+from plastic_memories.model.message import Message
 from plastic_memories.model.owner import User
 from plastic_memories.model.page import CORE_NAME
 from plastic_memories.model.persona import UserSettings
@@ -54,7 +55,11 @@ from plastic_memories.rules.prompt.blocks import (
     turn_block,
 )
 from plastic_memories.rules.prompt.page_block import PageBlock, page_block, turn_pages
-from plastic_memories.rules.ranking.explanation import PromptContents, explain_results
+from plastic_memories.rules.ranking.explanation import (
+    PromptContents,
+    explain_results,
+    explain_utterances,
+)
 from plastic_memories.runtime.recall_counts import RecallCountBuffer
 
 logger = logging.getLogger(__name__)
@@ -170,7 +175,7 @@ class Recall:
         misses = structure.lines.visible_near_misses(near_misses, hits)
         found = replace(found, hits=hits, near_misses=misses)
         structure = replace(structure, pages=done.get("pages", PersonaPages()))
-        talk = _on_branch_line(done.get("snippets", ConversationSnippets()), structure.lines)
+        talk = self._choose_snippets(query, structure, found, done.get("snippets", ()))
         parts = _Parts(query, structure, found, talk)
         recollection, unwritten = await self._compose_in_time(parts, ends_at)
         self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
@@ -187,9 +192,10 @@ class Recall:
         engine, storage = _snapshot_engine(self.engine), self.storage.backend
         works: dict[str, SnapshotWork] = {"structure": self._load_core}
         if "snippets" in include:
-            works["snippets"] = self.snippets.find_snippets
+            works["snippets"] = self.snippets.find_recent
         done: dict[str, Any] = {}
-        searched = "memory" in include and query.types != frozenset()
+        query = self._what_to_search(query, include)
+        searched = query.types != frozenset() or query.quote_limit > 0
         if engine is not None and engine.is_backed_by(storage):
             prepared = (
                 _with_snapshot_search(works, engine, query) if searched else _unchanged_works(works)
@@ -209,6 +215,28 @@ class Recall:
             rest["search"] = self._search(query, started + query.deadline_s)
         more, late = await gather_until(rest, left_s + _GRACE_S)
         return done | more, late
+
+    def _what_to_search(self, query: RecallQuery, include: Collection[str]) -> RecallQuery:
+        """Return the query for the engine: memories, messages, or both."""
+        quotes = query.quotes_messages and "snippets" in include
+        types = query.types if "memory" in include else frozenset()
+        return replace(query, types=types, quote_limit=self.snippets.limit if quotes else 0)
+
+    def _choose_snippets(
+        self,
+        query: RecallQuery,
+        structure: _CoreContext,
+        found: Findings,
+        recent: Sequence[Message],
+    ) -> ConversationSnippets:
+        lines = structure.lines
+        said = [
+            one
+            for one in found.utterances
+            if lines.includes(one.message.session_id, one.message.branch_id, one.message.id)
+        ]
+        told = [*structure.core, *(hit.memory for hit in found.hits)]
+        return self.snippets.choose(query, said, lines.visible_messages(recent), told)
 
     async def _search(self, query: RecallQuery, ends_at: float) -> Findings:
         """Run the engine outside a snapshot, with the realm of the session resolved."""
@@ -253,7 +281,7 @@ class Recall:
         page_room = min(stable.page_tokens_left, room // _PAGE_BUDGET_DIVISOR)
         said = [*stable.rows, *(hit.memory for hit in new)]
         pages, cut_pages = _turn_pages(structure.pages, stable, said, turn_style, page_room)
-        turn = turn_block(new, (talk.relevant, talk.recent), turn_style, room, pages)
+        turn = turn_block(new, talk.relevant, talk.recent, turn_style, room, pages)
         hits, without_place = _with_core(found.hits, core, query)
         shown = {row.id for row in stable.rows} | turn.memory_ids
         prompted = PromptContents(shown, {**stable.duplicates, **duplicates}, on_pages)
@@ -271,7 +299,10 @@ class Recall:
             truncated=turn.truncated or stable.truncated or cut_pages,
             degraded=(),
             cut=(CORE_NAME,) if stable.core_page_is_cut else (),
-            explain=explain_results(hits, without_place, found.near_misses, prompted)
+            explain=[
+                *explain_results(hits, without_place, found.near_misses, prompted),
+                *explain_utterances(found.utterances, talk.relevant, turn.message_ids),
+            ]
             if query.explain
             else None,
         )
@@ -433,9 +464,3 @@ def _log_fields(
 def _with_speaker_name(hit: Hit, names: MacroNames) -> Hit:
     memory = fill_memory_macros(hit.memory, names)
     return hit if memory is hit.memory else replace(hit, memory=memory)
-
-
-def _on_branch_line(talk: ConversationSnippets, lines: BranchAncestry) -> ConversationSnippets:
-    return ConversationSnippets(
-        lines.visible_messages(talk.relevant), lines.visible_messages(talk.recent)
-    )

@@ -60,4 +60,17 @@ class HybridWeights:
     candidates_compared: int = 24
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkWeights:
+    """Shares of their score that messages keep beside memories: a memory is a distilled message."""
+
+    any_message: float = 0.9
+    by_assistant: float = 0.8
+    # Questions tell little, and so do utterances of a word or two.
+    question: float = 0.7
+    chatter: float = 0.7
+    chatter_terms: int = 3
+
+
 LEARNED_WEIGHTS = HybridWeights()
+TALK_WEIGHTS = TalkWeights()
