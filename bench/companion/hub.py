@@ -40,7 +40,8 @@ class HubCompanion:
             for first in range(0, len(rows), _BATCH):
                 batch = rows[first : first + _BATCH]
                 self._post(person, "/messages/append", {"messages": batch})
-            self._post(person, "/sessions/end", {"session_id": session})
+            if session:
+                self._post(person, "/sessions/end", {"session_id": session})
 
     def finish(self, person: str) -> None:
         self._post(person, "/jobs/run", {"wait": True})
@@ -93,7 +94,7 @@ class HubCompanion:
         return self._call(person, f"{path}?{given}", None)
 
     def _call(self, person: str, path: str, content: bytes | None) -> dict[str, Any]:
-        headers = {**HEADERS, "X-User-Id": person, "Content-Type": "application/json"}
+        headers = {**HEADERS, "X-User-Id": urllib.parse.quote(person), "Content-Type": "application/json"}
         url = f"http://127.0.0.1:{self.server.port}{path}"
         request = urllib.request.Request(url, data=content, headers=headers)
         with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:
