@@ -94,7 +94,8 @@ class HubCompanion:
         return self._call(person, f"{path}?{given}", None)
 
     def _call(self, person: str, path: str, content: bytes | None) -> dict[str, Any]:
-        headers = {**HEADERS, "X-User-Id": urllib.parse.quote(person), "Content-Type": "application/json"}
+        user = urllib.parse.quote(person)
+        headers = {**HEADERS, "X-User-Id": user, "Content-Type": "application/json"}
         url = f"http://127.0.0.1:{self.server.port}{path}"
         request = urllib.request.Request(url, data=content, headers=headers)
         with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:

@@ -181,9 +181,13 @@ class _PreparedSearch:
         index = self.cache.get_talk(query.viewpoint.owner)
         try:
             return replace(found, utterances=self._find_utterances(stores, query, index))
-        except Unavailable:
-            said = utterances_by_words(stores, query)
-            return replace(found, utterances=said, degraded=(*found.degraded, "talk"))
+        except Unavailable as error:
+            fields = {"part": "talk", "why": error.message}
+            logger.info("memory.recall", extra={"fields": fields})
+        except Exception:
+            logger.exception("memory.recall", extra={"fields": {"part": "talk"}})
+        said = utterances_by_words(stores, query)
+        return replace(found, utterances=said, degraded=(*found.degraded, "talk"))
 
     def _find_utterances(
         self, stores: Stores, query: RecallQuery, index: TalkIndex

@@ -39,6 +39,8 @@ _CODE_BYTES = 4
 # The share of dead entries above which the index is rebuilt.
 _MAX_DEAD_SHARE = 0.3
 _MIN_COMPACTION_SIZE = 100
+# A session may go on for months: what was said a day later is another conversation.
+_MAX_GAP_S = 86_400.0
 
 
 class OwnerIndex:
@@ -230,15 +232,16 @@ class OwnerIndex:
                 continue
             last = self._last_of.get(session, _NONE)
             self._last_of[session] = position
-            if last >= 0:
+            if last >= 0 and self._are_neighbours(last, position):
                 before[position] = last
                 after[last] = position
+
+    def _are_neighbours(self, earlier: int, later: int) -> bool:
+        return True
 
 
 class TalkIndex(OwnerIndex):
     """The entries of a persona's messages."""
-
-    is_loading = False
 
     def count_pending(self, stores: Stores, limit: int) -> int:
         """Return how many entries a refresh would read; stop counting at `limit`."""
@@ -246,6 +249,11 @@ class TalkIndex(OwnerIndex):
 
     def _read_changes(self, stores: Stores) -> list[PartitionChanges]:
         return [stores.talk_entries.changes_since(self.owner, self._known[0])]
+
+    def _are_neighbours(self, earlier: int, later: int) -> bool:
+        """Return whether two messages of a session belong to one conversation."""
+        happened = self["happened_at"]
+        return bool(abs(happened[later] - happened[earlier]) <= _MAX_GAP_S)
 
 
 def _intern(known: dict[Any, int], names: Sequence[Any]) -> list[int]:

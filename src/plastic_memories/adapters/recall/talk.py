@@ -9,6 +9,7 @@ import numpy as np
 
 from plastic_memories.adapters.recall.ordering import Ranking, rank_positions
 from plastic_memories.adapters.recall.owner_index import TalkIndex
+from plastic_memories.adapters.recall.postings import Codes
 from plastic_memories.adapters.recall.scoring import (
     EntryScores,
     ScoringQuery,
@@ -16,21 +17,25 @@ from plastic_memories.adapters.recall.scoring import (
     score_entries,
 )
 from plastic_memories.adapters.recall.visibility import VisibleEntries
-from plastic_memories.language.text.tokens import normalise_script, query_terms
+from plastic_memories.language.text.tokens import (
+    index_terms,
+    normalise_script,
+    query_terms,
+    term_codes,
+)
 from plastic_memories.model.entry import Listener
 from plastic_memories.model.message import Message
 from plastic_memories.model.recall import RecallQuery, Utterance
 from plastic_memories.ports.storage import Stores
 from plastic_memories.rules.conversation.audience import hears
 from plastic_memories.rules.ranking.hybrid_weights import TALK_WEIGHTS, HybridWeights
-from plastic_memories.rules.ranking.score_parts import Floats
+from plastic_memories.rules.ranking.score_parts import Floats, Ints
 
 # Some of what is found is not quoted: the caller shows it already, or a memory says the same.
 _OVERFETCH_FACTOR = 2
 # The neighbours of this many of the best come along.
 _WITH_NEIGHBOURS = 5
 _NONE = -1
-_DAY_S = 86_400.0
 _LENGTH_SLACK = 16
 
 
@@ -56,16 +61,16 @@ def find_utterances(
     if not sight.number:
         return []
     scores = score_entries(index, sight, scoring_query, weights)
-    _weigh(index, scores)
+    _weigh(index, scores, query.text)
     ranked = rank_positions(index, scores, weights, query.quote_limit * _OVERFETCH_FACTOR)
-    places = list(_with_neighbours(index, sight, ranked))
+    places = list(_with_neighbours(index, ranked))
     ids = {int(index["memory_id"][place.position]): place for place in places}
     rows = {row.id: row for row in stores.message_search.visible(view, ids)}
     parts = scores.parts_at([place.position for place in places]) if query.explain else []
     found = []
     for number, (message_id, place) in enumerate(ids.items()):
         row = rows.get(message_id)
-        if row is None or repeats_question(row, query.text):
+        if row is None:
             continue
         of_hit = parts[number] if query.explain else {}
         by = ("neighbour",) if place.is_neighbour else matched_searches(of_hit) if of_hit else ()
@@ -79,12 +84,12 @@ def utterances_by_words(stores: Stores, query: RecallQuery) -> list[Utterance]:
     listener = stores.message_search.listener(query.viewpoint)
     wanted = query.quote_limit * _OVERFETCH_FACTOR
     rows = stores.message_search.search(query.viewpoint, terms, wanted)
-    new = [row for row in rows if hears(listener, row) and not repeats_question(row, query.text)]
+    new = [row for row in rows if hears(listener, row) and not _repeats_question(row, query.text)]
     share = TALK_WEIGHTS.any_message
     return [Utterance(row, share / (1 + n), {}, ("text",)) for n, row in enumerate(new)]
 
 
-def repeats_question(row: Message, question: str) -> bool:
+def _repeats_question(row: Message, question: str) -> bool:
     """Return whether a message is the question itself, asked before."""
     if row.content == question:
         return True
@@ -101,12 +106,21 @@ def _sight(index: TalkIndex, listener: Listener, query: RecallQuery) -> VisibleE
     return VisibleEntries.from_mask(sight.mask & (index["session"] == session))
 
 
-def _weigh(index: TalkIndex, scores: EntryScores) -> None:
-    """Lower the scores of utterances that tell less than others."""
+def _weigh(index: TalkIndex, scores: EntryScores, question: str) -> None:
+    """Lower the scores of utterances that tell less than others; leave out the question itself."""
     factors = index.memoize("talk_weights", None, lambda: _factors(index))
-    lowered = np.minimum(scores.total, factors * scores.total)
-    scores.parts["talk"] = np.where(np.isfinite(scores.total), lowered - scores.total, 0.0)
-    np.copyto(scores.total, lowered)
+    scores.parts["talk"] = (factors - 1) * np.clip(scores.total, 0.0, None)
+    np.add(scores.total, scores.parts["talk"], out=scores.total)
+    # Only now: the answers it got have had their share of its score.
+    scores.total[_positions_with_terms(index, question)] = -np.inf
+
+
+def _positions_with_terms(index: TalkIndex, text: str) -> Ints:
+    """Return the entries with the same words as a text, in the same order."""
+    codes: Codes = np.frombuffer(term_codes(index_terms(text)), np.uint32)
+    same_size = np.flatnonzero(index["size"] == len(codes))
+    same = [np.array_equal(own, codes) for own in index.term_codes_at_each(same_size.tolist())]
+    return same_size[np.array(same, np.bool_)]
 
 
 def _factors(index: TalkIndex) -> Floats:
@@ -118,7 +132,7 @@ def _factors(index: TalkIndex) -> Floats:
     return factors
 
 
-def _with_neighbours(index: TalkIndex, sight: VisibleEntries, ranked: Ranking) -> Iterator[_Place]:
+def _with_neighbours(index: TalkIndex, ranked: Ranking) -> Iterator[_Place]:
     """Yield the positions in order; after the best, the question or the answer beside them."""
     total, asks = ranked.scores.total, index["asks"]
     for number, position in enumerate(ranked.order):
@@ -127,7 +141,7 @@ def _with_neighbours(index: TalkIndex, sight: VisibleEntries, ranked: Ranking) -
         if number >= _WITH_NEIGHBOURS:
             continue
         for beside in _beside(index, position, bool(asks[position])):
-            if sight.mask[beside]:
+            if np.isfinite(total[beside]):
                 yield _Place(beside, score, is_neighbour=True)
 
 
@@ -137,11 +151,8 @@ def _beside(index: TalkIndex, position: int, asks: bool) -> Sequence[int]:
     near = [after] if asks else []
     if before != _NONE and index["asks"][before]:
         near.append(before)
-    happened = index["happened_at"]
     return [
         other
         for other in near
-        if other != _NONE
-        and index["speaker"][other] != index["speaker"][position]
-        and abs(happened[other] - happened[position]) <= _DAY_S
+        if other != _NONE and index["speaker"][other] != index["speaker"][position]
     ]

@@ -173,7 +173,8 @@ class Recall:
         ]
         near_misses = _of_types(found.near_misses, query)
         misses = structure.lines.visible_near_misses(near_misses, hits)
-        found = replace(found, hits=hits, near_misses=misses)
+        said = structure.lines.visible_utterances(found.utterances)
+        found = replace(found, hits=hits, near_misses=misses, utterances=said)
         structure = replace(structure, pages=done.get("pages", PersonaPages()))
         talk = self._choose_snippets(query, structure, found, done.get("snippets", ()))
         parts = _Parts(query, structure, found, talk)
@@ -229,14 +230,9 @@ class Recall:
         found: Findings,
         recent: Sequence[Message],
     ) -> ConversationSnippets:
-        lines = structure.lines
-        said = [
-            one
-            for one in found.utterances
-            if lines.includes(one.message.session_id, one.message.branch_id, one.message.id)
-        ]
         told = [*structure.core, *(hit.memory for hit in found.hits)]
-        return self.snippets.choose(query, said, lines.visible_messages(recent), told)
+        latest = structure.lines.visible_messages(recent)
+        return self.snippets.choose(query, found.utterances, latest, told)
 
     async def _search(self, query: RecallQuery, ends_at: float) -> Findings:
         """Run the engine outside a snapshot, with the realm of the session resolved."""

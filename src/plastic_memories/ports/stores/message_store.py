@@ -29,7 +29,10 @@ class MessageFilter:
 
 
 class MessageStore(Protocol):
-    """One transaction's view of the messages. No method touches another owner's row."""
+    """One transaction's view of the messages. No method touches another owner's row.
+
+    It has more methods than most ports: the last two are the server's own work after an upgrade.
+    """
 
     def append(self, messages: Sequence[Message]) -> list[AppendOutcome]:
         """Store messages of one owner; one with a known `client_msg_id` is not stored again."""

@@ -51,7 +51,11 @@ def explain_utterances(
     """Return explanations of the messages that the search found."""
     chosen = {one.message.id for one in quoted}
     return [
-        {"message_id": one.message.id, **_score_fields(one, _quote_reason(one, chosen, shown))}
+        {
+            "memory_id": None,
+            "message_id": one.message.id,
+            **_score_fields(one, _quote_reason(one, chosen, shown)),
+        }
         for one in found
     ]
 

@@ -84,7 +84,9 @@ class SqlVectorStore:
             self._clear(after.kind, partition, some)
         if rows:
             return EntryCursor(**rows[-1], kind=after.kind)
-        return EntryCursor(kind=EntryKind.MESSAGE) if after.kind is EntryKind.MEMORY else None
+        if after.kind is EntryKind.MEMORY:
+            return self.clear(EntryCursor(kind=EntryKind.MESSAGE), limit)
+        return None
 
     def _clear(self, kind: EntryKind, partition: Partition, entry_ids: Sequence[int]) -> None:
         params = partition_params(partition)
