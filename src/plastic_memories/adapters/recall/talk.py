@@ -11,6 +11,7 @@ from plastic_memories.adapters.recall.ordering import Ranking, rank_positions
 from plastic_memories.adapters.recall.owner_index import TalkIndex
 from plastic_memories.adapters.recall.postings import Codes
 from plastic_memories.adapters.recall.scoring import (
+    MATCH_THRESHOLDS,
     EntryScores,
     ScoringQuery,
     matched_searches,
@@ -33,6 +34,7 @@ from plastic_memories.rules.ranking.score_parts import Floats, Ints
 
 # Some of what is found is not quoted: the caller shows it already, or a memory says the same.
 _OVERFETCH_FACTOR = 2
+_FOUND_ABOVE = {**MATCH_THRESHOLDS, "vectors": TALK_WEIGHTS.found_by_meaning}
 # The neighbours of this many of the best come along.
 _WITH_NEIGHBOURS = 5
 _NONE = -1
@@ -62,7 +64,8 @@ def find_utterances(
         return []
     scores = score_entries(index, sight, scoring_query, weights)
     _weigh(index, scores, query.text)
-    ranked = rank_positions(index, scores, weights, query.quote_limit * _OVERFETCH_FACTOR)
+    wanted = query.quote_limit * _OVERFETCH_FACTOR
+    ranked = rank_positions(index, scores, weights, wanted, _FOUND_ABOVE)
     places = list(_with_neighbours(index, ranked))
     ids = {int(index["memory_id"][place.position]): place for place in places}
     rows = {row.id: row for row in stores.message_search.visible(view, ids)}
@@ -109,7 +112,8 @@ def _sight(index: TalkIndex, listener: Listener, query: RecallQuery) -> VisibleE
 def _weigh(index: TalkIndex, scores: EntryScores, question: str) -> None:
     """Lower the scores of utterances that tell less than others; leave out the question itself."""
     factors = index.memoize("talk_weights", None, lambda: _factors(index))
-    scores.parts["talk"] = (factors - 1) * np.clip(scores.total, 0.0, None)
+    lowered = (factors - 1) * np.clip(scores.total, 0.0, None)
+    scores.parts["talk"] = lowered + TALK_WEIGHTS.importance * factors * index["importance"]
     np.add(scores.total, scores.parts["talk"], out=scores.total)
     # Only now: the answers it got have had their share of its score.
     scores.total[_positions_with_terms(index, question)] = -np.inf

@@ -15,6 +15,7 @@ from plastic_memories.formats.card_macros import MacroNames, fill_memory_macros
 from plastic_memories.formats.pages.page_lines import bare_text, statement_of
 from plastic_memories.hub.pages.read_pages import PageReader, PersonaPages
 from plastic_memories.hub.personas.personas import Personas
+from plastic_memories.hub.recall.intent_rows import rows_for_intent, with_intent_rows
 from plastic_memories.hub.recall.snapshot_parts import (
     SnapshotWork,
     gather_until,
@@ -95,6 +96,7 @@ class _CoreContext:
 
     profile: str = ""
     core: Sequence[Memory] = ()
+    asked: Sequence[Memory] = ()  # rows of the kind that the question asks for
     lines: BranchAncestry = field(default_factory=BranchAncestry)
     pages: PersonaPages = field(default_factory=PersonaPages)
     settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
@@ -167,9 +169,12 @@ class Recall:
         done, late = await self._gather_parts(query, include)
         structure: _CoreContext = done.get("structure", _CoreContext())
         found: Findings = done.get("search") or Findings((), detect_intent(query.text))
+        ranked = found.hits
+        if "memory" in include:
+            ranked = with_intent_rows(ranked, structure.asked, query.now)[: query.limit]
         hits = [
             _with_speaker_name(hit, structure.names)
-            for hit in structure.lines.visible_hits(_of_types(found.hits, query))
+            for hit in structure.lines.visible_hits(_of_types(ranked, query))
         ]
         near_misses = _of_types(found.near_misses, query)
         misses = structure.lines.visible_near_misses(near_misses, hits)
@@ -245,7 +250,10 @@ class Recall:
         known = self.personas.reader_context(stores, query.viewpoint, query.now)
         profile = self.personas.profile_for(stores, known, query.now, _PROFILE_ROWS)
         core = [fill_memory_macros(memory, known.names) for memory in known.core]
-        return _CoreContext(profile, core, known.lines, settings=known.settings, names=known.names)
+        asked = rows_for_intent(stores, query) if query.text.strip() else ()
+        return _CoreContext(
+            profile, core, asked, known.lines, settings=known.settings, names=known.names
+        )
 
     async def _compose_in_time(
         self, parts: _Parts, ends_at: float

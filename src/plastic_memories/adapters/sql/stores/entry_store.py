@@ -28,8 +28,7 @@ from plastic_memories.rules.conversation.audience import (
     visible_text,
 )
 from plastic_memories.rules.prompt.always_told import is_exempt_from_decay
-
-_MESSAGE_IMPORTANCE = 0.5
+from plastic_memories.rules.ranking.talk_importance import talk_importance
 
 
 class PartitionRevisions:
@@ -167,7 +166,7 @@ class SqlTalkEntryStore:
             "role": message.role,
             "speaker": message.speaker,
             "happened_at": message.ts,
-            "importance": _MESSAGE_IMPORTANCE,
+            "importance": talk_importance(message),
             "same_text": same_text,
             "terms": term_codes(terms, asks=is_question(text)),
         }
