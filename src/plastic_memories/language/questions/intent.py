@@ -14,7 +14,7 @@ _INTENT_PATTERNS = {
         r"|的工作|的职业|过敏|的习惯|的风格)"
         r"|叫我(什么|啥)|怎么(称呼|叫)我|关于我|(了解|认识|知道)我(吗|么|多少|是谁|什么|啥|[?？]|$)"
         r"|\bmy (name|job|favou?rite|birthday|age|allerg\w+|style)\b|\bwho am i\b"
-        r"|\babout me\b|\b(?:do|how well do) you know me\b|\bdo i (like|love|hate|prefer|live|work)\b"
+        r"|\babout me\b|\bdo you know me\b|\bdo i (like|love|hate|prefer|live|work)\b"
         r"|\bwhat do (i do|you call me)\b|\bi (don['’]?t|do not|never) eat\b",
         re.IGNORECASE,
     ),
