@@ -16,7 +16,7 @@ _DAY_S = 86_400.0
 # A prompt that shows more messages than this has no room for recent ones anyway.
 _MAX_SHOWN = 60
 # The share of the snippets that stays for the latest messages, if there are any.
-_RECENT_SHARE = 0.15
+_RECENT_SHARE = 0.1
 # A memory stands for the utterance it came from if it has most of its words.
 _COVERED_SHARE = 0.6
 
