@@ -174,7 +174,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "Recall": {
         "snippet_days": "how far back recent messages are quoted",
-        "snippet_limit": "how many of them at most",
+        "snippet_limit": "how many messages are quoted at most, old and recent",
         "recall_budget_tokens": "size of `injection_block` when the request names none",
         "core_budget_tokens": "size of the stable block; the request cannot change it, so that it "
         "stays the same",

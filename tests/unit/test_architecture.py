@@ -32,7 +32,8 @@ UPKEEP = {
     "first_end", "due_memories", "old_messages", "crowded_personas", "prune_audit",
     "unembedded", "count_unembedded", "count_entries", "entries_after",
     "due_jobs", "due_jobs_by_turns", "quiet_sessions", "queue_depth", "reconcile",
-    "adopt_messages",
+    "adopt_messages", "talk_unembedded", "count_talk_unembedded", "count_talk_entries",
+    "talk_entries_after", "unindexed_talk", "count_unindexed_talk",
     "unarchived_old", "unarchived_crowd", "prune_jobs", "owners_after",
     "kept_page_folders", "keep_pages_of_personas", "keep_pages_of_users",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Periodic upkeep: expire memories, prune messages, flush recall counts."""
+"""Periodic upkeep: expire memories, prune and index messages, flush recall counts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 _DAY_S = 86_400.0
 _PRUNE_BATCH = 500
 _ERASING_TASKS = frozenset({TaskType.SCRUB, TaskType.ERASE_USER, TaskType.FORGET})
+_INDEX_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,19 @@ class UpkeepLoop:
             "pruned": await self._prune(now),
             "forgotten": await self.queue_forgets(),
             "scrubbed": await self._scrub(now),
+            "indexed": await self._index_older(),
         }
+
+    async def _index_older(self) -> int:
+        """Index messages that an older version stored; what is interrupted goes on later."""
+        total = 0
+        if not await self.storage.read(lambda stores: stores.messages.count_unindexed()):
+            return total
+        while done := await self.storage.write(
+            lambda stores: stores.messages.index_older(_INDEX_BATCH)
+        ):
+            total += done
+        return total
 
     async def _expire(self, now: float) -> int:
         total = 0

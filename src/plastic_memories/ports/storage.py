@@ -10,7 +10,7 @@ from plastic_memories.model.memory import Memory
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.audit_log import AuditLog
 from plastic_memories.ports.stores.card_store import CardStore
-from plastic_memories.ports.stores.entry_store import EntryStore
+from plastic_memories.ports.stores.entry_store import EntryStore, TalkEntryStore
 from plastic_memories.ports.stores.goal_store import GoalStore
 from plastic_memories.ports.stores.job_store import FormationBacklog, JobStore
 from plastic_memories.ports.stores.key_store import KeyStore
@@ -76,6 +76,8 @@ class Stores(Protocol):
     def memory_search(self) -> MemorySearch: ...
     @property
     def entries(self) -> EntryStore: ...
+    @property
+    def talk_entries(self) -> TalkEntryStore: ...
     @property
     def vectors(self) -> VectorStore: ...
     @property

@@ -8,7 +8,7 @@ from typing import Self
 from plastic_memories.adapters.sql.partition_lookup import PartitionLookup
 from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.stores.card_store import SqlCardStore
-from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore
+from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore, SqlTalkEntryStore
 from plastic_memories.adapters.sql.stores.goal_store import SqlGoalStore
 from plastic_memories.adapters.sql.stores.job_store import SqlFormationBacklog, SqlJobStore
 from plastic_memories.adapters.sql.stores.keys_and_audit import SqlAuditLog, SqlKeyStore
@@ -51,8 +51,12 @@ class SqlStores:
         return SqlEntryStore(self._session)
 
     @cached_property
+    def talk_entries(self) -> SqlTalkEntryStore:
+        return SqlTalkEntryStore(self._session)
+
+    @cached_property
     def vectors(self) -> SqlVectorStore:
-        return SqlVectorStore(self._session, self.entries)
+        return SqlVectorStore(self._session, self.entries, self.talk_entries)
 
     @cached_property
     def slots(self) -> SqlSlotStore:
@@ -68,7 +72,9 @@ class SqlStores:
 
     @cached_property
     def messages(self) -> SqlMessageStore:
-        return SqlMessageStore(self._session, self._message_index, self._partitions)
+        return SqlMessageStore(
+            self._session, self._message_index, self._partitions, self.talk_entries
+        )
 
     @cached_property
     def message_search(self) -> SqlMessageSearch:

@@ -144,6 +144,6 @@ def _fill_indexes(db: apsw.Connection, *, indexed: bool) -> None:
     for row in fetch(db, "SELECT tenant_id, user_id, persona_id FROM personas"):
         # Texts have other terms now, but say the same.
         stores.memories.reindex(owner_of(row), keep_vectors=True)
-        stores.messages.reindex(owner_of(row))
+        stores.messages.reindex(owner_of(row), keep_vectors=True)
     set_meta(db, "terms_version", str(TERMS_VERSION))
     db.execute("COMMIT")

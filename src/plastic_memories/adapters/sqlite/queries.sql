@@ -168,6 +168,19 @@ SELECT m.* FROM fts_messages CROSS JOIN messages m ON m.id = fts_messages.rowid
    AND (:only_app = '' OR m.source_app = :only_app)
  ORDER BY fts_messages.rank LIMIT :limit;
 
+-- messages_by_id --
+SELECT m.* FROM json_each(:ids) wanted CROSS JOIN messages m ON m.id = wanted.value
+ WHERE m.tenant_id = :tenant_id AND m.user_id = :user_id AND m.persona_id = :persona_id
+   AND m.hidden_at IS NULL AND m.realm = :realm AND (:all_bots OR m.bot_id = :bot_id)
+   AND (NOT :only_session OR m.session_id = :session_id)
+   AND (:only_app = '' OR m.source_app = :only_app);
+
+-- last_heard --
+SELECT message_type, speaker FROM messages
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND session_id = :session_id AND role = 'user'
+ ORDER BY id DESC LIMIT 1;
+
 -- said_before --
 SELECT * FROM messages
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
@@ -485,12 +498,76 @@ SELECT memory_id FROM recall_entries INDEXED BY recall_by_revision
 -- Only where the entry still is, with the same words, and has none.
 UPDATE recall_entries SET vector = :vector, revision = :revision
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
-   AND memory_id = :memory_id AND vector IS NULL AND terms = :terms;
+   AND memory_id = :entry_id AND vector IS NULL AND terms = :terms;
 
 -- clear_vector --
 UPDATE recall_entries SET vector = NULL, revision = :revision
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
-   AND memory_id = :memory_id;
+   AND memory_id = :entry_id;
+
+-- get_talk_partition --
+SELECT revision, removed FROM talk_partitions
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
+
+-- first_talk_revision --
+INSERT INTO talk_partitions (tenant_id, user_id, partition_id, revision)
+VALUES (:tenant_id, :user_id, :partition_id, 1);
+
+-- next_talk_revision --
+UPDATE talk_partitions
+   SET revision = revision + 1, removed = CASE WHEN :removed THEN revision + 1 ELSE removed END
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
+
+-- put_talk_entry --
+INSERT INTO talk_entries (tenant_id, user_id, partition_id, message_id, revision, bot_id, branch_id,
+                          source_app, realm, audience, session_id, role, speaker, happened_at,
+                          importance, terms)
+VALUES (:tenant_id, :user_id, :partition_id, :message_id, :revision, :bot_id, :branch_id,
+        :source_app, :realm, :audience, :session_id, :role, :speaker, :happened_at,
+        :importance, :terms)
+ON CONFLICT (tenant_id, user_id, partition_id, message_id)
+DO UPDATE SET revision = excluded.revision, bot_id = excluded.bot_id,
+              branch_id = excluded.branch_id, session_id = excluded.session_id,
+              importance = excluded.importance,
+              vector = CASE WHEN :same_text OR terms = excluded.terms THEN vector END,
+              terms = excluded.terms;
+
+-- move_talk_entry --
+UPDATE talk_entries SET revision = :revision, bot_id = :bot_id, session_id = :session_id
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND message_id = :message_id;
+
+-- remove_talk_entries --
+DELETE FROM talk_entries
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND message_id IN (SELECT value FROM json_each(:ids));
+
+-- count_talk_changes --
+SELECT count(*) AS n FROM (
+    SELECT 1 FROM talk_entries INDEXED BY talk_by_revision
+     WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+       AND revision > :known LIMIT :limit);
+
+-- changed_talk_entries --
+SELECT message_id, bot_id, source_app, realm, audience, session_id, role, speaker, happened_at,
+       importance, terms, vector
+  FROM talk_entries
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND revision > :known;
+
+-- present_talk_entries --
+SELECT message_id FROM talk_entries INDEXED BY talk_by_revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id;
+
+-- put_talk_vector --
+UPDATE talk_entries SET vector = :vector, revision = :revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND message_id = :entry_id AND vector IS NULL AND terms = :terms;
+
+-- clear_talk_vector --
+UPDATE talk_entries SET vector = NULL, revision = :revision
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND partition_id = :partition_id
+   AND message_id = :entry_id;
 
 -- add_source --
 INSERT INTO memory_sources (tenant_id, user_id, message_id, memory_id)
@@ -808,11 +885,40 @@ SELECT count(*) AS n FROM recall_entries
 SELECT count(*) AS n FROM recall_entries WHERE :tenant_id IS NULL OR tenant_id = :tenant_id;
 
 -- entries_after --
-SELECT tenant_id, user_id, partition_id, memory_id, vector IS NOT NULL AS embedded
+SELECT tenant_id, user_id, partition_id, memory_id AS entry_id, vector IS NOT NULL AS embedded
   FROM recall_entries
  WHERE (tenant_id, user_id, partition_id, memory_id)
        > (:after_tenant, :after_user, :after_partition, :after_id)
  ORDER BY tenant_id, user_id, partition_id, memory_id LIMIT :limit;
+
+-- talk_unembedded --
+-- Newest first: what was just said is asked about soonest.
+SELECT m.*, e.partition_id, e.terms FROM talk_entries e INDEXED BY talk_unembedded
+  JOIN messages m ON m.id = e.message_id
+ WHERE e.vector IS NULL AND (:after_id = 0 OR e.message_id < :after_id)
+ ORDER BY e.message_id DESC LIMIT :limit;
+
+-- count_talk_unembedded --
+SELECT count(*) AS n FROM talk_entries
+ WHERE vector IS NULL AND (:tenant_id IS NULL OR tenant_id = :tenant_id);
+
+-- count_talk_entries --
+SELECT count(*) AS n FROM talk_entries WHERE :tenant_id IS NULL OR tenant_id = :tenant_id;
+
+-- talk_entries_after --
+SELECT tenant_id, user_id, partition_id, message_id AS entry_id, vector IS NOT NULL AS embedded
+  FROM talk_entries
+ WHERE (tenant_id, user_id, partition_id, message_id)
+       > (:after_tenant, :after_user, :after_partition, :after_id)
+ ORDER BY tenant_id, user_id, partition_id, message_id LIMIT :limit;
+
+-- unindexed_talk --
+SELECT * FROM messages WHERE id <= :upto ORDER BY id DESC LIMIT :limit;
+
+-- count_unindexed_talk --
+SELECT count(*) AS n FROM messages
+ WHERE id <= :upto AND hidden_at IS NULL AND role IN ('user', 'assistant')
+   AND (:tenant_id IS NULL OR tenant_id = :tenant_id);
 
 -- kept_page_folders --
 -- Of everybody: the hub looks at them by itself.

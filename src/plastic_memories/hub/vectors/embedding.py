@@ -132,7 +132,7 @@ class EmbeddingService:
 
     def describe(self) -> dict[str, Any]:
         """Return the loaded model, why it was chosen and its last error, for operators."""
-        set_aside = len(self._backfill.skipped_ids) if self._backfill else 0
+        set_aside = len(self._backfill.skipped) if self._backfill else 0
         more = {"why": self.choice.why, "error": self.error, "set_aside": set_aside}
         return {**self.loaded_model(), **more}
 
@@ -170,7 +170,7 @@ class EmbeddingService:
             await asyncio.wait_for(self._backfill_idle.wait(), fill_s)
         if self.status != "ready" or self._backfill is None:
             return 0
-        return max(0, await self.backlog() - len(self._backfill.skipped_ids))
+        return max(0, await self.backlog() - len(self._backfill.skipped))
 
     async def run_forever(self) -> None:
         """Load the embedder, then backfill in a loop; retry failures with exponential backoff."""

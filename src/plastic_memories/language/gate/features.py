@@ -62,8 +62,8 @@ def ngram_buckets(text: str) -> NDArray[np.uint64]:
 
 def _codes(text: str) -> NDArray[np.uint64]:
     """Return the code points between marks of start and end; digits are one, laughter is short."""
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
-    codes = np.concatenate(([_START, _SPACE], codes, [_SPACE, _END])).astype(np.uint64)
+    points = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
+    codes = np.concatenate(([_START, _SPACE], points, [_SPACE, _END])).astype(np.uint64)
     codes[(codes > _DIGIT) & (codes < _DIGIT + 10)] = _DIGIT
     repeats = (codes[2:] == codes[1:-1]) & (codes[1:-1] == codes[:-2])
     return codes[np.concatenate(([True, True], ~repeats))]

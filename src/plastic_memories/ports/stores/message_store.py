@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from plastic_memories.model.entry import Listener
 from plastic_memories.model.message import (
     AppendOutcome,
     CorrectedIds,
@@ -36,7 +37,8 @@ class MessageFilter:
 class MessageStore(Protocol):
     """One transaction's view of the messages. No method touches another owner's row.
 
-    It has nine methods: a message is hidden as a whole, or sentence by sentence.
+    It has more methods than most ports: a message is hidden as a whole, or sentence by sentence,
+    and the last two are the server's own work after an upgrade.
     """
 
     def append(self, messages: Sequence[Message]) -> list[AppendOutcome]:
@@ -84,12 +86,31 @@ class MessageStore(Protocol):
         """Remove the matching messages and their index entries; return their ids."""
         ...
 
+    def index_older(self, limit: int) -> int:
+        """Index the next messages of an older version, newest first; return how many were read.
+
+        The server's own work, over all owners. It goes on where it was interrupted.
+        """
+        ...
+
+    def count_unindexed(self, tenant_id: str | None = None) -> int:
+        """Return how many messages of an older version wait for that, of all tenants for None."""
+        ...
+
 
 class MessageSearch(Protocol):
     """One transaction's view of the messages, as a recall quotes them. Nothing hidden is seen.
 
     The content of a message that it returns is its visible text.
     """
+
+    def visible(self, view: Viewpoint, message_ids: Collection[int]) -> list[Message]:
+        """Return those of these messages that this viewpoint may see, in any order."""
+        ...
+
+    def listener(self, view: Viewpoint) -> Listener:
+        """Return who hears what is said in the viewpoint's session."""
+        ...
 
     def recent(
         self, view: Viewpoint, since_ts: float, limit: int, until_ts: float = math.inf

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.message import Message
-from plastic_memories.model.recall import Hit, NearMiss
+from plastic_memories.model.recall import Hit, NearMiss, Utterance
 from plastic_memories.model.session import Branch
 
 MAIN_BRANCH = ""
@@ -31,6 +31,11 @@ class BranchAncestry:
 
     def visible_messages(self, rows: Iterable[Message]) -> list[Message]:
         return [row for row in rows if self.includes(row.session_id, row.branch_id, row.id)]
+
+    def visible_utterances(self, found: Sequence[Utterance]) -> Sequence[Utterance]:
+        """Return the utterances on this branch in the same order."""
+        visible_ids = {row.id for row in self.visible_messages(one.message for one in found)}
+        return [one for one in found if one.message.id in visible_ids]
 
     def visible_hits(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Return the visible hits in the same order."""

@@ -13,6 +13,7 @@ from plastic_memories.adapters.sql.rows import (
 )
 from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.statement_builder import select
+from plastic_memories.adapters.sql.stores.entry_store import SqlTalkEntryStore
 from plastic_memories.adapters.sql.text_index import TextIndex
 from plastic_memories.language.text.tokens import index_terms
 from plastic_memories.model.message import (
@@ -24,14 +25,21 @@ from plastic_memories.model.message import (
 from plastic_memories.model.owner import Owner
 from plastic_memories.ports.stores.message_store import MessageFilter
 
+_CURSOR_KEY = "talk_unindexed_upto"
+
 
 class SqlMessageStore:
     def __init__(
-        self, session: SqlSession, index: TextIndex | None, partitions: PartitionLookup
+        self,
+        session: SqlSession,
+        index: TextIndex | None,
+        partitions: PartitionLookup,
+        talk: SqlTalkEntryStore,
     ) -> None:
         self._session = session
         self._index = index
         self._partitions = partitions
+        self._talk = talk
 
     def append(self, messages: Sequence[Message]) -> list[AppendOutcome]:
         return [self._append(message) for message in messages]
@@ -75,6 +83,7 @@ class SqlMessageStore:
         if known is not None and known["id"] != message.id:
             params["client_msg_id"] = ""
         self._session.execute("move_message", params)
+        self._talk.move(message)
 
     def hide(self, owner: Owner, message_ids: Collection[int], now: float) -> int:
         own = self.find(owner, MessageFilter(ids=message_ids, hidden=False))
@@ -112,13 +121,42 @@ class SqlMessageStore:
         self._session.execute("drop_corrected", params)
         return ids
 
-    def reindex(self, owner: Owner) -> int:
+    def reindex(self, owner: Owner, *, keep_vectors: bool = False) -> int:
         """Make the index entries of this owner's messages anew; return how many."""
         visible = self.find(owner, MessageFilter(hidden=False))
-        self._unindex(visible)
+        self._unindex(visible, and_talk=not keep_vectors)
         for message in visible:
-            self._index_message(message)
+            self._index_message(message, same_text=keep_vectors)
         return len(visible)
+
+    def index_older(self, limit: int) -> int:
+        """Index the next messages stored before an upgrade, newest first; return how many."""
+        upto = self._unindexed_upto()
+        if not upto:
+            return 0
+        rows = self._session.fetch("unindexed_talk", {"upto": upto, "limit": limit})
+        messages = [message_of(row) for row in rows]
+        for message in messages:
+            if message.hidden_at is None:
+                self._talk.put(message, index_terms(message.visible_text))
+        left = messages[-1].id - 1 if messages else 0
+        if left > 0:
+            self._session.execute("set_meta", {"key": _CURSOR_KEY, "value": str(left)})
+        else:
+            self._session.execute("drop_meta", {"key": _CURSOR_KEY})
+        return len(messages)
+
+    def count_unindexed(self, tenant_id: str | None = None) -> int:
+        upto = self._unindexed_upto()
+        if not upto:
+            return 0
+        params = {"upto": upto, "tenant_id": tenant_id}
+        row = self._session.fetch_one("count_unindexed_talk", params)
+        return int(row["n"]) if row else 0
+
+    def _unindexed_upto(self) -> int:
+        row = self._session.fetch_one("get_meta", {"key": _CURSOR_KEY})
+        return int(row["value"]) if row else 0
 
     def _append(self, message: Message) -> AppendOutcome:
         params = message_params(message)
@@ -129,13 +167,19 @@ class SqlMessageStore:
         self._index_message(replace(message, id=message_id, hidden_at=None, hidden_spans=()))
         return AppendOutcome(message_id, deduped=False)
 
-    def _index_message(self, message: Message) -> None:
+    def _index_message(self, message: Message, *, same_text: bool = False) -> None:
         """Index what is visible of a message; one that is hidden has no entry."""
+        if message.hidden_at is not None:
+            return
         partition = self._partitions.of_persona(message.owner)
-        if self._index is not None and partition and message.hidden_at is None:
-            self._index.put([(message.id, partition, index_terms(message.visible_text))])
+        terms = index_terms(message.visible_text)
+        self._talk.put(message, terms, same_text=same_text)
+        if self._index is not None and partition:
+            self._index.put([(message.id, partition, terms)])
 
-    def _unindex(self, messages: Sequence[Message]) -> None:
+    def _unindex(self, messages: Sequence[Message], *, and_talk: bool = True) -> None:
+        if messages and and_talk:
+            self._talk.remove(messages[0].owner, [message.id for message in messages])
         if self._index is None or not messages:
             return
         partition = self._partitions.of_persona(messages[0].owner)
