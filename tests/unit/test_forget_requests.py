@@ -7,6 +7,7 @@ import pytest
 from plastic_memories.language.reading.forget_requests import find_forget_request, names_topic
 
 JUST_BEFORE = """
+刚才那句别记 随口一说
 刚才那个别记
 刚才那句别记
 刚刚说的不要记

@@ -9,6 +9,7 @@ from plastic_memories.language.reading.forget_requests import (
     SpokenForgetRequest,
     find_forget_request,
     names_topic,
+    shares_a_character,
 )
 from plastic_memories.language.reading.group_members import is_from_bot
 from plastic_memories.language.reading.talk_window import without_injected_text
@@ -107,6 +108,11 @@ def _named_targets(stores: Stores, asking: Message, request: SpokenForgetRequest
         if asking.ts - row.ts <= _NAMED_S
         and (spans := _naming_spans(row, request, only_before=row.id == asking.id))
     ]
+    if not found:
+        last = _last_target(stores, asking, request)
+        said = [one.message.visible_text for one in last.found]
+        if last.is_plain and any(shares_a_character(request.topic, text) for text in said):
+            return last
     return SpokenTargets(asking, request, found[:_MAX_QUESTIONS], is_plain=len(found) <= 1)
 
 

@@ -28,6 +28,7 @@ from plastic_memories.hub.recall.snippets import ConversationSnippets, SnippetFi
 from plastic_memories.hub.transactions.audited_storage import AuditedStorage
 from plastic_memories.language.questions.intent import detect_intent
 from plastic_memories.language.text.token_count import estimate_tokens
+from plastic_memories.model.entry import Listener
 from plastic_memories.model.memory import Memory
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import User
@@ -44,6 +45,7 @@ from plastic_memories.model.recall import (
 from plastic_memories.ports.meter import Meter
 from plastic_memories.ports.recall_engine import RecallEngine, SnapshotEngine
 from plastic_memories.ports.storage import Stores
+from plastic_memories.rules.conversation.audience import may_be_retold
 from plastic_memories.rules.conversation.branch_lines import BranchAncestry
 from plastic_memories.rules.prompt.blocks import (
     BlockSection,
@@ -102,6 +104,7 @@ class _CoreContext:
     pages: PersonaPages = field(default_factory=PersonaPages)
     settings: UserSettings = field(default_factory=lambda: UserSettings(user=User("", "")))
     names: MacroNames = field(default_factory=MacroNames)
+    listener: Listener | None = None  # None if it could not be read in time
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,7 @@ class Recall:
         hits = [
             _with_speaker_name(hit, structure.names)
             for hit in structure.lines.visible_hits(_of_types(ranked, query))
+            if structure.listener is None or may_be_retold(hit.memory, structure.listener)
         ]
         near_misses = _of_types(found.near_misses, query)
         misses = structure.lines.visible_near_misses(near_misses, hits)
@@ -256,7 +260,13 @@ class Recall:
         core = [fill_memory_macros(memory, known.names) for memory in known.core]
         asked = rows_for_intent(stores, query) if query.text.strip() else ()
         return _CoreContext(
-            profile, core, asked, known.lines, settings=known.settings, names=known.names
+            profile,
+            core,
+            asked,
+            known.lines,
+            settings=known.settings,
+            names=known.names,
+            listener=stores.message_search.listener(query.viewpoint),
         )
 
     async def _compose_in_time(

@@ -6,6 +6,7 @@ Only what is plainly such a request counts: `忘了带伞` and "forget it lol" a
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from plastic_memories.language.text.lazy_regex import regex
@@ -22,6 +23,12 @@ _MAY_ASK = regex(
 )
 # Longer sentences say more than this.
 _MAX_CHARS = 100
+_HAN = regex(r"[\u3400-\u9fff]")
+_COMMON_CHARACTERS = frozenset("的了我你他她是在有那这一不说人个")
+_ZH_PAUSE = regex(r"[ ,，、]+")
+_MIN_CLAUSE_CHARS = 4
+# Of a topic with a reason behind it the first word counts: "about Terrell he don't want that".
+_MAX_TOPIC_TERMS = 3
 _EDGES = " \t\r\n,，.。!！?？;；:：~～…、\"'“”‘’()（）"
 
 # Chinese and Cantonese, in simplified characters and without spaces.
@@ -49,7 +56,7 @@ _ZH_NOT = (
     r"(?:就|也|都|请|你|先|可以|千万){0,3}"
     r"(?:别|不要|不用|不必|唔好|唔使|咪|甭|勿|无需)再?(?:给我|帮我)?"
 )
-_ZH_RECORD = r"(?:记住|记下来?|记低|记录|记进去|记|存下来?|存|保存)"
+_ZH_RECORD = r"(?:往心里)?(?:记住|记下来?|记低|记录|记进去|记|存下来?|存|保存)"
 _ZH_UNSAID = (
     r"(?:就|你|都){0,3}(?:就?当|当作|当做|权当)我?(?:什么都|啥都|从来|从)?(?:没有?|冇|未)"
     r"(?:说过?|讲过?|提过?|发过?)(?:那|这|嗰)?(?:个|句|话)?"
@@ -64,7 +71,7 @@ _ZH_TOPIC = (
 )
 _ZH_LINE = r"(?:的|嘅)?(?:那|这|嗰|呢)一?(?:句|条|段)(?:话)?"
 _ZH_MATTER = (
-    rf"(?:{_ZH_LINE}|(?:的|嘅)?(?:那|这|嗰)(?:个|些话?|件事|部分)"
+    rf"(?:{_ZH_LINE}|(?:的|嘅)?(?:那|这|嗰)(?:个|些话?|件事|事儿?|部分)"
     r"|(?:的|嘅)(?:事情?|话|部分|内容|嘢))"
 )
 _CHINESE = tuple(
@@ -94,7 +101,7 @@ _ZH_OTHERS = regex(
 _ZH_NO_TOPIC = regex(r"(?:我|你|那|这|嗰|呢|刚才|刚刚|刚|头先|上面|说|讲|的|嘅|话|一)*+")
 
 _EN_START = (
-    r"(?:(?:ok|okay|oh|hey|wait|actually|sorry|please|pls|plz|um|uh|hmm|no|just|well|and|but|so|"
+    r"(?:(?:ok|okay|oh|hey|wait|actually|sorry|please|pls|plz|kindly|um|uh|hmm|no|just|well|and|but|so|"
     r"you can|can you|could you|would you|i want you to|i'd like you to|maybe|on second thought|"
     r"never ?mind|nvm|lol no)[, ]{1,3}){0,5}+"
 )
@@ -112,10 +119,12 @@ _EN_MESSAGE = (
     r"(?:my|the|that) (?:last|previous) (?:message|msg|text|thing|line|sentence|bit|part|one|"
     r"comment)"
 )
-_EN_PART = r"(?:the|that|my) (?:bit|part|thing|stuff|line|message|msg|text|comment|one)"
+_EN_PART = (
+    r"(?:the|that|my) (?:bit|part|thing|stuff|line|message|msg|text|comment|one|remark|business)"
+)
 _EN_PAST = r"(?:never|didn'?t|did not)"
 _EN_ABOUT = r"(?:about|abt|on|regarding|with) (?P<topic>.{2,60}?)"
-_EN_VERB = r"(?:forget|scratch|drop|delete|erase|remove|disregard|strike|unlearn)"
+_EN_VERB = r"(?:forget|scratch|drop|delete|erase|remove|disregard|strike(?: out)?|unlearn)"
 _EN_NO_SAVE = r"(?:don'?t|do not|no need to) (?:save|store|keep|record|memori[sz]e|log|write down)"
 _EN_NO_REMEMBER = r"(?:don'?t|do not) remember"
 # Without a please it may be an answer: "(I) don't remember that".
@@ -130,8 +139,9 @@ _ENGLISH = tuple(
         rf"pretend (?:that )?i {_EN_PAST} (?:say|said|mention(?:ed)?|tell you|told you) {_EN_THAT}",
         rf"{_EN_NO_SAVE} (?:that|this|{_EN_WHAT}|{_EN_MESSAGE})",
         rf"{_EN_NO_REMEMBER} (?:that|this|{_EN_WHAT}|{_EN_MESSAGE})",
-        rf"{_EN_VERB} (?:{_EN_WHAT}|{_EN_PART}|(?:that )?i (?:ever )?{_EN_SAID}(?: anything)?) "
-        rf"{_EN_ABOUT}",
+        rf"{_EN_VERB} (?:{_EN_WHAT}|{_EN_PART}|(?:that )?i (?:ever )?{_EN_SAID}"
+        rf"(?: anything| that| it)?) {_EN_ABOUT}",
+        r"(?:forget|scratch) that (?:about|abt) (?P<topic>.{2,60}?)",
         r"forget (?:that )?i (?:ever |even )?(?:mentioned|brought up|told you(?: about)?) "
         r"(?P<topic>.{2,60}?)",
         r"(?:forget|scratch|delete|drop) (?:the|my) (?P<topic>\w[\w' ]{1,30}?) bit",
@@ -198,7 +208,8 @@ def names_topic(topic: str, sentence: str) -> bool:
     plain = to_simplified(normalise(sentence))
     words = set(content_terms(sentence))
     asked = content_terms(topic)
-    if asked and all(term in words or term in plain for term in asked):
+    meant = asked[:1] if len(asked) > _MAX_TOPIC_TERMS and topic.isascii() else asked
+    if meant and all(term in words or term in plain for term in meant):
         return True
     named = to_simplified(normalise(topic))
     return any(
@@ -206,6 +217,16 @@ def names_topic(topic: str, sentence: str) -> bool:
         and any(_has_word(plain, word) for word in group)
         for group in _RELATED
     )
+
+
+def shares_a_character(topic: str, text: str) -> bool:
+    """Return whether a Chinese topic and a text have a character in common: 看剧, 看两集.
+
+    >>> shares_a_character("看剧", "每天看两集"), shares_a_character("my job", "my dog")
+    (True, False)
+    """
+    named = set(_HAN.findall(to_simplified(topic))) - _COMMON_CHARACTERS
+    return bool(named & set(_HAN.findall(to_simplified(text[:READ_CHARS]))))
 
 
 def _has_word(plain: str, word: str) -> bool:
@@ -220,7 +241,14 @@ def _read_sentence(sentence: str) -> str | None:
         return None
     if plain.isascii() or "’" in plain:
         return _read_english(plain.replace("’", "'"))
-    return _read_chinese(plain.replace(" ", ""))
+    # A reason often stands behind it: 寒假那句当我没说 别记.
+    clauses = [one for one in _ZH_PAUSE.split(plain) if len(one) >= _MIN_CLAUSE_CHARS]
+    return _first_topic(_read_chinese, [plain.replace(" ", ""), *clauses])
+
+
+def _first_topic(read: Callable[[str], str | None], texts: Sequence[str]) -> str | None:
+    topics = (read(text.strip(_EDGES)) for text in texts)
+    return next((topic for topic in topics if topic is not None), None)
 
 
 def _read_chinese(plain: str) -> str | None:
@@ -239,6 +267,7 @@ def _read_english(plain: str) -> str | None:
     for pattern in _ENGLISH:
         found = pattern.fullmatch(plain)
         if found is not None:
-            topic = (found.groupdict().get("topic") or "").strip(_EDGES)
+            # A reason may stand behind it: "forget that about Priya, not mine to tell".
+            topic = (found.groupdict().get("topic") or "").partition(",")[0].strip(_EDGES)
             return "" if topic in _EN_NO_TOPIC else topic
     return None

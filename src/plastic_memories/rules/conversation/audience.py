@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from plastic_memories.language.gate.unread_statements import UNREAD
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.entry import Audience, Listener, TalkVisibility
+from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.message import Message, Role
 
 _PRIVATE = regex(r"private|friend|direct|\bdm\b|c2c", re.IGNORECASE)
@@ -34,6 +36,19 @@ def talk_visibility(message: Message) -> TalkVisibility:
         return TalkVisibility(*where)
     is_own = message.role is Role.ASSISTANT
     return TalkVisibility(*where, message.session_id, ASSISTANT if is_own else message.speaker)
+
+
+def may_be_retold(memory: Memory, listener: Listener) -> bool:
+    """Return whether a listener may be told a memory.
+
+    Summaries and notes repeat what somebody said. In a group, only what was said in groups is
+    repeated.
+    """
+    repeats = memory.type is MemoryType.SUMMARY or memory.key.startswith(UNREAD)
+    if listener.audience is not Audience.GROUP or not repeats or not memory.session_id:
+        return True
+    is_here = memory.session_id == listener.view.session_id
+    return is_here or audience_of(memory.session_id) is Audience.GROUP
 
 
 def hears(listener: Listener, message: Message) -> bool:

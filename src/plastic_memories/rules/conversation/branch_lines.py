@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plastic_memories.model.memory import Memory
+from plastic_memories.model.memory import Memory, MemoryType
 from plastic_memories.model.message import Message
 from plastic_memories.model.recall import Hit, NearMiss, Utterance
 from plastic_memories.model.session import Branch
@@ -73,7 +73,7 @@ class BranchAncestry:
         seen = [
             row
             for row in rows
-            if self.includes(row.session_id, row.branch_id, first_source_message_id(row))
+            if self.includes(row.session_id, row.branch_id, _deciding_message_id(row))
         ]
         newest: dict[tuple[object, ...], Memory] = {}
         for row in seen:
@@ -127,6 +127,13 @@ def statement_time(memory: Memory) -> float:
 
 def first_source_message_id(memory: Memory) -> int:
     return min(memory.source_message_ids, default=0)
+
+
+def _deciding_message_id(memory: Memory) -> int:
+    """Return the message that must be visible: a summary tells all of its messages."""
+    if memory.type is MemoryType.SUMMARY:
+        return max(memory.source_message_ids, default=0)
+    return first_source_message_id(memory)
 
 
 def _identity_key(memory: Memory) -> tuple[object, ...]:
