@@ -91,6 +91,16 @@ async def test_a_program_with_its_own_session_ids_need_not_repeat_the_type(api: 
     assert "芒果" in await known(api, session_id="chat-1")
 
 
+async def test_a_story_is_marked_without_the_type_of_its_messages(api: Api) -> None:
+    await api.did("/sessions/update", session_id="chat-1", realm="story")
+    await api.say("我叫龙王", session_id="chat-1", message_type="private")
+
+    await api.did("/jobs/run", wait=True)
+
+    rows = (await api.saw("/memory/list"))["items"]
+    assert {row["realm"] for row in rows if "龙王" in row["content"]} == {"story"}
+
+
 async def test_a_memory_of_a_session_is_seen_there_only(api: Api) -> None:
     await api.remember("绿茶", scope="session", **PRIVATE)
 
