@@ -49,7 +49,7 @@ _BEST_LOVED = regex(any_of("chinese_tastes", "best_loved"))
 _VAGUE = regex(any_of("chinese_tastes", "vague"))
 # Figures of speech that look like a taste.
 _IDIOM = regex(
-    r"恨铁|爱咋|爱谁谁|爱答|爱理|爱莫|爱屋|爱信|爱.{1,2}不.|好吃懒做|喜欢.{1,3}喜欢|恨不|爱死|恨死"
+    r"爱奇艺|爱伦坡|爱因斯坦|爱马仕|爱惜|爱尔兰|爱迪生|爱丽丝|恨铁|爱咋|爱谁谁|爱答|爱理|爱莫|爱屋|爱信|爱.{1,2}不.|好吃懒做|喜欢.{1,3}喜欢|恨不|爱死|恨死"
 )
 _VERB_ONLY = regex(r"^(?:吃|喝)(?=.)")
 _CUT = regex(any_of("chinese_tastes", "cut"))

@@ -58,7 +58,7 @@ _PROMISES = (
 
 
 # 我答应妈妈下周回家 is a promise to somebody else.
-_OTHERS = regex(rf"(?:过|了|我)*(?:{CHINESE_KIN_WORD}|他|她|自己)")
+_OTHERS = at_start(rf"(?:过|了|我)*(?:{CHINESE_KIN_WORD}|他|她|自己)")
 
 
 def find_together(parsed: ChineseClause) -> Iterator[ExtractedItem]:

@@ -38,7 +38,7 @@ _NAMES_PERSONA = (
     ),
     regex(
         r"^(?:from now on )?your (?:new |"
-        r"real )?(?:nick)?name is (?P<v>[\w'-]{2,20}(?: [\w'-]{2,20})?)(?: now)?$",
+        r"real )?(?:nick)?name is (?P<v>[\w'-]{2,20}(?: (?!now\b)[\w'-]{2,20})?)(?: now)?$",
         _I,
     ),
 )
