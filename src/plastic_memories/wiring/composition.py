@@ -87,9 +87,7 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
         opened.storage, chosen.events, clock, embedding.wake, embedding.write_throttle
     )
     screening = Screening(chosen.sensitive, chosen.judge)
-    context = ServiceContext(
-        settings, storage, screening, chosen, meter, UnreadClauses(embedding)
-    )
+    context = ServiceContext(settings, storage, screening, chosen, meter, UnreadClauses(embedding))
     memories = build_memories(context)
     formation = build_formation(context)
     pages = build_pages(context)
