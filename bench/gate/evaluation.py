@@ -11,14 +11,15 @@ from pathlib import Path
 from bench.gate.corpora import CHATTER, NOTHING, Talk, WrittenSentence, read_talk, sentences
 from bench.gate.vectors import VectorCache
 from plastic_memories.language.gate.decision import Decision, decide
-from plastic_memories.language.gate.heads import trained_heads
-from plastic_memories.language.gate.kinds import KEPT_AS, KeepAs, StatementKind
-from plastic_memories.language.gate.unread_statements import (
+from plastic_memories.language.gate.gated_drafts import (
     UnreadStatement,
+    decide_statement,
     is_unread,
     unread_draft,
     unread_statements,
 )
+from plastic_memories.language.gate.heads import Assessment, trained_heads
+from plastic_memories.language.gate.kinds import KEPT_AS, KeepAs, StatementKind
 from plastic_memories.language.reading.extraction import extract_drafts, read_window
 from plastic_memories.language.text.tokens import content_terms
 from plastic_memories.model.memory import Draft, MemoryType
@@ -51,13 +52,18 @@ class Reader:
 
     def _gated(self, statements: Iterable[UnreadStatement]) -> Iterator[Draft]:
         for statement in statements:
-            decision = self.decision(statement.text)
+            assessment, by_both = self._assess(statement.text)
+            decision = decide_statement(statement, assessment, by_both_heads=by_both)
             if decision is not None:
                 yield unread_draft(statement, decision)
 
     def decision(self, text: str) -> Decision | None:
+        assessment, by_both = self._assess(text)
+        return decide(text, assessment, by_both_heads=by_both)
+
+    def _assess(self, text: str) -> tuple[Assessment, bool]:
         row = None if self.vectors is None else self.vectors.rows([text])[0]
-        return decide(text, trained_heads().assess(text, row), by_both_heads=row is not None)
+        return trained_heads().assess(text, row), row is not None
 
 
 @dataclass

@@ -11,8 +11,8 @@ import plastic_memories.language.gate
 from harness import Api
 from plastic_memories.adapters.embedding.wheel import DEFAULT_MODEL, MODELS
 from plastic_memories.language.gate.decision import decide, lasting_score
+from plastic_memories.language.gate.gated_drafts import unread_statements
 from plastic_memories.language.gate.heads import WEIGHTS_FILE, trained_heads
-from plastic_memories.language.gate.unread_statements import unread_statements
 from plastic_memories.language.reading.extraction import read_window
 from plastic_memories.model.message import Message, Role
 from plastic_memories.model.owner import Owner

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plastic_memories.hub.vectors.embedding import EmbeddingService
-from plastic_memories.language.gate.decision import decide
-from plastic_memories.language.gate.heads import Floats, trained_heads
-from plastic_memories.language.gate.unread_statements import (
+from plastic_memories.language.gate.gated_drafts import (
     UnreadStatement,
+    decide_statement,
     unread_draft,
     unread_statements,
 )
+from plastic_memories.language.gate.heads import Floats, trained_heads
 from plastic_memories.model.memory import Draft
 from plastic_memories.model.message import Message
 
@@ -64,7 +64,7 @@ def _gated_drafts(statements: Sequence[UnreadStatement], vectors: Floats | None)
     heads = trained_heads()
     assessed = heads.assess_all([one.text for one in statements], vectors)
     decided = [
-        decide(statement.text, assessment, by_both_heads=vectors is not None)
+        decide_statement(statement, assessment, by_both_heads=vectors is not None)
         for statement, assessment in zip(statements, assessed, strict=True)
     ]
     drafts = {

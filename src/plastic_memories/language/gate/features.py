@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from plastic_memories.language.text.chinese_variants import to_rule_chinese
 from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.scripts import to_simplified
 
 # A clause is shorter; of a longer text the start decides.
 MAX_CHARS = 400
@@ -44,7 +44,7 @@ def comparable_text(text: str) -> str:
     >>> comparable_text("我對海鮮過敏😭！！"), comparable_text("I DON'T eat pork...")
     ('我对海鲜过敏', 'i dont eat pork')
     """
-    plain = to_rule_chinese(text[:MAX_CHARS]).lower().translate(_APOSTROPHES)
+    plain = to_simplified(text[:MAX_CHARS]).lower().translate(_APOSTROPHES)
     return _NOT_SAID.sub(" ", plain).strip()[:MAX_CHARS]
 
 
@@ -62,8 +62,8 @@ def ngram_buckets(text: str) -> NDArray[np.uint64]:
 
 def _codes(text: str) -> NDArray[np.uint64]:
     """Return the code points between marks of start and end; digits are one, laughter is short."""
-    points = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
-    codes = np.concatenate(([_START, _SPACE], points, [_SPACE, _END])).astype(np.uint64)
+    inner = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
+    codes = np.concatenate(([_START, _SPACE], inner, [_SPACE, _END])).astype(np.uint64)
     codes[(codes > _DIGIT) & (codes < _DIGIT + 10)] = _DIGIT
     repeats = (codes[2:] == codes[1:-1]) & (codes[1:-1] == codes[:-2])
     return codes[np.concatenate(([True, True], ~repeats))]

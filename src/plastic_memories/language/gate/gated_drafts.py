@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from plastic_memories.language.gate.decision import Decision
+from plastic_memories.language.gate.decision import Decision, decide
 from plastic_memories.language.gate.features import comparable_text
+from plastic_memories.language.gate.heads import Assessment
 from plastic_memories.language.gate.kinds import KeepAs
 from plastic_memories.language.reading.group_members import attribute_to_speaker
 from plastic_memories.language.reading.message_reading import ReadClause, draft_origin
@@ -39,12 +40,14 @@ _IMPORTANCE = {KeepAs.CONSTRAINT: 0.9, KeepAs.STYLE: 0.8, KeepAs.IDENTITY: 0.7}
 class UnreadStatement:
     """Neighbouring clauses of one sentence that no rule reads.
 
-    `text` is what they say, literally; `sentence` includes the clauses beside them.
+    `text` is what they say, literally; `sentence` includes the clauses beside them. If a rule has
+    read one of those, the statement says more about something that lasts.
     """
 
     message: Message
     text: str
     sentence: str
+    is_beside_read: bool = False
 
 
 def unread_statements(read: Sequence[ReadClause]) -> list[UnreadStatement]:
@@ -53,6 +56,18 @@ def unread_statements(read: Sequence[ReadClause]) -> list[UnreadStatement]:
     found = (statement for sentence in _sentences(real) for statement in _unread_runs(sentence))
     kept = [one for one in found if len(comparable_text(one.text)) >= _MIN_CHARS]
     return kept[:_MAX_STATEMENTS]
+
+
+def decide_statement(
+    statement: UnreadStatement, assessment: Assessment, *, by_both_heads: bool
+) -> Decision | None:
+    """Return how to keep a statement; None if it is not worth it."""
+    return decide(
+        statement.text,
+        assessment,
+        by_both_heads=by_both_heads,
+        is_beside_read=statement.is_beside_read,
+    )
 
 
 def unread_draft(statement: UnreadStatement, decision: Decision) -> Draft:
@@ -109,8 +124,9 @@ def _is_continued(sentence: Sequence[ReadClause], clause: ReadClause) -> bool:
 def _unread_runs(sentence: Sequence[ReadClause]) -> Iterator[UnreadStatement]:
     content = sentence[0].message.content
     whole = content[sentence[0].start : sentence[-1].end]
+    is_partly_read = any(clause.findings for clause in sentence)
     for has_findings, run in groupby(sentence, key=lambda clause: bool(clause.findings)):
         if not has_findings:
             clauses = list(run)
             text = content[clauses[0].start : clauses[-1].end]
-            yield UnreadStatement(clauses[0].message, text, whole)
+            yield UnreadStatement(clauses[0].message, text, whole, is_partly_read)
