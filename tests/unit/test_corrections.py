@@ -114,6 +114,10 @@ def test_what_only_sounds_like_a_correction_ends_nothing(old: str, new: str) -> 
         ("我换工作了", "basic_info.place", "上海", False),
         ("不是花生是腰果", "constraint.allergy.peanut", "花生", True),
         ("不是花生是腰果", "constraint.allergy.mango", "芒果", False),
+        ("头孢停了", "constraint.allergy.cephalosporin", "对头孢过敏", False),
+        ("甲巯咪唑减药了 只早上一颗", "constraint.medication.x", "早晚各一颗甲巯咪唑", True),
+        ("甲巯咪唑减药了 只早上一颗", "constraint.health.x", "甲亢", False),
+        ("思诺思扔了", "constraint.unread.1f", "睡前一片思诺思", True),
     ],
 )
 def test_a_fact_of_another_kind_stays(new: str, key: str, value: str, is_ended: bool) -> None:
