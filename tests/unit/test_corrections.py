@@ -44,6 +44,13 @@ CORRECTIONS = (
     ("im allergic to shellfish", "turns out im not allergic to shellfish, the test was wrong"),
     ("约了周六吃火锅", "火锅取消了 他们有事"),
     ("我周末去爬山", "爬山那事黄了"),
+    ("我對貓毛敏感", "醫生話我其實唔係對貓毛敏感 係塵蟎"),
+    ("my manager is called priya", "priya left, new manager is tom"),
+    ("i'm 27", "whoops im 28, birthday was last week"),
+    ("我返緊夜校讀日文", "日文冇讀喇 太忙"),
+    ("i weigh 80kg", "weighed myself, 78 not 80"),
+    ("晚上十点提醒我吃药", "提醒改到九点半吧"),
+    ("i'm reading dune", "finished dune, on to hyperion now"),
 )
 NO_CORRECTIONS = (
     ("我是一中的 今年高二", "不对啊哥们 你在说啥"),
@@ -65,6 +72,8 @@ NO_CORRECTIONS = (
     ("I live in Boston", "i moved the couch today"),
     ("我在字节做运营", "我都想换工作了"),
     ("我弟在北京上大学", "我弟又换女朋友了"),
+    ("我女朋友叫小夏", "我的父母离婚了"),
+    ("这谁忍得住", "我最近刚搬到长春了"),
 )
 
 
