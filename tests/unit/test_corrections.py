@@ -44,6 +44,13 @@ CORRECTIONS = (
     ("im allergic to shellfish", "turns out im not allergic to shellfish, the test was wrong"),
     ("约了周六吃火锅", "火锅取消了 他们有事"),
     ("我周末去爬山", "爬山那事黄了"),
+    ("我對貓毛敏感", "醫生話我其實唔係對貓毛敏感 係塵蟎"),
+    ("my manager is called priya", "priya left, new manager is tom"),
+    ("i'm 27", "whoops im 28, birthday was last week"),
+    ("我返緊夜校讀日文", "日文冇讀喇 太忙"),
+    ("i weigh 80kg", "weighed myself, 78 not 80"),
+    ("晚上十点提醒我吃药", "提醒改到九点半吧"),
+    ("i'm reading dune", "finished dune, on to hyperion now"),
 )
 NO_CORRECTIONS = (
     ("我是一中的 今年高二", "不对啊哥们 你在说啥"),
@@ -65,6 +72,8 @@ NO_CORRECTIONS = (
     ("I live in Boston", "i moved the couch today"),
     ("我在字节做运营", "我都想换工作了"),
     ("我弟在北京上大学", "我弟又换女朋友了"),
+    ("我女朋友叫小夏", "我的父母离婚了"),
+    ("这谁忍得住", "我最近刚搬到长春了"),
 )
 
 
@@ -114,6 +123,10 @@ def test_what_only_sounds_like_a_correction_ends_nothing(old: str, new: str) -> 
         ("我换工作了", "basic_info.place", "上海", False),
         ("不是花生是腰果", "constraint.allergy.peanut", "花生", True),
         ("不是花生是腰果", "constraint.allergy.mango", "芒果", False),
+        ("头孢停了", "constraint.allergy.cephalosporin", "对头孢过敏", False),
+        ("甲巯咪唑减药了 只早上一颗", "constraint.medication.x", "早晚各一颗甲巯咪唑", True),
+        ("甲巯咪唑减药了 只早上一颗", "constraint.health.x", "甲亢", False),
+        ("思诺思扔了", "constraint.unread.1f", "睡前一片思诺思", True),
     ],
 )
 def test_a_fact_of_another_kind_stays(new: str, key: str, value: str, is_ended: bool) -> None:

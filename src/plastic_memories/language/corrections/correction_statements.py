@@ -31,7 +31,7 @@ _DISTANCE_WEIGHTS = (1.0, 0.6, 0.4, 0.4)
 # 你换一个吧 叫我阿屿: the clause beside the cue says what is changed.
 _KINDS_BESIDE_A_CUE = frozenset({"name"})
 _OTHER_PERSON = regex(
-    r"^(?:而且|然后|但|不过)?(?:我(?:的)?(?:朋友|同事|同学|室友|老板|表[哥姐弟妹]|邻居)|他|她|佢|人家|同事|"
+    r"^(?:而且|然后|但|不过)?(?:我(?:的)?(?:朋友|同事|同学|室友|老板|表[哥姐弟妹]|邻居|父母|爸妈)|他|她|佢|人家|同事|"
     r"朋友|室友|老师|老细)|\b(?:my (?:friend|cousin|boss|coworker|roommate|flatmate|neighbou?r)|he|"
     r"she|they|his|her)\b"
 )

@@ -24,7 +24,8 @@ _SAID = r"(?:刚才|刚刚|之前|上次|头先|先前|上面|前面|早前)我?
 # Not of somebody else's mistake, and not `没记错的话`.
 _MISTAKE = (
     r"(?<![没冇未你他她佢谁])(?:记|看|打|说|讲|搞|算|计|弄|写|听|发)(?:错|岔|混)(?!题|过|人)"
-    rf"|口误|笔误|更正|误诊|{_SAID}[^，]{{0,14}}(?:不对|错|唔啱|不准|作废|不算|唔系)"
+    rf"|口误|笔误|更正|误诊|{_SAID}[^，]{{0,14}}(?:不对|错|唔啱|不准|作废|不算|唔系|少了|多了)"
+    r"|^w?hoops\b|^w?oops\b|\b(?:sorry|oops|whoops|wait),? i said\b"
     r"|\b(?:scratch|scrap|strike) that\b|\bi (?:meant(?! to)|misspoke|mistyped)\b"
     r"|\bmy (?:mistake|bad)\b"
     r"|\bi got (?:that|it|the \w+) wrong\b|\b(?:i|got) mixed up\b"
@@ -37,6 +38,8 @@ _NAMED = (
     r"(?:不是|唔系|并非)(?P<old>[^，是系]{1,14})(?:而是|是|系)(?P<new>[^，]{1,20})",
     r"(?:是|系)(?P<new>[^，是系]{1,14})(?:不是|唔系|而不是)(?P<old>[^，]{1,14})$",
     r"^(?:不是|唔系)(?P<old>[^，是系]{1,10})$",
+    r"(?:其实|原来|并)(?:不是|唔系)(?P<old>[^，是系]{2,14})$",
+    r"\bnot (?P<old>\d\w{0,5})$",
     r"(?:从|由)(?P<old>[^，]{1,12}?)(?:改|换|转|调|挪|搬)(?:到|成|去|为|做|咗)+(?P<new>[^，]{1,16})",
     r"(?:把|将)(?P<old>[^，]{1,12}?)(?:改|换|转|调|挪)(?:到|成|去|为|做)(?P<new>[^，]{1,16})",
     r"\b(?:don't|dont|do not|stop|quit|no more) call(?:ing)? me (?P<old>[^,]{1,24})",
@@ -51,6 +54,10 @@ _NAMED = (
 _NOT_MORE = r"(?:不|唔|冇再|没再|不再)(?!是|系|对|行|错|得|好|见|早|晚|知|用|管|说|讲|聊|理|要紧)"
 _ENDED = (
     rf"(?P<old>[^，]{{0,12}}?){_NOT_MORE}(?P<more>[^，就才都也一]{{1,6}}?)(?:了|喇)(?:哈|啊|呀)?$",
+    r"(?P<old>[^，]{1,12}?)(?:没|冇)(?:再)?(?P<more>[^，有事人钱电空就]{1,4}?)(?:了|喇)$",
+    r"(?P<old>[^，]{1,12}?)(?:(?:看|追|读|学|睇|打)完|搬走|离职)(?:了|咗|喇)",
+    r"^(?P<old>[\w' ]{2,24}) (?:left|moved out|resigned)$",
+    r"\b(?:finished|renamed)\b(?P<old>[^,]{2,30})",
     r"(?P<old>[^，]{0,12}?)唔(?:再)?(?P<more>[^，就先都夠够得]{1,5}?)啦$",
     r"(?P<old>[^，]{1,14}?)(?:都|已经|已|给|也|就)?(?:(?<!消)停|扔|戒|退|取消|作废|黄|泡汤|卖|辞)"
     r"(?:了|掉|咗|喇|啦)",
@@ -86,6 +93,7 @@ _CHANGED = (
     r"put (?:\w+ ){0,2}back(?= (?:to|until|till|by|a)\b)|switch(?:ed|ing)|swapped|"
     r"transferred|upside down|promoted|"
     r"promotion|new job)\b|\binstead$"
+    r"|\bchanged (?:his|her|their) mind\b|\bgot my own (?:place|flat|apartment)\b"
     r"|\b(?:better|rather|just|now) call me\b|(?:还是|以后|改|就|先)叫我"
 )
 CUES = (

@@ -38,6 +38,8 @@ _COMMON_WEIGHT = 0.2
 _NAMES = "name"
 # Keys of facts that a correction of something else must not end.
 _SINGLE_FACTS = ("basic_info.", "relationship.", "constraint.")
+# Of these the words are kept as they were said, with the dose or the time.
+_AS_SAID = ("constraint.medication", "constraint.unread")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def ends_memory(statement: CorrectionStatement, memory: StatedMemory, rarity: Te
     plain = normalise_script(memory.text)
     is_kind = any(has_key_of(memory.key, kind) for kind in statement.kinds)
     is_named = named_share(statement, plain) >= _NAMED_SHARE
-    if memory.key.startswith(_SINGLE_FACTS):
+    if memory.key.startswith(_SINGLE_FACTS) and not memory.key.startswith(_AS_SAID):
         return (is_kind and _may_end_kind(statement, memory, is_named)) or _has_value(
             statement, memory
         )

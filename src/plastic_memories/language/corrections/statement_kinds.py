@@ -41,8 +41,8 @@ _KINDS = (
         "home",
         r"搬(?:家|到|去|咗|了)"
         r"|\b(?:i|i'm|im|i've|we|we're) (?:\w+ )?mov(?:ed|ing) (?:out|to|in|house|flat|back)\b"
-        r"|\bnew (?:flat|place|apartment)\b",
-        r"住|租|搬|\b(?:live|living|rent|renting|move|moving|flat|apartment)\b",
+        r"|\b(?:new|my own) (?:flat|place|apartment)\b",
+        r"(?<![不得记停拦忍])住|租|搬|\b(?:live|living|rent|renting|move|moving|flat|apartment)\b",
         ("basic_info.place", "basic_info.home", "basic_info.city", "basic_info.location"),
     ),
     StatementKind(
@@ -56,7 +56,7 @@ _KINDS = (
         "partner",
         r"(?:分手|掰了|离婚|分(?:了|咗)$)|(?:跟|和|同)[^，]{1,8}(?:分|散|离)(?:了|咗|手)"
         r"|\bbroke up\b|\bbroken up\b|\bsplit up\b|\bdivorced?\b|\bdumped\b",
-        r"女朋友|男朋友|女友|男友|对象|老婆|老公|拍拖|在一起|一齐|\b(?:girlfriend|boyfriend|gf|bf|wife|husband|"
+        r"女朋友|男朋友|女友|男友|我条[女仔]|对象|老婆|老公|拍拖|在一起|一齐|\b(?:girlfriend|boyfriend|gf|bf|wife|husband|"
         r"dating|seeing|partner|together)\b",
         (
             "relationship.girlfriend", "relationship.boyfriend", "relationship.partner",
@@ -95,7 +95,10 @@ _VALUES = {
         r"|\b(?:at|it|that) \d{1,2}\b"
     ),
     "count": regex(r"[两三四五六七八九十\d][只条位辆间]"),
-    "age": regex(r"[\d一二三四五六七八九十廿]岁|\byears? old\b|\bturn(?:s|ed)? \d"),
+    "age": regex(
+        r"[\d一二三四五六七八九十廿]岁|\byears? old\b"
+        r"|\b(?:i'm|im|i am|he's|she's) \d{1,2}\b|\bturn(?:s|ed)? \d"
+    ),
     "grade": regex(r"初[一二三]|高[一二三]|大[一二三四]|年级|\b(?:year|grade) \w+"),
     "dose": regex(r"[\d一二三两半各][颗粒片次]|\b(?:mg|tablet|pill)s?\b"),
     "money": regex(r"[\d百千万](?:块|元|蚊|刀)|[$£€]\d"),
