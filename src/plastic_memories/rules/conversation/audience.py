@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.entry import Audience, Listener, TalkVisibility
@@ -15,6 +16,7 @@ ASSISTANT = "\x00assistant"
 INDEXED_ROLES = frozenset({Role.USER, Role.ASSISTANT})
 
 
+@lru_cache(maxsize=1024)
 def audience_of(message_type: str) -> Audience:
     """Return the audience that a caller's message type or session address names.
 

@@ -37,7 +37,10 @@ class SqlMessageStore:
         self._talk = talk
 
     def append(self, messages: Sequence[Message]) -> list[AppendOutcome]:
-        return [self._append(message) for message in messages]
+        stored: list[Message] = []
+        outcomes = [self._append(message, stored) for message in messages]
+        self._index_messages(stored)
+        return outcomes
 
     def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
         sql, params = select(self._session.dialect, "messages", wanted)
@@ -54,7 +57,7 @@ class SqlMessageStore:
         self._session.execute("edit_message", params)
         self._erase_words(before)
         if before[0].hidden_at is None:
-            self._index_message(replace(before[0], content=message.content))
+            self._index_messages([replace(before[0], content=message.content)])
 
     def move(self, message: Message) -> None:
         params = message_params(message)
@@ -103,8 +106,7 @@ class SqlMessageStore:
         """Make the index entries of this owner's messages anew; return how many."""
         visible = self.find(owner, MessageFilter(hidden=False))
         self._unindex(visible, and_talk=not keep_vectors)
-        for message in visible:
-            self._index_message(message, same_text=keep_vectors)
+        self._index_messages(visible, same_text=keep_vectors)
         return len(visible)
 
     def index_older(self, limit: int) -> int:
@@ -114,9 +116,7 @@ class SqlMessageStore:
             return 0
         rows = self._session.fetch("unindexed_talk", {"upto": upto, "limit": limit})
         messages = [message_of(row) for row in rows]
-        for message in messages:
-            if message.hidden_at is None:
-                self._talk.put(message, index_terms(message.content))
+        self._talk.put([(row, index_terms(row.content)) for row in messages])
         left = messages[-1].id - 1 if messages else 0
         if left > 0:
             self._session.execute("set_meta", {"key": _CURSOR_KEY, "value": str(left)})
@@ -136,21 +136,24 @@ class SqlMessageStore:
         row = self._session.fetch_one("get_meta", {"key": _CURSOR_KEY})
         return int(row["value"]) if row else 0
 
-    def _append(self, message: Message) -> AppendOutcome:
+    def _append(self, message: Message, stored: list[Message]) -> AppendOutcome:
         params = message_params(message)
         known = self._session.fetch_one("known_message", params)
         if known is not None:
             return AppendOutcome(known["id"], deduped=True)
         message_id = self._session.insert("add_message", params)
-        self._index_message(replace(message, id=message_id))
+        stored.append(replace(message, id=message_id))
         return AppendOutcome(message_id, deduped=False)
 
-    def _index_message(self, message: Message, *, same_text: bool = False) -> None:
-        partition = self._partitions.of_persona(message.owner)
-        terms = index_terms(message.content)
-        self._talk.put(message, terms, same_text=same_text)
-        if self._index is not None and partition:
-            self._index.put([(message.id, partition, terms)])
+    def _index_messages(self, messages: Sequence[Message], *, same_text: bool = False) -> None:
+        """Index messages of one owner: their words are read once, for both indexes."""
+        partition = self._partitions.of_persona(messages[0].owner) if messages else None
+        if partition is None:
+            return
+        rows = [(message, index_terms(message.content)) for message in messages]
+        self._talk.put(rows, same_text=same_text)
+        if self._index is not None:
+            self._index.put([(message.id, partition, terms) for message, terms in rows])
 
     def _unindex(self, messages: Sequence[Message], *, and_talk: bool = True) -> None:
         if messages and and_talk:
