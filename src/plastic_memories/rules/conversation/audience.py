@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from plastic_memories.language.gate.unread_statements import UNREAD
+from plastic_memories.language.gate.gated_drafts import UNREAD
 from plastic_memories.language.text.lazy_regex import regex
 from plastic_memories.model.entry import Audience, Listener, TalkVisibility
 from plastic_memories.model.memory import Memory, MemoryType
@@ -17,6 +18,7 @@ ASSISTANT = "\x00assistant"
 INDEXED_ROLES = frozenset({Role.USER, Role.ASSISTANT})
 
 
+@lru_cache(maxsize=1024)
 def audience_of(message_type: str) -> Audience:
     """Return the audience that a caller's message type or session address names.
 

@@ -143,16 +143,24 @@ class SqlTalkEntryStore:
         row = self._session.fetch_one("count_talk_changes", {**params, **more})
         return int(row["n"]) if row else 0
 
-    def put(self, message: Message, terms: list[str], *, same_text: bool = False) -> None:
-        """Add the entry of a message, or bring it up to date.
+    def put(
+        self, messages: Iterable[tuple[Message, list[str]]], *, same_text: bool = False
+    ) -> None:
+        """Add the entries of messages, or bring them up to date: each with its terms.
 
         A vector stays as long as the terms are the same, or the text is said to be.
         """
-        text = message.visible_text
-        if not text or message.role not in INDEXED_ROLES:
-            return
+        rows = [
+            self._params(message, text, terms, same_text)
+            for message, terms in messages
+            if message.role in INDEXED_ROLES and (text := message.visible_text)
+        ]
+        if rows:
+            self._session.execute_many("put_talk_entry", rows)
+
+    def _params(self, message: Message, text: str, terms: list[str], same_text: bool) -> Params:
         partition = _talk_partition(message.owner)
-        params = {
+        return {
             **partition_params(partition),
             "message_id": message.id,
             "revision": self._revisions.next(partition, removed=False),
@@ -169,7 +177,6 @@ class SqlTalkEntryStore:
             "same_text": same_text,
             "terms": term_codes(terms, asks=is_question(text)),
         }
-        self._session.execute("put_talk_entry", params)
 
     def move(self, message: Message) -> None:
         partition = _talk_partition(message.owner)

@@ -42,7 +42,10 @@ class SqlMessageStore:
         self._talk = talk
 
     def append(self, messages: Sequence[Message]) -> list[AppendOutcome]:
-        return [self._append(message) for message in messages]
+        stored: list[Message] = []
+        outcomes = [self._append(message, stored) for message in messages]
+        self._index_messages(stored)
+        return outcomes
 
     def find(self, owner: Owner, wanted: MessageFilter) -> list[Message]:
         sql, params = select(self._session.dialect, "messages", wanted)
@@ -60,7 +63,7 @@ class SqlMessageStore:
         self._unindex(before)
         self._session.execute("edit_message", message_params(edited))
         self._erase_words(before)
-        self._index_message(edited)
+        self._index_messages([edited])
 
     def set_visibility(self, messages: Sequence[Message]) -> int:
         changed = 0
@@ -73,7 +76,7 @@ class SqlMessageStore:
             self._session.execute("set_message_visibility", message_params(message))
             self._erase_words(before)
             after = replace(before[0], hidden_at=hidden[0], hidden_spans=hidden[1])
-            self._index_message(after)
+            self._index_messages([after])
             changed += 1
         return changed
 
@@ -125,8 +128,7 @@ class SqlMessageStore:
         """Make the index entries of this owner's messages anew; return how many."""
         visible = self.find(owner, MessageFilter(hidden=False))
         self._unindex(visible, and_talk=not keep_vectors)
-        for message in visible:
-            self._index_message(message, same_text=keep_vectors)
+        self._index_messages(visible, same_text=keep_vectors)
         return len(visible)
 
     def index_older(self, limit: int) -> int:
@@ -136,9 +138,7 @@ class SqlMessageStore:
             return 0
         rows = self._session.fetch("unindexed_talk", {"upto": upto, "limit": limit})
         messages = [message_of(row) for row in rows]
-        for message in messages:
-            if message.hidden_at is None:
-                self._talk.put(message, index_terms(message.visible_text))
+        self._talk.put([(row, index_terms(row.visible_text)) for row in messages])
         left = messages[-1].id - 1 if messages else 0
         if left > 0:
             self._session.execute("set_meta", {"key": _CURSOR_KEY, "value": str(left)})
@@ -158,24 +158,25 @@ class SqlMessageStore:
         row = self._session.fetch_one("get_meta", {"key": _CURSOR_KEY})
         return int(row["value"]) if row else 0
 
-    def _append(self, message: Message) -> AppendOutcome:
+    def _append(self, message: Message, stored: list[Message]) -> AppendOutcome:
         params = message_params(message)
         known = self._session.fetch_one("known_message", params)
         if known is not None:
             return AppendOutcome(known["id"], deduped=True)
         message_id = self._session.insert("add_message", params)
-        self._index_message(replace(message, id=message_id, hidden_at=None, hidden_spans=()))
+        stored.append(replace(message, id=message_id, hidden_at=None, hidden_spans=()))
         return AppendOutcome(message_id, deduped=False)
 
-    def _index_message(self, message: Message, *, same_text: bool = False) -> None:
-        """Index what is visible of a message; one that is hidden has no entry."""
-        if message.hidden_at is not None:
+    def _index_messages(self, messages: Sequence[Message], *, same_text: bool = False) -> None:
+        """Index what is visible of one owner's messages: words are read once, for both indexes."""
+        visible = [message for message in messages if message.hidden_at is None]
+        partition = self._partitions.of_persona(visible[0].owner) if visible else None
+        if partition is None:
             return
-        partition = self._partitions.of_persona(message.owner)
-        terms = index_terms(message.visible_text)
-        self._talk.put(message, terms, same_text=same_text)
-        if self._index is not None and partition:
-            self._index.put([(message.id, partition, terms)])
+        rows = [(message, index_terms(message.visible_text)) for message in visible]
+        self._talk.put(rows, same_text=same_text)
+        if self._index is not None:
+            self._index.put([(message.id, partition, terms) for message, terms in rows])
 
     def _unindex(self, messages: Sequence[Message], *, and_talk: bool = True) -> None:
         if messages and and_talk:
