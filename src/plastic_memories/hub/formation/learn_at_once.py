@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plastic_memories.errors import Conflict
+from plastic_memories.hub.formation.correcting_messages import apply_corrections
 from plastic_memories.hub.formation.digest import Digest, recalled_texts
 from plastic_memories.hub.formation.jobs import (
     FormationOptions,
@@ -22,7 +23,7 @@ from plastic_memories.language.reading.injected_text import fingerprints
 from plastic_memories.language.reading.talk_window import is_injected_echo, without_injected_text
 from plastic_memories.model.job import Job, TaskType, Trigger
 from plastic_memories.model.memory import Draft
-from plastic_memories.model.message import Message, Role
+from plastic_memories.model.message import Message, Role, visible_message
 from plastic_memories.model.session import Session
 from plastic_memories.ports.storage import Stores
 from plastic_memories.ports.stores.message_store import MessageFilter
@@ -109,6 +110,7 @@ class LearnAtOnce:
         caller = hub_caller(job.owner.user)
         written = [store_learned_draft(stores, caller, job.owner, draft, now) for draft in drafts]
         ids = [outcome.memory.id for outcome in written if outcome.memory is not None]
+        apply_corrections(stores, caller, job.owner, talk.messages, now)
         done = complete_job(stores, job, ids, now)
         # What was stored while this job ran did not open another one.
         later = filter(
@@ -137,5 +139,6 @@ def _since(messages: Sequence[Message], created_at: float) -> Sequence[Message]:
 def _is_unchanged(stores: Stores, talk: _NewTalk) -> bool:
     ids = [message.id for message in talk.messages]
     rows = stores.messages.find(talk.session.owner, MessageFilter(ids=ids, hidden=False))
-    stored = {message.id: message for message in without_injected_text(rows)}
+    visible = without_injected_text([visible_message(row) for row in rows])
+    stored = {message.id: message for message in visible}
     return all(stored.get(message.id) == message for message in talk.messages)

@@ -188,7 +188,9 @@ class Recall:
         found = replace(found, hits=hits, near_misses=misses, utterances=said)
         structure = replace(structure, pages=done.get("pages", PersonaPages()))
         talk = self._choose_snippets(query, structure, found, done.get("snippets", ()))
-        corrections = visible_corrections(done.get("corrections", ()), query, structure.lines)
+        corrections = visible_corrections(
+            done.get("corrections", ()), query, structure.lines, structure.listener
+        )
         parts = _Parts(query, structure, found, talk, corrections)
         recollection, unwritten = await self._compose_in_time(parts, ends_at)
         self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)

@@ -10,6 +10,7 @@ from plastic_memories.adapters.sql.rows import (
     message_of,
     message_params,
     owner_params,
+    visible_message_of,
 )
 from plastic_memories.adapters.sql.sql_session import SqlSession
 from plastic_memories.adapters.sql.statement_builder import select
@@ -220,7 +221,7 @@ class SqlCorrectionStore:
 
     def newest(self, owner: Owner, limit: int) -> list[MessageCorrection]:
         rows = self._session.fetch("newest_corrections", {**owner_params(owner), "limit": limit})
-        return [MessageCorrection(row["old_message_id"], message_of(row)) for row in rows]
+        return [MessageCorrection(row["old_message_id"], visible_message_of(row)) for row in rows]
 
     def remove(self, owner: Owner, message_ids: Collection[int]) -> set[int]:
         params = self._params(owner, message_ids)
