@@ -288,6 +288,7 @@ class ListMemoriesQuery(BotRequest):
     q: Annotated[Text, Field(max_length=1000)] | None = None
     sort: MemoryOrder = MemoryOrder.NEWEST
     session_id: OptionalName | None = None
+    source_app: OptionalName | None = None
     limit: PageSize = 50
     cursor: Annotated[str, Field(pattern=_CURSOR)] | None = None
 
