@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import count
 from typing import Any
@@ -26,8 +27,10 @@ class DemoPersona:
     transfer: Transfer
 
     async def load(self, caller: Caller, language: str, now: float) -> Mapping[str, int]:
-        """Store the demo; what is there already stays as it is. Return how much was stored."""
-        caller.owner(DEMO_PERSONA)
+        """Store the demo, unless it is there already; return how much was stored."""
+        owner = caller.owner(DEMO_PERSONA)
+        if any(one.owner == owner for one in await self.personas.list_personas(caller.user)):
+            return {}
         lines = [json.dumps(line, ensure_ascii=False) for line in demo_lines(language, now)]
         report = await self.transfer.run_import(caller, lines, dry_run=False, trust=True)
         return report.counts
@@ -77,7 +80,11 @@ def _memory_line(
 ) -> dict[str, Any]:
     """Return a memory as a line; `in_days` says how long after its day an event takes place."""
     given = {name: value for name, value in memory.items() if name != "in_days"}
-    dated = {"occurred_at": at + memory["in_days"] * _DAY_S} if "in_days" in memory else {}
+    dated: dict[str, Any] = {}
+    if "in_days" in memory:
+        occurs_at = at + memory["in_days"] * _DAY_S
+        date = datetime.fromtimestamp(occurs_at, UTC).date().isoformat()
+        dated = {"occurred_at": occurs_at, "attributes": {"date": date}}
     return {
         "kind": "memory",
         "id": memory_id,

@@ -153,5 +153,6 @@ export function chooseUser(user) {
  * @param {string} persona
  */
 export function personaName(persona) {
-  return state.personas.find((one) => one.persona_id === persona)?.display_name || persona;
+  const shown = state.personas.find((one) => one.persona_id === persona)?.display_name || persona;
+  return shown === "default" ? t("persona.default") : shown;
 }

@@ -456,4 +456,8 @@ export default {
   "error.unavailable": "Not available now: try again in a moment.",
   "error.internal_error": "Something went wrong; the log says what.",
   "error.read_only": "This key may only look.",
+  "persona.default": "Default",
+  "part.session": "same session",
+  "event.slots.update": "Slots updated",
+  "keys.revoke_explain": "Revoke “{label}”? Programs that use it are cut off at once; if you are signed in with it, so are you.",
 };

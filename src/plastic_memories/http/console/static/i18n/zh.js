@@ -456,4 +456,8 @@ export default {
   "error.unavailable": "暂时不可用，请稍后再试。",
   "error.internal_error": "出错了，日志里有原因。",
   "error.read_only": "这把钥匙只能看。",
+  "persona.default": "默认人格",
+  "part.session": "同一会话",
+  "event.slots.update": "更新设定",
+  "keys.revoke_explain": "吊销“{label}”？用它的程序会立刻断开；如果你正用它登录，也会退出。",
 };

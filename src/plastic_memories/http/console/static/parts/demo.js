@@ -8,10 +8,14 @@ import { showReceipt } from "./memory.js";
 
 const DEMO = "demo";
 
-/** @param {import("../app.js").View} view */
-export function demoButton(view) {
+/**
+ * @param {import("../app.js").View} view
+ * @param {{onlyLoad?: boolean}} [options]
+ */
+export function demoButton(view, options = {}) {
   if (state.me?.read_only || (state.me?.persona_id && state.me.persona_id !== DEMO)) return null;
   const isLoaded = state.personas.some((one) => one.persona_id === DEMO);
+  if (isLoaded && options.onlyLoad) return null;
   const act = isLoaded ? removeDemo : loadDemo;
   const button = /** @type {HTMLButtonElement} */ (h("button", { type: "button", class: "button", onclick: () => { button.disabled = true; act(view).finally(() => { button.disabled = false; }); } }, isLoaded ? t("demo.remove") : t("demo.load")));
   return button;

@@ -10,7 +10,7 @@ import { segments } from "../parts/search.js";
 
 const DAYS = 30;
 const MOST_PAGES = 20;
-const UNDOABLE = /^memory\.(merge|merged|consolidate|decay|archive|expire_duplicate)/;
+const UNDOABLE = /^memory\.(merge|resolve|ask|archive|weigh)$/;
 
 /** @param {import("../app.js").View} view */
 export async function render(view) {
@@ -19,7 +19,7 @@ export async function render(view) {
   let items = [];
   let wanted = "all";
   const draw = () => {
-    const shown = items.filter((one) => wanted === "all" || (wanted === "hub" ? !one.by || one.by === "hub" : one.event.startsWith(wanted)));
+    const shown = items.filter((one) => wanted === "all" || (wanted === "hub" ? !one.by || one.by === "(the hub)" : one.event.startsWith(wanted)));
     if (!shown.length) fill(list, emptyState(t("activity.empty"), t("activity.empty_hint")));
     else fill(list, byDay(shown).map(([title, rows]) => h("section", { class: "day" }, h("h2", null, title), h("ul", { class: "plain-list log" }, rows.map((one) => logLine(one, load))))));
   };
@@ -62,6 +62,6 @@ function logLine(one, reload) {
   return h("li", null, h("time", null, clock(one.ts)), h("span", { class: "what" }, tOr(`event.${one.event}`, one.event)),
     one.persona_id ? h("span", { class: "chip", dir: "auto" }, personaName(one.persona_id)) : null,
     one.memory_id ? h("button", { type: "button", class: "chip link", onclick: () => openMemory(one.memory_id, one.persona_id || state.persona, reload) }, `#${one.memory_id}`) : null,
-    h("span", { class: "hint", dir: "auto" }, one.by || t("activity.hub")),
+    h("span", { class: "hint", dir: "auto" }, one.by && one.by !== "(the hub)" ? one.by : t("activity.hub")),
     UNDOABLE.test(one.event) && !state.me?.read_only ? h("button", { type: "button", class: "text-button", onclick: undo }, t("action.undo")) : null);
 }

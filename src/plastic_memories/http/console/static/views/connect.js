@@ -3,7 +3,7 @@
 import { get, post, state } from "../api.js";
 import { fill, h, icon } from "../dom.js";
 import { ago, dateTime, t } from "../i18n.js";
-import { guarded, iconButton, toast } from "../parts/feedback.js";
+import { dialog, guarded, iconButton, toast } from "../parts/feedback.js";
 
 /** @typedef {{name: string, label: string, forAll?: boolean, noKey?: boolean, snippet: (url: string, key: string) => string}} Client */
 
@@ -108,7 +108,12 @@ async function showKeys(place) {
  * @param {() => void} refresh
  */
 export function keyTable(keys, refresh) {
-  const revoke = (/** @type {any} */ key) => guarded(async () => { await post("/console/keys/revoke", { key_id: key.id }); toast(t("connect.revoked")); refresh(); });
+  const revoke = (/** @type {any} */ key) => guarded(async () => {
+    const answer = await dialog(t("keys.revoke"), h("p", null, t("keys.revoke_explain", { label: key.label || `#${key.id}` })), [{ value: "", text: t("action.cancel") }, { value: "yes", text: t("keys.revoke"), kind: "danger" }]);
+    if (answer !== "yes") return;
+    await post("/console/keys/revoke", { key_id: key.id }); toast(t("connect.revoked"));
+    refresh();
+  });
   return h("table", null,
     h("thead", null, h("tr", null, ["keys.label", "keys.user", "keys.limits", "keys.created", "keys.used", "keys.action"].map((name) => h("th", { scope: "col" }, t(name))))),
     h("tbody", null, keys.map((key) => h("tr", null,

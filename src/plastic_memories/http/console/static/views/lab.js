@@ -134,6 +134,6 @@ async function showPastReplies(place, ask) {
   const pairs = items.flatMap((/** @type {any} */ one, /** @type {number} */ at) => (one.role === "assistant" && items[at - 1]?.role === "user" ? [[items[at - 1], one]] : [])).slice(-8).reverse();
   if (!pairs.length) return;
   fill(place, h("h2", null, t("lab.past")), h("p", { class: "hint" }, t("lab.past_hint")),
-    h("ul", { class: "plain-list past" }, pairs.map(([said, reply]) => h("li", null, h("div", null, h("p", { class: "clamp", dir: "auto" }, said.content), h("p", { class: "clamp reply-text", dir: "auto" }, reply.content), h("small", null, clock(reply.ts))),
+    h("ul", { class: "plain-list past" }, pairs.map((/** @type {any[]} */ [said, reply]) => h("li", null, h("div", null, h("p", { class: "clamp", dir: "auto" }, said.content), h("p", { class: "clamp reply-text", dir: "auto" }, reply.content), h("small", null, clock(reply.ts))),
       h("button", { type: "button", class: "button", onclick: () => ask(said.content, reply.ts) }, t("lab.why"))))));
 }

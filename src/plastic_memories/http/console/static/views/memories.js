@@ -118,7 +118,7 @@ class MemoriesView {
   emptyText() {
     if (this.filter.q || this.filter.type || this.filter.days || this.filter.source_app) return emptyState(t("memories.none_found"), t("memories.none_found_hint"));
     if (this.filter.status === "candidate") return emptyState(t("inbox.empty"), t("inbox.empty_hint"));
-    return emptyState(t("memories.empty"), t("memories.empty_hint"), h("a", { class: "button primary", href: "#/say" }, t("nav.say")), demoButton(this.view));
+    return emptyState(t("memories.empty"), t("memories.empty_hint"), h("a", { class: "button primary", href: "#/say" }, t("nav.say")), demoButton(this.view, { onlyLoad: true }));
   }
 
   /** @param {Memory} memory */

@@ -60,7 +60,7 @@ export async function render(view) {
 function welcome(view, say) {
   const examples = [t("say.example1"), t("say.example2"), t("say.example3")];
   return emptyState(t("say.title", { persona: personaName(state.persona) }), t("say.hint"),
-    examples.map((text) => h("button", { type: "button", class: "button example", onclick: () => say(text) }, text)), demoButton(view));
+    examples.map((text) => h("button", { type: "button", class: "button example", onclick: () => say(text) }, text)), demoButton(view, { onlyLoad: true }));
 }
 
 async function modelField() {
