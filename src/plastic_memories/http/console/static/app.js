@@ -54,6 +54,7 @@ async function showView() {
   leaving = [];
   const turn = (shown += 1);
   const { name, params } = currentRoute();
+  page.setAttribute("aria-busy", "true");
   document.querySelectorAll("[data-view]").forEach((link) => {
     if (/** @type {HTMLElement} */ (link).dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -68,6 +69,7 @@ async function showView() {
     fill(body);
     await module.render({ element: body, params, onLeave: (stop) => leaving.push(stop), reload: showView, shell });
   });
+  if (turn === shown) page.removeAttribute("aria-busy");
 }
 
 async function refreshInbox() {

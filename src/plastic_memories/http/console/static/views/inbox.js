@@ -12,8 +12,7 @@ import { textDiff } from "../parts/diff.js";
 
 /** @param {import("../app.js").View} view */
 export function render(view) {
-  const inbox = new Inbox(view);
-  inbox.start();
+  return new Inbox(view).start();
 }
 
 class Inbox {
@@ -33,7 +32,7 @@ class Inbox {
     addEventListener("keydown", onKey);
     this.view.onLeave(() => removeEventListener("keydown", onKey));
     this.view.onLeave(listenCalmly((event) => event.event.startsWith("memory."), () => this.load()));
-    this.load();
+    return this.load();
   }
 
   async load() {

@@ -18,7 +18,7 @@ export function render(view) {
   /** @type {number | null} */
   let now = null;
   const query = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "lab-query", value: view.params.get("q") ?? "", placeholder: t("lab.placeholder"), "data-search": true, dir: "auto", oninput: () => { now = null; } }));
-  const budget = /** @type {HTMLInputElement} */ (h("input", { type: "number", id: "lab-budget", min: 50, max: 8000, step: 50, value: 1000 }));
+  const budget = /** @type {HTMLInputElement} */ (h("input", { type: "number", id: "lab-budget", min: 1, max: 100000, step: 1, value: 1000 }));
   const limit = /** @type {HTMLInputElement} */ (h("input", { type: "number", id: "lab-limit", min: 1, max: 50, value: 10 }));
   const results = h("div", { class: "lab-results" });
   const past = h("div");
@@ -45,9 +45,8 @@ export function render(view) {
       h("div", { class: "lab-options" }, h("label", { for: "lab-budget" }, t("lab.budget"), budget), h("label", { for: "lab-limit" }, t("lab.limit"), limit), h("button", { class: "button primary", type: "submit" }, t("lab.run")))),
     results, past);
   fill(results, emptyState(t("lab.empty"), t("lab.empty_hint")));
-  showPastReplies(past, ask);
-  if (query.value) run(undefined);
   query.focus();
+  return Promise.all([showPastReplies(past, ask), query.value ? run(undefined) : null]);
 }
 
 /**

@@ -18,7 +18,7 @@ const DAY_S = 86_400;
 
 /** @param {import("../app.js").View} view */
 export function render(view) {
-  new MemoriesView(view).start();
+  return new MemoriesView(view).start();
 }
 
 class MemoriesView {
@@ -51,7 +51,7 @@ class MemoriesView {
     const onKey = (/** @type {KeyboardEvent} */ event) => this.onKey(event);
     addEventListener("keydown", onKey);
     this.view.onLeave(() => removeEventListener("keydown", onKey));
-    this.load();
+    return this.load();
   }
 
   toolbar() {
