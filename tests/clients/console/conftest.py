@@ -43,7 +43,7 @@ class Visitor:
         self.page.goto(f"{self.url}/console")
         self.page.fill("#key", key)
         self.page.click("form button[type=submit]")
-        self.page.wait_for_selector(".sidebar, .people")
+        self.page.wait_for_selector(".sidebar, .people", state="attached")
         # That nobody was signed in before is no complaint.
         self.complaints = [one for one in self.complaints if "401" not in one]
         return self

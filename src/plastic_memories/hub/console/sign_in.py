@@ -39,7 +39,6 @@ class SignIn:
         digest, now = api_key_digest(link), self.clock.now()
 
         def use_up(stores: Stores) -> tuple[ConsoleSession, ApiKey] | None:
-            stores.console_sessions.remove_expired(now)
             found = stores.console_sessions.find(digest, SessionKind.LINK, now)
             if found is None or not stores.console_sessions.remove(digest):
                 return None
@@ -96,7 +95,12 @@ class SignIn:
             created_at=now,
             expires_at=now + lifetime_s,
         )
-        await self.storage.write(lambda stores: stores.console_sessions.add(session))
+
+        def add(stores: Stores) -> None:
+            stores.console_sessions.remove_expired(now)
+            stores.console_sessions.add(session)
+
+        await self.storage.write(add)
         return secret
 
 

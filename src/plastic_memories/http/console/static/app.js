@@ -54,6 +54,12 @@ async function showView() {
   leaving = [];
   const turn = (shown += 1);
   const { name, params } = currentRoute();
+  const wanted = params.get("persona");
+  if (wanted && wanted !== api.state.persona && !api.state.me.persona_id) {
+    api.choosePersona(wanted);
+    fill(personaPlace, personaSelect());
+    guarded(refreshInbox);
+  }
   page.setAttribute("aria-busy", "true");
   document.querySelectorAll("[data-view]").forEach((link) => {
     if (/** @type {HTMLElement} */ (link).dataset.view === name) link.setAttribute("aria-current", "page");
@@ -197,7 +203,7 @@ async function start() {
   if (!me) return showSignIn();
   if (!me.is_app_key) api.state.user = me.user_id ?? "";
   else if (!api.state.user) {
-    const stored = sessionStorage.getItem("pm.user");
+    const stored = currentRoute().params.get("user") ?? sessionStorage.getItem("pm.user");
     if (stored) api.chooseUser(stored);
     else return pickPerson();
   }

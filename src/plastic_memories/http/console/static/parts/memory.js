@@ -98,10 +98,13 @@ function receiptTable(receipt) {
   const rows = [];
   const walk = (/** @type {string} */ prefix, /** @type {any} */ value) => {
     if (value !== null && typeof value === "object" && !Array.isArray(value)) {
-      Object.entries(value).forEach(([name, inner]) => walk(prefix ? `${prefix} · ${name}` : name, inner));
+      Object.entries(value).forEach(([name, inner]) => {
+        const label = tOr(`receipt.${name}`, name);
+        walk(prefix ? `${prefix} · ${label}` : label, inner);
+      });
     } else if (Array.isArray(value)) {
-      if (value.length) rows.push([prefix, value.map((one) => (typeof one === "object" ? JSON.stringify(one) : String(one))).join(", ")]);
-    } else if (value) rows.push([prefix, String(value)]);
+      if (value.length) rows.push([prefix, value.map((one) => (typeof one === "object" ? JSON.stringify(one) : tOr(`receipt_note.${one}`, String(one)))).join(", ")]);
+    } else if (value) rows.push([prefix, value === true ? t("receipt.yes") : tOr(`receipt_note.${value}`, String(value))]);
   };
   walk("", receipt);
   return h("dl", { class: "facts" }, rows.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));
@@ -189,7 +192,7 @@ function factList(memory) {
 function versionItem(version, before) {
   const runs = before ? textDiff(before.content, version.content) : [{ kind: "same", text: version.content }];
   return h("li", null,
-    h("p", { class: "meta" }, statusChip(version.status), h("time", null, dateTime(version.created_at))),
+    h("p", { class: "meta" }, version.superseded_by ? h("span", { class: "chip" }, t("memory.older")) : statusChip(version.status), h("time", null, dateTime(version.created_at))),
     h("p", { class: "content", dir: "auto" }, runs.map((run) => (run.kind === "same" ? run.text : h(run.kind, null, run.text)))),
     h("p", { class: "hint" }, version.changes.map((/** @type {any} */ change) => `${tOr(`event.${change.event}`, change.event)} · ${change.by || t("activity.hub")} · ${dateTime(change.ts)}`).join("  ")));
 }

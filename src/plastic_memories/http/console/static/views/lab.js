@@ -7,7 +7,7 @@ import { emptyState, guarded } from "../parts/feedback.js";
 import { openMemory, typeChip } from "../parts/memory.js";
 import { state } from "../api.js";
 
-/** @typedef {{query: string, budget: number, limit: number, now: number | null, answer: any, memories: Map<number, any>}} Run */
+/** @typedef {{query: string, budget: number, limit: number, now: number | null, answer: any, memories: Map<number, any>, factors: Map<string, number>}} Run */
 
 /** @param {import("../app.js").View} view */
 export function render(view) {
@@ -63,7 +63,7 @@ async function runRecall(query, budget, limit, now) {
   const missing = (answer.explain ?? []).map((/** @type {any} */ one) => one.memory_id).filter((/** @type {number} */ id) => !memories.has(id)).slice(0, 20);
   const found = await Promise.all(missing.map((/** @type {number} */ id) => get("/memory/get", { ...here(), memory_id: id }).catch(() => null)));
   found.filter(Boolean).forEach((one) => memories.set(one.id, one));
-  return { query, budget, limit, now, answer, memories };
+  return { query, budget, limit, now, answer, memories, factors: new Map() };
 }
 
 /**
@@ -81,11 +81,37 @@ function runPanel(run, other, title) {
     title ? h("h2", null, title, h("small", null, t("lab.run_options", { budget: number(run.budget), limit: run.limit }))) : null,
     h("p", { class: "hint" }, t("lab.summary", { n: inPrompt.length, tokens: number(answer.tokens), intent: tOr(`intent.${answer.intent.type}`, answer.intent.type) }),
       answer.truncated ? ` ${t("lab.truncated")}` : "", answer.degraded.length ? ` ${t("lab.degraded", { parts: answer.degraded.join(", ") })}` : ""),
+    weightSliders(run),
     h("h3", null, t("lab.recalled")),
     inPrompt.length ? h("ol", { class: "hits" }, inPrompt.map((/** @type {any} */ one) => hit(one, run, top, known))) : h("p", { class: "hint" }, t("lab.nothing")),
     leftOut.length ? [h("h3", null, t("lab.left_out")), h("ol", { class: "hits dim" }, leftOut.map((/** @type {any} */ one) => hit(one, run, top, known)))] : null,
     block(t("lab.stable"), answer.stable_block.text, answer.stable_block.tokens),
     block(t("lab.turn"), answer.turn_block.text, answer.turn_block.tokens));
+}
+
+/**
+ * Sliders that weigh the parts of the scores anew, and the order that would follow.
+ * @param {Run} run
+ */
+function weightSliders(run) {
+  const names = [...new Set(run.answer.explain.flatMap((/** @type {any} */ one) => Object.keys(one.parts)))].filter((name) => run.answer.explain.some((/** @type {any} */ one) => Math.abs(one.parts[name] ?? 0) > 0.0005));
+  if (!names.length) return null;
+  const list = h("ol", { class: "reordered" });
+  const weighed = (/** @type {any} */ one) => Object.entries(one.parts).reduce((sum, [name, value]) => sum + Number(value) * (run.factors.get(name) ?? 1), 0);
+  const draw = () => {
+    const before = run.answer.explain.filter((/** @type {any} */ one) => Object.keys(one.parts).length);
+    const after = before.slice().sort((/** @type {any} */ a, /** @type {any} */ b) => weighed(b) - weighed(a)).slice(0, run.limit);
+    fill(list, after.map((/** @type {any} */ one, /** @type {number} */ place) => {
+      const moved = before.indexOf(one) - place;
+      return h("li", null, h("span", { class: moved > 0 ? "moved up" : moved < 0 ? "moved down" : "moved" }, moved > 0 ? `↑${moved}` : moved < 0 ? `↓${-moved}` : "·"), h("span", { class: "clamp", dir: "auto" }, run.memories.get(one.memory_id)?.content ?? `#${one.memory_id}`), h("span", { class: "value" }, number(weighed(one))));
+    }));
+  };
+  const sliders = names.map((name) => {
+    const shown = h("output", null, "×1");
+    return h("label", null, h("span", null, tOr(`part.${name}`, name)), h("input", { type: "range", min: 0, max: 3, step: 0.1, value: run.factors.get(name) ?? 1, oninput: (/** @type {any} */ event) => { run.factors.set(name, Number(event.target.value)); fill(shown, `×${number(Number(event.target.value))}`); draw(); } }), shown);
+  });
+  draw();
+  return h("details", { class: "weights" }, h("summary", null, t("lab.weights")), h("p", { class: "hint" }, t("lab.weights_hint")), h("div", { class: "sliders" }, sliders), list);
 }
 
 /**
