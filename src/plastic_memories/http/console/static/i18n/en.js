@@ -490,4 +490,7 @@ export default {
   "receipt.pending": "Done later",
   "receipt.elsewhere": "Elsewhere",
   "receipt_note.backup files made earlier; restoring one replays this forget": "backup files made earlier; restoring one replays this forget",
+  "connect.sillytavern_where": "Extensions → Plastic Memories → ⚙: address and key",
+  "connect.astrbot_where": "Plugins → Plastic Memories → Settings: address and key",
+  "lab.example": "What shall we have for dinner?",
 };

@@ -11,13 +11,13 @@ const POLL_MS = 2000;
 
 /** @type {Client[]} */
 const CLIENTS = [
-  { name: "sillytavern", label: "SillyTavern", snippet: (url, key) => `Extensions → Install extension → integrations/sillytavern\nHub address: ${url}\nAPI key:     ${key}` },
-  { name: "astrbot", label: "AstrBot", forAll: true, snippet: (url, key) => `base_url: ${url}\napi_key:  ${key}` },
-  { name: "openai", label: "OpenAI", snippet: (url, key) => `OPENAI_BASE_URL=${url}/v1\nOPENAI_API_KEY=${key}\n\ncurl ${url}/v1/chat/completions \\\n  -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\\n  -d '{"model": "…", "messages": [{"role": "user", "content": "你好"}]}'` },
-  { name: "mem0", label: "mem0", snippet: (url, key) => `from mem0 import MemoryClient\n\nclient = MemoryClient(api_key="${key}", host="${url}")\nclient.add([{"role": "user", "content": "叫我小林"}], user_id="${state.user || "me"}")` },
-  { name: "mcp", label: "MCP", snippet: (url, key) => JSON.stringify({ mcpServers: { "plastic-memories": { url: `${url}/mcp`, headers: { "X-API-Key": key } } } }, null, 2) },
-  { name: "python", label: "Python", snippet: (url, key) => `from plastic_memories_client import PlasticMemoriesClient\n\nclient = PlasticMemoriesClient("${url}", api_key="${key}")\nprint(client.recall(persona_id="${state.persona}", query="晚饭吃什么好？"))` },
-  { name: "http", label: "HTTP", snippet: (url, key) => `curl ${url}/memory/recall -H "X-API-Key: ${key}" -H "Content-Type: application/json" \\\n  -d '{"persona_id": "${state.persona}", "query": "晚饭吃什么好？"}'` },
+  { name: "sillytavern", label: "SillyTavern", snippet: (url, key) => `cp -r integrations/sillytavern /path/to/SillyTavern/data/default-user/extensions/PlasticMemories\n\n# ${t("connect.sillytavern_where")}\n${url}\n${key}` },
+  { name: "astrbot", label: "AstrBot", forAll: true, snippet: (url, key) => `cp -r integrations/astrbot data/plugins/astrbot_plugin_plastic_memories\n\n# ${t("connect.astrbot_where")}\n${url}\n${key}` },
+  { name: "openai", label: "OpenAI", snippet: (url, key) => `OPENAI_BASE_URL=${url}/v1\nOPENAI_API_KEY=${key}\n\ncurl ${url}/v1/chat/completions \\\n  -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\\n  -d '{"model": "…", "messages": [{"role": "user", "content": "${t("say.example1")}"}]}'` },
+  { name: "mem0", label: "mem0", snippet: (url, key) => `from mem0 import MemoryClient\n\nclient = MemoryClient(api_key="${key}", host="${url}")\nclient.add("${t("say.example1")}")\nclient.search("${t("lab.example")}")` },
+  { name: "mcp", label: "MCP", snippet: (url, key) => `claude mcp add --transport http plastic-memories ${url}/mcp --header "X-API-Key: ${key}"\n\n${JSON.stringify({ mcpServers: { "plastic-memories": { url: `${url}/mcp`, headers: { "X-API-Key": key } } } }, null, 2)}` },
+  { name: "python", label: "Python", snippet: (url, key) => `from plastic_memories_client import PlasticMemoriesClient\n\nclient = PlasticMemoriesClient("${url}", persona_id="${state.persona}", api_key="${key}")\nprint(client.recall("${t("lab.example")}").injection_block)` },
+  { name: "http", label: "HTTP", snippet: (url, key) => `curl ${url}/memory/recall -H "X-API-Key: ${key}" -H "Content-Type: application/json" \\\n  -d '{"persona_id": "${state.persona}", "query": "${t("lab.example")}"}'` },
   { name: "markdown", label: "Markdown · Obsidian", noKey: true, snippet: () => `plastic-memories markdown sync\nplastic-memories markdown list` },
 ];
 

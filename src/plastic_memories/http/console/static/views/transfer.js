@@ -34,7 +34,7 @@ export function render(view) {
       h("label", { for: "import-file" }, t("transfer.file")), file,
       h("label", { class: "check" }, trust, h("span", null, t("transfer.trust"), h("small", null, t("transfer.trust_hint")))),
       h("div", { class: "actions" }, h("button", { type: "button", class: "button primary", onclick: () => run(true) }, t("transfer.preview")), h("button", { type: "button", class: "button", onclick: () => run(false) }, t("action.import"))), report),
-    h("section", { class: "card" }, h("h2", null, t("transfer.elsewhere")), h("p", null, t("transfer.elsewhere_hint")), h("pre", { tabindex: "0" }, h("code", null, "plastic-memories import --help\nplastic-memories markdown sync\nplastic-memories persona import card.png"))));
+    h("section", { class: "card" }, h("h2", null, t("transfer.elsewhere")), h("p", null, t("transfer.elsewhere_hint")), h("pre", { tabindex: "0" }, h("code", null, "plastic-memories import --help\nplastic-memories markdown sync\nplastic-memories persona import-card card.png"))));
 }
 
 /** @param {any} done */
