@@ -98,6 +98,24 @@ export function icon(name) {
 }
 
 /**
+ * Draw values over time as a line; screen readers read the figure beside it.
+ * @param {number[]} values
+ */
+export function sparkline(values) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 100 30");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("class", "spark");
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS(SVG, "path");
+  const top = Math.max(1e-9, ...values);
+  const step = 100 / Math.max(1, values.length - 1);
+  path.setAttribute("d", values.map((value, at) => `${at ? "L" : "M"}${(at * step).toFixed(2)} ${(29 - (27 * value) / top).toFixed(2)}`).join(""));
+  svg.append(path);
+  return svg;
+}
+
+/**
  * Draw a QR code from rows of 0 and 1.
  * @param {string[]} rows
  * @param {string} label

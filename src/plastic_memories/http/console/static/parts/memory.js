@@ -104,7 +104,7 @@ function receiptTable(receipt) {
       });
     } else if (Array.isArray(value)) {
       if (value.length) rows.push([prefix, value.map((one) => (typeof one === "object" ? JSON.stringify(one) : tOr(`receipt_note.${one}`, String(one)))).join(", ")]);
-    } else if (value) rows.push([prefix, value === true ? t("receipt.yes") : tOr(`receipt_note.${value}`, String(value))]);
+    } else if (value || (value === 0 && prefix.startsWith(t("receipt.remaining")))) rows.push([prefix, value === true ? t("receipt.yes") : tOr(`receipt_note.${value}`, String(value))]);
   };
   walk("", receipt);
   return h("dl", { class: "facts" }, rows.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));

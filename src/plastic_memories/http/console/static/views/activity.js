@@ -61,7 +61,8 @@ function logLine(one, reload) {
   const undo = () => guarded(async () => { await post("/memory/undo", { ...here(), persona_id: one.persona_id || state.persona, audit_id: one.id }); toast(t("activity.undone")); reload(); });
   return h("li", null, h("time", null, clock(one.ts)), h("span", { class: "what" }, tOr(`event.${one.event}`, one.event)),
     one.persona_id ? h("span", { class: "chip", dir: "auto" }, personaName(one.persona_id)) : null,
-    one.memory_id ? h("button", { type: "button", class: "chip link", onclick: () => openMemory(one.memory_id, one.persona_id || state.persona, reload) }, `#${one.memory_id}`) : null,
+    one.memory_id && one.event === "memory.forget" ? h("span", { class: "chip" }, t("activity.erased")) : null,
+    one.memory_id && one.event !== "memory.forget" ? h("button", { type: "button", class: "chip link", onclick: () => openMemory(one.memory_id, one.persona_id || state.persona, reload) }, `#${one.memory_id}`) : null,
     h("span", { class: "hint", dir: "auto" }, one.by && one.by !== "(the hub)" ? one.by : t("activity.hub")),
     UNDOABLE.test(one.event) && !state.me?.read_only ? h("button", { type: "button", class: "text-button", onclick: undo }, t("action.undo")) : null);
 }

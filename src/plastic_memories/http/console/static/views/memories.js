@@ -12,6 +12,7 @@ import { demoButton } from "../parts/demo.js";
 /** @typedef {import("../parts/memory.js").Memory} Memory */
 
 const PAGE = 50;
+const SLICE = 10;
 const TYPES = ["profile", "stable_fact", "fact", "note", "event", "summary", "preferences", "constraints", "identity", "values", "rule", "persona", "glossary"];
 const STATUSES = ["active", "candidate", "revoked", "expired", "all"];
 const DAY_S = 86_400;
@@ -104,8 +105,12 @@ class MemoriesView {
     const found = await guarded(() => get("/memory/list", { ...this.params(), cursor }));
     if (!found || turn !== this.turn) return;
     this.items.push(...found.items);
-    this.cursor = found.next_cursor;
-    this.list.append(...found.items.map((/** @type {Memory} */ one) => this.row(one)));
+    // A few at a time: a frame between them lets the page scroll on.
+    for (let at = 0; at < found.items.length && turn === this.turn; at += SLICE) {
+      this.list.append(...found.items.slice(at, at + SLICE).map((/** @type {Memory} */ one) => this.row(one)));
+      await new Promise(requestAnimationFrame);
+    }
+    if (turn === this.turn) this.cursor = found.next_cursor;
   }
 
   draw() {

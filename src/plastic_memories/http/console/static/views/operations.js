@@ -1,11 +1,14 @@
 // Operations, for whoever runs the hub: problems, parts, queue, figures, keys, settings.
 
 import { get, post } from "../api.js";
-import { fill, h } from "../dom.js";
+import { fill, h, sparkline } from "../dom.js";
 import { ago, number, t, tOr } from "../i18n.js";
-import { emptyState, guarded, showSkeleton, toast } from "../parts/feedback.js";
+import { guarded, showSkeleton, toast } from "../parts/feedback.js";
 import { keyTable } from "./connect.js";
 import { searchField } from "../parts/search.js";
+
+const POLL_MS = 3000;
+const KEPT = 100;
 
 /** @param {import("../app.js").View} view */
 export async function render(view) {
@@ -20,6 +23,7 @@ async function show(view) {
   fill(view.element,
     h("section", { class: "card" }, h("h2", null, t("ops.health")), h("p", { class: `verdict ${health.status}` }, t(`ops.${health.status}`)), found.problems.length ? h("ul", { class: "plain-list" }, found.problems.map((/** @type {string} */ one) => h("li", null, one))) : h("p", { class: "hint" }, t("ops.no_problems")), parts(health)),
     h("section", { class: "card" }, h("h2", null, t("ops.size")), h("div", { class: "tiles" }, Object.entries(found.counts).map(([name, n]) => h("div", { class: "tile" }, h("b", null, number(Number(n))), h("span", null, tOr(`count.${name}`, name)))))),
+    figures(view, metrics),
     latency(metrics),
     jobCard(jobs.items, reload),
     keys.items.length ? h("section", { class: "card" }, h("h2", null, t("connect.keys")), h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": t("connect.keys") }, keyTable(keys.items, reload))) : null,
@@ -36,6 +40,50 @@ async function metricSamples() {
 function parts(health) {
   const rows = Object.entries(health.components ?? {}).map(([name, value]) => [name, typeof value === "object" && value ? Object.entries(value).filter(([, one]) => one !== null && one !== "").map(([key, one]) => `${key}: ${typeof one === "object" ? JSON.stringify(one) : one}`).join(" · ") : String(value)]);
   return h("dl", { class: "facts" }, rows.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));
+}
+
+/**
+ * The sum of a metric over all its labels.
+ * @param {any[]} samples
+ * @param {string} ending
+ * @param {Record<string, string>} [labels]
+ */
+function total(samples, ending, labels = {}) {
+  return samples.filter((one) => String(one.name).endsWith(ending) && Object.entries(labels).every(([name, value]) => one.labels?.[name] === value)).reduce((sum, one) => sum + Number(one.value), 0);
+}
+
+/**
+ * Requests and their time while this page is open, and what the model was asked.
+ * @param {import("../app.js").View} view
+ * @param {any[]} first
+ */
+function figures(view, first) {
+  const place = h("div", { class: "live-figures" });
+  /** @type {number[]} */
+  const rates = [];
+  /** @type {number[]} */
+  const times = [];
+  let before = { samples: first, at: performance.now() };
+  const draw = () => fill(place,
+    h("div", null, h("h3", null, t("ops.rate")), h("b", null, number(rates.at(-1) ?? 0)), sparkline(rates)),
+    h("div", null, h("h3", null, t("ops.time")), h("b", null, `${number(times.at(-1) ?? 0)} ms`), sparkline(times)),
+    h("div", null, h("h3", null, t("ops.tokens")), h("b", null, `${number(total(before.samples, "memory_model_tokens_total", { kind: "in" }))} / ${number(total(before.samples, "memory_model_tokens_total", { kind: "out" }))}`), h("p", { class: "hint" }, t("ops.cost", { n: number(total(before.samples, "memory_model_cost_total")) }))));
+  const timer = setInterval(async () => {
+    const samples = await metricSamples().catch(() => null);
+    if (!samples) return;
+    const at = performance.now();
+    // The poll itself and the pages of this console are requests, too.
+    const count = total(samples, "http_request_seconds_count") - total(before.samples, "http_request_seconds_count");
+    const sum = total(samples, "http_request_seconds_sum") - total(before.samples, "http_request_seconds_sum");
+    rates.push(Math.max(0, Math.round((10_000 * count) / (at - before.at)) / 10));
+    times.push(count ? Math.round((10_000 * sum) / count) / 10 : 0);
+    if (rates.length > KEPT) { rates.shift(); times.shift(); }
+    before = { samples, at };
+    draw();
+  }, POLL_MS);
+  view.onLeave(() => clearInterval(timer));
+  draw();
+  return h("section", { class: "card" }, h("h2", null, t("ops.live")), place);
 }
 
 /** @param {any[]} samples */

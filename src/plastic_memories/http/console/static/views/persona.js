@@ -4,6 +4,7 @@ import { choosePersona, download, get, here, personaName, post, request, state }
 import { fill, h } from "../dom.js";
 import { ago, t, tOr } from "../i18n.js";
 import { dialog, guarded, showSkeleton, toast } from "../parts/feedback.js";
+import { fileField } from "../parts/file_field.js";
 import { demoButton } from "../parts/demo.js";
 import { showReceipt } from "../parts/memory.js";
 
@@ -82,16 +83,16 @@ function pageCard(pages) {
 
 /** @param {() => Promise<void>} reload */
 function cardCard(reload) {
-  const file = /** @type {HTMLInputElement} */ (h("input", { type: "file", id: "card-file", accept: ".png,.json" }));
+  const field = fileField("card-file", ".png,.json");
   const bring = () => guarded(async () => {
-    const chosen = file.files?.[0];
+    const chosen = field.file();
     if (!chosen) return;
     const response = await request(`/persona/import_card?persona_id=${encodeURIComponent(state.persona)}`, { method: "POST", body: chosen, headers: { "Content-Type": chosen.type || "application/json" } });
     toast(t("persona.card_imported", { name: (await response.json()).data.name }));
     await reload();
   });
   const take = (/** @type {string} */ format) => guarded(() => download(`/persona/export_card?persona_id=${encodeURIComponent(state.persona)}&format=${format}`, `${state.persona}.${format}`));
-  return h("section", { class: "card" }, h("h2", null, t("persona.card")), h("div", { class: "actions" }, h("label", { for: "card-file" }, t("persona.card_import")), file, h("button", { type: "button", class: "button", onclick: bring }, t("action.import")), h("button", { type: "button", class: "button", onclick: () => take("png") }, "PNG ↓"), h("button", { type: "button", class: "button", onclick: () => take("json") }, "JSON ↓")));
+  return h("section", { class: "card" }, h("h2", null, t("persona.card")), h("div", { class: "actions" }, h("span", null, t("persona.card_import")), field.element, h("button", { type: "button", class: "button", onclick: bring }, t("action.import")), h("button", { type: "button", class: "button", onclick: () => take("png") }, "PNG ↓"), h("button", { type: "button", class: "button", onclick: () => take("json") }, "JSON ↓")));
 }
 
 /** @param {import("../app.js").View} view */

@@ -3,6 +3,7 @@
 import { download, request, state } from "../api.js";
 import { fill, h } from "../dom.js";
 import { number, t, tOr } from "../i18n.js";
+import { fileField } from "../parts/file_field.js";
 import { guarded, toast } from "../parts/feedback.js";
 
 /** @type {[string, string][]} */
@@ -10,11 +11,11 @@ const FORMATS = [["jsonl", "jsonl"], ["markdown", "md"], ["bundle", "zip"]];
 
 /** @param {import("../app.js").View} view */
 export function render(view) {
-  const file = /** @type {HTMLInputElement} */ (h("input", { type: "file", id: "import-file", accept: ".jsonl,.zip,.txt" }));
+  const field = fileField("import-file", ".jsonl,.zip,.txt");
   const trust = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox" }));
   const report = h("div", { "aria-live": "polite" });
   const run = (/** @type {boolean} */ dryRun) => guarded(async () => {
-    const chosen = file.files?.[0];
+    const chosen = field.file();
     if (!chosen) { toast(t("transfer.choose"), { bad: true }); return; }
     fill(report, h("p", { class: "progress", role: "status" }, t("transfer.reading")));
     try {
@@ -31,7 +32,7 @@ export function render(view) {
     h("section", { class: "card" }, h("h2", null, t("transfer.export")), h("p", null, t("transfer.export_hint")),
       h("div", { class: "actions" }, FORMATS.map(([format, suffix]) => h("button", { type: "button", class: "button", onclick: () => guarded(() => download(`/export?format=${format}`, `plastic_memories.${suffix}`)) }, t(`transfer.${format}`))))),
     state.me?.read_only ? null : h("section", { class: "card" }, h("h2", null, t("transfer.import")), h("p", null, t("transfer.import_hint")),
-      h("label", { for: "import-file" }, t("transfer.file")), file,
+      h("p", null, t("transfer.file")), field.element,
       h("label", { class: "check" }, trust, h("span", null, t("transfer.trust"), h("small", null, t("transfer.trust_hint")))),
       h("div", { class: "actions" }, h("button", { type: "button", class: "button primary", onclick: () => run(true) }, t("transfer.preview")), h("button", { type: "button", class: "button", onclick: () => run(false) }, t("action.import"))), report),
     h("section", { class: "card" }, h("h2", null, t("transfer.elsewhere")), h("p", null, t("transfer.elsewhere_hint")), h("pre", { tabindex: "0" }, h("code", null, "plastic-memories import --help\nplastic-memories markdown sync\nplastic-memories persona import-card card.png"))));
