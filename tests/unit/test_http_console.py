@@ -403,3 +403,14 @@ async def test_a_link_for_the_phone_carries_no_more_rights(api: Api) -> None:
 
     assert data_of(phone)["is_admin"] is False
     assert len(made["qr"]) == len(made["qr"][0])
+
+
+async def test_a_preview_says_what_would_be_learned_and_stores_nothing(api: Api) -> None:
+    page = await sign_in(api)
+    talk = [{"role": "user", "content": text} for text in ("叫我小林", "我的密码是 hunter2secret")]
+
+    found = await page.did("/console/preview", messages=talk)
+
+    assert "叫我小林" in [one["content"] for one in found["items"]]
+    assert "hunter2secret" not in str(found)
+    assert await page.listed("all") == []

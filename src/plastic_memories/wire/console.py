@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from plastic_memories.model.key import ApiKey
+from plastic_memories.model.memory import MemoryType
 from plastic_memories.wire.fields import (
     Flag,
     Id,
@@ -15,6 +16,7 @@ from plastic_memories.wire.fields import (
     RequestBody,
     ResponseBody,
 )
+from plastic_memories.wire.memories import ConversationMessageBody
 
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
@@ -136,6 +138,22 @@ class LoadDemoResponse(ResponseBody):
 class RemoveDemoResponse(ResponseBody):
     status: str
     receipt: dict[str, Any]
+
+
+class PreviewRequest(PersonaRequest):
+    messages: Annotated[list[ConversationMessageBody], Field(max_length=500)]
+
+
+class PreviewRow(ResponseBody):
+    type: MemoryType
+    key: str
+    content: str
+    quote: str | None
+
+
+class PreviewResponse(ResponseBody):
+    items: list[PreviewRow]
+    skipped: list[str]
 
 
 class SettingRow(ResponseBody):

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -317,3 +318,33 @@ def test_the_keyboard_goes_everywhere(visit: Visit) -> None:
     visitor.page.keyboard.press("?")
 
     assert "快捷键" in visitor.text("dialog")
+
+
+def test_a_chat_is_previewed_imported_and_taken_back(
+    visit: Visit, hub: Server, tmp_path: Path
+) -> None:
+    lines = [
+        {"user_name": "me", "character_name": "小忆"},
+        {"name": "me", "is_user": True, "mes": "叫我小林", "send_date": "June 19, 2026 4:13pm"},
+        {"name": "小忆", "is_user": False, "mes": "<b>好的</b>，小林"},
+    ]
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    visitor = visit().open("transfer")
+
+    visitor.page.set_input_files("#chat-file", chat)
+    card = ".card:has(#chat-file)"
+    visitor.page.click(f"{card} .primary")
+    visitor.page.wait_for_selector(f"{card} .kept")
+    before = visitor.text(f"{card} .kept")
+    visitor.page.click(f"{card} .actions .button >> nth=1")
+    visitor.page.wait_for_selector(f"{card} .verdict")
+    learned = Caller(hub, "devkey").post("/memory/recall", query="怎么称呼")["injection_block"]
+    visitor.page.click(f"{card} .log .text-button")
+    visitor.page.click("dialog .danger")
+    visitor.page.wait_for_selector(f"{card} .log", state="detached")
+    after = Caller(hub, "devkey").post("/memory/recall", query="怎么称呼")["injection_block"]
+
+    assert "叫我小林" in before
+    assert "叫我小林" in learned
+    assert "小林" not in after

@@ -20,6 +20,7 @@ from plastic_memories.http.hub_opener import open_hub_of
 from plastic_memories.http.routing import Routes, plain_endpoint
 from plastic_memories.hub.console.client_keys import KeyWish
 from plastic_memories.hub.console.demo_persona import DEMO_PERSONA
+from plastic_memories.model.message import Message
 from plastic_memories.wire import console as wire
 from plastic_memories.wire.fields import PersonaRequest
 
@@ -108,6 +109,28 @@ async def remove_demo(call: WriteCall) -> Response:
     """Take the demo persona away again."""
     receipt = await call.hub.console.demo.remove(call.caller)
     return call.reply(wire.RemoveDemoResponse(status="ok", receipt=dict(receipt)))
+
+
+@router.post("/preview")
+async def preview(body: wire.PreviewRequest, call: ReadCall) -> Response:
+    """Return what would be learned from a conversation, and store nothing."""
+    owner, now = call.owner(body.persona_id), call.now()
+    talk = [
+        Message(
+            owner=owner,
+            role=one.role,
+            content=one.content,
+            ts=now if one.ts is None else one.ts,
+            speaker=one.speaker or "",
+        )
+        for one in body.messages
+    ]
+    drafts, skipped = await call.hub.learn_from_conversation.preview(owner, talk)
+    rows = [
+        wire.PreviewRow(type=one.type, key=one.key, content=one.content, quote=one.quote or None)
+        for one in drafts
+    ]
+    return call.reply(wire.PreviewResponse(items=rows, skipped=[reason for _, reason in skipped]))
 
 
 @router.get("/operations")

@@ -3,6 +3,7 @@
 import { download, request, state } from "../api.js";
 import { fill, h } from "../dom.js";
 import { number, t, tOr } from "../i18n.js";
+import { chatImportCard } from "../parts/chat_import.js";
 import { fileField } from "../parts/file_field.js";
 import { guarded, toast } from "../parts/feedback.js";
 
@@ -35,6 +36,7 @@ export function render(view) {
       h("p", null, t("transfer.file")), field.element,
       h("label", { class: "check" }, trust, h("span", null, t("transfer.trust"), h("small", null, t("transfer.trust_hint")))),
       h("div", { class: "actions" }, h("button", { type: "button", class: "button primary", onclick: () => run(true) }, t("transfer.preview")), h("button", { type: "button", class: "button", onclick: () => run(false) }, t("action.import"))), report),
+    state.me?.read_only ? null : chatImportCard(() => guarded(() => view.shell.refreshInbox())),
     h("section", { class: "card" }, h("h2", null, t("transfer.elsewhere")), h("p", null, t("transfer.elsewhere_hint")), h("pre", { tabindex: "0" }, h("code", null, "plastic-memories import --help\nplastic-memories markdown sync\nplastic-memories persona import-card card.png"))));
 }
 
