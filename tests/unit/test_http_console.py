@@ -414,3 +414,18 @@ async def test_a_preview_says_what_would_be_learned_and_stores_nothing(api: Api)
     assert "叫我小林" in [one["content"] for one in found["items"]]
     assert "hunter2secret" not in str(found)
     assert await page.listed("all") == []
+
+
+async def test_looking_why_something_is_recalled_is_no_use_of_it(api: Api) -> None:
+    assert api.hub is not None
+    memory_id = await api.remember("喜欢乌龙茶")
+    page = await sign_in(api)
+
+    await page.recall("喝什么茶", explain=True)
+    await api.hub.recall.recall_counts.flush(api.hub.storage.backend)
+    looked = await api.saw("/memory/get", memory_id=memory_id)
+    await page.recall("喝什么茶")
+    await api.hub.recall.recall_counts.flush(api.hub.storage.backend)
+    used = await api.saw("/memory/get", memory_id=memory_id)
+
+    assert (looked["recall_count"], used["recall_count"]) == (0, 1)

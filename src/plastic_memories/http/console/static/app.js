@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { fill, h, icon, qrCode } from "./dom.js";
 import { applyLanguage, currentLanguage, setLanguage, t } from "./i18n.js";
 import * as live from "./live.js";
-import { dialog, flushDeferred, guarded, iconButton, showError, skeleton, toast } from "./parts/feedback.js";
+import { dialog, emptyState, flushDeferred, guarded, iconButton, showError, skeleton, toast } from "./parts/feedback.js";
 import { choosePerson } from "./views/people.js";
 import { renderSignIn } from "./views/sign_in.js";
 
@@ -48,7 +48,8 @@ function currentRoute() {
   return { name, params: new URLSearchParams(query ?? "") };
 }
 
-async function showView() {
+/** @param {boolean} [moved] */
+async function showView(moved = false) {
   if (!api.state.me || !root.contains(page)) return;
   leaving.forEach((stop) => stop());
   leaving = [];
@@ -68,14 +69,17 @@ async function showView() {
   document.title = `${t(`nav.${name}`)} · Plastic Memories`;
   const body = h("div", { class: "view-body" }, skeleton(4));
   fill(page, h("header", { class: "view-head" }, h("h1", { tabindex: "-1" }, t(`nav.${name}`)), h("p", null, t(`lead.${name}`))), body);
-  root.classList.remove("menu-open");
+  closeMenu();
   await guarded(async () => {
     const module = await VIEWS[name].load();
     if (turn !== shown) return;
     fill(body);
-    await module.render({ element: body, params, onLeave: (stop) => leaving.push(stop), reload: showView, shell });
+    await module.render({ element: body, params, onLeave: (stop) => leaving.push(stop), reload: () => showView(), shell });
   });
-  if (turn === shown) page.removeAttribute("aria-busy");
+  if (turn !== shown) return;
+  page.removeAttribute("aria-busy");
+  // Who reads by ear hears where they are; a view that has a field to write in keeps the focus there.
+  if (moved && !page.contains(document.activeElement)) page.querySelector("h1")?.focus({ preventScroll: true });
 }
 
 async function refreshInbox() {
@@ -139,10 +143,21 @@ function renderShell() {
       h("button", { type: "button", class: "text-button", onclick: switchTheme }, t("shell.theme")),
       iconButton("out", t("shell.sign_out"), signOut))));
   const tabs = h("nav", { class: "tabs", "aria-label": t("shell.tabs") }, ON_PHONE.map((name) => h("a", { href: `#/${name}`, "data-view": name }, icon(name), h("span", null, t(`nav.${name}`)))),
-    h("button", { type: "button", onclick: () => root.classList.toggle("menu-open") }, icon("more"), h("span", null, t("shell.more"))));
+    h("button", { type: "button", "aria-expanded": "false", onclick: toggleMenu }, icon("more"), h("span", null, t("shell.more"))));
   root.removeAttribute("aria-busy");
   root.className = "shell";
-  fill(root, h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => { event.preventDefault(); page.focus(); } }, t("shell.skip")), sidebar, page, tabs);
+  fill(root, h("div", { class: "backdrop", onclick: closeMenu }), h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => { event.preventDefault(); page.focus(); } }, t("shell.skip")), sidebar, page, tabs);
+}
+
+function closeMenu() {
+  root.classList.remove("menu-open");
+  root.querySelector(".tabs button")?.setAttribute("aria-expanded", "false");
+}
+
+function toggleMenu() {
+  const isOpen = root.classList.toggle("menu-open");
+  root.querySelector(".tabs button")?.setAttribute("aria-expanded", String(isOpen));
+  if (isOpen) /** @type {HTMLElement | null} */ (root.querySelector(".sidebar select, .sidebar a"))?.focus();
 }
 
 function switchLanguage() {
@@ -198,6 +213,12 @@ function showSignIn() {
   });
 }
 
+function showOffline() {
+  root.className = "signed-out";
+  root.removeAttribute("aria-busy");
+  fill(root, h("main", { class: "gate" }, emptyState(t("offline.title"), t("error.offline"), h("button", { type: "button", class: "button primary", onclick: boot }, t("offline.retry")))));
+}
+
 async function start() {
   const me = api.state.me;
   if (!me) return showSignIn();
@@ -219,6 +240,7 @@ const typing = (/** @type {EventTarget | null} */ target) => target instanceof H
 let going = false;
 
 addEventListener("keydown", (event) => {
+  if (event.key === "Escape") closeMenu();
   if (!api.state.me || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector("dialog[open]")) return;
   if (going) {
     going = false;
@@ -244,7 +266,7 @@ live.listenCalmly((event) => event.event.startsWith("memory.") || event.event.st
   if (api.state.me) refreshInbox().catch(() => {});
 });
 
-addEventListener("hashchange", () => (location.hash.startsWith("#link=") ? boot() : showView()));
+addEventListener("hashchange", () => (location.hash.startsWith("#link=") ? boot() : showView(true)));
 api.whenSignedOut(() => {
   if (!api.state.me) return;
   toast(t("error.unauthorized"), { bad: true });
@@ -260,6 +282,7 @@ async function boot() {
   try {
     api.state.me = link ? await api.post("/console/session", { link }) : await api.get("/console/session");
   } catch (error) {
+    if (error instanceof api.ApiError && error.code === "offline") return showOffline();
     if (link) showError(error);
     return showSignIn();
   }

@@ -516,4 +516,6 @@ export default {
   "chats.undo": "Undo this import",
   "chats.undo_hint": "The messages of this import are erased, and what was learned from them alone is taken back.",
   "chats.undone": "Undone: {n} messages erased",
+  "offline.title": "The hub does not answer",
+  "offline.retry": "Try again",
 };

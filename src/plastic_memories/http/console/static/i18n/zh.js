@@ -516,4 +516,6 @@ export default {
   "chats.undo": "撤销这次导入",
   "chats.undo_hint": "这次导入的消息会删除，只从它们学到的记忆会收回。",
   "chats.undone": "已撤销：删除 {n} 条消息",
+  "offline.title": "连不上中枢",
+  "offline.retry": "再试一次",
 };

@@ -27,7 +27,7 @@ async function show(view) {
   /** @type {Map<number, Memory>} */
   const known = new Map(lists.flat().map((one) => [one.id, one]));
   const rows = [...known.values()];
-  const told = await post("/memory/recall", { persona_id: state.persona, bots: "all", query: "…", limit: 1 });
+  const told = await post("/memory/recall", { persona_id: state.persona, bots: "all", query: "…", limit: 1, explain: true });
   if (!rows.length) {
     fill(view.element, emptyState(t("about.empty"), t("about.empty_hint"), h("a", { class: "button primary", href: "#/say" }, t("nav.say"))));
     return;

@@ -138,7 +138,7 @@ function reasonText(reason) {
  * @param {string} text
  */
 async function showPrompt(place, text) {
-  const found = await guarded(() => post("/memory/recall", { ...here(), query: text || "…", limit: 10 }));
+  const found = await guarded(() => post("/memory/recall", { ...here(), query: text || "…", limit: 10, explain: true }));
   if (!found) return;
   fill(place, h("h2", null, t("say.prompt")), h("p", { class: "hint" }, t("say.prompt_hint", { n: number(found.tokens) })),
     found.stable_block.text ? [h("h3", null, t("lab.stable")), h("pre", { class: "block", dir: "auto", tabindex: "0" }, found.stable_block.text)] : null,
