@@ -154,6 +154,7 @@ class PreviewRow(ResponseBody):
 class PreviewResponse(ResponseBody):
     items: list[PreviewRow]
     skipped: list[str]
+    masked: list[str]  # the messages as they would be stored, without secrets
 
 
 class SettingRow(ResponseBody):

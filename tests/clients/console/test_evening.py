@@ -57,11 +57,12 @@ def test_what_is_said_is_kept_and_shown_at_once(visit: Visit) -> None:
 def test_a_password_is_refused_and_the_reason_is_shown(visit: Visit) -> None:
     visitor = visit().open("say")
 
-    visitor.page.fill(".composer textarea", "记住我的密码是 hunter2secret，我喜欢喝茶。")
+    visitor.page.fill(".composer textarea", "我喜欢喝茶。我的密码是 hunter2secret。")
     visitor.page.keyboard.press("Enter")
     visitor.page.wait_for_selector(".outcome")
 
     assert "hunter2secret" not in visitor.text(".outcome .kept")
+    assert "敏感信息" in visitor.text(".left-out")
 
 
 def test_with_an_upstream_it_is_a_chat_with_memory_beside_it(

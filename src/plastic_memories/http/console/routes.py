@@ -130,7 +130,12 @@ async def preview(body: wire.PreviewRequest, call: ReadCall) -> Response:
         wire.PreviewRow(type=one.type, key=one.key, content=one.content, quote=one.quote or None)
         for one in drafts
     ]
-    return call.reply(wire.PreviewResponse(items=rows, skipped=[reason for _, reason in skipped]))
+    answer = wire.PreviewResponse(
+        items=rows,
+        skipped=[reason for _, reason in skipped],
+        masked=[call.hub.screening.mask_message(one).content for one in talk],
+    )
+    return call.reply(answer)
 
 
 @router.get("/operations")

@@ -518,4 +518,5 @@ export default {
   "chats.undone": "Undone: {n} messages erased",
   "offline.title": "The hub does not answer",
   "offline.retry": "Try again",
+  "say.sensitive": "sensitive: it is not stored",
 };

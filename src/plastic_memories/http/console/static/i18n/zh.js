@@ -518,4 +518,5 @@ export default {
   "chats.undone": "已撤销：删除 {n} 条消息",
   "offline.title": "连不上中枢",
   "offline.retry": "再试一次",
+  "say.sensitive": "敏感信息，不会保存",
 };

@@ -81,8 +81,11 @@ async function showTurn(turn, text, keepRest, model) {
   const reply = model?.name() ? chat(text, model.name()) : null;
   const done = await post("/memory/write", { persona_id: state.persona, messages: [{ role: "user", content: text }], keep_rest: keepRest, source_app: state.me?.source_app ?? "console", session_id: SESSION });
   const ids = [...new Set(done.items.map((/** @type {any} */ one) => one.memory_id))];
-  const rows = await Promise.all(ids.map((id) => get("/memory/get", { ...here(), memory_id: id })));
-  fill(turn, markedText(text, rows.map((one) => one.quote || "")), outcome(rows, done.skipped, text));
+  const [looked, ...rows] = await Promise.all([
+    post("/console/preview", { persona_id: state.persona, messages: [{ role: "user", content: text }] }),
+    ...ids.map((id) => get("/memory/get", { ...here(), memory_id: id })),
+  ]);
+  fill(turn, markedText(text, rows.map((one) => one.quote || "")), outcome(rows, done.skipped, text, looked.masked[0]));
   if (reply) await showReply(turn, reply);
 }
 
@@ -108,15 +111,25 @@ function isCovered(sentence, quotes) {
  * @param {any[]} rows
  * @param {{index: number, reason: string}[]} skipped
  * @param {string} text
+ * @param {string} masked
  */
-function outcome(rows, skipped, text) {
+function outcome(rows, skipped, text, masked) {
   const quotes = rows.map((one) => one.quote || "");
   const rest = rows.every((one) => one.quote) ? (text.match(SENTENCE) ?? [text]).filter((one) => one.trim() && !isCovered(one, quotes)) : [];
   const leftOut = rows.length ? rest : text.match(SENTENCE) ?? [text];
   return h("div", { class: "outcome" },
     rows.length ? h("section", null, h("h3", null, t("say.kept", { n: rows.length })), h("ul", null, rows.map(keptItem))) : null,
     skipped.length ? h("section", null, h("h3", null, t("say.refused")), h("ul", null, skipped.map((one) => h("li", null, reasonText(one.reason))))) : null,
-    leftOut.length && !skipped.length ? h("section", { class: "left-out" }, h("h3", null, t("say.left_out")), h("ul", null, leftOut.map((one) => h("li", null, h("q", { dir: "auto" }, one.trim()), h("small", null, /[?？]\s*$/.test(one) ? t("say.question") : t("say.nothing_lasting")))))) : null);
+    leftOut.length ? h("section", { class: "left-out" }, h("h3", null, t("say.left_out")), h("ul", null, leftOut.map((one) => h("li", null, h("q", { dir: "auto" }, one.trim()), h("small", null, whyLeftOut(one, masked)))))) : null);
+}
+
+/**
+ * @param {string} sentence
+ * @param {string} masked
+ */
+function whyLeftOut(sentence, masked) {
+  if (!masked.includes(sentence.trim())) return t("say.sensitive");
+  return /[?？]\s*$/.test(sentence) ? t("say.question") : t("say.nothing_lasting");
 }
 
 /** @param {any} memory */
