@@ -92,6 +92,18 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(visit: Visit, axe: str) -> 
     assert {view: wrong for view, wrong in found.items() if wrong} == {}
 
 
+def test_on_a_phone_the_menu_has_everything_within_reach(visit: Visit) -> None:
+    visitor = visit(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    visitor.open("memories")
+
+    visitor.page.tap(".tabs button")
+    visitor.page.tap(".foot [aria-label=在手机上打开]")
+    visitor.page.wait_for_selector("dialog .qr")
+    visitor.picture("qr-phone")
+
+    assert "只能用一次" in visitor.text("dialog")
+
+
 def test_no_text_is_missing_in_either_language(visit: Visit) -> None:
     visitor = visit(language="en")
     load_demo(visitor)

@@ -519,4 +519,6 @@ export default {
   "offline.title": "The hub does not answer",
   "offline.retry": "Try again",
   "say.sensitive": "sensitive: it is not stored",
+  "persona.rules": "Rules",
+  "persona.from_memory": "From this memory",
 };

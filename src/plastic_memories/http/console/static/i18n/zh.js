@@ -519,4 +519,6 @@ export default {
   "offline.title": "连不上中枢",
   "offline.retry": "再试一次",
   "say.sensitive": "敏感信息，不会保存",
+  "persona.rules": "规则",
+  "persona.from_memory": "来自这条记忆",
 };

@@ -6,7 +6,7 @@ import { ago, t, tOr } from "../i18n.js";
 import { dialog, guarded, showSkeleton, toast } from "../parts/feedback.js";
 import { fileField } from "../parts/file_field.js";
 import { demoButton } from "../parts/demo.js";
-import { showReceipt } from "../parts/memory.js";
+import { openMemory, showReceipt } from "../parts/memory.js";
 
 const GOAL_STATUSES = ["active", "paused", "done", "dropped"];
 
@@ -20,19 +20,30 @@ export async function render(view) {
 /** @param {import("../app.js").View} view */
 async function show(view) {
   const place = { persona_id: state.persona };
-  const [profile, slots, goals, known, pages] = await Promise.all([
-    get("/persona/profile", here()), post("/persona/slots/get", here()), get("/goals/list", place), get("/capabilities"), get("/memory/pages", place).catch(() => ({ core: null, extended: [] })),
+  const [profile, slots, goals, known, rules, pages] = await Promise.all([
+    get("/persona/profile", here()), post("/persona/slots/get", here()), get("/goals/list", place), get("/capabilities"), get("/memory/list", { ...here(), type: "rule", limit: 100 }), get("/memory/pages", place).catch(() => ({ core: null, extended: [] })),
   ]);
   const reload = async () => { await view.shell.refreshPersonas(); await show(view); };
   fill(view.element,
     newPersona(reload),
     h("section", { class: "card" }, h("h2", null, t("persona.profile", { persona: personaName(state.persona) })), profile.profile_markdown.trim() ? h("pre", { class: "block", dir: "auto", tabindex: "0" }, profile.profile_markdown) : h("p", { class: "hint" }, t("persona.no_profile"))),
-    slots.items.length ? h("section", { class: "card" }, h("h2", null, t("persona.slots")), h("dl", { class: "facts" }, slots.items.map((/** @type {any} */ slot) => h("div", null, h("dt", null, tOr(`type.${slot.slot_name}`, slot.slot_name)), h("dd", { dir: "auto" }, slotText(slot.value), h("small", null, ago(slot.updated_at))))))) : null,
+    slots.items.length ? h("section", { class: "card" }, h("h2", null, t("persona.slots")), h("dl", { class: "facts" }, slots.items.map((/** @type {any} */ slot) => h("div", null, h("dt", null, tOr(`type.${slot.slot_name}`, slot.slot_name)), h("dd", { dir: "auto" }, slotText(slot.value), h("small", null, ago(slot.updated_at)), provenance(slot, reload)))))) : null,
+    rules.items.length ? h("section", { class: "card" }, h("h2", null, t("persona.rules")), h("ul", { class: "plain-list" }, rules.items.map((/** @type {any} */ one) => h("li", null, h("button", { type: "button", class: "link", dir: "auto", onclick: () => openMemory(one.id, one.persona_id, reload) }, one.content))))) : null,
     goalCard(goals.items, reload),
     templateCard(known.templates, reload),
     pageCard(pages),
     cardCard(reload),
     h("section", { class: "card danger-zone" }, h("h2", null, t("persona.remove")), h("div", { class: "actions" }, demoButton(view), h("button", { type: "button", class: "button danger", onclick: () => deletePersona(view) }, t("persona.delete", { persona: personaName(state.persona) })))));
+}
+
+/**
+ * The memories a slot was made from.
+ * @param {any} slot
+ * @param {() => void} reload
+ */
+function provenance(slot, reload) {
+  const ids = slot.provenance?.active_memory_ids ?? [];
+  return ids.map((/** @type {number} */ id) => h("button", { type: "button", class: "chip link", title: t("persona.from_memory"), onclick: () => openMemory(id, state.persona, reload) }, `#${id}`));
 }
 
 /** @param {any} value */
