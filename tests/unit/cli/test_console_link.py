@@ -44,3 +44,11 @@ def test_in_a_network_the_link_comes_as_a_code_to_scan(run: Run) -> None:
     assert answer.exit_code == 0, answer.output
     assert "█" in answer.output or "▀" in answer.output
     assert "/console#link=pml_" in answer.output
+
+
+def test_the_link_is_for_the_hub_that_was_named(run: Run, parsed: Parsed) -> None:
+    run("remember", "叫我小林")
+
+    made = parsed(run("--url", "http://127.0.0.1:8790", "console", "--no-open", "--json"))
+
+    assert made["url"].startswith("http://127.0.0.1:8790/console#link=")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import webbrowser
+from urllib.parse import urlsplit
 
 import click
 
@@ -32,7 +33,8 @@ def console(options: CliOptions, no_open: bool, lan: bool) -> None:
     """Open the web console, signed in by a link that works once."""
     settings = configuration.load_settings()
     screen = Screen.for_options(options)
-    address = _lan_address(settings) if lan else hub_address(settings)
+    own = options.url.rstrip("/") or hub_address(settings)
+    address = _lan_address(settings, own) if lan else own
     link = asyncio.run(_create_link(settings))
     if link is None:
         raise click.ClickException("There is no key yet: start the hub first. (no_key)")
@@ -59,7 +61,8 @@ async def _create_link(settings: Settings) -> str | None:
         return await operator_link(SignIn(storage, keys, clock), settings)
 
 
-def _lan_address(settings: Settings) -> str:
+def _lan_address(settings: Settings, own: str) -> str:
+    """Return an address of the hub as seen from the network of this machine."""
     if is_local(f"http://{settings.host}"):
         raise click.ClickException(
             f"The hub listens on this machine only: start it with {_LAN_SETTING}. (not_in_network)"
@@ -67,7 +70,7 @@ def _lan_address(settings: Settings) -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(_ELSEWHERE)
         host: str = probe.getsockname()[0]
-    return f"http://{host}:{settings.port}"
+    return f"http://{host}:{urlsplit(own).port or settings.port}"
 
 
 COMMANDS = {"console": console}

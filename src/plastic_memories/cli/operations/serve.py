@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from plastic_memories import settings as configuration
 from plastic_memories.cli.command_options import CliOptions, local_command
-from plastic_memories.cli.hub_address import hub_address
+from plastic_memories.cli.hub_address import hub_address, is_local
 from plastic_memories.cli.installation import (
     EMBEDDED_BACKEND,
     check_folders,
@@ -187,7 +187,10 @@ def _print_welcome(screen: Screen, settings: Settings, console: str | None) -> N
     screen.line()
     if console:
         screen.line(f"  console   {console}", style="bold")
-        screen.line("            signs you in once; another: plastic-memories console", style="dim")
+        lan = " --lan" if not is_local(f"http://{settings.host}") else ""
+        screen.line(
+            f"            signs you in once; another: {_command(url)} console{lan}", style="dim"
+        )
     screen.line(f"  open      {url}")
     screen.line(f"  routes    {url}/docs")
     screen.line(f"  database  {settings.db_path}")
