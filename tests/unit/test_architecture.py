@@ -24,8 +24,9 @@ SOURCES = sorted(
 )
 CODE = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 BANNED = {"utils", "helpers", "common", "misc", "base", "manager", "processor", "info"}
-# What belongs to nobody: the installation's own notes, and keys (which name their tenant).
-UNOWNED = {"meta", "api_keys"}
+# What belongs to nobody: the installation's own notes, and keys and sessions of the console, which
+# are found by their digest and name their tenant.
+UNOWNED = {"meta", "api_keys", "console_sessions"}
 # The server's own work, over all owners.
 UPKEEP = {
     "owners_of_due_forgets",

@@ -27,7 +27,8 @@ SHARED_CLASS_NAMES: dict[str, str] = {}
 # What the hub is about: each theme has its routes, its bodies, its use cases, its wiring.
 THEMES = words(
     """
-    conversation erasure formation goals memories operations pages personas recall transfer
+    console conversation erasure formation goals memories operations pages personas recall
+    transfer
     """
 )
 THEME_FOLDERS = ("cli", "http", "hub", "model", "wire", "wiring")

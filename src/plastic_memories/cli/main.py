@@ -21,6 +21,10 @@ _PACKAGE = "plastic_memories.cli"
 # commands: help must appear at once.
 COMMANDS = {
     "serve": ("operations.serve", "Start the hub on this machine."),
+    "console": (
+        "operations.console_link",
+        "Open the web console, signed in by a link that works once.",
+    ),
     "demo": ("personas.demo", "Play a short conversation and show what is remembered."),
     "remember": ("memories.remember_and_recall", "Remember a text."),
     "recall": ("memories.remember_and_recall", "Recall memories relevant to a text, best first."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plastic_memories.hub.api_keys import ApiKeys
+from plastic_memories.hub.console.console import Console
 from plastic_memories.hub.conversation.ingest import IngestConversation
 from plastic_memories.hub.conversation.learn_from_conversation import LearnFromConversation
 from plastic_memories.hub.conversation.message_changes import ConversationTimeline
@@ -48,6 +49,7 @@ class Hub:
     storage: AuditedStorage
     screening: Screening
     keys: ApiKeys
+    console: Console
     write: WriteMemory
     learn_from_conversation: LearnFromConversation
     review: ReviewMemory

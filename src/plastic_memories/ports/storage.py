@@ -13,7 +13,7 @@ from plastic_memories.ports.stores.card_store import CardStore
 from plastic_memories.ports.stores.entry_store import EntryStore, TalkEntryStore
 from plastic_memories.ports.stores.goal_store import GoalStore
 from plastic_memories.ports.stores.job_store import FormationBacklog, JobStore
-from plastic_memories.ports.stores.key_store import KeyStore
+from plastic_memories.ports.stores.key_store import ConsoleSessionStore, KeyStore
 from plastic_memories.ports.stores.memory_search import MemorySearch
 from plastic_memories.ports.stores.memory_store import MemoryStore
 from plastic_memories.ports.stores.message_store import (
@@ -110,6 +110,8 @@ class Stores(Protocol):
     def pages(self) -> PageStore: ...
     @property
     def keys(self) -> KeyStore: ...
+    @property
+    def console_sessions(self) -> ConsoleSessionStore: ...
     @property
     def audit(self) -> AuditLog: ...
     @property

@@ -241,6 +241,7 @@ class ListMemoriesQuery(SessionRequest):
     until: TimestampParam | None = Field(default=None, description="Created before.")
     q: Annotated[Text, Field(max_length=1000)] | None = None
     sort: MemoryOrder = MemoryOrder.NEWEST
+    source_app: OptionalName | None = None
     limit: PageSize = 50
     cursor: Annotated[str, Field(pattern=_CURSOR)] | None = None
 

@@ -122,10 +122,12 @@ def message_row(message: Message) -> MessageRow:
 class StableBlockRow(ResponseBody):
     text: str
     version: str
+    tokens: int  # of the part that fits into the budget
 
 
 class TurnBlockRow(ResponseBody):
     text: str
+    tokens: int
 
 
 class IntentRow(ResponseBody):
@@ -158,8 +160,9 @@ def recall_response(found: Recollection) -> dict[str, Any]:
         "stable_block": {
             "text": found.stable_block.text,
             "version": found.stable_block.version,
+            "tokens": found.tokens - found.turn_tokens,
         },
-        "turn_block": {"text": found.turn_block},
+        "turn_block": {"text": found.turn_block, "tokens": found.turn_tokens},
         "intent": {
             "type": found.intent.type,
             "confidence": found.intent.confidence,

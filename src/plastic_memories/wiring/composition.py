@@ -27,6 +27,7 @@ from plastic_memories.wiring.plugin_choice import (
     plugin_factories,
 )
 from plastic_memories.wiring.process_tuning import limit_matrix_threads
+from plastic_memories.wiring.services.console import build_console
 from plastic_memories.wiring.services.conversation import build_conversation
 from plastic_memories.wiring.services.erasure import build_erasure
 from plastic_memories.wiring.services.formation import build_formation
@@ -96,10 +97,12 @@ def _assemble_hub(opened: PluginContext, chosen: HubPlugins, embedding: Embeddin
     recall = build_recall(context, personas, pages)
     conversation = build_conversation(context, formation, recall)
     erasure = build_erasure(context, formation, pages, conversation, memories)
+    keys = ApiKeys(opened.storage, clock, settings.keys)
     return Hub(
         storage=storage,
         screening=screening,
-        keys=ApiKeys(opened.storage, clock, settings.keys),
+        keys=keys,
+        console=build_console(context, keys, personas, transfer),
         write=memories.write,
         review=memories.review,
         browse=memories.browse,

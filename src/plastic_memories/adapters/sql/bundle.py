@@ -11,7 +11,11 @@ from plastic_memories.adapters.sql.stores.card_store import SqlCardStore
 from plastic_memories.adapters.sql.stores.entry_store import SqlEntryStore, SqlTalkEntryStore
 from plastic_memories.adapters.sql.stores.goal_store import SqlGoalStore
 from plastic_memories.adapters.sql.stores.job_store import SqlFormationBacklog, SqlJobStore
-from plastic_memories.adapters.sql.stores.keys_and_audit import SqlAuditLog, SqlKeyStore
+from plastic_memories.adapters.sql.stores.keys_and_audit import (
+    SqlAuditLog,
+    SqlConsoleSessionStore,
+    SqlKeyStore,
+)
 from plastic_memories.adapters.sql.stores.memory_search import SqlMemorySearch
 from plastic_memories.adapters.sql.stores.memory_store import SqlMemoryStore
 from plastic_memories.adapters.sql.stores.message_search import SqlMessageSearch
@@ -119,6 +123,10 @@ class SqlStores:
     @cached_property
     def keys(self) -> SqlKeyStore:
         return SqlKeyStore(self._session)
+
+    @cached_property
+    def console_sessions(self) -> SqlConsoleSessionStore:
+        return SqlConsoleSessionStore(self._session)
 
     @cached_property
     def audit(self) -> SqlAuditLog:

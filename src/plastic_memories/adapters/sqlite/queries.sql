@@ -627,6 +627,21 @@ SELECT count(*) AS n FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
    AND digest IN (SELECT value FROM json_each(:digests));
 
+-- list_tombstones --
+-- What is never to be learned again, one row for each mark of a value.
+SELECT digest, key_digest, created_at FROM tombstones
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND digest <> key_digest
+ ORDER BY created_at DESC, digest LIMIT :limit;
+
+-- lift_tombstone --
+DELETE FROM tombstones
+ WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id = :persona_id
+   AND (digest = :digest
+        OR digest = (SELECT key_digest FROM tombstones
+                      WHERE tenant_id = :tenant_id AND user_id = :user_id
+                        AND persona_id = :persona_id AND digest = :digest));
+
 -- lift_tombstones --
 DELETE FROM tombstones
  WHERE tenant_id = :tenant_id AND user_id = :user_id AND persona_id IN (:persona_id, '')
@@ -714,6 +729,50 @@ SELECT * FROM api_keys ORDER BY id;
 
 -- revoke_key --
 UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
+
+-- mark_key_used --
+UPDATE api_keys SET last_used_at = :now WHERE digest = :digest;
+
+-- A session of the console is found by its digest, as a key is.
+
+-- add_console_session --
+INSERT INTO console_sessions
+       (digest, kind, tenant_id, user_id, key_digest, is_admin, created_at, expires_at)
+VALUES (:digest, :kind, :tenant_id, :user_id, :key_digest, :is_admin, :created_at, :expires_at);
+
+-- find_console_session --
+SELECT * FROM console_sessions
+ WHERE digest = :digest AND kind = :kind AND expires_at > :now;
+
+-- remove_console_session --
+DELETE FROM console_sessions WHERE digest = :digest;
+
+-- remove_console_sessions_of_key --
+DELETE FROM console_sessions WHERE key_digest = :key_digest;
+
+-- remove_expired_console_sessions --
+DELETE FROM console_sessions WHERE expires_at <= :now;
+
+-- find_people --
+-- The users of a tenant, or one of them, for whoever holds an app key.
+SELECT * FROM (
+    SELECT u.user_id, u.created_at,
+           (SELECT json_extract(m.attributes, '$.value') FROM memory_items m
+             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id AND m.core > 0
+               AND m.status = 'active' AND m.realm = 'real' AND m.type = 'profile'
+               AND m.mkey IN ('basic_info.address', 'basic_info.nickname', 'basic_info.name')
+             ORDER BY instr('addr nick name', substr(m.mkey, 12, 4)) LIMIT 1) AS name,
+           (SELECT group_concat(DISTINCT s.source_app) FROM sessions s
+             WHERE s.tenant_id = u.tenant_id AND s.user_id = u.user_id) AS apps,
+           (SELECT count(*) FROM memory_items m
+             WHERE m.tenant_id = u.tenant_id AND m.user_id = u.user_id
+               AND m.status = 'active') AS memories,
+           (SELECT a.ts FROM audit a WHERE a.tenant_id = u.tenant_id AND a.user_id = u.user_id
+             ORDER BY a.id DESC LIMIT 1) AS last_seen_at
+      FROM users u
+     WHERE u.tenant_id = :tenant_id AND (:user_id IS NULL OR u.user_id = :user_id))
+ WHERE :text = '' OR instr(lower(user_id), :text) > 0 OR instr(lower(coalesce(name, '')), :text) > 0
+ ORDER BY coalesce(last_seen_at, created_at) DESC, user_id LIMIT :limit;
 
 -- The installation's own notes belong to nobody.
 

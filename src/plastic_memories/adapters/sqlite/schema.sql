@@ -432,8 +432,23 @@ CREATE TABLE api_keys (
     label       TEXT NOT NULL DEFAULT '',
     limits      TEXT NOT NULL DEFAULT '{}',
     created_at  REAL NOT NULL,
-    revoked_at  REAL
+    revoked_at  REAL,
+    last_used_at REAL
 ) STRICT;
+
+-- One row for each signed-in browser and each unused link, by the digest of its secret.
+CREATE TABLE console_sessions (
+    digest     TEXT PRIMARY KEY,
+    -- 'session', or 'link' until it is used.
+    kind       TEXT NOT NULL,
+    tenant_id  TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    -- The key it stands for: a session ends with its key.
+    key_digest TEXT NOT NULL,
+    is_admin   INTEGER NOT NULL DEFAULT 0,
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Who changed what, when, by which key: ids only. Also the stream behind /ws/events.
 CREATE TABLE audit (

@@ -219,6 +219,7 @@ async def list_memories(query: wire.ListMemoriesQuery, call: ReadCall) -> Respon
         min_importance=query.min_importance,
         since=query.since,
         until=query.until,
+        source_app=query.source_app or None,
         order=query.sort,
         after=query.position,
         limit=query.limit,

@@ -77,6 +77,14 @@ class LearnFromConversation:
             lambda stores: end_corrected_memories(stores, hub, owner, talk, new, now)
         )
 
+    async def preview(
+        self, owner: Owner, talk: Sequence[Message]
+    ) -> tuple[list[Draft], list[tuple[int, str]]]:
+        """Return what would be learned from a conversation, and refusals; store nothing."""
+        found = await self._extract_drafts(owner, talk, keep_rest=False)
+        screened, skipped = self.screening.screen_drafts(found)
+        return [draft for _, draft in screened], list(skipped)
+
     async def _extract_drafts(
         self, owner: Owner, talk: Sequence[Message], *, keep_rest: bool
     ) -> list[Draft]:

@@ -193,7 +193,9 @@ class Recall:
         )
         parts = _Parts(query, structure, found, talk, corrections)
         recollection, unwritten = await self._compose_in_time(parts, ends_at)
-        self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
+        # Who asks why looks at the memories, and does not use them.
+        if not query.explain:
+            self.recall_counts.add([hit.memory for hit in recollection.hits], query.now)
         unsearched = () if structure.pages.found.is_complete else ("pages",)
         degraded = (*late, *found.degraded, *unsearched, *unwritten)
         logger.info("memory.recall", extra={"fields": _log_fields(query, recollection, degraded)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from plastic_memories.model.console import TombstoneMark
 from plastic_memories.model.message import PendingForget
 from plastic_memories.model.owner import Owner
 from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
@@ -31,6 +32,14 @@ class TombstoneStore(Protocol):
 
     def secret(self) -> bytes:
         """Return the installation's secret for these digests, made on first use."""
+        ...
+
+    def all(self, owner: Owner, limit: int) -> list[TombstoneMark]:
+        """Return the marks of the owner, newest first."""
+        ...
+
+    def lift_mark(self, owner: Owner, digest: str) -> int:
+        """Remove one mark, and that of its key; return how many rows there were."""
         ...
 
 

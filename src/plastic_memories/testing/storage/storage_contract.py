@@ -27,6 +27,7 @@ from plastic_memories.testing.samples import (
 )
 from plastic_memories.testing.storage.audit_and_keys import (
     AuditLogContract,
+    ConsoleSessionContract,
     GoalStoreContract,
     KeyStoreContract,
     TombstoneStoreContract,
@@ -257,6 +258,7 @@ class StorageContract(
     TombstoneStoreContract,
     GoalStoreContract,
     KeyStoreContract,
+    ConsoleSessionContract,
     AuditLogContract,
     SessionStoreContract,
     JobStoreContract,

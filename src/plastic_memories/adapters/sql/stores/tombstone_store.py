@@ -9,6 +9,7 @@ from typing import Any
 from plastic_memories.adapters.sql.record_columns import from_json, to_json
 from plastic_memories.adapters.sql.rows import owner_of, owner_params
 from plastic_memories.adapters.sql.sql_session import Row, SqlSession
+from plastic_memories.model.console import TombstoneMark
 from plastic_memories.model.message import PendingForget, PendingStatus
 from plastic_memories.model.owner import Owner
 from plastic_memories.rules.lifecycle.tombstones import TombstoneDigests
@@ -52,6 +53,14 @@ class SqlTombstoneStore:
         row = self._session.fetch_one("get_meta", {"key": "tombstone_secret"})
         assert row, "made with the database"
         return bytes.fromhex(row["value"])
+
+    def all(self, owner: Owner, limit: int) -> list[TombstoneMark]:
+        rows = self._session.fetch("list_tombstones", {**owner_params(owner), "limit": limit})
+        return [TombstoneMark(digest=row["digest"], created_at=row["created_at"]) for row in rows]
+
+    def lift_mark(self, owner: Owner, digest: str) -> int:
+        self._known.pop(owner, None)
+        return self._session.execute("lift_tombstone", {**owner_params(owner), "digest": digest})
 
 
 class SqlPendingForgetStore:
