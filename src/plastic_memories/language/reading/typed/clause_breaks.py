@@ -80,7 +80,7 @@ def _run_on_breaks(text: str) -> Iterator[tuple[int, int]]:
         start = found.start()
         if found["verb"] and not _VERB.match(found["verb"]):
             continue
-        words = text[max(0, start - _LOOK_BACK) : start].lower().split()
+        words = text[max(0, start - _LOOK_BACK) : start].replace(GONE, "").lower().split()
         # Punctuation before it is a break already.
         if not words or not words[-1][-1].isalnum():
             continue
