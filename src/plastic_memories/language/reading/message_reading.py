@@ -18,14 +18,14 @@ from plastic_memories.language.reading.realm_detection import detect_realm, with
 from plastic_memories.language.reading.typed.clause_breaks import CJK
 from plastic_memories.language.reading.typed.turn_before import answer_as_statement, is_about_others
 from plastic_memories.language.text.chinese_variants import restore_script
-from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.tokens import READ_CHARS
 from plastic_memories.model.memory import Draft, MemoryType
 from plastic_memories.model.message import Message
 from plastic_memories.model.owner import Realm
 
 _CHINESE = regex(f"[{CJK}]")
-_ENGLISH_WORDS = regex(rf"(?=[^A-Za-z]*+[A-Za-z][\w'-]*+ \W*+[A-Za-z])[^{CJK}]+")
+_ENGLISH_WORDS = at_start(rf"(?=[^A-Za-z]*+[A-Za-z][\w'-]*+ \W*+[A-Za-z])[^{CJK}]+")
 _LATIN = regex(r"[A-Za-z]")
 _IMPORTANCE_BY_PREFIX = (
     ("constraint.", 0.95),

@@ -51,7 +51,7 @@ _STYLES = tuple(
         rf" \d lines max)*$",
         # "keep your answers short", "use lowercase like me", "correct my english when i slip".
         rf"{_ASKING}(?:use|keep|talk|speak|write|reply|answer|respond|text|type|be|stay|sound|correct|explain|"
-        rf"stick to)\b (?:\w+[/']?\w* ){{0,5}}?(?:{_WAY})\b(?: [\w']+){{0,8}}$",
+        rf"stick to)\b (?:[\w/']+ ){{0,5}}?(?:{_WAY})\b(?: [\w']+){{0,8}}$",
         rf"^(?:when|if) i am (?:sad|down|upset|angry|quiet|crying) .{{0,20}}(?:{_WAY})\b.*$",
         r"^(?:just|only) listen(?: to me)?(?: please| do not fix| no advice)*$",
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.word_lists import data_lines
 
 _SHORT = regex(r"(?<![\w'/@.-])[A-Za-z2][\w/']{0,11}(?![\w'/@.-])")
-_LINE = regex(r"(?P<short>\S+) (?:\((?P<next>.+)\) )?(?P<full>.+)")
+_LINE = at_start(r"(?P<short>\S+) (?:\((?P<next>.+)\) )?(?P<full>.+)")
 _FOLLOWING_CHARS = 40
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from plastic_memories.language.reading.typed.plain_talk import GONE
-from plastic_memories.language.text.lazy_regex import regex
+from plastic_memories.language.text.lazy_regex import at_start, regex
 from plastic_memories.language.text.word_lists import any_of, word_groups
 
 CJK = "\u3400-\u9fff"
@@ -45,8 +45,7 @@ _CLAUSE_BREAK = regex(
 # Voice-to-text and hurried typing: "i have a cat her name is Olive i love her".
 _SUBJECT = regex(any_of("typed_clause_breaks", "subject"), re.IGNORECASE)
 _CHATTER = regex(any_of("typed_clause_breaks", "chatter"), re.IGNORECASE)
-_BEFORE = regex(r"(?:(?P<first>[\w']+)\s+)?(?P<last>[\w']+)$")
-_VERB = regex(any_of("typed_clause_breaks", "verb"), re.IGNORECASE)
+_VERB = at_start(any_of("typed_clause_breaks", "verb"), re.IGNORECASE)
 # After these words a subject goes on with the clause: "the day i", "i think she", "because we".
 _GOES_ON = frozenset(word_groups("clause_words")["goes_on"].split("|"))
 _DETERMINERS = frozenset(word_groups("clause_words")["determiners"].split("|"))
@@ -81,10 +80,11 @@ def _run_on_breaks(text: str) -> Iterator[tuple[int, int]]:
         start = found.start()
         if found["verb"] and not _VERB.match(found["verb"]):
             continue
-        before = _BEFORE.search(text, max(0, start - _LOOK_BACK), start)
-        if before is None:
+        words = text[max(0, start - _LOOK_BACK) : start].replace(GONE, "").lower().split()
+        # Punctuation before it is a break already.
+        if not words or not words[-1][-1].isalnum():
             continue
-        last, first = before["last"].lower(), (before["first"] or "").lower()
+        last, first = words[-1], words[-2] if len(words) > 1 else ""
         if last in _GOES_ON or (first in _DETERMINERS and not _STARTS_ANEW.match(text, start)):
             continue
         yield found.span()

@@ -11,7 +11,7 @@ from plastic_memories.language.text.word_lists import any_of, data_lines
 
 # Only the end of a long reply is answered.
 _TAIL_CHARS = 200
-_LAST_SENTENCE = regex(r"[^。！!\n]*[。！!\n]*$")
+_ENDS = "。！!\n"
 _SOMEBODY = regex(r"他|她|它|这[位部首个人]|那[位部首个人]|该片|主演|导演|演员|歌手|主角|女主|男主")
 # 皇子是谁, 这歌谁唱的: a question with a subject that is not the user.
 _OTHER_ASKED = regex(
@@ -59,8 +59,8 @@ def answer_as_statement(before: str, said: str) -> str:
 
 
 def _last_sentence(before: str) -> str:
-    found = _LAST_SENTENCE.search(to_simplified(before[-_TAIL_CHARS:]).rstrip())
-    return found[0] if found else ""
+    tail = to_simplified(before[-_TAIL_CHARS:]).rstrip(_ENDS + " ")
+    return tail[max(tail.rfind(end) for end in _ENDS) + 1 :]
 
 
 @cache
